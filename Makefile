@@ -1,0 +1,22 @@
+# `make reproduce` runs the main job, `make test` passes the tests; both install what they need into .venv first.
+PYTHON ?= python3.11
+VENV := .venv
+
+.PHONY: install test reproduce
+
+install: $(VENV)/installed
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(VENV)/bin/python -m pip install --quiet --editable . --group dev
+	touch $@
+
+test: install
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/pytest -n 2
+
+reproduce: install
+	$(VENV)/bin/roambus reproduce thesis --quick --out results/thesis-quick

@@ -1,0 +1,1 @@
+"""Back-ends: what carries the agents' messages. One interface, one conformance suite."""

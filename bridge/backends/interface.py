@@ -1,0 +1,113 @@
+"""The interface of every back-end: the phases of the bridge, in Python.
+
+| phase     | back-end -> host                         | host -> back-end                              |
+|-----------|------------------------------------------|-----------------------------------------------|
+| handshake | `open() -> Hello`                        |                                               |
+| running   | `advance(...) -> Step`                   | transmissions, each with its time; next wake-up |
+| end       | `advance(...) -> None`, `close() -> Totals` |                                            |
+
+The back-end owns the clock. It advances to the earliest instant at which something arrives, or to the wake-up, and
+reports everything of that instant in one `Step`. Order at one instant: deliveries by (receiving node, arrival
+order), failures, then the host's timers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from python_protocol.codec import Message
+from python_protocol.roles import NodeId
+from python_protocol.simtime import SimTime
+
+
+class Transmission(NamedTuple):
+    """A message that `node` hands to its MAC at time `at` (not before now); `size` is its length in bytes."""
+
+    node: NodeId
+    at: SimTime
+    destination: NodeId
+    message: Message
+    size: int
+
+
+class Delivery(NamedTuple):
+    """A message that arrives at `receiver`."""
+
+    receiver: NodeId
+    sender: NodeId
+    message: Message
+    rssi_dbm: float
+    lqi_db: float
+
+
+class Failure(NamedTuple):
+    """A transmission that the MAC of `node` did not take."""
+
+    node: NodeId
+    destination: NodeId
+    message: Message
+    reason: str
+
+
+class Move(NamedTuple):
+    """`node` is at (x, y) metres at `time` and goes straight on to its next move's place."""
+
+    time: SimTime
+    node: NodeId
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class NodeInfo:
+    """A node as the simulator made it: when it boots, and how many ns of simulator time its timers' ns last."""
+
+    start: SimTime
+    clock_rate: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """What the host must know before the first step. `nodes[i]` is node i."""
+
+    simulator: str
+    nodes: Sequence[NodeInfo]
+    time_limit: SimTime
+    processing_delay: SimTime = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Everything that happens at `now`. Agents whose timers are due at `now` run after the deliveries."""
+
+    now: SimTime
+    deliveries: Sequence[Delivery] = ()
+    failures: Sequence[Failure] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Counts for cross-checking and for the trace: `counts[name][node]`, `energy_mj[node]`."""
+
+    counts: dict[str, Sequence[int]] = field(default_factory=dict)
+    energy_mj: Sequence[float] = ()
+    moves: Sequence[Move] = ()
+
+
+class Backend(Protocol):
+    """Carries messages between nodes and owns the clock."""
+
+    def open(self) -> Hello:
+        """Sets the run up; called once, first."""
+
+    def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
+        """Takes the host's transmissions and runs to the next instant that concerns it.
+
+        Returns a Step at the wake-up at the latest; None once the time limit is reached (nothing happens at the
+        limit itself). Raises BackendError if the simulator fails.
+        """
+
+    def close(self) -> Totals:
+        """Ends the run, finished or not, and frees everything; called once, last."""

@@ -1,0 +1,27 @@
+"""Errors that end a command, with their exit codes. Each has one message, complete in itself, for a person."""
+
+from __future__ import annotations
+
+
+class RoambusError(Exception):
+    """Ends the command with its message and `exit_code`, without a traceback."""
+
+    exit_code = 1
+
+
+class UserError(RoambusError):
+    """The user's mistake: the message names the file, line, key or node, and what to do."""
+
+    exit_code = 2
+
+
+class BackendError(RoambusError):
+    """The simulator failed: the message names run, node, simulation time, event and cause as far as known."""
+
+    exit_code = 3
+
+
+class AgentError(RoambusError):
+    """An agent raised: the message names node, simulation time, event, and the agent's own line."""
+
+    exit_code = 4

@@ -1,0 +1,1 @@
+"""Templates, sweeps, their runner, figures and claims."""

@@ -1,0 +1,59 @@
+"""What an agent can do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from python_protocol.codec import Message
+from python_protocol.events import TimerKey
+from python_protocol.filters import Notification
+from python_protocol.roles import NodeId
+from python_protocol.simtime import SimTime
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Hands a message to the MAC, for one neighbour or BROADCAST; nothing tells whether it arrives."""
+
+    destination: NodeId
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class SetTimer:
+    """Asks for `TimerFired(key)` after a time by the node's own clock; a timer of that key already set is replaced."""
+
+    key: TimerKey
+    after: SimTime
+
+
+@dataclass(frozen=True, slots=True)
+class CancelTimer:
+    """Forgets a timer; nothing happens if it is not set."""
+
+    key: TimerKey
+
+
+@dataclass(frozen=True, slots=True)
+class Deliver:
+    """Gives a notification to the application. `hops` counts radio hops since it was published or last replayed."""
+
+    notification: Notification
+    hops: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A row in the trace; the fields are columns of the trace's schema (see `spark.schema`)."""
+
+    name: str
+    message_type: str | None = None
+    notification_id: str | None = None
+    peer: NodeId | None = None
+    bytes: int | None = None
+    hops: int | None = None
+    detail: str | None = None
+
+
+Action = Send | SetTimer | CancelTimer | Deliver | Note
+"""Anything that `Agent.handle` can return."""

@@ -1,0 +1,44 @@
+"""The agent interface: a deterministic state machine, events in, actions out.
+
+An agent has no I/O, no clock and no global randomness: time comes with each event, randomness from the generator
+that it was given. The same events give the same actions, which is what makes a run repeatable and an agent testable.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from random import Random
+from typing import Any, ClassVar
+
+from python_protocol.actions import Action
+from python_protocol.codec import MessageSet
+from python_protocol.events import Event
+from python_protocol.roles import NodeId, Role
+from python_protocol.simtime import SimTime
+
+
+@dataclass(frozen=True, slots=True)
+class NoParameters:
+    """For agents that have nothing to set."""
+
+
+class Agent(ABC):
+    """Base of every protocol: subclass it, name its parameters and messages, and implement `handle`."""
+
+    parameters_type: ClassVar[type[Any]] = NoParameters
+    """The frozen dataclass of the agent's parameters."""
+    messages: ClassVar[MessageSet] = MessageSet(())
+    """Everything that the agent sends, for decoding."""
+
+    def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
+        """`random` is seeded from (run seed, node): no other source of chance is allowed."""
+        self.node = node
+        self.roles = roles
+        self.parameters = parameters
+        self.random = random
+
+    @abstractmethod
+    def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+        """Reacts to `event` at simulator time `now`. The actions take effect in their order."""

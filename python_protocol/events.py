@@ -1,0 +1,112 @@
+"""What an agent is told: by the radio, by its timers, by the scenario and by the application."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from python_protocol.codec import Message
+from python_protocol.filters import Filter, Notification
+from python_protocol.roles import NodeId
+
+TimerKey = Hashable
+"""Names one of an agent's timers: a string, or a tuple such as ("retransmit", 7)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The node has booted; the first event of every agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A frame addressed to this node, or to all, has arrived from a neighbour."""
+
+    sender: NodeId
+    message: Message
+    rssi_dbm: float
+    lqi_db: float
+
+
+@dataclass(frozen=True, slots=True)
+class TimerFired:
+    """A timer that this agent set has run out; it is no longer set."""
+
+    key: TimerKey
+
+
+@dataclass(frozen=True, slots=True)
+class SendFailed:
+    """A frame of this node was not sent, because the buffer of the MAC was full."""
+
+    destination: NodeId
+    message: Message
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The node is frozen: until it is started again, it neither receives nor sends, and keeps its state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crashed:
+    """The node has failed; what it does not keep in stable storage is lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """The node is back after having been stopped or crashed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribe:
+    """The application wants every notification that matches the filter."""
+
+    filter: Filter
+
+
+@dataclass(frozen=True, slots=True)
+class Unsubscribe:
+    """The application no longer wants what the filter matches."""
+
+    filter: Filter
+
+
+@dataclass(frozen=True, slots=True)
+class Publish:
+    """The application publishes.
+
+    `subscribers` are the nodes whose filters match, as the scenario knows them. Publish/subscribe agents ignore
+    them; an agent that can only unicast addresses them one by one (003, section 4.5.2).
+    """
+
+    notification: Notification
+    subscribers: tuple[NodeId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Detach:
+    """The application leaves its broker on purpose, and will come back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attach:
+    """The application comes back, at whatever broker is near."""
+
+
+Event = (
+    Started
+    | Received
+    | TimerFired
+    | SendFailed
+    | Stopped
+    | Crashed
+    | Recovered
+    | Subscribe
+    | Unsubscribe
+    | Publish
+    | Detach
+    | Attach
+)
+"""Anything that `Agent.handle` can be given."""

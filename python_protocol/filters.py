@@ -1,0 +1,223 @@
+"""Notifications, and the filters that select them.
+
+A notification is a set of named attributes; a filter is a conjunction of constraints on attributes (the topic is
+an attribute like any other). Both have a compact binary encoding, because their size counts on the air.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Self
+
+from python_protocol.codec import DecodeError, Reader, Writer
+from python_protocol.roles import NodeId
+
+Value = int | float | str
+"""What an attribute can hold. Numbers compare with numbers, texts with texts; never one with the other."""
+
+TOPIC = "topic"
+"""The attribute that topic-based systems filter on."""
+
+_INTEGER, _REAL, _TEXT = 0, 1, 2
+
+
+class Operator(Enum):
+    """How a constraint compares an attribute with its operand."""
+
+    EQUAL = "="
+    NOT_EQUAL = "!="
+    LESS = "<"
+    LESS_OR_EQUAL = "<="
+    GREATER = ">"
+    GREATER_OR_EQUAL = ">="
+    PREFIX = "prefix"
+    EXISTS = "exists"
+
+
+_OPERATORS = list(Operator)
+_COMPARE: dict[Operator, Callable[[Any, Any], bool]] = {
+    Operator.EQUAL: operator.eq,
+    Operator.NOT_EQUAL: operator.ne,
+    Operator.LESS: operator.lt,
+    Operator.LESS_OR_EQUAL: operator.le,
+    Operator.GREATER: operator.gt,
+    Operator.GREATER_OR_EQUAL: operator.ge,
+}
+_SYNTAX = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(!=|<=|>=|=|<|>|\bprefix\b|\bexists\b)\s*(.*?)\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class NotificationId:
+    """Names a notification for ever: its publisher and a number that the publisher counts up."""
+
+    publisher: NodeId
+    sequence: int
+
+    def __str__(self) -> str:
+        return f"{self.publisher}.{self.sequence}"
+
+    def write(self, writer: Writer) -> None:
+        """Six bytes."""
+        writer.u16(self.publisher)
+        writer.u32(self.sequence)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        return cls(reader.u16(), reader.u32())
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """An event in the thesis' sense: what a publisher publishes (003, section 1.1).
+
+    `attributes` are (name, value) pairs sorted by name, names unique; `payload` is a number of opaque bytes.
+    """
+
+    id: NotificationId
+    attributes: tuple[tuple[str, Value], ...]
+    payload: int = 0
+
+    def write(self, writer: Writer) -> None:
+        """Identifier, attributes, payload."""
+        self.id.write(writer)
+        writer.u8(len(self.attributes))
+        for name, value in self.attributes:
+            writer.text(name)
+            write_value(writer, value)
+        writer.u16(self.payload)
+        writer.zeros(self.payload)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        identifier = NotificationId.read(reader)
+        attributes = tuple((reader.text(), read_value(reader)) for _ in range(reader.u8()))
+        payload = reader.u16()
+        reader.zeros(payload)
+        return cls(identifier, attributes, payload)
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """One comparison: attribute, operator, operand ("" for `exists`)."""
+
+    attribute: str
+    operator: Operator
+    operand: Value = ""
+
+    def matches(self, attributes: dict[str, Value]) -> bool:
+        """Whether the attribute is there and compares as asked; a missing attribute never matches."""
+        if self.attribute not in attributes:
+            return False
+        value = attributes[self.attribute]
+        if self.operator is Operator.EXISTS:
+            return True
+        if isinstance(value, str) != isinstance(self.operand, str):
+            return self.operator is Operator.NOT_EQUAL
+        if self.operator is Operator.PREFIX:
+            return str(value).startswith(str(self.operand))
+        return _COMPARE[self.operator](value, self.operand)
+
+    def __str__(self) -> str:
+        if self.operator is Operator.EXISTS:
+            return f"{self.attribute} exists"
+        operand = f"'{self.operand}'" if isinstance(self.operand, str) else self.operand
+        return f"{self.attribute} {self.operator.value} {operand}"
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A conjunction of constraints; without any, it matches every notification."""
+
+    constraints: tuple[Constraint, ...] = ()
+
+    def matches(self, notification: Notification) -> bool:
+        """f(e) of the thesis (section 2.2)."""
+        if not self.constraints:
+            return True
+        attributes = dict(notification.attributes)
+        return all(constraint.matches(attributes) for constraint in self.constraints)
+
+    def write(self, writer: Writer) -> None:
+        """A count, then attribute, operator and operand of each constraint."""
+        writer.u8(len(self.constraints))
+        for constraint in self.constraints:
+            writer.text(constraint.attribute)
+            writer.u8(_OPERATORS.index(constraint.operator))
+            write_value(writer, constraint.operand)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        return cls(tuple(_read_constraint(reader) for _ in range(reader.u8())))
+
+    def __str__(self) -> str:
+        return " and ".join(map(str, self.constraints)) or "all"
+
+
+def _read_constraint(reader: Reader) -> Constraint:
+    attribute, code = reader.text(), reader.u8()
+    if code >= len(_OPERATORS):
+        raise DecodeError(f"no operator has the code {code}")
+    return Constraint(attribute, _OPERATORS[code], read_value(reader))
+
+
+def write_value(writer: Writer, value: Value) -> None:
+    """A type byte, then eight bytes or a text."""
+    if isinstance(value, str):
+        writer.u8(_TEXT)
+        writer.text(value)
+    elif isinstance(value, int):
+        writer.u8(_INTEGER)
+        writer.i64(value)
+    else:
+        writer.u8(_REAL)
+        writer.f64(value)
+
+
+def read_value(reader: Reader) -> Value:
+    """Inverse of `write_value`."""
+    kind = reader.u8()
+    if kind == _TEXT:
+        return reader.text()
+    if kind == _INTEGER:
+        return reader.i64()
+    if kind == _REAL:
+        return reader.f64()
+    raise DecodeError(f"no value has the type {kind}")
+
+
+def parse_filter(text: str) -> Filter:
+    """Reads "topic = 'news' and price < 10", "name prefix 'a'", "x exists" or "all"; raises ValueError."""
+    if text.strip() in ("", "all"):
+        return Filter()
+    return Filter(tuple(map(_parse_constraint, re.split(r"\band\b(?=(?:[^']*'[^']*')*[^']*$)", text))))
+
+
+def _parse_constraint(text: str) -> Constraint:
+    match = _SYNTAX.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text.strip()!r} is no constraint such as topic = 'news', price < 10 or name exists")
+    comparison = Operator(match[2])
+    if comparison is Operator.EXISTS:
+        return Constraint(match[1], comparison)
+    return Constraint(match[1], comparison, parse_value(match[3]))
+
+
+def parse_value(text: str) -> Value:
+    """Reads 3, 2.5 or 'text'; raises ValueError."""
+    if len(text) >= 2 and text[0] == text[-1] == "'":
+        return text[1:-1]
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is neither a number nor a text in single quotes") from None

@@ -1,0 +1,50 @@
+"""Simulator time: an integer number of nanoseconds.
+
+Seconds exist only at the edges (files, command line, figures); inside, time never rounds.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+
+SimTime = int
+"""Nanoseconds of simulator time since the start of the run."""
+
+NANOSECOND: SimTime = 1
+MICROSECOND: SimTime = 1_000
+MILLISECOND: SimTime = 1_000_000
+SECOND: SimTime = 1_000_000_000
+
+_UNITS = {"ns": NANOSECOND, "us": MICROSECOND, "ms": MILLISECOND, "s": SECOND, "min": 60 * SECOND, "h": 3600 * SECOND}
+_TIME = re.compile(r"\s*([-+0-9.eE]+)\s*([a-z]*)\s*")
+
+
+def from_seconds(seconds: float) -> SimTime:
+    """The time nearest to `seconds`."""
+    return round(seconds * SECOND)
+
+
+def to_seconds(time: SimTime) -> float:
+    """`time` in seconds."""
+    return time / SECOND
+
+
+def parse_time(text: str) -> SimTime:
+    """Reads "1.5s", "20 ms", "100us" or "3" (seconds); raises ValueError that shows what was expected."""
+    match = _TIME.fullmatch(text)
+    unit = _UNITS.get(match[2] or "s") if match else None
+    if match is None or unit is None:
+        raise ValueError(f"{text!r} is not a time such as 1.5s, 20ms or 100us")
+    try:
+        return int((Decimal(match[1]) * unit).to_integral_value())
+    except InvalidOperation:
+        raise ValueError(f"{text!r} is not a time such as 1.5s, 20ms or 100us") from None
+
+
+def format_time(time: SimTime) -> str:
+    """The shortest text that `parse_time` reads back as `time`: "1.5s", "20ms"."""
+    for unit in ("s", "ms", "us"):
+        if time % (_UNITS[unit] // 1000 or 1) == 0 and abs(time) >= _UNITS[unit]:
+            return f"{Decimal(time) / _UNITS[unit]:f}{unit}"
+    return f"{time}ns" if time else "0s"

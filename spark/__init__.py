@@ -1,0 +1,1 @@
+"""The data pipeline: trace schema, metrics and jobs on Spark."""

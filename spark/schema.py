@@ -1,0 +1,67 @@
+"""The schema of a trace: one Parquet file a run, one row an occurrence.
+
+Everything that metrics are computed from is here; nothing else is shared between runs and their analysis.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+TIME_S = "time_s"
+NODE = "node"
+EVENT = "event"
+MESSAGE_TYPE = "message_type"
+NOTIFICATION_ID = "notification_id"
+PEER = "peer"
+BYTES = "bytes"
+HOPS = "hops"
+DETAIL = "detail"
+
+PUBLISH = "publish"
+"""A publisher's application publishes: `notification_id`; `detail` is a list of the subscribers that want it."""
+SUBSCRIBE = "subscribe"
+"""A subscriber's application subscribes: `detail` is the filter."""
+UNSUBSCRIBE = "unsubscribe"
+"""A subscriber's application unsubscribes: `detail` is the filter."""
+ROUTE = "route"
+"""The protocol takes pairs on: `notification_id`; `detail` is a list of subscribers (see the metric `attempted`)."""
+DELIVER = "deliver"
+"""The application gets `notification_id` after `hops` radio hops."""
+SEND = "send"
+"""A packet is handed to the network stack: `message_type`, `peer` (null for broadcast), `bytes` of the message."""
+RECEIVE = "receive"
+"""A packet arrives from `peer` (only at level full)."""
+DROP = "drop"
+"""A packet or notification is given up: `detail` says why."""
+MIGRATE = "migrate"
+"""A node has a new parent, `peer` (null: none)."""
+STORE = "store"
+"""A broker stores `notification_id` for subscriber `peer`."""
+REPLAY = "replay"
+"""A broker sends the stored `notification_id` towards subscriber `peer`."""
+MOVE = "move"
+"""The node is at `detail` = "x y" (m), and goes straight to the place of its next move row."""
+ROLE = "role"
+"""Written for each node at its start: `detail` is its roles, blanks between them."""
+ENERGY = "energy"
+"""Written for each node at the end: `detail` is the energy used, in mJ."""
+RADIO = "radio"
+"""Written for each node at the end: `message_type` names a count of the radio's, `detail` is its value."""
+
+LIST_SEPARATOR = " "
+"""Between the node ids of a list in `detail`."""
+
+TRACE_SCHEMA = pa.schema(
+    [
+        pa.field(TIME_S, pa.float64(), nullable=False),
+        pa.field(NODE, pa.int32(), nullable=False),
+        pa.field(EVENT, pa.string(), nullable=False),
+        pa.field(MESSAGE_TYPE, pa.string()),
+        pa.field(NOTIFICATION_ID, pa.string()),
+        pa.field(PEER, pa.int32()),
+        pa.field(BYTES, pa.int32()),
+        pa.field(HOPS, pa.int32()),
+        pa.field(DETAIL, pa.string()),
+    ]
+)
+"""The columns of every trace, in this order; rows are sorted by time, then by order of occurrence."""
