@@ -1,0 +1,207 @@
+"""The host: drives the agents of one run over any back-end.
+
+It keeps one heap of everything that is due (boots, the workload's commands, the agents' timers), so that a back-end
+needs to know only one wake-up time. Order at one instant: deliveries by (receiving node, arrival order), failures,
+then what is due by (time, node, order set).
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterable
+from heapq import heappop, heappush
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
+from bridge.errors import AgentError, UserError
+from bridge.scenario import Scenario
+from bridge.trace import TraceWriter
+from bridge.workload import commands
+from python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
+from python_protocol.agent import Agent
+from python_protocol.events import Event, Publish, Received, SendFailed, Started, Subscribe, TimerFired, TimerKey
+from python_protocol.parameters import parse_parameters
+from python_protocol.roles import BROADCAST, NodeId, format_roles
+from python_protocol.simtime import SimTime, format_time
+from spark.schema import (
+    DELIVER,
+    DROP,
+    ENERGY,
+    LIST_SEPARATOR,
+    MOVE,
+    PUBLISH,
+    RADIO,
+    ROLE,
+    SEND,
+    SUBSCRIBE,
+)
+
+MAX_TIMERS_AT_ONCE = 100_000
+"""Timers that may fire at one instant before the host takes the agents for stuck in a loop of zero delays."""
+
+Due = tuple[SimTime, NodeId, int, Event]
+
+
+class Host:
+    """One run: a scenario, an agent on each node, a back-end, and the trace of what happens."""
+
+    def __init__(self, scenario: Scenario, agent_class: type[Agent], backend: Backend, trace: TraceWriter) -> None:
+        """Makes the agents; raises UserError for parameters that the agent does not have."""
+        self._scenario = scenario
+        self._backend = backend
+        self._trace = trace
+        self._agents = make_agents(scenario, agent_class)
+        self._due: list[Due] = []
+        self._timers: list[dict[TimerKey, int]] = [{} for _ in self._agents]
+        self._order = 0
+        self._now: SimTime = 0
+        self._outgoing: list[Transmission] = []
+        self._hello = Hello("", (), 0)
+        self._perform: dict[type[Any], Callable[[NodeId, Any], None]] = {
+            Send: self._send,
+            SetTimer: self._set_timer,
+            CancelTimer: self._cancel_timer,
+            Deliver: self._deliver,
+            Note: self._note,
+        }
+
+    def run(self) -> Totals:
+        """Runs to the time limit; raises AgentError or BackendError. The back-end is closed in every case."""
+        try:
+            self._hello = self._backend.open()
+            self._schedule_workload()
+            while (step := self._backend.advance(self._outgoing, self._wake_up())) is not None:
+                self._outgoing.clear()
+                self._handle_step(step)
+        finally:
+            totals = self._backend.close()
+        self._trace_totals(totals)
+        return totals
+
+    def _schedule_workload(self) -> None:
+        for node, info in enumerate(self._hello.nodes):
+            self._schedule(info.start, node, Started())
+        for time, node, command in commands(self._scenario, self._hello.nodes):
+            self._schedule(time, node, command)
+
+    def _schedule(self, time: SimTime, node: NodeId, event: Event) -> int:
+        self._order += 1
+        heappush(self._due, (time, node, self._order, event))
+        return self._order
+
+    def _wake_up(self) -> SimTime | None:
+        while self._due and not self._is_live(self._due[0]):
+            heappop(self._due)
+        return self._due[0][0] if self._due else None
+
+    def _is_live(self, due: Due) -> bool:
+        _, node, order, event = due
+        return type(event) is not TimerFired or self._timers[node].get(event.key) == order
+
+    def _handle_step(self, step: Step) -> None:
+        self._now = now = step.now
+        trace = self._trace
+        for receiver, sender, message, rssi, lqi in step.deliveries:
+            if trace.receives:
+                trace.receive(now, receiver, sender, message.message_type)
+            self._tell(receiver, Received(sender, message, rssi, lqi))
+        for node, destination, message, reason in step.failures:
+            trace.add(now, node, Note(DROP, message_type=message.message_type, peer=destination, detail=reason))
+            self._tell(node, SendFailed(destination, message, reason))
+        self._handle_due()
+
+    def _handle_due(self) -> None:
+        for _ in range(MAX_TIMERS_AT_ONCE):
+            if self._wake_up() != self._now:
+                return
+            _, node, _, event = heappop(self._due)
+            if type(event) is TimerFired:
+                del self._timers[node][event.key]
+            else:
+                self._trace_command(node, event)
+            self._tell(node, event)
+        raise AgentError(
+            f"more than {MAX_TIMERS_AT_ONCE} timers fire at {format_time(self._now)}: {event} on node {node}"
+        )
+
+    def _tell(self, node: NodeId, event: Event) -> None:
+        try:
+            actions = self._agents[node].handle(event, self._now)
+            if actions:
+                self._perform_all(node, actions)
+        except Exception as error:
+            raise AgentError(describe_failure(node, self._now, event, error)) from error
+
+    def _perform_all(self, node: NodeId, actions: Iterable[Action]) -> None:
+        for action in actions:
+            perform = self._perform.get(type(action))
+            if perform is None:
+                raise TypeError(f"{action!r} is no action")
+            perform(node, action)
+
+    def _send(self, node: NodeId, action: Send) -> None:
+        message = action.message
+        size = len(message.encode())
+        at = self._now + self._hello.processing_delay
+        self._outgoing.append(Transmission(node, at, action.destination, message, size))
+        peer = None if action.destination == BROADCAST else action.destination
+        self._trace.add(self._now, node, Note(SEND, message_type=message.message_type, peer=peer, bytes=size))
+
+    def _set_timer(self, node: NodeId, action: SetTimer) -> None:
+        if action.after < 0:
+            raise ValueError(f"timer {action.key!r} set to {action.after} ns")
+        time = self._now + round(action.after * self._hello.nodes[node].clock_rate)
+        self._timers[node][action.key] = self._schedule(time, node, TimerFired(action.key))
+
+    def _cancel_timer(self, node: NodeId, action: CancelTimer) -> None:
+        self._timers[node].pop(action.key, None)
+
+    def _deliver(self, node: NodeId, action: Deliver) -> None:
+        self._trace.add(self._now, node, Note(DELIVER, notification_id=str(action.notification.id), hops=action.hops))
+
+    def _note(self, node: NodeId, note: Note) -> None:
+        self._trace.add(self._now, node, note)
+
+    def _trace_command(self, node: NodeId, event: Event) -> None:
+        match event:
+            case Started():
+                note = Note(ROLE, detail=format_roles(self._scenario.nodes[node].roles))
+            case Subscribe():
+                note = Note(SUBSCRIBE, detail=str(event.filter))
+            case Publish():
+                subscribers = LIST_SEPARATOR.join(map(str, event.subscribers))
+                note = Note(PUBLISH, notification_id=str(event.notification.id), detail=subscribers)
+            case _:
+                return
+        self._trace.add(self._now, node, note)
+
+    def _trace_totals(self, totals: Totals) -> None:
+        end = self._hello.time_limit
+        for move in totals.moves:
+            self._trace.add(move.time, move.node, Note(MOVE, detail=f"{move.x:.3f} {move.y:.3f}"))
+        for node, energy in enumerate(totals.energy_mj):
+            self._trace.add(end, node, Note(ENERGY, detail=f"{energy:.6f}"))
+        for name, counts in sorted(totals.counts.items()):
+            for node, count in enumerate(counts):
+                self._trace.add(end, node, Note(RADIO, message_type=name, detail=str(count)))
+
+
+def make_agents(scenario: Scenario, agent_class: type[Agent]) -> list[Agent]:
+    """An agent for each node, its generator seeded from (run seed, node); raises UserError."""
+    try:
+        parameters = parse_parameters(agent_class.parameters_type, scenario.agent_parameters)
+    except ValueError as error:
+        raise UserError(f"agent {scenario.agent or agent_class.__name__}: {error}") from None
+    return [
+        agent_class(node, settings.roles, parameters, Random(f"agent/{scenario.seed}/{node}"))
+        for node, settings in enumerate(scenario.nodes)
+    ]
+
+
+def describe_failure(node: NodeId, now: SimTime, event: Event, error: Exception) -> str:
+    """One line that tells the author of an agent where it raised, and on what."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
+    return f"node {node}, simulation time {format_time(now)}, on {event}: {type(error).__name__}: {error}{place}"

@@ -1,0 +1,87 @@
+"""Writes a run's trace: one Parquet file with the schema of `spark.schema`, whole or not there at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from enum import Enum
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from python_protocol.actions import Note
+from python_protocol.roles import NodeId
+from python_protocol.simtime import SECOND, SimTime
+from spark.schema import RECEIVE, TIME_S, TRACE_SCHEMA
+
+CHUNK_ROWS = 100_000
+"""Rows kept as Python objects before they become an Arrow batch, which takes a tenth of the memory."""
+
+_ORDER = "order"
+
+
+class TraceLevel(Enum):
+    """How much a trace holds: APP leaves out `receive` rows, FULL has all."""
+
+    APP = "app"
+    FULL = "full"
+
+
+class TraceWriter:
+    """Collects rows; `write` puts them on disk in the order of time, then of occurrence."""
+
+    def __init__(self, level: TraceLevel = TraceLevel.APP) -> None:
+        self.receives = level is TraceLevel.FULL
+        self._rows: list[tuple[object, ...]] = []
+        self._batches: list[pa.RecordBatch] = []
+
+    def add(self, time: SimTime, node: NodeId, note: Note) -> None:
+        """A row at `time` (ns) on `node`."""
+        self._rows.append(
+            (
+                time / SECOND,
+                node,
+                note.name,
+                note.message_type,
+                note.notification_id,
+                note.peer,
+                note.bytes,
+                note.hops,
+                note.detail,
+            )
+        )
+        if len(self._rows) >= CHUNK_ROWS:
+            self._pack()
+
+    def receive(self, time: SimTime, node: NodeId, sender: NodeId, message_type: str) -> None:
+        """A `receive` row; call it only if `receives`."""
+        self.add(time, node, Note(RECEIVE, message_type=message_type, peer=sender))
+
+    def table(self) -> pa.Table:
+        """All rows so far, sorted by time; rows of one time stay in the order in which they were added."""
+        self._pack()
+        table = pa.Table.from_batches(self._batches, TRACE_SCHEMA)
+        numbered = table.append_column(_ORDER, pa.array(range(table.num_rows), pa.int64()))
+        order = pc.sort_indices(numbered, sort_keys=[(TIME_S, "ascending"), (_ORDER, "ascending")])
+        return table.take(order)
+
+    def write(self, path: Path, metadata: Mapping[str, str]) -> None:
+        """Writes the file in one step: after a kill at any moment it is whole or absent. Raises OSError."""
+        table = self.table().replace_schema_metadata(dict(metadata))
+        unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            with unfinished.open("wb") as file:
+                pq.write_table(table, file, compression="zstd")
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    def _pack(self) -> None:
+        columns = list(zip(*self._rows, strict=True)) or [()] * len(TRACE_SCHEMA)
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, TRACE_SCHEMA, strict=True)]
+        self._batches.append(pa.RecordBatch.from_arrays(arrays, schema=TRACE_SCHEMA))
+        self._rows.clear()
