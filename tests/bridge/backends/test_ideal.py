@@ -1,0 +1,89 @@
+"""Ideal links are reliable and FIFO while they stand; what is under way on one that falls is lost."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from bridge.backends.ideal import IdealBackend, LinkChange
+from bridge.backends.interface import Transmission
+from python_protocol.codec import Message, Reader, Writer
+from python_protocol.roles import BROADCAST
+from python_protocol.simtime import MILLISECOND, SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Message):
+    tag: ClassVar[int] = 1
+    message_type: ClassVar[str] = "NUMBER"
+    value: int
+
+    def write(self, writer: Writer) -> None:
+        writer.u8(self.value)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        return cls(reader.u8())
+
+
+def send(node: int, destination: int, value: int, at: int = 0) -> Transmission:
+    return Transmission(node, at, destination, Number(value), 2)
+
+
+def opened(changes: list[LinkChange] | None = None) -> IdealBackend:
+    backend = IdealBackend(4, [(0, 1), (0, 2), (2, 3)], SECOND, changes or [])
+    backend.open()
+    return backend
+
+
+def test_a_broadcast_reaches_the_neighbours_at_once() -> None:
+    """All neighbours hear it in one step, in the order of their ids; others do not."""
+    step = opened().advance([send(0, BROADCAST, 7)], None)
+    assert step is not None
+    assert step.now == MILLISECOND
+    assert [delivery.receiver for delivery in step.deliveries] == [1, 2]
+
+
+def test_unicast_reaches_its_addressee_only() -> None:
+    """A frame for one neighbour is for no other; one for a stranger is lost."""
+    step = opened().advance([send(0, 2, 7), send(0, 3, 8)], None)
+    assert step is not None
+    assert [(delivery.receiver, delivery.message) for delivery in step.deliveries] == [(2, Number(7))]
+
+
+def test_links_are_fifo() -> None:
+    """What was sent first arrives first, at one instant and over time."""
+    backend = opened()
+    step = backend.advance([send(0, 1, 1), send(0, 1, 2), send(0, 1, 3, at=1)], None)
+    later = backend.advance([], None)
+    assert step is not None
+    assert later is not None
+    assert [delivery.message for delivery in (*step.deliveries, *later.deliveries)] == [Number(1), Number(2), Number(3)]
+
+
+def test_a_wake_up_comes_before_a_later_delivery() -> None:
+    """The host gets control at its wake-up, and the delivery afterwards."""
+    backend = opened()
+    step = backend.advance([send(0, 1, 1)], MILLISECOND // 2)
+    assert step is not None
+    assert (step.now, list(step.deliveries)) == (MILLISECOND // 2, [])
+    step = backend.advance([], 2 * MILLISECOND)
+    assert step is not None
+    assert (step.now, len(step.deliveries)) == (MILLISECOND, 1)
+
+
+def test_a_falling_link_loses_what_is_under_way() -> None:
+    """A frame on a link that goes down does not arrive, even if the link comes back at once."""
+    changes = [LinkChange(MILLISECOND // 2, 0, 1, False), LinkChange(MILLISECOND // 2, 0, 1, True)]
+    assert opened(changes).advance([send(0, 1, 1)], None) is None
+
+
+def test_a_new_link_carries() -> None:
+    """A link that comes up carries frames sent from then on."""
+    backend = opened([LinkChange(5 * MILLISECOND, 1, 3, True)])
+    step = backend.advance([send(1, 3, 1, at=4 * MILLISECOND), send(1, 3, 2, at=5 * MILLISECOND)], None)
+    assert step is not None
+    assert [delivery.message for delivery in step.deliveries] == [Number(2)]
+
+
+def test_nothing_happens_at_the_time_limit() -> None:
+    """The run ends at its limit; a wake-up there is not served."""
+    assert opened().advance([], SECOND) is None

@@ -1,0 +1,181 @@
+"""The host drives agents by the clock of the back-end, and blames the right one when something breaks."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import pytest
+
+from bridge.backends.ideal import IdealBackend
+from bridge.errors import AgentError, UserError
+from bridge.host import Host
+from bridge.scenario import Publications, Scenario, Subscription, Workload
+from bridge.trace import TraceLevel, TraceWriter
+from python_protocol.actions import Action, CancelTimer, Deliver, Send, SetTimer
+from python_protocol.agent import Agent
+from python_protocol.codec import Message, MessageSet, Reader, Writer
+from python_protocol.events import Event, Publish, Received, Started, TimerFired
+from python_protocol.filters import Filter, Notification
+from python_protocol.roles import BROADCAST, Role
+from python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from tests.support.scenarios import scenario
+
+LINE = [(0, 1), (1, 2)]
+
+
+@dataclass(frozen=True, slots=True)
+class Gossip(Message):
+    tag: ClassVar[int] = 1
+    message_type: ClassVar[str] = "GOSSIP"
+    notification: Notification
+
+    def write(self, writer: Writer) -> None:
+        self.notification.write(writer)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        return cls(Notification.read(reader))
+
+
+class Gossiper(Agent):
+    """Broadcasts what is published, delivers what arrives; logs everything."""
+
+    messages = MessageSet([Gossip])
+    log: ClassVar[list[tuple[SimTime, int, str]]] = []
+
+    def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+        self.log.append((now, self.node, type(event).__name__))
+        if isinstance(event, Publish):
+            yield Send(BROADCAST, Gossip(event.notification))
+        if isinstance(event, Received) and isinstance(event.message, Gossip):
+            yield Deliver(event.message.notification, 1)
+
+
+def run(agent: type[Agent], described: Scenario, level: TraceLevel = TraceLevel.APP) -> list[dict[str, object]]:
+    trace = TraceWriter(level)
+    backend = IdealBackend(len(described.nodes), LINE, described.time_limit)
+    Host(described, agent, backend, trace).run()
+    rows: list[dict[str, object]] = trace.table().to_pylist()
+    return rows
+
+
+def published() -> Scenario:
+    workload = Workload(
+        (Subscription(1, 0, Filter()),),
+        (Publications(0, 0, 2 * SECOND, SECOND, (("topic", "news"),), 20),),
+    )
+    return scenario([Role.PUBLISHER, Role.SUBSCRIBER, Role.BROKER], workload, time_limit=3 * SECOND)
+
+
+def test_a_trace_tells_the_whole_story() -> None:
+    """Roles at the start, then each command, packet and delivery with its size, peer and hops."""
+    rows = run(Gossiper, published())
+    assert [row["detail"] for row in rows if row["event"] == "role"] == ["publisher", "subscriber", "broker"]
+    assert [row["detail"] for row in rows if row["event"] == "publish"] == ["1", "1"]
+    sent = [row for row in rows if row["event"] == "send"]
+    assert [(row["message_type"], row["peer"], row["bytes"]) for row in sent] == [("GOSSIP", None, 42)] * 2
+    delivered = [(row["node"], row["notification_id"], row["hops"]) for row in rows if row["event"] == "deliver"]
+    assert delivered == [(1, "0.0", 1), (1, "0.1", 1)]
+
+
+def test_receive_rows_only_at_level_full() -> None:
+    """Level app leaves out what every radio hears; level full has it."""
+    assert not [row for row in run(Gossiper, published()) if row["event"] == "receive"]
+    received = [row for row in run(Gossiper, published(), TraceLevel.FULL) if row["event"] == "receive"]
+    assert [(row["node"], row["peer"]) for row in received] == [(1, 0), (1, 0)]
+
+
+class Clock(Agent):
+    """Sets, replaces and cancels timers."""
+
+    fired: ClassVar[list[tuple[SimTime, object]]] = []
+
+    def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+        if isinstance(event, Started) and self.node == 0:
+            yield SetTimer("replaced", SECOND)
+            yield SetTimer("replaced", 2 * SECOND)
+            yield SetTimer("cancelled", SECOND)
+            yield CancelTimer("cancelled")
+            yield SetTimer("second", MILLISECOND)
+            yield SetTimer("third", MILLISECOND)
+            yield SetTimer("first", 0)
+        if isinstance(event, TimerFired):
+            self.fired.append((now, event.key))
+
+
+def test_timers_fire_in_order_of_time_then_of_setting() -> None:
+    """A replaced timer fires once, at its new time; a cancelled one never."""
+    Clock.fired.clear()
+    run(Clock, scenario([Role.NONE] * 3))
+    assert Clock.fired == [
+        (0, "first"),
+        (MILLISECOND, "second"),
+        (MILLISECOND, "third"),
+        (2 * SECOND, "replaced"),
+    ]
+
+
+class Broken(Agent):
+    """Raises when it hears something."""
+
+    def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+        if isinstance(event, Publish):
+            return [Send(BROADCAST, Gossip(event.notification))]
+        if isinstance(event, Received):
+            raise KeyError("no route")
+        return ()
+
+
+def test_an_agent_that_raises_is_named() -> None:
+    """The message names node, time, event and the agent's own line."""
+    with pytest.raises(AgentError) as caught:
+        run(Broken, published())
+    message = str(caught.value)
+    assert message.startswith("node 1, simulation time ")
+    assert "on Received(sender=0" in message
+    assert "KeyError: 'no route'" in message
+    assert "test_host.py:" in message
+    assert message.endswith("in handle")
+
+
+class Stuck(Agent):
+    """Sets a timer of no delay for ever."""
+
+    def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+        return [SetTimer("again", 0)]
+
+
+def test_a_loop_without_delay_ends() -> None:
+    """An agent that never lets time pass is an error, not a hang."""
+    with pytest.raises(AgentError, match="timers fire at 0s"):
+        run(Stuck, scenario([Role.NONE] * 3))
+
+
+class Confused(Agent):
+    """Returns what is no action."""
+
+    def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+        return ["send"]  # type: ignore[list-item]  # the mistake under test
+
+
+def test_what_is_no_action_is_named() -> None:
+    """A wrong return value is the agent's error."""
+    with pytest.raises(AgentError, match="'send' is no action"):
+        run(Confused, scenario([Role.NONE] * 3))
+
+
+def test_unknown_parameters_are_the_users_mistake() -> None:
+    """A parameter that the agent does not have ends the run before it starts."""
+    with pytest.raises(UserError, match="unknown parameter 'speed'"):
+        run(Gossiper, scenario([Role.NONE] * 3, agent_parameters={"speed": "1"}))
+
+
+def test_generators_depend_on_seed_and_node() -> None:
+    """Two nodes, or two seeds, draw different numbers; the same ones draw the same."""
+    from bridge.host import make_agents  # noqa: PLC0415  # only this test looks inside
+
+    def draws(seed: int) -> list[float]:
+        return [agent.random.random() for agent in make_agents(scenario([Role.NONE] * 2, seed=seed), Gossiper)]
+
+    assert draws(1) == draws(1)
+    assert len({*draws(1), *draws(2)}) == 4

@@ -1,0 +1,53 @@
+"""A trace is one Parquet file with the common schema, whole or not there."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from bridge.trace import TraceLevel, TraceWriter
+from python_protocol.actions import Note
+from python_protocol.simtime import SECOND
+from spark.schema import DELIVER, SEND, TRACE_SCHEMA
+
+
+def sample() -> TraceWriter:
+    trace = TraceWriter()
+    trace.add(2 * SECOND, 1, Note(SEND, message_type="PUB", bytes=20))
+    trace.add(SECOND, 2, Note(DELIVER, notification_id="0.1", hops=3))
+    trace.add(SECOND, 1, Note(DELIVER, notification_id="0.1", hops=2))
+    return trace
+
+
+def test_rows_are_in_the_order_of_time(tmp_path: Path) -> None:
+    """Rows of one time keep the order in which they happened."""
+    sample().write(tmp_path / "trace.parquet", {})
+    table = pq.read_table(tmp_path / "trace.parquet")
+    assert table.schema.equals(TRACE_SCHEMA)
+    assert table.column("time_s").to_pylist() == [1.0, 1.0, 2.0]
+    assert table.column("node").to_pylist() == [2, 1, 1]
+
+
+def test_same_rows_same_bytes(tmp_path: Path) -> None:
+    """Two traces of the same rows are the same file, byte for byte."""
+    for name in ("a", "b"):
+        sample().write(tmp_path / name, {"key": "value"})
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_an_empty_trace_is_still_a_trace(tmp_path: Path) -> None:
+    """A run in which nothing happens has a file with no rows."""
+    TraceWriter(TraceLevel.FULL).write(tmp_path / "trace.parquet", {"key": "value"})
+    table = pq.read_table(tmp_path / "trace.parquet")
+    assert table.num_rows == 0
+    assert table.schema.metadata == {b"key": b"value"}
+
+
+def test_nothing_is_left_of_a_failed_write(tmp_path: Path) -> None:
+    """A write that fails leaves neither the file nor a part of it."""
+    target = tmp_path / "trace.parquet"
+    target.mkdir()
+    (target / "occupied").touch()
+    with pytest.raises(OSError, match="irectory"):
+        sample().write(target, {})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["trace.parquet"]

@@ -1,0 +1,53 @@
+"""The workload belongs to the scenario: same commands at the same times for every protocol."""
+
+from itertools import pairwise
+
+from bridge.backends.interface import NodeInfo
+from bridge.scenario import Publications, Subscription, Workload
+from bridge.workload import commands
+from python_protocol.events import Publish, Subscribe
+from python_protocol.filters import parse_filter
+from python_protocol.roles import Role
+from python_protocol.simtime import SECOND
+from tests.support.scenarios import scenario
+
+NEWS = (("topic", "news"),)
+WORKLOAD = Workload(
+    (Subscription(1, 0, parse_filter("topic = 'news'")), Subscription(2, 3 * SECOND, parse_filter("topic = 'sport'"))),
+    (Publications(0, 0, 5 * SECOND, SECOND, NEWS, 20),),
+)
+NODES = [NodeInfo(0), NodeInfo(SECOND // 100), NodeInfo(0)]
+
+
+def published(seed: int = 0) -> list[tuple[int, Publish]]:
+    return [
+        (time, event)
+        for time, _, event in commands(scenario([Role.NONE] * 3, WORKLOAD, seed=seed), NODES)
+        if isinstance(event, Publish)
+    ]
+
+
+def test_publishes_at_its_interval() -> None:
+    """One notification an interval from a random phase on, none at or after the end."""
+    times = [time for time, _ in published()]
+    assert len(times) == 5
+    assert 0 <= times[0] < SECOND
+    assert {later - time for time, later in pairwise(times)} == {SECOND}
+    assert times[-1] < 5 * SECOND
+
+
+def test_phase_follows_the_seed_only() -> None:
+    """The same seed gives the same times; another seed gives others."""
+    assert published(1) == published(1)
+    assert published(1)[0][0] != published(2)[0][0]
+
+
+def test_names_the_subscribers_whose_filter_matches() -> None:
+    """A publication carries the subscribers that want it, for protocols that can only unicast."""
+    assert [event.subscribers for _, event in published()] == [(1,)] * 5
+
+
+def test_subscribes_when_the_node_has_booted() -> None:
+    """A subscription asked for at 0 waits for the boot."""
+    first = commands(scenario([Role.NONE] * 3, WORKLOAD), NODES)[0]
+    assert first == (SECOND // 100, 1, Subscribe(parse_filter("topic = 'news'")))

@@ -1,0 +1,89 @@
+"""Messages and their bytes: one tag, fields in network order, and nothing but DecodeError for anything else."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from python_protocol.codec import DecodeError, Message, MessageSet, Reader, Writer
+
+
+@dataclass(frozen=True, slots=True)
+class Ping(Message):
+    tag: ClassVar[int] = 1
+    message_type: ClassVar[str] = "PING"
+    number: int
+    name: str
+
+    def write(self, writer: Writer) -> None:
+        writer.u32(self.number)
+        writer.text(self.name)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        return cls(reader.u32(), reader.text())
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope(Message):
+    tag: ClassVar[int] = 2
+    message_type: ClassVar[str] = "ENVELOPE"
+    content: Message
+
+    def write(self, writer: Writer) -> None:
+        writer.message(self.content)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        return cls(reader.message())
+
+
+MESSAGES = MessageSet([Ping, Envelope])
+pings = st.builds(Ping, st.integers(0, 2**32 - 1), st.text(max_size=60))
+
+
+@given(pings)
+def test_round_trip(ping: Ping) -> None:
+    """A message is the same after its encoding, alone and inside another."""
+    assert MESSAGES.decode(ping.encode()) == ping
+    assert MESSAGES.decode(Envelope(ping).encode()) == Envelope(ping)
+
+
+def test_size_on_the_air_is_the_length_of_the_bytes() -> None:
+    """One byte of tag, then the fields in network byte order."""
+    assert Ping(258, "ab").encode() == b"\x01\x00\x00\x01\x02\x02ab"
+
+
+@given(st.binary(max_size=40))
+def test_no_bytes_do_worse_than_a_decode_error(data: bytes) -> None:
+    """Bytes from anyone are a message or a DecodeError, nothing else."""
+    try:
+        message = MESSAGES.decode(data)
+    except DecodeError:
+        return
+    assert message.encode() == data
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "1 bytes expected"),
+        (b"\x07", "no message has tag 7"),
+        (b"\x01\x00\x00", "4 bytes expected"),
+        (b"\x01\x00\x00\x00\x00\x01\xff", "not UTF-8"),
+        (Ping(1, "").encode() + b"!", "1 bytes left over"),
+        (b"\x02" * 6 + Ping(1, "").encode(), "nested deeper"),
+    ],
+)
+def test_malformed_bytes_say_what_is_wrong(data: bytes, why: str) -> None:
+    """A peer's mistake is named."""
+    with pytest.raises(DecodeError, match=why):
+        MESSAGES.decode(data)
+
+
+def test_tags_are_unique_in_a_set() -> None:
+    """Two messages of one tag are a mistake of ours, found when the set is made."""
+    with pytest.raises(ValueError, match="share tag 1"):
+        MessageSet([Ping, Ping])

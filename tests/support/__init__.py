@@ -1,0 +1,1 @@
+"""What several tests share: scenarios without a radio, and agents made for testing."""
