@@ -8,13 +8,13 @@ then what is due by (time, node, order set).
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
+from bridge.backends.interface import Backend, Delivery, Hello, Step, Totals, Transmission
 from bridge.errors import AgentError, UserError
 from bridge.scenario import Scenario
 from bridge.trace import TraceWriter
@@ -33,6 +33,7 @@ from spark.schema import (
     MOVE,
     PUBLISH,
     RADIO,
+    RECEIVE,
     ROLE,
     SEND,
     SUBSCRIBE,
@@ -52,9 +53,9 @@ class Host:
         self._scenario = scenario
         self._backend = backend
         self._trace = trace
-        self._agents = make_agents(scenario, agent_class)
+        self._handlers = [agent.handle for agent in make_agents(scenario, agent_class)]
         self._due: list[Due] = []
-        self._timers: list[dict[TimerKey, int]] = [{} for _ in self._agents]
+        self._timers: list[dict[TimerKey, int]] = [{} for _ in self._handlers]
         self._order = 0
         self._now: SimTime = 0
         self._outgoing: list[Transmission] = []
@@ -101,16 +102,28 @@ class Host:
         return type(event) is not TimerFired or self._timers[node].get(event.key) == order
 
     def _handle_step(self, step: Step) -> None:
-        self._now = now = step.now
-        trace = self._trace
-        for receiver, sender, message, rssi, lqi in step.deliveries:
-            if trace.receives:
-                trace.receive(now, receiver, sender, message.message_type)
-            self._tell(receiver, Received(sender, message, rssi, lqi))
+        self._now = step.now
+        if self._trace.receives:
+            for receiver, sender, message, _, _ in step.deliveries:
+                self._trace.add(step.now, receiver, Note(RECEIVE, message_type=message.message_type, peer=sender))
+        self._handle_deliveries(step.deliveries)
         for node, destination, message, reason in step.failures:
-            trace.add(now, node, Note(DROP, message_type=message.message_type, peer=destination, detail=reason))
+            note = Note(DROP, message_type=message.message_type, peer=destination, detail=reason)
+            self._trace.add(step.now, node, note)
             self._tell(node, SendFailed(destination, message, reason))
         self._handle_due()
+
+    def _handle_deliveries(self, deliveries: Sequence[Delivery]) -> None:
+        # Most of a run's time passes here: one call of the agent for each delivery, and nothing else unless it acts.
+        now, handlers = self._now, self._handlers
+        receiver, event = 0, None
+        try:
+            for receiver, sender, message, rssi, lqi in deliveries:
+                event = Received(sender, message, rssi, lqi)
+                if actions := handlers[receiver](event, now):
+                    self._perform_all(receiver, actions)
+        except Exception as error:
+            raise AgentError(describe_failure(receiver, now, event, error)) from error
 
     def _handle_due(self) -> None:
         for _ in range(MAX_TIMERS_AT_ONCE):
@@ -128,9 +141,7 @@ class Host:
 
     def _tell(self, node: NodeId, event: Event) -> None:
         try:
-            actions = self._agents[node].handle(event, self._now)
-            if actions:
-                self._perform_all(node, actions)
+            self._perform_all(node, self._handlers[node](event, self._now))
         except Exception as error:
             raise AgentError(describe_failure(node, self._now, event, error)) from error
 
@@ -200,7 +211,7 @@ def make_agents(scenario: Scenario, agent_class: type[Agent]) -> list[Agent]:
     ]
 
 
-def describe_failure(node: NodeId, now: SimTime, event: Event, error: Exception) -> str:
+def describe_failure(node: NodeId, now: SimTime, event: Event | None, error: Exception) -> str:
     """One line that tells the author of an agent where it raised, and on what."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
     place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from python_protocol.actions import Note
 from python_protocol.roles import NodeId
 from python_protocol.simtime import SECOND, SimTime
-from spark.schema import RECEIVE, TIME_S, TRACE_SCHEMA
+from spark.schema import TIME_S, TRACE_SCHEMA
 
 CHUNK_ROWS = 100_000
 """Rows kept as Python objects before they become an Arrow batch, which takes a tenth of the memory."""
@@ -54,10 +54,6 @@ class TraceWriter:
         )
         if len(self._rows) >= CHUNK_ROWS:
             self._pack()
-
-    def receive(self, time: SimTime, node: NodeId, sender: NodeId, message_type: str) -> None:
-        """A `receive` row; call it only if `receives`."""
-        self.add(time, node, Note(RECEIVE, message_type=message_type, peer=sender))
 
     def table(self) -> pa.Table:
         """All rows so far, sorted by time; rows of one time stay in the order in which they were added."""
