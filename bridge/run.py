@@ -1,0 +1,152 @@
+"""One run: a rendered ini, an agent and a seed in, a folder with trace, ini, radio parameters file and log out.
+
+A run's key is a hash of everything that its trace depends on. The trace holds it, so that whether a run is complete
+can be told from one file. A run that failed leaves a log with its error and the file `failed`, which holds the key.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+import traceback
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+import python_protocol
+from bridge.backends.interface import Backend
+from bridge.errors import RoambusError, UserError
+from bridge.host import Host
+from bridge.ini import read_scenario
+from bridge.registry import agent_sources, load_agent
+from bridge.scenario import Scenario
+from bridge.trace import TraceLevel, TraceWriter
+from spark import schema
+
+TRACE_FILE = "trace.parquet"
+INI_FILE = "run.ini"
+LOG_FILE = "run.log"
+FAILED_FILE = "failed"
+RUN_KEY = "roambus.run_key"
+"""Name of the key in the trace's metadata."""
+
+BackendFactory = Callable[[Scenario], Backend]
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """A run that can be executed in any process. Its folder lies at `place` below `results`."""
+
+    results: Path
+    place: Path
+    ini: str
+    radio_file: Path
+    agent: str
+    seed: int
+    level: TraceLevel = TraceLevel.APP
+
+    @property
+    def folder(self) -> Path:
+        """Where trace, ini and log go."""
+        return self.results / self.place
+
+
+def run_key(plan: RunPlan) -> str:
+    """sha256 over ini, radio parameters file, seed, level, the agent's code and ours; raises UserError, OSError."""
+    digest = sha256()
+    for part in (plan.ini.encode(), plan.radio_file.read_bytes(), f"{plan.seed} {plan.level.value}".encode()):
+        digest.update(sha256(part).digest())
+    digest.update(_code_digest(plan.agent))
+    return digest.hexdigest()
+
+
+@cache
+def _code_digest(agent: str) -> bytes:
+    folders = [Path(__file__).parent, Path(python_protocol.__file__).parent]
+    ours = [file for folder in folders for file in sorted(folder.rglob("*.py"))]
+    return _digest([*ours, Path(schema.__file__), *agent_sources(load_agent(agent))])
+
+
+def _digest(files: Iterable[Path]) -> bytes:
+    digest = sha256()
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + sha256(file.read_bytes()).digest())
+    return digest.digest()
+
+
+def is_complete(folder: Path, key: str) -> bool:
+    """Whether the folder holds the trace of just this run."""
+    trace = folder / TRACE_FILE
+    if not trace.is_file():
+        return False
+    metadata = pq.read_schema(trace).metadata or {}
+    return bool(metadata.get(RUN_KEY.encode()) == key.encode())
+
+
+def has_failed(folder: Path, key: str) -> bool:
+    """Whether just this run failed the last time."""
+    marker = folder / FAILED_FILE
+    return marker.is_file() and marker.read_text(encoding="utf-8") == key
+
+
+def execute(plan: RunPlan, backend: BackendFactory) -> None:
+    """Runs, and leaves either a whole trace or a log with the error that is raised on.
+
+    Raises RoambusError, whatever a broken agent or back-end raises, or OSError when the folder cannot be written: then
+    nothing is left behind, as after KeyboardInterrupt.
+    """
+    key = run_key(plan)
+    try:
+        _prepare(plan)
+        _run(plan, key, backend)
+    except (OSError, KeyboardInterrupt):
+        discard(plan)
+        raise
+    except Exception as error:
+        _record_failure(plan.folder, key, error)
+        raise
+
+
+def _prepare(plan: RunPlan) -> None:
+    plan.folder.mkdir(parents=True, exist_ok=True)
+    discard_files(plan.folder)
+    (plan.folder / INI_FILE).write_text(plan.ini, encoding="utf-8")
+    shutil.copyfile(plan.radio_file, plan.folder / plan.radio_file.name)
+
+
+def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:
+    start = time.monotonic()
+    scenario = read_scenario(plan.folder / INI_FILE)
+    trace = TraceWriter(plan.level)
+    Host(scenario, load_agent(plan.agent), backend(scenario), trace).run()
+    trace.write(plan.folder / TRACE_FILE, {RUN_KEY: key})
+    text = f"agent {plan.agent}, seed {plan.seed}: complete in {time.monotonic() - start:.1f} s\n"
+    (plan.folder / LOG_FILE).write_text(text, encoding="utf-8")
+
+
+def _record_failure(folder: Path, key: str, error: Exception) -> None:
+    known = isinstance(error, RoambusError)
+    text = f"{error}\n" if isinstance(error, UserError) else "".join(traceback.format_exception(error))
+    (folder / LOG_FILE).write_text(f"error: {error}\n\n{text}" if known else text, encoding="utf-8")
+    (folder / FAILED_FILE).write_text(key, encoding="utf-8")
+
+
+def discard_files(folder: Path) -> None:
+    """Removes what earlier runs, finished or killed, left in the folder; nothing else."""
+    for pattern in (TRACE_FILE, f".{TRACE_FILE}.*", FAILED_FILE, LOG_FILE, INI_FILE):
+        for file in folder.glob(pattern):
+            file.unlink()
+
+
+def discard(plan: RunPlan) -> None:
+    """Removes an unfinished run's folder, and the folders between it and the results that are then empty."""
+    shutil.rmtree(plan.folder, ignore_errors=True)
+    for depth in range(len(plan.place.parents) - 1):
+        try:
+            (plan.results / plan.place.parents[depth]).rmdir()
+        except OSError:
+            return
