@@ -11,6 +11,7 @@ from hashlib import sha256
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
+from typing import TypeGuard
 
 from bridge.errors import UserError
 from python_protocol.agent import Agent
@@ -87,12 +88,12 @@ def _choose_class(reference: str, module: ModuleType, name: str) -> type[Agent]:
         return next(iter(own.values()))
     if not name:
         raise UserError(f"agent {reference!r}: {_name_one(own)}")
-    if not hasattr(module, name):
+    found = getattr(module, name, None)
+    if found is None:
         raise UserError(f"agent {reference!r}: {unknown('class', name, own)}")
-    found = getattr(module, name)
-    if not _is_agent(found):
-        raise UserError(f"agent {reference!r}: {name} is no subclass of python_protocol.agent.Agent with a handle()")
-    return found  # type: ignore[no-any-return]  # _is_agent has checked it
+    if _is_agent(found):
+        return found
+    raise UserError(f"agent {reference!r}: {name} is no subclass of python_protocol.agent.Agent with a handle()")
 
 
 def _name_one(own: dict[str, type[Agent]]) -> str:
@@ -101,9 +102,9 @@ def _name_one(own: dict[str, type[Agent]]) -> str:
     return f"the file has several agents, name one after a colon: {', '.join(sorted(own))}"
 
 
-def _is_own_agent(module: ModuleType, value: object) -> bool:
+def _is_own_agent(module: ModuleType, value: object) -> TypeGuard[type[Agent]]:
     return _is_agent(value) and getattr(value, "__module__", "") == module.__name__
 
 
-def _is_agent(value: object) -> bool:
+def _is_agent(value: object) -> TypeGuard[type[Agent]]:
     return isinstance(value, type) and issubclass(value, Agent) and not inspect.isabstract(value)

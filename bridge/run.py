@@ -114,8 +114,14 @@ def execute(plan: RunPlan, backend: BackendFactory) -> None:
 def _prepare(plan: RunPlan) -> None:
     plan.folder.mkdir(parents=True, exist_ok=True)
     discard_files(plan.folder)
-    (plan.folder / INI_FILE).write_text(plan.ini, encoding="utf-8")
-    shutil.copyfile(plan.radio_file, plan.folder / plan.radio_file.name)
+    write_inputs(plan, plan.folder)
+
+
+def write_inputs(plan: RunPlan, folder: Path) -> None:
+    """Writes the ini and its radio parameters file; raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / INI_FILE).write_text(plan.ini, encoding="utf-8")
+    shutil.copyfile(plan.radio_file, folder / plan.radio_file.name)
 
 
 def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:

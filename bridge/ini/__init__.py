@@ -4,6 +4,6 @@
 `deployment` places nodes, `reader` puts the scenario together.
 """
 
-from bridge.ini.reader import radio_file_name, read_scenario
+from bridge.ini.reader import parse_scenario, radio_file_name, read_scenario
 
-__all__ = ["radio_file_name", "read_scenario"]
+__all__ = ["parse_scenario", "radio_file_name", "read_scenario"]

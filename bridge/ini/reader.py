@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bridge.ini.deployment import Place, place_nodes
 from bridge.ini.lookup import Lookup
-from bridge.ini.syntax import read_ini
+from bridge.ini.syntax import parse_ini
 from bridge.radio_file import RadioFile, RxMode, read_radio_file
 from bridge.scenario import (
     ChannelParameters,
@@ -31,15 +31,20 @@ _PUBLISH_INTERVAL = "Application.publishInterval"
 
 def read_scenario(path: Path) -> Scenario:
     """Reads `path` and the radio parameters file that it names; raises UserError, or OSError."""
-    keys = Lookup(read_ini(path))
+    return parse_scenario(path.read_text(encoding="utf-8"), path, path.parent)
+
+
+def parse_scenario(text: str, path: Path, folder: Path) -> Scenario:
+    """Reads the text of the ini file `path`, and the radio parameters file in `folder`; raises UserError, OSError."""
+    keys = Lookup(parse_ini(text, path))
     keys.check_keys()
     keys.check_values()
-    return ScenarioReader(keys, path.parent).scenario()
+    return ScenarioReader(keys, folder).scenario()
 
 
-def radio_file_name(path: Path) -> str:
-    """The radio parameters file that the ini at `path` names; raises UserError, or OSError."""
-    name: str = Lookup(read_ini(path)).shared("Communication.Radio.RadioParametersFile")
+def radio_file_name(text: str, path: Path) -> str:
+    """The radio parameters file that the text of the ini file `path` names; raises UserError."""
+    name: str = Lookup(parse_ini(text, path)).shared("Communication.Radio.RadioParametersFile")
     return name
 
 

@@ -113,10 +113,10 @@ def _last_name(key: str) -> str | None:
     return None if "{" in key or "?" in name or "*" in name else name
 
 
-def read_ini(path: Path) -> Ini:
-    """Reads the file; raises UserError naming file and line, or OSError."""
+def parse_ini(text: str, path: Path) -> Ini:
+    """Reads the text of the file `path`; raises UserError naming file and line."""
     entries: list[Entry] = []
-    for number, line in _logical_lines(path.read_text(encoding="utf-8")):
+    for number, line in _logical_lines(text):
         content = _without_comment(path, number, line)
         if content.startswith("["):
             _check_section(path, number, content)

@@ -1,0 +1,292 @@
+"""The command line. Everything heavy is imported by the command that needs it, so that help comes at once."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bridge.errors import RoambusError, UserError
+
+if TYPE_CHECKING:
+    from experiments.sweep import AgentChoice, Sweep
+
+EXIT_FAILED_RUNS = 1
+EXIT_INTERRUPTED = 130
+
+QUICK = {"config": "C2,C4,C8", "speed": "2,8", "time_limit": "200", "publish_until": "143"}
+"""The thesis' experiment in small. Publishing ends at 143 s: the thesis' 500 of 700 s, in proportion."""
+QUICK_SEEDS = 3
+
+SETTINGS = click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A variable of the template.")
+PARAMETERS = click.option(
+    "--param", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of the agent."
+)
+AGENT = click.option("--agent", default="beacon", show_default=True, help="A name, module:Class or file.py[:Class].")
+SEED = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The run's seed.")
+LEVEL = click.option(
+    "--level",
+    type=click.Choice(["app", "full"]),
+    default="app",
+    show_default=True,
+    help="What the trace holds: full adds a row for each packet received.",
+)
+WORKERS = click.option(
+    "--workers", type=click.IntRange(1), default=len(os.sched_getaffinity(0)), show_default="cores", help="Processes."
+)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+def main() -> None:
+    """Runs the command line; a user's mistake, or a run that failed, gets one message and an exit code of its own."""
+    try:
+        sys.exit(commands(standalone_mode=False))
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except RoambusError as error:
+        _fail(str(error), error.exit_code)
+    except OSError as error:
+        if error.filename is None and error.strerror is None:
+            raise
+        _fail(_describe(error), UserError.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        _fail("interrupted; the same command goes on from here", EXIT_INTERRUPTED)
+
+
+def _fail(message: str, code: int) -> None:
+    click.echo(f"error: {message}", err=True)
+    sys.exit(code)
+
+
+def _describe(error: OSError) -> str:
+    return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="roambus")
+def commands() -> None:
+    """Publish/subscribe protocols in Python on a realistic low-power radio.
+
+    Example: roambus reproduce thesis --quick --out results/thesis-quick
+    """
+
+
+@commands.command()
+def agents() -> None:
+    """Lists the installed agents with their parameters.
+
+    Example: roambus agents
+    """
+    from bridge.registry import agent_names, load_agent
+    from python_protocol.parameters import describe_parameters
+
+    for name in agent_names():
+        agent = load_agent(name)
+        click.echo(f"{name}: {_first_line(agent.__doc__)}")
+        for parameter, default, source, doc in describe_parameters(agent.parameters_type):
+            notes = "; ".join(filter(None, (doc, source)))
+            click.echo(f"  {parameter} = {default}" + (f"  ({notes})" if notes else ""))
+
+
+def _first_line(doc: str | None) -> str:
+    return (doc or "").strip().partition("\n")[0]
+
+
+@commands.command()
+@click.argument("template")
+@AGENT
+@PARAMETERS
+@SETTINGS
+@SEED
+@click.option("--out", type=FOLDER, help="Write run.ini and its radio parameters file there, instead of printing it.")
+def render(
+    template: str, agent: str, parameters: Sequence[str], settings: Sequence[str], seed: int, out: Path | None
+) -> None:
+    """Renders TEMPLATE (a name of ours, or a file) into a plain OMNeT++ ini.
+
+    Example: roambus render thesis --set brokers=8 --set speed=4
+    """
+    from bridge.run import write_inputs
+    from experiments.runner import plan_runs
+
+    sweep = _single_run("render", template, _choose(agent, parameters), settings, seed)
+    (plan,) = plan_runs(sweep, out or Path())
+    if out is None:
+        click.echo(plan.ini, nl=False)
+    else:
+        write_inputs(plan, out)
+
+
+@commands.command()
+@click.argument("template")
+@AGENT
+@PARAMETERS
+@SETTINGS
+@SEED
+@LEVEL
+@click.option("--out", type=FOLDER, default=Path("results/run"), show_default=True, help="Results folder.")
+def run(
+    template: str,
+    agent: str,
+    parameters: Sequence[str],
+    settings: Sequence[str],
+    seed: int,
+    level: str,
+    out: Path,
+) -> None:
+    """Runs TEMPLATE (a name of ours, or a file) once, and prints where its results are.
+
+    Example: roambus run field --agent beacon --set nodes=30 --seed 1 --out results/field
+    """
+    from bridge.backends.radio.backend import RadioBackend
+    from bridge.run import execute
+    from bridge.trace import TraceLevel
+    from experiments.results import open_results
+    from experiments.runner import plan_runs
+
+    sweep = _single_run("run", template, _choose(agent, parameters), settings, seed)
+    (plan,) = plan_runs(sweep, out, TraceLevel(level))
+    open_results(sweep, out)
+    execute(plan, RadioBackend)
+    click.echo(plan.folder)
+
+
+def _choose(agent: str, parameters: Sequence[str]) -> AgentChoice:
+    """The agent, under a name that can be a folder's."""
+    from experiments.sweep import AgentChoice
+
+    label = re.sub(r"[^\w.+-]+", "-", agent).strip("-")
+    return AgentChoice(label, agent, tuple(sorted(_pairs("--param", parameters).items())))
+
+
+def _single_run(command: str, template: str, choice: AgentChoice, settings: Sequence[str], seed: int) -> Sweep:
+    """A sweep of one run. What is set becomes axes, so that runs with other values fit into the same results."""
+    from experiments.render import find_template
+    from experiments.sweep import Sweep, parse_scalar, plain_axis, validate
+
+    axes = [plain_axis(name, [parse_scalar(text)]) for name, text in sorted(_pairs("--set", settings).items())]
+    sweep = Sweep(f"roambus {command}", find_template(template), (choice,), tuple(axes), (seed,))
+    validate(sweep)
+    return sweep
+
+
+def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise UserError(f"{option} {text}: write NAME=VALUE")
+        if name in pairs:
+            raise UserError(f"{option} {name}: given twice")
+        pairs[name] = value
+    return pairs
+
+
+@commands.command()
+@click.argument("sweep")
+@click.option("--set", "settings", multiple=True, metavar="NAME=V1,V2", help="Narrows or replaces an axis or a value.")
+@click.option("--seeds", type=click.IntRange(1), help="How many seeds, instead of the sweep's own.")
+@WORKERS
+@LEVEL
+@click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
+@click.option("--out", type=FOLDER, help="Results folder.  [default: results/NAME]")
+def sweep(
+    sweep: str,
+    settings: Sequence[str],
+    seeds: int | None,
+    workers: int,
+    level: str,
+    retry_failed: bool,
+    out: Path | None,
+) -> None:
+    """Runs SWEEP (a name of ours, or a TOML file); what is complete already is skipped.
+
+    Example: roambus sweep thesis --set config=C2,C4 --set speed=2 --seeds 3 --out results/small
+    """
+    from experiments.sweep import override, read_sweep
+
+    chosen = override(read_sweep(sweep), _pairs("--set", settings), seeds)
+    _sweep(chosen, out or Path("results", Path(sweep).stem), workers, level, retry_failed)
+
+
+def _sweep(chosen: Sweep, out: Path, workers: int, level: str, retry_failed: bool) -> None:
+    """Runs all of it; ends the command with EXIT_FAILED_RUNS if a run failed."""
+    from rich.console import Console
+
+    from bridge.backends.radio.backend import RadioBackend
+    from bridge.trace import TraceLevel
+    from experiments.progress import Progress
+    from experiments.results import open_results
+    from experiments.runner import plan_runs, run_plans
+
+    plans = plan_runs(chosen, out, TraceLevel(level))
+    open_results(chosen, out)
+    summary = run_plans(plans, RadioBackend, workers, retry_failed, Progress(Console(stderr=True)))
+    click.echo(f"{out}: {summary.complete} runs done, {summary.skipped} were there, {len(summary.failures)} failed")
+    for place, error in summary.failures:
+        click.echo(f"  {place}: {error}", err=True)
+    if summary.failures:
+        sys.exit(EXIT_FAILED_RUNS)
+
+
+@commands.command()
+@click.argument("results", type=FOLDER)
+def aggregate(results: Path) -> None:
+    """Computes the metrics of every run in RESULTS with Spark, into its folder metrics.
+
+    Example: roambus aggregate results/small
+    """
+    from spark.aggregate import aggregate as aggregate_results
+
+    aggregate_results(_existing(results))
+    click.echo(results / "metrics")
+
+
+@commands.command()
+@click.argument("results", type=FOLDER)
+def figures(results: Path) -> None:
+    """Draws the figures of aggregated RESULTS as PNG and SVG.
+
+    Example: roambus figures results/small
+    """
+    from experiments.figures import draw_figures
+
+    for path in draw_figures(_existing(results)):
+        click.echo(path)
+
+
+def _existing(results: Path) -> Path:
+    if not results.is_dir():
+        raise UserError(f"{results}: there is no such folder; make one with roambus sweep --out {results}")
+    return results
+
+
+@commands.command()
+@click.argument("experiment", type=click.Choice(["thesis"]))
+@click.option("--quick", is_flag=True, help="C2, C4, C8 at 2 and 8 m/s, 3 seeds, 200 s (publishing until 143 s).")
+@WORKERS
+@click.option("--out", type=FOLDER, help="Results folder.  [default: results/thesis, or results/thesis-quick]")
+def reproduce(experiment: str, quick: bool, workers: int, out: Path | None) -> None:
+    """Runs a whole experiment: sweep, metrics, figures, claims, report.
+
+    Example: roambus reproduce thesis --quick --out results/thesis-quick
+    """
+    from experiments.figures import draw_figures
+    from experiments.report import write_report
+    from experiments.sweep import override, read_sweep
+    from spark.aggregate import aggregate as aggregate_results
+
+    chosen = read_sweep(experiment)
+    if quick:
+        chosen = override(chosen, QUICK, QUICK_SEEDS)
+    folder = out or Path("results", f"{experiment}-quick" if quick else experiment)
+    _sweep(chosen, folder, workers, "app", retry_failed=True)
+    aggregate_results(folder)
+    draw_figures(folder)
+    click.echo(write_report(folder))

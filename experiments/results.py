@@ -1,0 +1,57 @@
+"""What a results folder holds: `sweep.json` says what was asked for, so that no two sweeps are mixed by mistake."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from bridge.errors import UserError
+from experiments.sweep import Sweep
+
+SWEEP_FILE = "sweep.json"
+
+
+def describe(sweep: Sweep) -> dict[str, Any]:
+    """The sweep as it is written to `sweep.json`."""
+    return {
+        "template": sweep.template.name,
+        "set": dict(sweep.fixed),
+        "axes": {axis.name: list(axis.values) for axis in sweep.axes},
+        "agents": {choice.label: [choice.agent, dict(choice.parameters)] for choice in sweep.agents},
+        "seeds": list(sweep.seeds),
+    }
+
+
+def open_results(sweep: Sweep, results: Path) -> None:
+    """Makes the folder, or checks that what it holds fits the sweep; raises UserError, OSError.
+
+    It fits if template, fixed values and names of the axes are the same: then more agents, values or seeds are added.
+    """
+    new, file = describe(sweep), results / SWEEP_FILE
+    results.mkdir(parents=True, exist_ok=True)
+    if file.is_file():
+        old = json.loads(file.read_text(encoding="utf-8"))
+        _check_fit(old, new, results)
+        new = _merge(old, new)
+    unfinished = file.with_suffix(".unfinished")
+    try:
+        unfinished.write_text(json.dumps(new, indent=2) + "\n", encoding="utf-8")
+        unfinished.replace(file)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _check_fit(old: dict[str, Any], new: dict[str, Any], results: Path) -> None:
+    for key in ("template", "set"):
+        if old[key] != new[key]:
+            raise UserError(f"{results} holds runs with {key} {old[key]}, not {new[key]}: choose another --out")
+    if list(old["axes"]) != list(new["axes"]):
+        problem = f"with axes {', '.join(old['axes']) or 'none'}, not {', '.join(new['axes']) or 'none'}"
+        raise UserError(f"{results} holds runs {problem}: choose another --out")
+
+
+def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    axes = {name: list(dict.fromkeys([*values, *new["axes"][name]])) for name, values in old["axes"].items()}
+    agents, seeds = {**old["agents"], **new["agents"]}, sorted({*old["seeds"], *new["seeds"]})
+    return {**new, "axes": axes, "agents": agents, "seeds": seeds}

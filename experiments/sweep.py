@@ -1,0 +1,288 @@
+"""Sweeps in TOML: which template, agents, axes and seeds; checked, narrowed, and expanded into single runs.
+
+template = "thesis"              a name of ours, or a path beside the sweep
+seeds = 10                       seeds 0 to 9
+[set]                            variables of the template that stay the same
+[axes]
+speed = [2, 4]                   a variable and its values
+config.C2 = { brokers = 2, side = 35 }     a zipped axis: each name sets several variables
+[agents]
+mft = {}                         an agent by its name
+letter = { use = "mft", parameters = { sticky_parent = false } }
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bridge.errors import UserError
+from experiments.render import check_variables, find_template
+from python_protocol.parameters import unknown
+
+SWEEPS = Path(__file__).parent
+AGENT, SEED = "agent", "seed"
+
+Scalar = int | float | str | bool
+
+
+@dataclass(frozen=True, slots=True)
+class AgentChoice:
+    """An agent under the name that results give it, with its parameters as texts."""
+
+    label: str
+    agent: str
+    parameters: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Values by their names; each sets some variables. A plain axis sets the variable of its own name."""
+
+    name: str
+    values: Mapping[str, Mapping[str, Scalar]]
+    zipped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A whole sweep; `source` is its file, or the command that stands for it, for messages."""
+
+    source: str
+    template: Path
+    agents: tuple[AgentChoice, ...]
+    axes: tuple[Axis, ...] = ()
+    seeds: tuple[int, ...] = (0,)
+    fixed: Mapping[str, Scalar] = dataclasses.field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One run of a sweep: `axes` are (axis, name of its value)."""
+
+    agent: AgentChoice
+    axes: tuple[tuple[str, str], ...]
+    variables: Mapping[str, Scalar]
+    seed: int
+
+    @property
+    def place(self) -> Path:
+        """The run's folder below the results."""
+        levels = [(AGENT, self.agent.label), *self.axes, (SEED, str(self.seed))]
+        return Path("traces", *(f"{axis}={value}" for axis, value in levels))
+
+
+def read_sweep(name: str) -> Sweep:
+    """The sweep of that path, or of that name among ours; raises UserError naming file and key."""
+    path = _find_sweep(name)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{path}: {error}") from None
+    sweep = _build(path, content)
+    validate(sweep)
+    return sweep
+
+
+def _find_sweep(name: str) -> Path:
+    for path in (Path(name), SWEEPS / f"{name}.toml"):
+        if path.is_file():
+            return path
+    known = {path.stem: path for path in SWEEPS.glob("*.toml")}
+    raise UserError(f"{unknown('sweep', name, known)}; or give the path of a file")
+
+
+_KEYS = ("template", "seeds", "set", "axes", "agents")
+
+
+def _build(path: Path, content: Mapping[str, Any]) -> Sweep:
+    for key in content:
+        if key not in _KEYS:
+            raise UserError(f"{path}: {unknown('key', key, dict.fromkeys(_KEYS))}")
+    return Sweep(
+        source=str(path),
+        template=_template(path, content.get("template")),
+        agents=tuple(_agent(path, *item) for item in _table(path, "agents", content).items()),
+        axes=tuple(_axis(path, *item) for item in _table(path, "axes", content).items()),
+        seeds=_seeds(str(path), content.get("seeds", 1)),
+        fixed={name: _scalar(path, f"set.{name}", value) for name, value in _table(path, "set", content).items()},
+    )
+
+
+def _template(path: Path, name: object) -> Path:
+    if not isinstance(name, str):
+        raise UserError(f"{path}: template: give the name or the path of a template")
+    beside = path.parent / name
+    return beside if beside.is_file() else find_template(name)
+
+
+def _table(path: Path, key: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
+    table = content.get(key, {})
+    if not isinstance(table, dict):
+        raise UserError(f"{path}: {key} is no table")
+    return table
+
+
+def _seeds(where: str, count: object) -> tuple[int, ...]:
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+        raise UserError(f"{where}: seeds: {count} is not a number of seeds from 1 up")
+    return tuple(range(count))
+
+
+def _scalar(path: Path, key: str, value: object) -> Scalar:
+    if not isinstance(value, int | float | str):
+        raise UserError(f"{path}: {key}: {value} is neither number, text nor truth value")
+    return value
+
+
+def _agent(path: Path, label: str, options: object) -> AgentChoice:
+    if not isinstance(options, dict):
+        raise UserError(f"{path}: agents.{label}: write {label} = {{}}, or with use and parameters in the braces")
+    for key in options:
+        if key not in ("use", "parameters"):
+            problem = unknown("key", key, {"use": None, "parameters": None})
+            raise UserError(f"{path}: agents.{label}: {problem}")
+    parameters = _table(path, "parameters", options)
+    texts = {name: _text(_scalar(path, f"agents.{label}.parameters.{name}", v)) for name, v in parameters.items()}
+    return AgentChoice(label, _reference(path, str(options.get("use", label))), tuple(sorted(texts.items())))
+
+
+def _reference(path: Path, use: str) -> str:
+    """An agent's file may lie beside the sweep."""
+    beside = path.parent / use
+    return str(beside) if Path(str(beside).partition(".py:")[0].removesuffix(".py") + ".py").is_file() else use
+
+
+def _axis(path: Path, name: str, values: object) -> Axis:
+    key = f"axes.{name}"
+    if isinstance(values, list) and values:
+        return plain_axis(name, [_scalar(path, key, value) for value in values])
+    if not isinstance(values, dict) or not values:
+        raise UserError(f"{path}: {key}: give a list of values, or names with the variables that each sets")
+    zipped = {label: _zipped(path, f"{key}.{label}", variables) for label, variables in values.items()}
+    if len({frozenset(variables) for variables in zipped.values()}) > 1:
+        raise UserError(f"{path}: {key}: every name must set the same variables")
+    return Axis(name, zipped, zipped=True)
+
+
+def _zipped(path: Path, key: str, variables: object) -> Mapping[str, Scalar]:
+    if not isinstance(variables, dict):
+        raise UserError(f"{path}: {key}: give the variables that it sets, in braces")
+    return {name: _scalar(path, f"{key}.{name}", value) for name, value in variables.items()}
+
+
+def plain_axis(name: str, values: Sequence[Scalar]) -> Axis:
+    """An axis that sets the variable of its own name."""
+    return Axis(name, {_text(value): {name: value} for value in values})
+
+
+def _text(value: Scalar) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def validate(sweep: Sweep) -> None:
+    """Raises UserError unless variables are the template's, each set once, and names can be folders."""
+    sources: dict[str, str] = {}
+    for where, names in _settings(sweep):
+        check_variables(sweep.template, names, f"{sweep.source}: {where}")
+        for name in names:
+            if name in sources:
+                raise UserError(f"{sweep.source}: {name!r} is set in {sources[name]} and in {where}")
+            sources[name] = where
+    if not sweep.agents:
+        raise UserError(f"{sweep.source}: agents: name at least one, such as mft = {{}}")
+    for name in _folder_names(sweep):
+        if re.fullmatch(r"[\w.+-]+", name) is None:
+            raise UserError(f"{sweep.source}: {name!r} names a folder: use letters, digits and . + - _ only")
+
+
+def _settings(sweep: Sweep) -> Iterator[tuple[str, Mapping[str, Scalar]]]:
+    yield "set", sweep.fixed
+    for axis in sweep.axes:
+        yield f"axes.{axis.name}", next(iter(axis.values.values()))
+
+
+def _folder_names(sweep: Sweep) -> Iterator[str]:
+    yield from (choice.label for choice in sweep.agents)
+    for axis in sweep.axes:
+        yield from (axis.name, *axis.values)
+
+
+# Narrowing
+
+
+def override(sweep: Sweep, settings: Mapping[str, str], seeds: int | None = None) -> Sweep:
+    """The sweep with `--set` values: agents and zipped axes are narrowed, everything else replaced."""
+    for name, text in settings.items():
+        sweep = _override(sweep, name, text)
+    validate(sweep)
+    return sweep if seeds is None else dataclasses.replace(sweep, seeds=_seeds("--seeds", seeds))
+
+
+def _override(sweep: Sweep, name: str, text: str) -> Sweep:
+    if name == AGENT:
+        agents = {choice.label: choice for choice in sweep.agents}
+        chosen = [_choose(f"{sweep.source}: --set agent", label, agents) for label in text.split(",")]
+        return dataclasses.replace(sweep, agents=tuple(chosen))
+    if any(axis.name == name for axis in sweep.axes):
+        axes = tuple(_override_axis(sweep, axis, text) if axis.name == name else axis for axis in sweep.axes)
+        return dataclasses.replace(sweep, axes=axes)
+    _check_settable(sweep, name)
+    return dataclasses.replace(sweep, fixed={**sweep.fixed, name: parse_scalar(text)})
+
+
+def _override_axis(sweep: Sweep, axis: Axis, text: str) -> Axis:
+    if not axis.zipped:
+        return plain_axis(axis.name, [parse_scalar(word) for word in text.split(",")])
+    where = f"{sweep.source}: --set {axis.name}"
+    return Axis(axis.name, {label: _choose(where, label, axis.values) for label in text.split(",")}, zipped=True)
+
+
+def _choose(where: str, label: str, known: Mapping[str, Any]) -> Any:
+    if label not in known:
+        raise UserError(f"{where}: {unknown('value', label, known)}")
+    return known[label]
+
+
+def _check_settable(sweep: Sweep, name: str) -> None:
+    axes = {axis.name: axis for axis in sweep.axes}
+    try:
+        check_variables(sweep.template, {name: None}, f"{sweep.source}: --set")
+    except UserError as error:
+        raise UserError(f"{error}; its axes are {', '.join(axes) or 'none'}") from None
+
+
+def parse_scalar(text: str) -> Scalar:
+    """Reads 3, 2.5, true, false; everything else is a text."""
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text == "true" if text in ("true", "false") else text
+
+
+# Expanding
+
+
+def expand(sweep: Sweep) -> list[Point]:
+    """Every run. Seeds change slowest, so that a sweep that is stopped early has all points with fewer seeds."""
+    combinations = list(itertools.product(*(axis.values for axis in sweep.axes)))
+    return [
+        _point(sweep, seed, agent, labels)
+        for seed, agent, labels in itertools.product(sweep.seeds, sweep.agents, combinations)
+    ]
+
+
+def _point(sweep: Sweep, seed: int, agent: AgentChoice, labels: tuple[str, ...]) -> Point:
+    variables = dict(sweep.fixed)
+    for axis, label in zip(sweep.axes, labels, strict=True):
+        variables.update(axis.values[label])
+    names = (axis.name for axis in sweep.axes)
+    return Point(agent, tuple(zip(names, labels, strict=True)), variables, seed)
