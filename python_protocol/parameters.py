@@ -22,14 +22,15 @@ def parameter(default: Any, *, unit: str = "", source: str = "", doc: str = "") 
     return dataclasses.field(default=default, metadata={"unit": unit, "source": source, "doc": doc})
 
 
-def describe_parameters(parameters: type[Any]) -> list[tuple[str, str, str, str]]:
-    """(name, default as a user would write it, source, what it does) of each field."""
+def describe_parameters(parameters: type[Any]) -> list[tuple[str, str, str, str, str]]:
+    """(name, default as a user would write it, unit, source, what it does) of each field."""
     return [_describe(field) for field in dataclasses.fields(parameters)]
 
 
-def _describe(field: dataclasses.Field[Any]) -> tuple[str, str, str, str]:
+def _describe(field: dataclasses.Field[Any]) -> tuple[str, str, str, str, str]:
     text = field.metadata
-    return field.name, format_value(field, field.default), text.get("source", ""), text.get("doc", "")
+    default = format_value(field, field.default)
+    return field.name, default, text.get("unit", ""), text.get("source", ""), text.get("doc", "")
 
 
 def format_value(field: dataclasses.Field[Any], value: Any) -> str:

@@ -39,5 +39,5 @@ def test_names_the_mistake(texts: dict[str, str], why: str) -> None:
 
 def test_describes_each_field() -> None:
     """Name, default as one would write it, source and meaning."""
-    assert describe_parameters(Parameters)[0] == ("interval", "1s", "RFC 3561 section 10", "how often")
+    assert describe_parameters(Parameters)[0] == ("interval", "1s", "s", "RFC 3561 section 10", "how often")
     assert describe_parameters(Parameters)[2][1] == "true"
