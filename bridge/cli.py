@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from experiments.sweep import AgentChoice, Sweep
 
 EXIT_FAILED_RUNS = 1
-EXIT_INTERRUPTED = 130
+
+
+class InterruptionError(RoambusError):
+    """Ctrl-C."""
+
+    exit_code = 130
+
 
 QUICK = {"config": "C2,C4,C8", "speed": "2,8", "time_limit": "200", "publish_until": "143"}
 """The thesis' experiment in small. Publishing ends at 143 s: the thesis' 500 of 700 s, in proportion."""
@@ -56,7 +62,7 @@ def main() -> None:
             raise
         _fail(_describe(error), UserError.exit_code)
     except (KeyboardInterrupt, click.Abort):
-        _fail("interrupted; the same command goes on from here", EXIT_INTERRUPTED)
+        _fail("interrupted", InterruptionError.exit_code)
 
 
 def _fail(message: str, code: int) -> None:
@@ -87,10 +93,14 @@ def agents() -> None:
     from python_protocol.parameters import describe_parameters
 
     for name in agent_names():
-        agent = load_agent(name)
+        try:
+            agent = load_agent(name)
+        except UserError as error:
+            click.echo(f"{name}: {error}")
+            continue
         click.echo(f"{name}: {_first_line(agent.__doc__)}")
-        for parameter, default, source, doc in describe_parameters(agent.parameters_type):
-            notes = "; ".join(filter(None, (doc, source)))
+        for parameter, default, unit, source, doc in describe_parameters(agent.parameters_type):
+            notes = "; ".join(filter(None, (doc, unit, source)))
             click.echo(f"  {parameter} = {default}" + (f"  ({notes})" if notes else ""))
 
 
@@ -147,13 +157,13 @@ def run(
     from bridge.backends.radio.backend import RadioBackend
     from bridge.run import execute
     from bridge.trace import TraceLevel
-    from experiments.results import open_results
+    from experiments.results import opened_results
     from experiments.runner import plan_runs
 
     sweep = _single_run("run", template, _choose(agent, parameters), settings, seed)
     (plan,) = plan_runs(sweep, out, TraceLevel(level))
-    open_results(sweep, out)
-    execute(plan, RadioBackend)
+    with opened_results(sweep, out):
+        execute(plan, RadioBackend)
     click.echo(plan.folder)
 
 
@@ -167,11 +177,13 @@ def _choose(agent: str, parameters: Sequence[str]) -> AgentChoice:
 
 def _single_run(command: str, template: str, choice: AgentChoice, settings: Sequence[str], seed: int) -> Sweep:
     """A sweep of one run. What is set becomes axes, so that runs with other values fit into the same results."""
-    from experiments.render import find_template
+    from experiments.render import check_variables, find_template
     from experiments.sweep import Sweep, parse_scalar, plain_axis, validate
 
-    axes = [plain_axis(name, [parse_scalar(text)]) for name, text in sorted(_pairs("--set", settings).items())]
-    sweep = Sweep(f"roambus {command}", find_template(template), (choice,), tuple(axes), (seed,))
+    path, pairs = find_template(template), _pairs("--set", settings)
+    check_variables(path, pairs, "--set")
+    axes = [plain_axis(name, [parse_scalar(text)]) for name, text in sorted(pairs.items())]
+    sweep = Sweep(f"roambus {command}", path, (choice,), tuple(axes), (seed,))
     validate(sweep)
     return sweep
 
@@ -222,12 +234,15 @@ def _sweep(chosen: Sweep, out: Path, workers: int, level: str, retry_failed: boo
     from bridge.backends.radio.backend import RadioBackend
     from bridge.trace import TraceLevel
     from experiments.progress import Progress
-    from experiments.results import open_results
+    from experiments.results import opened_results
     from experiments.runner import plan_runs, run_plans
 
     plans = plan_runs(chosen, out, TraceLevel(level))
-    open_results(chosen, out)
-    summary = run_plans(plans, RadioBackend, workers, retry_failed, Progress(Console(stderr=True)))
+    try:
+        with opened_results(chosen, out):
+            summary = run_plans(plans, RadioBackend, workers, retry_failed, Progress(Console(stderr=True)))
+    except KeyboardInterrupt:
+        raise InterruptionError(f"interrupted; the same command goes on with what is missing in {out}") from None
     click.echo(f"{out}: {summary.complete} runs done, {summary.skipped} were there, {len(summary.failures)} failed")
     for place, error in summary.failures:
         click.echo(f"  {place}: {error}", err=True)
@@ -279,8 +294,9 @@ def reproduce(experiment: str, quick: bool, workers: int, out: Path | None) -> N
     """
     from experiments.figures import draw_figures
     from experiments.report import write_report
-    from experiments.sweep import override, read_sweep
     from spark.aggregate import aggregate as aggregate_results
+
+    from experiments.sweep import override, read_sweep
 
     chosen = read_sweep(experiment)
     if quick:

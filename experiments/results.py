@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from bridge.errors import UserError
-from experiments.sweep import Sweep
+from experiments.sweep import TRACES, Sweep
 
 SWEEP_FILE = "sweep.json"
 
@@ -23,23 +25,44 @@ def describe(sweep: Sweep) -> dict[str, Any]:
     }
 
 
-def open_results(sweep: Sweep, results: Path) -> None:
+@contextmanager
+def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
     """Makes the folder, or checks that what it holds fits the sweep; raises UserError, OSError.
 
     It fits if template, fixed values and names of the axes are the same: then more agents, values or seeds are added.
+    If everything fails, nothing of it is left.
     """
-    new, file = describe(sweep), results / SWEEP_FILE
-    results.mkdir(parents=True, exist_ok=True)
+    created = not results.exists()
+    try:
+        _write_description(describe(sweep), results)
+        yield
+    except BaseException:
+        _remove_if_empty(results, created)
+        raise
+
+
+def _write_description(new: dict[str, Any], results: Path) -> None:
+    file = results / SWEEP_FILE
     if file.is_file():
         old = json.loads(file.read_text(encoding="utf-8"))
         _check_fit(old, new, results)
         new = _merge(old, new)
+    results.mkdir(parents=True, exist_ok=True)
     unfinished = file.with_suffix(".unfinished")
     try:
         unfinished.write_text(json.dumps(new, indent=2) + "\n", encoding="utf-8")
         unfinished.replace(file)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _remove_if_empty(results: Path, created: bool) -> None:
+    if (results / TRACES).exists():
+        return
+    with suppress(OSError):
+        (results / SWEEP_FILE).unlink(missing_ok=True)
+        if created:
+            results.rmdir()
 
 
 def _check_fit(old: dict[str, Any], new: dict[str, Any], results: Path) -> None:

@@ -149,13 +149,13 @@ def _interrupts_ignored() -> Iterator[None]:
 def _end_with_parent() -> None:
     """A worker whose parent was killed ends at once, whatever it is doing."""
     parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_exit_after, args=(parent.sentinel,), daemon=True).start()
 
-    def watch() -> None:
-        if parent is not None:
-            wait([parent.sentinel])
-        os._exit(1)
 
-    threading.Thread(target=watch, daemon=True).start()
+def _exit_after(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
 
 
 def _work(plan: RunPlan, backend: BackendFactory) -> str | None:

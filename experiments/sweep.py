@@ -28,6 +28,8 @@ from python_protocol.parameters import unknown
 
 SWEEPS = Path(__file__).parent
 AGENT, SEED = "agent", "seed"
+TRACES = "traces"
+"""The folder of all runs, below the results."""
 
 Scalar = int | float | str | bool
 
@@ -75,7 +77,7 @@ class Point:
     def place(self) -> Path:
         """The run's folder below the results."""
         levels = [(AGENT, self.agent.label), *self.axes, (SEED, str(self.seed))]
-        return Path("traces", *(f"{axis}={value}" for axis, value in levels))
+        return Path(TRACES, *(f"{axis}={value}" for axis, value in levels))
 
 
 def read_sweep(name: str) -> Sweep:
