@@ -83,7 +83,7 @@ def _import_failed(reference: str, error: Exception) -> UserError:
 
 
 def _choose_class(reference: str, module: ModuleType, name: str) -> type[Agent]:
-    own = {key: value for key, value in vars(module).items() if _is_own_agent(module, value)}
+    own: dict[str, type[Agent]] = {key: value for key, value in vars(module).items() if _is_own_agent(module, value)}
     if not name and len(own) == 1:
         return next(iter(own.values()))
     if not name:

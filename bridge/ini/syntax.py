@@ -128,7 +128,7 @@ def parse_ini(text: str, path: Path) -> Ini:
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
     """Lines that end in a backslash go on in the next; the number is that of the first."""
     start, joined = 0, ""
-    for number, raw in enumerate(text.splitlines(), 1):
+    for number, raw in enumerate(text.split("\n"), 1):
         line = raw.rstrip()
         start = start or number
         if line.endswith("\\"):

@@ -1,0 +1,97 @@
+"""Single values of ini files: what is read, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bridge.ini import values
+from python_protocol.roles import Role
+from python_protocol.simtime import MILLISECOND, SECOND, format_time
+
+
+@given(st.text())
+def test_strings_come_back_as_they_were_quoted(text: str) -> None:
+    """Quotes, backslashes and line breaks survive."""
+    assert values.string(values.quote(text)) == text
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_numbers_come_back_as_they_were_written(number: float) -> None:
+    """Python's own notation is read exactly."""
+    assert values.number(repr(number)) == number
+
+
+@given(st.integers(min_value=0, max_value=10**18))
+def test_durations_come_back_as_they_were_written(time: int) -> None:
+    """Times never round."""
+    assert values.duration(format_time(time)) == time
+
+
+def test_parameters_of_castalia_are_in_its_own_units() -> None:
+    """Milliseconds and seconds become nanoseconds."""
+    assert values.milliseconds("0.128") == 128_000
+    assert values.interval("100") == 100 * MILLISECOND
+    assert values.seconds("0.05") == 50 * MILLISECOND
+
+
+def test_powers_may_carry_their_unit() -> None:
+    """Castalia reads the number off the front of the string."""
+    assert values.power('"-5dBm"') == values.power('"-5"') == -5.0
+    assert values.power('""') is None
+
+
+def test_settings_of_the_application_are_read() -> None:
+    """Roles, attributes and agent parameters, in an order that does not depend on how they were written."""
+    assert values.roles('"publisher broker"') == Role.PUBLISHER | Role.BROKER
+    assert values.attributes("\"topic = 'news' and price = 3\"") == (("price", 3), ("topic", "news"))
+    assert values.assignments('"b=1s a=x"') == (("a", "x"), ("b", "1s"))
+
+
+def test_coordinates_can_be_drawn() -> None:
+    """uniform(a, b) stands for a number for each node."""
+    assert values.coordinate("uniform(0, 30)") == values.Uniform(0.0, 30.0)
+    assert values.coordinate("4.5") == 4.5
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (values.number, "5m"),
+        (values.number, "2*3"),
+        (values.number, "nan"),
+        (values.not_negative, "-1"),
+        (values.positive, "0"),
+        (values.integer, "1.5"),
+        (values.integer, "-1"),
+        (values.count, "0"),
+        (values.boolean, "yes"),
+        (values.string, "CC2420.txt"),
+        (values.coordinate, "normal(0, 1)"),
+        (values.milliseconds, "100ms"),
+        (values.interval, "0"),
+        (values.duration, "700"),
+        (values.duration, "-1s"),
+        (values.duration, "7 parsecs"),
+        (values.power, '"loud"'),
+        (values.roles, '"listener"'),
+        (values.filter_, '"topic is news"'),
+        (values.attributes, '"price < 3"'),
+        (values.attributes, '"price = 3 and price = 4"'),
+        (values.assignments, '"rate"'),
+        (values.assignments, '"rate=1 rate=2"'),
+    ],
+)
+def test_values_that_cannot_be_read_are_refused(read: Callable[[str], Any], text: str) -> None:
+    """OMNeT++ would refuse them too, or they would mean something else to it."""
+    with pytest.raises(ValueError, match=r"\w"):
+        read(text)
+
+
+def test_seconds_are_exact_enough() -> None:
+    """A second is 10^9 ns."""
+    assert values.seconds("700") == 700 * SECOND

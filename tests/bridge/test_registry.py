@@ -1,0 +1,125 @@
+"""Agents are found by entry point, by module and class, and by file; what is none is refused with the reason."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from bridge import registry
+from bridge.errors import UserError
+from bridge.registry import agent_names, agent_sources, load_agent
+from tests.support.agents import write_agent
+
+AGENT = """
+from python_protocol.agent import Agent
+
+class {name}(Agent):
+    def handle(self, event, now):
+        return []
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's folder: two agents are installed, one of them broken."""
+    points = [
+        EntryPoint("good", "installed_agent:Good", registry.GROUP),
+        EntryPoint("broken", "installed_broken:Broken", registry.GROUP),
+    ]
+    monkeypatch.setattr(registry, "entry_points", lambda group: points if group == registry.GROUP else [])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "installed_agent.py").write_text(AGENT.format(name="Good"))
+    (tmp_path / "installed_broken.py").write_text("\nimport no_such_library\n")
+    return tmp_path
+
+
+def refused(reference: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        load_agent(reference)
+
+
+@pytest.mark.parametrize("reference", ["good", "installed_agent:Good", "installed_agent.py", "installed_agent.py:Good"])
+def test_an_agent_is_found_by_every_way_of_naming_it(folder: Path, reference: str) -> None:
+    """By entry point, module and class, file, file and class."""
+    assert load_agent(reference).__name__ == "Good"
+
+
+def test_the_file_that_an_agent_is_written_in_is_known(folder: Path) -> None:
+    """So that changing it changes the run's key."""
+    path = write_agent(folder, "mine", "pass")
+    assert agent_sources(load_agent("mine.py")) == [path.resolve()]
+
+
+def test_an_agent_in_a_package_has_all_of_its_files(folder: Path) -> None:
+    """Its helpers count as its code."""
+    package = folder / "protocol_package"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "helper.py").touch()
+    (package / "core.py").write_text(AGENT.format(name="Core"))
+    assert {path.name for path in agent_sources(load_agent("protocol_package.core:Core"))} == {
+        "__init__.py",
+        "core.py",
+        "helper.py",
+    }
+
+
+def test_installed_agents_are_listed(folder: Path) -> None:
+    """In the order of the alphabet."""
+    assert agent_names() == ["broken", "good"]
+
+
+def test_an_unknown_name_lists_what_there_is(folder: Path) -> None:
+    """With the nearest one."""
+    refused("goood", "unknown agent 'goood': did you mean 'good'. there is broken, good; or give module:Class")
+
+
+def test_a_module_that_cannot_be_imported_says_why_and_where(folder: Path) -> None:
+    """The cause and the agent's own line."""
+    refused("broken", r"agent 'broken' cannot be imported: .*installed_broken.py:2: ModuleNotFoundError: .*no_such_lib")
+
+
+def test_a_module_that_is_not_there_is_named(folder: Path) -> None:
+    """A misspelt module."""
+    refused("nowhere:Agent", "agent 'nowhere:Agent' cannot be imported: ModuleNotFoundError: No module named 'nowhere'")
+
+
+def test_a_file_with_a_syntax_error_names_its_line(folder: Path) -> None:
+    """As Python does."""
+    (folder / "typo.py").write_text("x = 1\nclass Agent(:\n")
+    refused("typo.py", r"agent 'typo.py' cannot be imported: .*typo.py:2: invalid syntax")
+
+
+def test_a_file_that_is_not_there_is_named(folder: Path) -> None:
+    """A misspelt path."""
+    refused("none.py", "agent 'none.py': there is no file none.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "reference", "message"),
+    [
+        ("class Other: pass", "file.py:Other", "Other is no subclass of python_protocol.agent.Agent"),
+        ("number = 3", "file.py:number", "number is no subclass"),
+        ("class Other: pass", "file.py", "the file has no subclass of python_protocol.agent.Agent"),
+        ("from python_protocol.agent import Agent", "file.py:Agent", "Agent is no subclass"),
+        ("from python_protocol.agent import Agent\nclass A(Agent): pass", "file.py:A", "with a handle"),
+        (AGENT.format(name="A") + AGENT.format(name="B"), "file.py", "several agents, name one after a colon: A, B"),
+        (AGENT.format(name="Mine"), "file.py:Mien", "unknown class 'Mien': did you mean 'Mine'"),
+    ],
+)
+def test_what_is_no_agent_is_refused(folder: Path, text: str, reference: str, message: str) -> None:
+    """A class must be a subclass of Agent that handles events, and it must be clear which one is meant."""
+    (folder / "file.py").write_text(text)
+    refused(reference, message)
+
+
+def test_dataclasses_work_in_a_file(folder: Path) -> None:
+    """Dataclasses with postponed annotations look their module up while it is being imported."""
+    head = (
+        "from __future__ import annotations\nfrom dataclasses import dataclass\n@dataclass\nclass P:\n    x: int = 1\n"
+    )
+    (folder / "with_dataclass.py").write_text(head + AGENT.format(name="Mine"))
+    assert load_agent("with_dataclass.py").__name__ == "Mine"
