@@ -243,7 +243,7 @@ def _sweep(chosen: Sweep, out: Path, workers: int, level: str, retry_failed: boo
             summary = run_plans(plans, RadioBackend, workers, retry_failed, Progress(Console(stderr=True)))
     except KeyboardInterrupt:
         raise InterruptionError(f"interrupted; the same command goes on with what is missing in {out}") from None
-    click.echo(f"{out}: {summary.complete} runs done, {summary.skipped} were there, {len(summary.failures)} failed")
+    click.echo(f"{out}: runs done {summary.complete}, already there {summary.skipped}, failed {len(summary.failures)}")
     for place, error in summary.failures:
         click.echo(f"  {place}: {error}", err=True)
     if summary.failures:

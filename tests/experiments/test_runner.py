@@ -1,0 +1,159 @@
+"""The runner skips what is complete, reports what fails, and can be stopped at any moment."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from bridge.errors import BackendError, UserError
+from bridge.run import RunPlan
+from experiments.progress import Progress, describe_left
+from experiments.render import find_template
+from experiments.runner import Summary, plan_runs, run_plans
+from experiments.sweep import AgentChoice, Sweep, plain_axis
+from tests.support.agents import write_agent
+from tests.support.backends import everybody_hears_everybody
+
+FAILS_AT_4_NODES = """\
+if self.node == 3:
+    raise ValueError("four is too many")
+print("tick")
+"""
+
+
+def sweep_of(agent: Path, *, seeds: int = 1, time_limit: int = 3) -> Sweep:
+    choice = AgentChoice("mine", str(agent))
+    fixed = {"time_limit": time_limit}
+    return Sweep("test", find_template("field"), (choice,), (plain_axis("nodes", [2, 4]),), tuple(range(seeds)), fixed)
+
+
+def run(plans: list[RunPlan], *, retry_failed: bool = False, workers: int = 2) -> tuple[Summary, str]:
+    output = io.StringIO()
+    progress = Progress(Console(file=output, width=200))
+    summary = run_plans(plans, everybody_hears_everybody, workers, retry_failed, progress)
+    return summary, output.getvalue()
+
+
+def traces(results: Path) -> list[str]:
+    return sorted(str(path.relative_to(results).parent) for path in results.rglob("trace.parquet"))
+
+
+def test_a_failed_run_is_reported_and_does_not_stop_the_sweep(tmp_path: Path) -> None:
+    """It is run again on request only; what is complete is never run again."""
+    plans = plan_runs(sweep_of(write_agent(tmp_path, "agent", FAILS_AT_4_NODES)), tmp_path / "out")
+    summary, output = run(plans)
+    assert (summary.complete, summary.skipped) == (1, 0)
+    assert summary.failures[0][0] == Path("traces/agent=mine/nodes=4/seed=0")
+    assert "node 3, simulation time 1s, on TimerFired(key='tick'): ValueError: four is too many" in output
+    assert traces(tmp_path / "out") == ["traces/agent=mine/nodes=2/seed=0"]
+
+    summary, output = run(plans)
+    assert (summary.complete, summary.skipped, output) == (0, 1, "")
+    assert "failed earlier; see its run.log, or run it again with --retry-failed" in summary.failures[0][1]
+
+    summary, output = run(plans, retry_failed=True)
+    assert (summary.complete, summary.skipped) == (0, 1)
+    assert "four is too many" in output
+
+
+def test_what_an_agent_prints_is_in_its_log(tmp_path: Path) -> None:
+    """It would tear the progress bar apart."""
+    plans = plan_runs(sweep_of(write_agent(tmp_path, "agent", 'print("tick", self.node)')), tmp_path)
+    run(plans)
+    assert (plans[0].folder / "run.log").read_text().endswith("tick 0\ntick 1\ntick 0\ntick 1\n")
+
+
+def test_runs_whose_agent_changed_are_run_again(tmp_path: Path) -> None:
+    """The old trace is replaced."""
+    results = tmp_path / "out"
+    before = plan_runs(sweep_of(write_agent(tmp_path, "before", "pass")), results)
+    after = plan_runs(sweep_of(write_agent(tmp_path, "after", "now")), results)
+    assert [run(plans)[0].complete for plans in (before, before, after)] == [2, 0, 2]
+
+
+def test_a_killed_worker_ends_the_sweep_with_a_message(tmp_path: Path) -> None:
+    """Nothing of its run is left, and the next call goes on."""
+    dies = "import os\nif self.node == 3:\n    os._exit(9)"
+    plans = plan_runs(sweep_of(write_agent(tmp_path, "agent", dies)), tmp_path / "out")
+    with pytest.raises(BackendError, match="a worker process was killed"):
+        run(plans, workers=1)
+    assert traces(tmp_path / "out") == ["traces/agent=mine/nodes=2/seed=0"]
+    assert not plans[1].folder.exists()
+
+
+def test_results_that_cannot_be_written_stop_the_sweep(tmp_path: Path) -> None:
+    """One error, not one a run."""
+    plans = plan_runs(sweep_of(write_agent(tmp_path, "agent", "pass"), seeds=3), tmp_path / "out")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "traces").write_text("no folder")
+    with pytest.raises(OSError, match="traces"):
+        run(plans)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("SN.wirelessChannel.sigm = 1", r"mine.ini.j2 \(rendered\):\d+: SN.wirelessChannel.sigm: unknown key"),
+        ("seed-set = 5", "mine.ini.j2: the run's seed is missing: write seed-set = {{ seed }}"),
+        ('SN.node[*].Application.agent = "other"', "mine.ini.j2: the run's agent is missing"),
+    ],
+)
+def test_a_bad_template_is_found_before_anything_runs(tmp_path: Path, line: str, message: str) -> None:
+    """The first match wins, so the line at the top counts."""
+    agent = write_agent(tmp_path, "agent", "pass")
+    template = tmp_path / "mine.ini.j2"
+    template.write_text(f"{line}\n{find_template('field').read_text()}")
+    sweep = Sweep("test", template, (AgentChoice("mine", str(agent)),))
+    with pytest.raises(UserError, match=message):
+        plan_runs(sweep, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unknown_parameter_is_found_before_anything_runs(tmp_path: Path) -> None:
+    """With the agent's name."""
+    agent = write_agent(tmp_path, "agent", "pass")
+    sweep = Sweep("test", find_template("field"), (AgentChoice("mine", str(agent), (("rate", "3"),)),))
+    with pytest.raises(UserError, match=r"agent .*agent.py: unknown parameter 'rate': there is none"):
+        plan_runs(sweep, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "done", "total", "text"),
+    [(10, 5, 10, "10 s"), (60, 1, 4, "3 min"), (600, 1, 25, "4 h 0 min"), (89, 1, 2, "89 s")],
+)
+def test_the_time_left_is_estimated_from_the_time_that_runs_took(
+    elapsed: float, done: int, total: int, text: str
+) -> None:
+    """In the unit that one would say it in."""
+    assert describe_left(elapsed, done, total) == text
+
+
+def test_progress_is_told_in_plain_lines_without_a_terminal() -> None:
+    """The first and the last line are always there."""
+    output = io.StringIO()
+    progress = Progress(Console(file=output, width=200))
+    with progress.show(2):
+        progress.finished(Path("a"), None)
+        progress.finished(Path("b"), "lost")
+    lines = output.getvalue().splitlines()
+    assert lines[0] == "0 of 2 runs"
+    assert lines[-2:] == ["failed: b: lost", "2 of 2 runs"]
+
+
+def test_a_terminal_shows_a_bar() -> None:
+    """With the count beside it."""
+    output = io.StringIO()
+    progress = Progress(Console(file=output, force_terminal=True, width=80))
+    with progress.show(2):
+        progress.finished(Path("a"), None)
+    assert "1 of 2 runs, about" in output.getvalue()
+
+
+def test_no_worker_is_left() -> None:
+    """Whatever the tests above did to them."""
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    assert not [pid for pid in children if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text()]
