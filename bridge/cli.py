@@ -123,14 +123,15 @@ def render(
     Example: roambus render thesis --set brokers=8 --set speed=4
     """
     from bridge.run import write_inputs
-    from experiments.runner import plan_runs
+    from experiments.runner import plan_run, render_point
+    from experiments.sweep import expand
 
     sweep = _single_run("render", template, _choose(agent, parameters), settings, seed)
-    (plan,) = plan_runs(sweep, out or Path())
+    (point,) = expand(sweep)
     if out is None:
-        click.echo(plan.ini, nl=False)
+        click.echo(render_point(sweep.template, point), nl=False)
     else:
-        write_inputs(plan, out)
+        write_inputs(plan_run(sweep.template, point, out), out)
 
 
 @commands.command()

@@ -51,17 +51,23 @@ class Summary:
 
 def plan_runs(sweep: Sweep, results: Path, level: TraceLevel = TraceLevel.APP) -> list[RunPlan]:
     """Renders every run of the sweep, and checks each point's first seed as a whole; raises UserError."""
-    plans = [_plan(sweep.template, point, results, level) for point in expand(sweep)]
+    plans = [plan_run(sweep.template, point, results, level) for point in expand(sweep)]
     for plan in plans:
         if plan.seed == sweep.seeds[0]:
             _check(sweep.template, plan)
     return plans
 
 
-def _plan(template: Path, point: Point, results: Path, level: TraceLevel) -> RunPlan:
+def render_point(template: Path, point: Point) -> str:
+    """The ini of one run; raises UserError."""
     parameters = " ".join(f"{name}={value}" for name, value in point.agent.parameters)
     run: dict[str, Scalar] = {"seed": point.seed, "agent": point.agent.agent, "agent_parameters": parameters}
-    ini = render(template, {**point.variables, **run})
+    return render(template, {**point.variables, **run})
+
+
+def plan_run(template: Path, point: Point, results: Path, level: TraceLevel = TraceLevel.APP) -> RunPlan:
+    """One run, rendered and not checked; raises UserError."""
+    ini = render_point(template, point)
     radio_file = find_beside(template, radio_file_name(ini, _rendered(template)))
     return RunPlan(results, point.place, ini, radio_file, point.agent.agent, point.seed, level)
 

@@ -31,7 +31,7 @@ def test_the_thesis_template_is_the_experiment_of_the_thesis() -> None:
     scenario = scenario_of("thesis")
     assert (scenario.seed, scenario.agent) == (3, "mft")
     assert scenario.time_limit == 700 * SECOND
-    assert scenario.field_m == (35, 35)
+    assert scenario.field_m == (35.0, 35.0)
     roles = [node.roles for node in scenario.nodes]
     assert roles == [Role.PUBLISHER] * 2 + [Role.SUBSCRIBER] * 2 + [Role.BROKER] * 2
     assert {node.mobility for node in scenario.nodes} == {RandomWaypoint(2.0)}
