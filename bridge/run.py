@@ -60,15 +60,16 @@ def run_key(plan: RunPlan) -> str:
     digest = sha256()
     for part in (plan.ini.encode(), plan.radio_file.read_bytes(), f"{plan.seed} {plan.level.value}".encode()):
         digest.update(sha256(part).digest())
-    digest.update(_code_digest(plan.agent))
+    digest.update(_digest(agent_sources(load_agent(plan.agent))))
+    digest.update(_own_digest())
     return digest.hexdigest()
 
 
 @cache
-def _code_digest(agent: str) -> bytes:
+def _own_digest() -> bytes:
     folders = [Path(__file__).parent, Path(python_protocol.__file__).parent]
-    ours = [file for folder in folders for file in sorted(folder.rglob("*.py"))]
-    return _digest([*ours, Path(schema.__file__), *agent_sources(load_agent(agent))])
+    files = [file for folder in folders for file in sorted(folder.rglob("*.py"))]
+    return _digest([*files, Path(schema.__file__)])
 
 
 def _digest(files: Iterable[Path]) -> bytes:
