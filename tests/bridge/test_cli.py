@@ -126,11 +126,11 @@ def test_one_run_leaves_its_results_where_it_says(folder: Path, roambus: Roambus
 
 
 def test_a_sweep_runs_once(roambus: Roambus) -> None:
-    """The second call finds everything there."""
-    assert "runs done 6, already there 0, failed 0" in roambus("sweep", "mine.toml", "--out", "out").out
-    assert "runs done 0, already there 6, failed 0" in roambus("sweep", "mine.toml", "--out", "out").out
-    more = roambus("sweep", "mine.toml", "--set", "nodes=3", "--seeds", "1", "--out", "out").out
-    assert "runs done 1, already there 0" in more
+    """The second call finds everything there; another value of an axis is added."""
+    sweep = ["sweep", "mine.toml", "--workers", "1", "--out", "out"]
+    assert "runs done 6, already there 0, failed 0" in roambus(*sweep).out
+    assert "runs done 0, already there 6, failed 0" in roambus(*sweep).out
+    assert "runs done 1, already there 0, failed 0" in roambus(*sweep, "--set", "nodes=3", "--seeds", "1").out
 
 
 def test_unknown_agents_templates_and_variables_are_refused(refused: Refused) -> None:
@@ -179,7 +179,7 @@ def test_an_agent_that_raises_is_named_with_its_line(folder: Path, roambus: Roam
     assert done.err.startswith("error: node 3, simulation time 1")
     assert "on TimerFired(key='tick'): KeyError: 'parent' at bad.py:13 in handle" in done.err
     (folder / "bad.toml").write_text((folder / "mine.toml").read_text().replace("mine.py", "bad.py"))
-    done = roambus("sweep", "bad.toml", "--seeds", "1", "--out", "out")
+    done = roambus("sweep", "bad.toml", "--seeds", "1", "--workers", "1", "--out", "out")
     assert done.code == 1
     assert "runs done 1, already there 0, failed 1" in done.out
     assert "traces/agent=mine/nodes=4/seed=0: AgentError: node 3" in done.err

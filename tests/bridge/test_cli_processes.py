@@ -73,7 +73,9 @@ def test_a_full_disk_is_told_once(folder: Path, kilobytes: int) -> None:
     """
     write_agent(folder, "mine", "print('x' * 10_000)")
     limit = f'ulimit -f {kilobytes}; exec "$@"'
-    running = start(folder, "sweep", "mine.toml", "--out", "out", prefix=["bash", "-c", limit, "bash"])
+    running = start(
+        folder, "sweep", "mine.toml", "--workers", "1", "--out", "out", prefix=["bash", "-c", limit, "bash"]
+    )
     _, errors = running.communicate(timeout=60)
     assert running.returncode == 2
     assert errors.splitlines()[-1].endswith("File too large")
@@ -102,7 +104,7 @@ def test_ctrl_c_ends_a_sweep_and_its_workers(slow: Path) -> None:
     assert {path.parent for path in slow.rglob("run.ini")} == {path.parent for path in traces(slow)}
     complete = len(traces(slow))
     assert 1 <= complete < 6
-    resumed, _ = start(slow, "sweep", "mine.toml", "--out", "out").communicate(timeout=60)
+    resumed, _ = start(slow, "sweep", "mine.toml", "--workers", "1", "--out", "out").communicate(timeout=60)
     assert f"runs done {6 - complete}, already there {complete}" in resumed
 
 
@@ -114,7 +116,7 @@ def test_a_sweep_killed_at_any_moment_resumes(slow: Path) -> None:
     running.communicate(timeout=20)
     until(lambda: session_processes(running.pid) == [])
     complete = len(traces(slow))
-    resumed, _ = start(slow, "sweep", "mine.toml", "--out", "out").communicate(timeout=60)
+    resumed, _ = start(slow, "sweep", "mine.toml", "--workers", "1", "--out", "out").communicate(timeout=60)
     assert f"runs done {6 - complete}, already there {complete}" in resumed
     assert len(traces(slow)) == 6
 
