@@ -222,7 +222,8 @@ def sweep(
 
     Example: roambus sweep thesis --set config=C2,C4 --set speed=2 --seeds 3 --out results/small
     """
-    from experiments.sweep import override, read_sweep
+    from experiments.sweep import override
+    from experiments.sweep_file import read_sweep
 
     chosen = override(read_sweep(sweep), _pairs("--set", settings), seeds)
     _sweep(chosen, out or Path("results", Path(sweep).stem), workers, level, retry_failed)
@@ -297,7 +298,8 @@ def reproduce(experiment: str, quick: bool, workers: int, out: Path | None) -> N
     from experiments.report import write_report
     from spark.aggregate import aggregate as aggregate_results
 
-    from experiments.sweep import override, read_sweep
+    from experiments.sweep import override
+    from experiments.sweep_file import read_sweep
 
     chosen = read_sweep(experiment)
     if quick:

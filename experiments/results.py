@@ -32,28 +32,44 @@ def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
     It fits if template, fixed values and names of the axes are the same: then more agents, values or seeds are added.
     If everything fails, nothing of it is left.
     """
+    description = _merge_with_old(describe(sweep), results)
     created = not results.exists()
     try:
-        _write_description(describe(sweep), results)
+        _write_description(description, results)
         yield
     except BaseException:
         _remove_if_empty(results, created)
         raise
 
 
-def _write_description(new: dict[str, Any], results: Path) -> None:
+def _merge_with_old(new: dict[str, Any], results: Path) -> dict[str, Any]:
     file = results / SWEEP_FILE
-    if file.is_file():
-        old = json.loads(file.read_text(encoding="utf-8"))
-        _check_fit(old, new, results)
-        new = _merge(old, new)
+    if not file.is_file():
+        return new
+    old = _read_description(file)
+    _check_fit(old, new, results)
+    return _merge(old, new)
+
+
+def _write_description(description: dict[str, Any], results: Path) -> None:
     results.mkdir(parents=True, exist_ok=True)
+    file = results / SWEEP_FILE
     unfinished = file.with_suffix(".unfinished")
     try:
-        unfinished.write_text(json.dumps(new, indent=2) + "\n", encoding="utf-8")
+        unfinished.write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
         unfinished.replace(file)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _read_description(file: Path) -> dict[str, Any]:
+    try:
+        old = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        old = None
+    if not isinstance(old, dict) or set(old) != {"template", "set", "axes", "agents", "seeds"}:
+        raise UserError(f"{file}: not written by roambus, or damaged: remove it, or choose another --out")
+    return old
 
 
 def _remove_if_empty(results: Path, created: bool) -> None:

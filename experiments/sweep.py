@@ -1,32 +1,19 @@
-"""Sweeps in TOML: which template, agents, axes and seeds; checked, narrowed, and expanded into single runs.
-
-template = "thesis"              a name of ours, or a path beside the sweep
-seeds = 10                       seeds 0 to 9
-[set]                            variables of the template that stay the same
-[axes]
-speed = [2, 4]                   a variable and its values
-config.C2 = { brokers = 2, side = 35 }     a zipped axis: each name sets several variables
-[agents]
-mft = {}                         an agent by its name
-letter = { use = "mft", parameters = { sticky_parent = false } }
-"""
+"""Sweeps: which template, agents, axes and seeds; checked, narrowed, and expanded into single runs."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bridge.errors import UserError
-from experiments.render import check_variables, find_template
+from experiments.render import check_variables
 from python_protocol.parameters import unknown
 
-SWEEPS = Path(__file__).parent
 AGENT, SEED = "agent", "seed"
 TRACES = "traces"
 """The folder of all runs, below the results."""
@@ -80,112 +67,21 @@ class Point:
         return Path(TRACES, *(f"{axis}={value}" for axis, value in levels))
 
 
-def read_sweep(name: str) -> Sweep:
-    """The sweep of that path, or of that name among ours; raises UserError naming file and key."""
-    path = _find_sweep(name)
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{path}: {error}") from None
-    sweep = _build(path, content)
-    validate(sweep)
-    return sweep
+def plain_axis(name: str, values: Sequence[Scalar]) -> Axis:
+    """An axis that sets the variable of its own name."""
+    return Axis(name, {text_of(value): {name: value} for value in values})
 
 
-def _find_sweep(name: str) -> Path:
-    for path in (Path(name), SWEEPS / f"{name}.toml"):
-        if path.is_file():
-            return path
-    known = {path.stem: path for path in SWEEPS.glob("*.toml")}
-    raise UserError(f"{unknown('sweep', name, known)}; or give the path of a file")
+def text_of(value: Scalar) -> str:
+    """The value as folders and agents' parameters are written."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-_KEYS = ("template", "seeds", "set", "axes", "agents")
-
-
-def _build(path: Path, content: Mapping[str, Any]) -> Sweep:
-    for key in content:
-        if key not in _KEYS:
-            raise UserError(f"{path}: {unknown('key', key, dict.fromkeys(_KEYS))}")
-    return Sweep(
-        source=str(path),
-        template=_template(path, content.get("template")),
-        agents=tuple(_agent(path, *item) for item in _table(path, "agents", content).items()),
-        axes=tuple(_axis(path, *item) for item in _table(path, "axes", content).items()),
-        seeds=_seeds(str(path), content.get("seeds", 1)),
-        fixed={name: _scalar(path, f"set.{name}", value) for name, value in _table(path, "set", content).items()},
-    )
-
-
-def _template(path: Path, name: object) -> Path:
-    if not isinstance(name, str):
-        raise UserError(f"{path}: template: give the name or the path of a template")
-    beside = path.parent / name
-    return beside if beside.is_file() else find_template(name)
-
-
-def _table(path: Path, key: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
-    table = content.get(key, {})
-    if not isinstance(table, dict):
-        raise UserError(f"{path}: {key} is no table")
-    return table
-
-
-def _seeds(where: str, count: object) -> tuple[int, ...]:
+def seed_range(where: str, count: object) -> tuple[int, ...]:
+    """Seeds 0 to count - 1; raises UserError, which begins with `where`."""
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise UserError(f"{where}: seeds: {count} is not a number of seeds from 1 up")
     return tuple(range(count))
-
-
-def _scalar(path: Path, key: str, value: object) -> Scalar:
-    if not isinstance(value, int | float | str):
-        raise UserError(f"{path}: {key}: {value} is neither number, text nor truth value")
-    return value
-
-
-def _agent(path: Path, label: str, options: object) -> AgentChoice:
-    if not isinstance(options, dict):
-        raise UserError(f"{path}: agents.{label}: write {label} = {{}}, or with use and parameters in the braces")
-    for key in options:
-        if key not in ("use", "parameters"):
-            problem = unknown("key", key, {"use": None, "parameters": None})
-            raise UserError(f"{path}: agents.{label}: {problem}")
-    parameters = _table(path, "parameters", options)
-    texts = {name: _text(_scalar(path, f"agents.{label}.parameters.{name}", v)) for name, v in parameters.items()}
-    return AgentChoice(label, _reference(path, str(options.get("use", label))), tuple(sorted(texts.items())))
-
-
-def _reference(path: Path, use: str) -> str:
-    """An agent's file may lie beside the sweep."""
-    beside = path.parent / use
-    return str(beside) if Path(str(beside).partition(".py:")[0].removesuffix(".py") + ".py").is_file() else use
-
-
-def _axis(path: Path, name: str, values: object) -> Axis:
-    key = f"axes.{name}"
-    if isinstance(values, list) and values:
-        return plain_axis(name, [_scalar(path, key, value) for value in values])
-    if not isinstance(values, dict) or not values:
-        raise UserError(f"{path}: {key}: give a list of values, or names with the variables that each sets")
-    zipped = {label: _zipped(path, f"{key}.{label}", variables) for label, variables in values.items()}
-    if len({frozenset(variables) for variables in zipped.values()}) > 1:
-        raise UserError(f"{path}: {key}: every name must set the same variables")
-    return Axis(name, zipped, zipped=True)
-
-
-def _zipped(path: Path, key: str, variables: object) -> Mapping[str, Scalar]:
-    if not isinstance(variables, dict):
-        raise UserError(f"{path}: {key}: give the variables that it sets, in braces")
-    return {name: _scalar(path, f"{key}.{name}", value) for name, value in variables.items()}
-
-
-def plain_axis(name: str, values: Sequence[Scalar]) -> Axis:
-    """An axis that sets the variable of its own name."""
-    return Axis(name, {_text(value): {name: value} for value in values})
-
-
-def _text(value: Scalar) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def validate(sweep: Sweep) -> None:
@@ -224,7 +120,7 @@ def override(sweep: Sweep, settings: Mapping[str, str], seeds: int | None = None
     for name, text in settings.items():
         sweep = _override(sweep, name, text)
     validate(sweep)
-    return sweep if seeds is None else dataclasses.replace(sweep, seeds=_seeds("--seeds", seeds))
+    return sweep if seeds is None else dataclasses.replace(sweep, seeds=seed_range("--seeds", seeds))
 
 
 def _override(sweep: Sweep, name: str, text: str) -> Sweep:

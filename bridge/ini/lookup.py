@@ -28,16 +28,19 @@ class Lookup:
         """The value of one of OMNeT++'s options."""
         return self._value(OPTIONS.by_name[name], name)
 
+    def network(self, name: str) -> Any:
+        """The value of a key of the network."""
+        return self._value(NETWORK.by_name[name], NETWORK.module + name)
+
+    def channel(self, name: str) -> Any:
+        """The value of a key of the wireless channel."""
+        return self._value(CHANNEL.by_name[name], CHANNEL.module + name)
+
     def node(self, node: NodeId, name: str) -> Any:
         """The value of a key of one node."""
         path = f"SN.node[{node}].{name}"
         value = self._value(self._node_key(node, name), path)
         return self._draw(value, path) if isinstance(value, Uniform) else value
-
-    def _node_key(self, node: NodeId, name: str) -> Key:
-        if name in NODE.by_name:
-            return NODE.by_name[name]
-        return keys.MOBILITY_MANAGERS[self.node(node, "MobilityManagerName")].by_name[name]
 
     def shared(self, name: str) -> Any:
         """The value of a key that must be the same for all nodes."""
@@ -46,6 +49,42 @@ class Lookup:
             if self.node(node, name) != first:
                 raise self.error(f"SN.node[{node}].{name}", "must be the same for all nodes as for node 0")
         return first
+
+    @cached_property
+    def nodes(self) -> range:
+        """All nodes."""
+        return range(self.network("numNodes"))
+
+    def error(self, path: str, problem: str) -> UserError:
+        """A UserError that names file and key, and the line if the key is set."""
+        entry = self._ini.find(path)
+        return self._ini.error(entry, problem) if entry else UserError(f"{self._ini.path}: {_generic(path)}: {problem}")
+
+    def check_keys(self) -> None:
+        """Every key of the ini has a meaning."""
+        paths = [path for _, path in self._known()]
+        for entry in self._ini.entries:
+            if not _is_ignored(entry) and not any(entry.pattern.matches(path) for path in paths):
+                raise self._ini.error(entry, _unknown_key(entry.key))
+
+    def check_values(self) -> None:
+        """Every key has a value that can be read and is supported."""
+        for key, path in self._known():
+            self._value(key, path)
+
+    def _known(self) -> Iterator[tuple[Key, str]]:
+        """Every key that has a meaning in this ini, with its full path."""
+        for group in (OPTIONS, NETWORK, CHANNEL):
+            yield from ((key, group.module + key.name) for key in group.keys)
+        for node in self.nodes:
+            manager = self.node(node, "MobilityManagerName")
+            for key in (*NODE.keys, *keys.MOBILITY_MANAGERS[manager].keys):
+                yield key, f"SN.node[{node}].{key.name}"
+
+    def _node_key(self, node: NodeId, name: str) -> Key:
+        if name in NODE.by_name:
+            return NODE.by_name[name]
+        return keys.MOBILITY_MANAGERS[self.node(node, "MobilityManagerName")].by_name[name]
 
     def _value(self, key: Key, path: str) -> Any:
         if path not in self._found:
@@ -73,45 +112,6 @@ class Lookup:
 
     def _draw(self, uniform: Uniform, path: str) -> float:
         return Random(f"{path}/{self.option('seed-set')}").uniform(uniform.low, uniform.high)
-
-    def error(self, path: str, problem: str) -> UserError:
-        """A UserError that names file and key, and the line if the key is set."""
-        entry = self._ini.find(path)
-        return self._ini.error(entry, problem) if entry else UserError(f"{self._ini.path}: {_generic(path)}: {problem}")
-
-    @cached_property
-    def nodes(self) -> range:
-        """All nodes."""
-        return range(self.network("numNodes"))
-
-    def network(self, name: str) -> Any:
-        """The value of a key of the network."""
-        return self._value(NETWORK.by_name[name], NETWORK.module + name)
-
-    def channel(self, name: str) -> Any:
-        """The value of a key of the wireless channel."""
-        return self._value(CHANNEL.by_name[name], CHANNEL.module + name)
-
-    def check_keys(self) -> None:
-        """Every key of the ini has a meaning."""
-        paths = [path for _, path in self._known()]
-        for entry in self._ini.entries:
-            if not _is_ignored(entry) and not any(entry.pattern.matches(path) for path in paths):
-                raise self._ini.error(entry, _unknown_key(entry.key))
-
-    def check_values(self) -> None:
-        """Every key has a value that can be read and is supported."""
-        for key, path in self._known():
-            self._value(key, path)
-
-    def _known(self) -> Iterator[tuple[Key, str]]:
-        """Every key that has a meaning in this ini, with its full path."""
-        for group in (OPTIONS, NETWORK, CHANNEL):
-            yield from ((key, group.module + key.name) for key in group.keys)
-        for node in self.nodes:
-            manager = self.node(node, "MobilityManagerName")
-            for key in (*NODE.keys, *keys.MOBILITY_MANAGERS[manager].keys):
-                yield key, f"SN.node[{node}].{key.name}"
 
 
 def _is_ignored(entry: Entry) -> bool:

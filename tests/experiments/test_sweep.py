@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from bridge.errors import UserError
 from experiments.render import find_template
 from experiments.results import opened_results
-from experiments.sweep import AgentChoice, Sweep, expand, override, parse_scalar, plain_axis, read_sweep
+from experiments.sweep import AgentChoice, Sweep, expand, override, parse_scalar, plain_axis
+from experiments.sweep_file import SWEEPS, read_sweep
 
 GOOD = """\
 template = "thesis"
@@ -56,6 +57,12 @@ def test_the_thesis_is_five_hundred_runs() -> None:
         "time_limit": 700,
         "publish_until": 500,
     }
+
+
+@pytest.mark.parametrize("path", sorted(SWEEPS.glob("*.toml")), ids=lambda path: path.stem)
+def test_every_sweep_of_ours_is_sound(path: Path) -> None:
+    """It names a template of ours, and only variables that the template has."""
+    assert expand(read_sweep(path.stem))
 
 
 def test_a_zipped_axis_sets_its_variables_together(sweep: Sweep) -> None:
@@ -153,7 +160,7 @@ def test_a_sweep_needs_an_agent(tmp_path: Path) -> None:
 
 def test_an_unknown_sweep_lists_ours() -> None:
     """With the nearest one."""
-    message = r"unknown sweep 'tesis': did you mean 'thesis'\? there is .*thesis; or give the path"
+    message = r"unknown sweep 'tesis': did you mean 'thesis'\? there is .*thesis.*; or give the path"
     with pytest.raises(UserError, match=message):
         read_sweep("tesis")
 
@@ -194,6 +201,14 @@ def test_results_of_different_sweeps_are_not_mixed(sweep: Sweep, tmp_path: Path,
         (tmp_path / "traces").mkdir()
     with pytest.raises(UserError, match=f"{message}.*: choose another --out"), opened_results(other, tmp_path):
         pytest.fail("opened")
+
+
+def test_a_description_that_cannot_be_read_is_named(sweep: Sweep, tmp_path: Path) -> None:
+    """Somebody has edited it."""
+    (tmp_path / "sweep.json").write_text('{"template": 3}')
+    with pytest.raises(UserError, match=r"sweep\.json: not written by roambus.*choose another --out"):
+        opened_results(sweep, tmp_path).__enter__()
+    assert (tmp_path / "sweep.json").is_file()
 
 
 def test_a_sweep_that_makes_nothing_leaves_nothing(sweep: Sweep, tmp_path: Path) -> None:
