@@ -100,7 +100,7 @@ def agents() -> None:
             continue
         click.echo(f"{name}: {_first_line(agent.__doc__)}")
         for parameter, default, unit, source, doc in describe_parameters(agent.parameters_type):
-            notes = "; ".join(filter(None, (doc, unit, source)))
+            notes = "; ".join(filter(None, (doc, "" if unit == "s" else unit, source)))
             click.echo(f"  {parameter} = {default}" + (f"  ({notes})" if notes else ""))
 
 

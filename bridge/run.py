@@ -15,6 +15,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 import python_protocol
@@ -84,7 +85,10 @@ def is_complete(folder: Path, key: str) -> bool:
     trace = folder / TRACE_FILE
     if not trace.is_file():
         return False
-    metadata = pq.read_schema(trace).metadata or {}
+    try:
+        metadata = pq.read_schema(trace).metadata or {}
+    except pa.ArrowInvalid:  # somebody else's file, or a broken disk
+        return False
     return bool(metadata.get(RUN_KEY.encode()) == key.encode())
 
 
@@ -104,7 +108,10 @@ def execute(plan: RunPlan, backend: BackendFactory) -> None:
     try:
         _prepare(plan)
         _run(plan, key, backend)
-    except (OSError, KeyboardInterrupt):
+    except OSError as error:
+        discard(plan)
+        raise OSError(error.errno, error.strerror, error.filename or str(plan.folder)) from error
+    except KeyboardInterrupt:
         discard(plan)
         raise
     except Exception as error:

@@ -58,6 +58,8 @@ def _write_description(description: dict[str, Any], results: Path) -> None:
     try:
         unfinished.write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
         unfinished.replace(file)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, error.filename or str(file)) from error
     finally:
         unfinished.unlink(missing_ok=True)
 

@@ -70,6 +70,7 @@ from python_protocol.parameters import parameter
 @dataclass(frozen=True)
 class Parameters:
     interval: int = parameter(2_000_000_000, unit="s", source="RFC 3561", doc="how often")
+    ttl: int = parameter(7, unit="hops", source="RFC 3561", doc="how far")
 
 class Listed(Agent):
     'Says hello.'
@@ -98,7 +99,9 @@ def test_agents_are_listed_with_their_parameters(
     (folder / "site" / "listed.py").write_text(LISTED)
     monkeypatch.syspath_prepend(folder / "site")
     listed = roambus("agents").out
-    assert "listed: Says hello.\n  interval = 2s  (how often; s; RFC 3561)\n" in listed
+    assert (
+        "listed: Says hello.\n  interval = 2s  (how often; RFC 3561)\n  ttl = 7  (how far; hops; RFC 3561)\n" in listed
+    )
     assert "missing: agent 'missing' cannot be imported: ModuleNotFoundError: No module named 'nowhere'\n" in listed
 
 

@@ -56,11 +56,13 @@ def test_the_same_run_has_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_trace_of_another_key_is_not_complete(tmp_path: Path) -> None:
-    """Neither is a folder without one."""
+    """Neither is a folder without one, or with a file that is none."""
     plan = plan_of(tmp_path)
     assert not is_complete(plan.folder, run_key(plan))
     execute(plan, everybody_hears_everybody)
     assert not is_complete(plan.folder, "another key")
+    (plan.folder / "trace.parquet").write_bytes(b"no Parquet")
+    assert not is_complete(plan.folder, run_key(plan))
 
 
 def test_the_key_changes_with_ini_seed_level_and_agent(tmp_path: Path) -> None:
