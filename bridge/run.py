@@ -9,7 +9,8 @@ from __future__ import annotations
 import shutil
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -106,12 +107,10 @@ def execute(plan: RunPlan, backend: BackendFactory) -> None:
     """
     key = run_key(plan)
     try:
-        _prepare(plan)
-        _run(plan, key, backend)
-    except OSError as error:
-        discard(plan)
-        raise OSError(error.errno, error.strerror, error.filename or str(plan.folder)) from error
-    except KeyboardInterrupt:
+        with errors_named(plan.folder):
+            _prepare(plan)
+            _run(plan, key, backend)
+    except (OSError, KeyboardInterrupt):
         discard(plan)
         raise
     except Exception as error:
@@ -147,6 +146,15 @@ def _record_failure(folder: Path, key: str, error: Exception) -> None:
     text = f"{error}\n" if isinstance(error, UserError) else "".join(traceback.format_exception(error))
     (folder / LOG_FILE).write_text(f"error: {error}\n\n{text}" if known else text, encoding="utf-8")
     (folder / FAILED_FILE).write_text(key, encoding="utf-8")
+
+
+@contextmanager
+def errors_named(path: Path) -> Iterator[None]:
+    """Gives an OSError that names no file, such as that of a full disk, the name of `path`."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, error.filename or str(path)) from error
 
 
 def discard_files(folder: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bridge.errors import UserError
+from bridge.run import errors_named
 from experiments.sweep import TRACES, Sweep
 
 SWEEP_FILE = "sweep.json"
@@ -56,10 +57,9 @@ def _write_description(description: dict[str, Any], results: Path) -> None:
     file = results / SWEEP_FILE
     unfinished = file.with_suffix(".unfinished")
     try:
-        unfinished.write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
-        unfinished.replace(file)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, error.filename or str(file)) from error
+        with errors_named(file):
+            unfinished.write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
+            unfinished.replace(file)
     finally:
         unfinished.unlink(missing_ok=True)
 

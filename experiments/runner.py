@@ -28,6 +28,7 @@ from bridge.run import (
     BackendFactory,
     RunPlan,
     discard,
+    errors_named,
     execute,
     has_failed,
     is_complete,
@@ -167,18 +168,18 @@ def _exit_after(sentinel: int) -> None:
 def _work(plan: RunPlan, backend: BackendFactory) -> str | None:
     """Runs in a worker: the error's first line, or None. What an agent prints goes to the run's log."""
     printed = io.StringIO()
+    failure = None
     try:
         with redirect_stdout(printed):
             execute(plan, backend)
     except OSError:
         raise
     except Exception as error:
-        return f"{type(error).__name__}: {error}".splitlines()[0]
-    finally:
-        if printed.getvalue() and plan.folder.is_dir():
-            with (plan.folder / LOG_FILE).open("a", encoding="utf-8") as log:
-                log.write(printed.getvalue())
-    return None
+        failure = f"{type(error).__name__}: {error}".splitlines()[0]
+    log = plan.folder / LOG_FILE
+    with errors_named(log), log.open("a", encoding="utf-8") as file:
+        file.write(printed.getvalue())
+    return failure
 
 
 def _collect(plan: RunPlan, future: Future[str | None], summary: Summary, progress: Progress) -> None:
