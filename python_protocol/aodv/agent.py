@@ -1,0 +1,125 @@
+"""Publish/subscribe over AODV, as in the thesis (003, section 4.5): a publisher unicasts to every subscriber."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from random import Random
+from typing import Any
+
+from python_protocol.actions import Action, Note
+from python_protocol.agent import Agent
+from python_protocol.aodv.messages import AODV_MESSAGES, DataPacket
+from python_protocol.aodv.parameters import AodvParameters
+from python_protocol.aodv.router import Router
+from python_protocol.codec import MessageSet
+from python_protocol.events import (
+    Crashed,
+    Event,
+    Publish,
+    Received,
+    Recovered,
+    SendFailed,
+    Started,
+    Subscribe,
+    TimerFired,
+    Unsubscribe,
+)
+from python_protocol.filters import Filter, Notification
+from python_protocol.link import LINK_MESSAGES
+from python_protocol.notes import ROUTE
+from python_protocol.recent import Recent
+from python_protocol.roles import NodeId, Role
+from python_protocol.simtime import SimTime
+
+
+class Aodv(Agent):
+    """Nodes of all roles route for the others; only publishers search routes (003, section 4.5.2)."""
+
+    parameters: AodvParameters
+    parameters_type = AodvParameters
+    messages = MessageSet((*AODV_MESSAGES, *LINK_MESSAGES))
+
+    def __init__(self, node: NodeId, roles: Role, parameters: AodvParameters, random: Random) -> None:
+        super().__init__(node, roles, parameters, random)
+        self._filters: list[Filter] = []
+        self._has_crashed = False
+        self._forget()
+        self._handlers: dict[type[Any], Callable[[Any, SimTime], Iterable[Action]]] = {
+            Received: self._receive,
+            TimerFired: self._timer,
+            Publish: self._publish,
+            SendFailed: self._send_failed,
+            Started: self._start,
+            Crashed: self._crash,
+            Recovered: self._recover,
+            Subscribe: self._subscribe,
+            Unsubscribe: self._unsubscribe,
+        }
+
+    def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+        """Events that AODV has no use for do nothing."""
+        handler = self._handlers.get(type(event))
+        return handler(event, now) if handler else ()
+
+    def _receive(self, event: Received, now: SimTime) -> Iterable[Action]:
+        return self._router.receive(event.sender, event.message, now)
+
+    def _timer(self, event: TimerFired, now: SimTime) -> Iterable[Action]:
+        return self._router.timer(event.key, now)
+
+    def _publish(self, event: Publish, now: SimTime) -> Iterable[Action]:
+        notification = event.notification
+        addressed = " ".join(map(str, event.subscribers))
+        self._router.out.note(Note(ROUTE, notification_id=str(notification.id), detail=addressed))
+        for subscriber in event.subscribers:
+            if subscriber == self.node:
+                self._deliver(notification, 0)
+            else:
+                self._router.originate(notification, subscriber, now)
+        return self._router.out.take()
+
+    def _send_failed(self, event: SendFailed, _: SimTime) -> Iterable[Action]:
+        # With the link layer the frame is retransmitted, and a break is noticed if that does not help either.
+        if isinstance(event.message, DataPacket):
+            self._router.out.drop(event.message, event.reason)
+        return self._router.out.take()
+
+    def _start(self, _: Started, __: SimTime) -> Iterable[Action]:
+        self._router.start()
+        return self._router.out.take()
+
+    def _crash(self, _: Crashed, __: SimTime) -> Iterable[Action]:
+        # The application subscribes once only: its filters are stable storage, everything else is lost.
+        self._has_crashed = True
+        self._forget()
+        return ()
+
+    def _recover(self, _: Recovered, now: SimTime) -> Iterable[Action]:
+        if self._has_crashed:
+            self._router.reboot(now)
+        else:
+            self._router.start()
+        self._has_crashed = False
+        return self._router.out.take()
+
+    def _subscribe(self, event: Subscribe, _: SimTime) -> Iterable[Action]:
+        self._filters.append(event.filter)
+        return ()
+
+    def _unsubscribe(self, event: Unsubscribe, _: SimTime) -> Iterable[Action]:
+        if event.filter in self._filters:
+            self._filters.remove(event.filter)
+        return ()
+
+    def _forget(self) -> None:
+        self._router = Router(self.node, self.parameters, self.random, self._arrived)
+        self._delivered = Recent(self.parameters.delivered_memory)
+
+    def _arrived(self, packet: DataPacket) -> None:
+        self._deliver(packet.notification, packet.hop_count)
+
+    def _deliver(self, notification: Notification, hops: int) -> None:
+        # A packet whose acknowledgement was lost is routed again, and may arrive twice.
+        is_wanted = any(entry.matches(notification) for entry in self._filters)
+        if is_wanted and self._delivered.add(notification.id):
+            self._router.out.deliver(notification, hops)

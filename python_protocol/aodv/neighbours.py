@@ -1,0 +1,50 @@
+"""The neighbours of a node: who was heard when (RFC 3561, section 6.9), and whose requests to ignore (6.8)."""
+
+from __future__ import annotations
+
+from python_protocol.roles import NodeId
+from python_protocol.simtime import SimTime
+
+
+class Neighbours:
+    """`hello_timeout` and `blacklist_timeout` in ns."""
+
+    def __init__(self, hello_timeout: SimTime, blacklist_timeout: SimTime) -> None:
+        self._hello_timeout = hello_timeout
+        self._blacklist_timeout = blacklist_timeout
+        self._heard: dict[NodeId, SimTime] = {}
+        self._blacklist: dict[NodeId, SimTime] = {}
+
+    def hello(self, neighbour: NodeId, now: SimTime) -> bool:
+        """A hello came: from now on the neighbour is watched. True if it was not."""
+        is_new = neighbour not in self._heard
+        self._heard[neighbour] = now
+        return is_new
+
+    def hear(self, neighbour: NodeId, now: SimTime) -> None:
+        """Any other frame came: it counts as a sign of life of a neighbour that is watched."""
+        if neighbour in self._heard:
+            self._heard[neighbour] = now
+
+    def forget(self, neighbour: NodeId) -> None:
+        """The neighbour is lost: it is watched again after its next hello."""
+        self._heard.pop(neighbour, None)
+
+    def lost(self, now: SimTime) -> list[NodeId]:
+        """Takes out the neighbours that have been silent for too long, in the order of their ids."""
+        silent = sorted(node for node, heard in self._heard.items() if heard + self._hello_timeout <= now)
+        for neighbour in silent:
+            del self._heard[neighbour]
+        return silent
+
+    def next_loss(self) -> SimTime | None:
+        """When the next neighbour is lost, if nothing more is heard; None without neighbours."""
+        return min(self._heard.values()) + self._hello_timeout if self._heard else None
+
+    def blacklist(self, neighbour: NodeId, now: SimTime) -> None:
+        """A RREP did not reach the neighbour: its RREQs are ignored for a while."""
+        self._blacklist[neighbour] = now + self._blacklist_timeout
+
+    def is_blacklisted(self, neighbour: NodeId, now: SimTime) -> bool:
+        """Whether RREQs from the neighbour are to be ignored."""
+        return bool(self._blacklist) and self._blacklist.get(neighbour, now) > now

@@ -1,0 +1,190 @@
+"""The parameters of AODV: RFC 3561, section 10, under the RFC's names, and what a simulation adds to them.
+
+Those that the RFC computes from others are properties here, so that they cannot contradict each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from python_protocol.link import LinkParameters
+from python_protocol.parameters import parameter
+from python_protocol.simtime import MILLISECOND, SECOND, SimTime
+
+_SECTION_10 = "RFC 3561, section 10"
+
+PROFILES = ("rfc", "thesis")
+CHOICES = ("profile", "on", "off")
+"""`profile`: as the profile says."""
+
+
+@dataclass(frozen=True)
+class AodvParameters(LinkParameters):
+    """Raises ValueError, naming the parameter, for values that make no sense."""
+
+    profile: str = parameter(
+        "rfc",
+        source="RFC 3561; thesis: 003, section 4.5.1",
+        doc="rfc, or thesis: hello_always and rerr_on_expiry are on unless they are set themselves",
+    )
+    link_layer: bool = parameter(
+        True,
+        source="RFC 3561, section 6.10: link layer notification",
+        doc="data, RREP and unicast RERR go over the shared link layer; false: hello messages alone detect breaks",
+    )
+
+    active_route_timeout: SimTime = parameter(3 * SECOND, unit="s", source=_SECTION_10, doc="life of an unused route")
+    allowed_hello_loss: int = parameter(2, source=_SECTION_10, doc="hello intervals without a sign of a neighbour")
+    hello_interval: SimTime = parameter(SECOND, unit="s", source=_SECTION_10, doc="between two hello messages")
+    node_traversal_time: SimTime = parameter(
+        40 * MILLISECOND, unit="s", source=_SECTION_10, doc="estimate of the time a packet takes for one hop"
+    )
+    net_diameter: int = parameter(35, unit="hops", source=_SECTION_10, doc="largest number of hops between two nodes")
+    rreq_retries: int = parameter(2, source=_SECTION_10, doc="more attempts with the largest TTL")
+    rreq_ratelimit: int = parameter(10, unit="1/s", source=_SECTION_10, doc="RREQs that a node originates")
+    rerr_ratelimit: int = parameter(10, unit="1/s", source=_SECTION_10, doc="RERRs that a node generates")
+    ttl_start: int = parameter(
+        2, unit="hops", source=f"{_SECTION_10}: 1, but at least 2 with hello messages", doc="TTL of the first RREQ"
+    )
+    ttl_increment: int = parameter(2, unit="hops", source=_SECTION_10, doc="growth of the search ring")
+    ttl_threshold: int = parameter(7, unit="hops", source=_SECTION_10, doc="beyond it the whole network is searched")
+    timeout_buffer: int = parameter(2, unit="hops", source=_SECTION_10, doc="slack in the time a ring is waited for")
+    local_add_ttl: int = parameter(2, unit="hops", source=_SECTION_10, doc="slack in the TTL of a local repair")
+    delete_period_factor: int = parameter(5, source=f"{_SECTION_10}: K", doc="DELETE_PERIOD is K times the longer life")
+
+    destination_only: bool = parameter(
+        False, source="RFC 3561, section 6.6; 003, section 4.5.1", doc="D flag: intermediate nodes do not answer"
+    )
+    gratuitous_rrep: bool = parameter(
+        False, source="RFC 3561, section 6.6.3", doc="G flag: who answers for a destination tells it"
+    )
+    rrep_ack: bool = parameter(
+        False, source="RFC 3561, section 6.8", doc="A flag: ask for a RREP-ACK, and blacklist who does not send it"
+    )
+    local_repair: bool = parameter(
+        False, source="RFC 3561, section 6.12", doc="a node on the way searches a new route for the packet it holds"
+    )
+    hello_always: str = parameter(
+        "profile",
+        source="003, section 4.5.1; RFC 3561, section 6.9",
+        doc="on: continual hellos from every node; off: only on active routes, and not after another broadcast",
+    )
+    rerr_on_expiry: str = parameter(
+        "profile", source="003, section 4.5.1", doc="on: a route that times out is reported like a broken one"
+    )
+
+    hello_jitter: SimTime = parameter(
+        250 * MILLISECOND,
+        unit="s",
+        source="RFC 5148, section 5.2: up to a quarter of the interval",
+        doc="a hello comes at most that much early, so that two hidden nodes do not collide for ever",
+    )
+    broadcast_jitter: SimTime = parameter(
+        10 * MILLISECOND,
+        unit="s",
+        source="RFC 5148, section 5.4, for its kind; ns-3 AODV for its size",
+        doc="longest wait before a message that answers a broadcast",
+    )
+    request_queue_limit: int = parameter(
+        64, unit="packets", source="ns-2 and ns-3 AODV", doc="packets that wait for routes; then the oldest is dropped"
+    )
+    request_queue_timeout: SimTime = parameter(
+        30 * SECOND, unit="s", source="ns-2 and ns-3 AODV", doc="longest wait of a packet for a route"
+    )
+    delivered_memory: int = parameter(
+        1024, source="reasoned: minutes of traffic", doc="notifications recognised as delivered before"
+    )
+
+    def __post_init__(self) -> None:
+        self._check_choice("profile", PROFILES)
+        self._check_choice("hello_always", CHOICES)
+        self._check_choice("rerr_on_expiry", CHOICES)
+        self._check_times()
+        self._check_counts()
+
+    def _check_choice(self, name: str, choices: tuple[str, ...]) -> None:
+        if getattr(self, name) not in choices:
+            raise ValueError(f"parameter {name}: {getattr(self, name)!r} is none of {', '.join(choices)}")
+
+    def _check_times(self) -> None:
+        for name in ("hello_interval", "node_traversal_time", "request_queue_timeout"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"parameter {name}: it must be longer than nothing")
+        if self.broadcast_jitter < 0:
+            raise ValueError("parameter broadcast_jitter: it must not be negative")
+        if not 0 <= self.hello_jitter < self.hello_interval:
+            raise ValueError("parameter hello_jitter: it must be shorter than hello_interval")
+        if self.active_route_timeout <= self.hello_timeout:
+            # Section 10: else hellos that are still allowed to be lost would let routes expire.
+            raise ValueError("parameter active_route_timeout: longer than allowed_hello_loss * hello_interval, please")
+
+    def _check_counts(self) -> None:
+        for name in ("allowed_hello_loss", "rreq_ratelimit", "rerr_ratelimit", "ttl_start", "ttl_increment"):
+            self._check_at_least(name, 1)
+        for name in ("request_queue_limit", "delivered_memory", "delete_period_factor"):
+            self._check_at_least(name, 1)
+        for name in ("rreq_retries", "timeout_buffer", "local_add_ttl", "ttl_threshold"):
+            self._check_at_least(name, 0)
+        if not 1 <= self.net_diameter <= 255:
+            raise ValueError(f"parameter net_diameter: {self.net_diameter} is not between 1 and 255")
+
+    def _check_at_least(self, name: str, least: int) -> None:
+        if getattr(self, name) < least:
+            raise ValueError(f"parameter {name}: {getattr(self, name)} is not at least {least}")
+
+    @property
+    def hello_timeout(self) -> SimTime:
+        """ALLOWED_HELLO_LOSS * HELLO_INTERVAL: silence after which a neighbour is lost (section 6.9)."""
+        return self.allowed_hello_loss * self.hello_interval
+
+    @property
+    def net_traversal_time(self) -> SimTime:
+        """NET_TRAVERSAL_TIME: there and back across the network."""
+        return 2 * self.node_traversal_time * self.net_diameter
+
+    @property
+    def path_discovery_time(self) -> SimTime:
+        """PATH_DISCOVERY_TIME: how long a RREQ is recognised as seen."""
+        return 2 * self.net_traversal_time
+
+    @property
+    def my_route_timeout(self) -> SimTime:
+        """MY_ROUTE_TIMEOUT: the lifetime that a destination gives routes to itself."""
+        return 2 * self.active_route_timeout
+
+    @property
+    def delete_period(self) -> SimTime:
+        """DELETE_PERIOD: how long an invalid route is kept, for its sequence number."""
+        return self.delete_period_factor * max(self.active_route_timeout, self.hello_interval)
+
+    @property
+    def blacklist_timeout(self) -> SimTime:
+        """BLACKLIST_TIMEOUT: how long RREQs over a one-way link are ignored."""
+        return self.rreq_retries * self.net_traversal_time
+
+    @property
+    def next_hop_wait(self) -> SimTime:
+        """NEXT_HOP_WAIT: how long a RREP-ACK is waited for."""
+        return self.node_traversal_time + 10 * MILLISECOND
+
+    @property
+    def max_repair_ttl(self) -> int:
+        """MAX_REPAIR_TTL: destinations farther away are not repaired locally."""
+        return round(0.3 * self.net_diameter)
+
+    def ring_traversal_time(self, ttl: int) -> SimTime:
+        """RING_TRAVERSAL_TIME of a RREQ with that TTL."""
+        return 2 * self.node_traversal_time * (ttl + self.timeout_buffer)
+
+    @property
+    def sends_hellos_always(self) -> bool:
+        """Whether every node sends hello messages at all times."""
+        return self._is_on(self.hello_always)
+
+    @property
+    def reports_expiry(self) -> bool:
+        """Whether a route that times out is reported like a broken one."""
+        return self._is_on(self.rerr_on_expiry)
+
+    def _is_on(self, choice: str) -> bool:
+        return self.profile == "thesis" if choice == "profile" else choice == "on"

@@ -1,0 +1,107 @@
+"""Route requests that arrive (RFC 3561, sections 6.5 and 6.6): answered, passed on, or dropped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from python_protocol.aodv.discovery import Discovery
+from python_protocol.aodv.id_cache import IdCache
+from python_protocol.aodv.messages import RouteReply, RouteRequest
+from python_protocol.aodv.replies import Replies
+from python_protocol.aodv.routing_table import Route
+from python_protocol.aodv.state import State
+from python_protocol.roles import BROADCAST, NodeId
+from python_protocol.sequence import is_newer, newest
+from python_protocol.simtime import MILLISECOND, SimTime
+
+
+class Requests:
+    """Everything about a RREQ after its first copy was recognised as new."""
+
+    def __init__(self, state: State, discovery: Discovery, replies: Replies, seen: IdCache) -> None:
+        self._state = state
+        self._discovery = discovery
+        self._replies = replies
+        self._seen = seen
+
+    def receive(self, sender: NodeId, request: RouteRequest, now: SimTime) -> None:
+        """The first copy of a request, from a neighbour that is not blacklisted."""
+        self._seen.add((request.originator, request.rreq_id), now)
+        request = replace(request, hop_count=min(request.hop_count + 1, 255))
+        self._learn_reverse_route(sender, request, now)
+        if self._state.is_silent(now):
+            return
+        if request.destination == self._state.node:
+            self._answer_as_destination(request, now)
+        elif route := self._usable_route(request, now):
+            self._answer_for_destination(sender, request, route, now)
+        elif request.ttl > 1:
+            self._pass_on(request)
+
+    def _learn_reverse_route(self, sender: NodeId, request: RouteRequest, now: SimTime) -> None:
+        """Section 6.5: the way back to the originator, for at least as long as an answer can take."""
+        parameters = self._state.parameters
+        way = parameters.net_traversal_time - request.hop_count * parameters.node_traversal_time
+        until = now + max(2 * way, 0)
+        existing = self._state.table.active(request.originator, now)
+        until = max(until, existing.lifetime) if existing else until
+        offer = Route(request.originator, sender, request.hop_count, request.originator_sequence, True, until)
+        if self._state.table.update(offer, now):
+            self._discovery.learned(request.originator, now)
+        else:
+            self._state.table.extend(request.originator, until, now)
+
+    def _usable_route(self, request: RouteRequest, now: SimTime) -> Route | None:
+        """Section 6.6: an active route, as new as the request wants it, unless only the destination may answer."""
+        route = None if request.destination_only else self._state.table.active(request.destination, now)
+        if route is None or not route.sequence_valid:
+            return None
+        is_new_enough = request.unknown_sequence or not is_newer(request.destination_sequence, route.sequence)
+        return route if is_new_enough else None
+
+    def _answer_as_destination(self, request: RouteRequest, now: SimTime) -> None:
+        """Sections 6.1 and 6.6.1: with a sequence number that is as new as the request's."""
+        state = self._state
+        if not request.unknown_sequence:
+            state.sequence = newest(state.sequence, request.destination_sequence)
+        lifetime = state.parameters.my_route_timeout
+        self._reply(request, 0, state.sequence, lifetime, now)
+
+    def _answer_for_destination(self, sender: NodeId, request: RouteRequest, route: Route, now: SimTime) -> None:
+        """Section 6.6.2, and 6.6.3 if the request wants it."""
+        reverse = self._state.table.active(request.originator, now)
+        if reverse is None:
+            return
+        route.precursors.add(sender)
+        reverse.precursors.add(route.next_hop)
+        self._reply(request, route.hop_count, route.sequence, route.lifetime - now, now)
+        if request.gratuitous:
+            self._reply_gratuitously(request, route, reverse, now)
+
+    def _reply(self, request: RouteRequest, hop_count: int, sequence: int, lifetime: SimTime, now: SimTime) -> None:
+        lifetime_ms = lifetime // MILLISECOND
+        ttl = self._state.parameters.net_diameter
+        reply = RouteReply(ttl, hop_count, request.destination, sequence, request.originator, lifetime_ms)
+        self._replies.send(reply, now, answers_broadcast=True)
+
+    def _reply_gratuitously(self, request: RouteRequest, route: Route, reverse: Route, now: SimTime) -> None:
+        """Section 6.6.3: the destination learns the way to the originator as if it had asked for it."""
+        reply = RouteReply(
+            ttl=self._state.parameters.net_diameter,
+            hop_count=reverse.hop_count,
+            destination=request.originator,
+            destination_sequence=request.originator_sequence,
+            originator=route.destination,
+            lifetime_ms=(reverse.lifetime - now) // MILLISECOND,
+        )
+        self._replies.send(reply, now, answers_broadcast=True)
+
+    def _pass_on(self, request: RouteRequest) -> None:
+        """Section 6.5: with the newest sequence number of the destination that either of us knows."""
+        route = self._state.table.get(request.destination)
+        sequence, unknown = request.destination_sequence, request.unknown_sequence
+        if route is not None and route.sequence_valid:
+            sequence = route.sequence if unknown else newest(sequence, route.sequence)
+            unknown = False
+        forwarded = replace(request, ttl=request.ttl - 1, destination_sequence=sequence, unknown_sequence=unknown)
+        self._state.out.postpone(BROADCAST, forwarded)

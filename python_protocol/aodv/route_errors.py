@@ -1,0 +1,74 @@
+"""Route errors (RFC 3561, section 6.11): who must hear that destinations are out of reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from python_protocol.aodv.messages import MAX_UNREACHABLE, RouteError, Unreachable
+from python_protocol.aodv.rate_limit import RateLimit
+from python_protocol.aodv.routing_table import Route, RouteState
+from python_protocol.aodv.state import State
+from python_protocol.roles import BROADCAST, NodeId
+from python_protocol.sequence import following
+from python_protocol.simtime import SimTime
+
+
+class RouteErrors:
+    """Sends and receives RERRs."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._limit = RateLimit(state.parameters.rerr_ratelimit)
+
+    def report(self, lost: Iterable[Route], now: SimTime, *, no_delete: bool = False) -> None:
+        """Tells the precursors of routes that were lost; without any, nobody needs to know.
+
+        Who was told is no precursor any more, except after a repair (`no_delete`): its route stays.
+        """
+        concerned = [route for route in lost if route.precursors]
+        precursors = {precursor for route in concerned for precursor in route.precursors}
+        unreachable = [Unreachable(route.destination, route.sequence) for route in concerned]
+        self._send(precursors, unreachable, now, no_delete=no_delete)
+        if not no_delete:
+            for route in concerned:
+                route.precursors.clear()
+
+    def refuse(self, destination: NodeId, sender: NodeId, now: SimTime) -> None:
+        """Case ii: data for `destination` came from `sender`, but there is no active route."""
+        route = self._state.table.get(destination)
+        told = {sender}
+        sequence = 0
+        if route is not None:
+            if route.sequence_valid:
+                route.sequence = following(route.sequence)
+            route.lifetime = now + self._state.parameters.delete_period
+            sequence = route.sequence
+            told |= route.precursors
+            route.precursors.clear()
+        self._send(told, [Unreachable(destination, sequence)], now)
+
+    def receive(self, sender: NodeId, error: RouteError, now: SimTime) -> None:
+        """Case iii: our routes over the sender to what it cannot reach are lost, too."""
+        concerned = [route for route in map(self._route_of, error.unreachable) if route and route.next_hop == sender]
+        concerned = [route for route in concerned if route.state is RouteState.VALID]
+        if not error.no_delete:
+            reported = {entry.destination: entry.sequence for entry in error.unreachable}
+            for route in concerned:
+                self._state.table.invalidate(route, now, reported[route.destination])
+        if not self._state.is_silent(now):
+            self.report(concerned, now, no_delete=error.no_delete)
+
+    def _route_of(self, entry: Unreachable) -> Route | None:
+        return self._state.table.get(entry.destination)
+
+    def _send(
+        self, neighbours: set[NodeId], unreachable: Sequence[Unreachable], now: SimTime, *, no_delete: bool = False
+    ) -> None:
+        for start in range(0, len(unreachable), MAX_UNREACHABLE):
+            if not self._limit.allows(now):
+                return
+            error = RouteError(tuple(unreachable[start : start + MAX_UNREACHABLE]), no_delete)
+            if len(neighbours) == 1:
+                self._state.out.unicast(min(neighbours), error)
+            else:
+                self._state.out.postpone(BROADCAST, error)

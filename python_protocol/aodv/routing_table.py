@@ -1,0 +1,172 @@
+"""The routing table (RFC 3561, sections 2 and 6.2): at most one route to each destination.
+
+Theory of operation: a route is *valid* until its lifetime ends or its link breaks, then *invalid* until DELETE_PERIOD
+later, then deleted. Lifetimes are compared when a route is looked up; nothing runs in between.
+
+Loops cannot form, because along the next hops to a destination (sequence number, hops) only ever gets better: newer,
+or equally new and nearer. Hence a route that is lost, for whatever reason, gets the next sequence number (section 6.1:
+the path "expires or breaks"), and nobody who still believes in the old one can offer it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+from python_protocol.roles import NodeId
+from python_protocol.sequence import following, is_newer, newest
+from python_protocol.simtime import SimTime
+
+
+class RouteState(Enum):
+    """The state flags of section 2."""
+
+    VALID = "valid"
+    INVALID = "invalid"
+    BEING_REPAIRED = "being repaired"
+
+
+@dataclass(slots=True)
+class Route:
+    """An entry of the table. `lifetime` is when a valid route expires, or when another one is deleted (section 6.11).
+
+    A sequence number that is not valid is not known: the route was made from a frame heard, not from a reply.
+    """
+
+    destination: NodeId
+    next_hop: NodeId
+    hop_count: int
+    sequence: int
+    sequence_valid: bool
+    lifetime: SimTime
+    state: RouteState = RouteState.VALID
+    precursors: set[NodeId] = field(default_factory=set)
+    """Neighbours that may send over this route, and must hear of its loss."""
+
+
+class RoutingTable:
+    """The routes of one node; `delete_period` in ns."""
+
+    def __init__(self, delete_period: SimTime) -> None:
+        self._delete_period = delete_period
+        self._routes: dict[NodeId, Route] = {}
+        self._expired: list[Route] = []
+
+    def __iter__(self) -> Iterator[Route]:
+        return iter(self._routes.values())
+
+    def get(self, destination: NodeId) -> Route | None:
+        """The entry for `destination`, in whatever state."""
+        return self._routes.get(destination)
+
+    def active(self, destination: NodeId, now: SimTime) -> Route | None:
+        """The route over which data can go now; one whose time is over becomes invalid here."""
+        route = self._routes.get(destination)
+        if route is None or route.state is not RouteState.VALID:
+            return None
+        if route.lifetime <= now:
+            self._expire(route)
+            return None
+        return route
+
+    def hear(self, neighbour: NodeId, now: SimTime, until: SimTime) -> bool:
+        """A frame came from `neighbour`: there is a route of one hop to it (section 6.2). True if it is a new one.
+
+        A sequence number already known stays: a route of one hop cannot be part of a loop.
+        """
+        route = self._routes.get(neighbour)
+        if route is None:
+            self._routes[neighbour] = Route(neighbour, neighbour, 1, 0, False, until)
+            return True
+        if route.next_hop == neighbour and route.state is RouteState.VALID and route.lifetime > now:
+            if until > route.lifetime:  # noqa: PLR1730  # max() costs as much as the rest of this method
+                route.lifetime = until
+            return False
+        self._replace(route, neighbour, 1, until)
+        return True
+
+    def update(self, offer: Route, now: SimTime) -> bool:
+        """Takes a route offered by a control message if it is better (sections 6.2 and 6.7); whether it did.
+
+        An offer equal to the valid route in use renews its lifetime and counts as taken.
+        """
+        route = self._routes.get(offer.destination)
+        if route is None:
+            self._routes[offer.destination] = offer
+            return True
+        active = self.active(offer.destination, now)
+        if active and _is_same(offer, active):
+            active.lifetime = max(active.lifetime, offer.lifetime)
+            return True
+        if not _is_better(offer, route):
+            return False
+        route.sequence, route.sequence_valid = offer.sequence, True
+        self._replace(route, offer.next_hop, offer.hop_count, offer.lifetime)
+        return True
+
+    def learn_sequence(self, destination: NodeId, sequence: int) -> None:
+        """Keeps a sequence number that the destination itself told, unless a newer one is known (section 6.9)."""
+        route = self._routes.get(destination)
+        if route is not None:
+            route.sequence = newest(sequence, route.sequence) if route.sequence_valid else sequence
+            route.sequence_valid = True
+
+    def extend(self, destination: NodeId, until: SimTime, now: SimTime) -> None:
+        """The route, if it is active, lives until `until` at least (section 6.2)."""
+        route = self.active(destination, now)
+        if route is not None and route.lifetime < until:
+            route.lifetime = until
+
+    def invalidate(self, route: Route, now: SimTime, reported: int | None = None) -> None:
+        """Section 6.11: new sequence number (the one `reported` by a RERR, if newer), invalid, DELETE_PERIOD to go."""
+        if reported is not None and (not route.sequence_valid or is_newer(reported, route.sequence)):
+            route.sequence, route.sequence_valid = reported, True
+        elif route.sequence_valid:
+            route.sequence = following(route.sequence)
+        route.state = RouteState.INVALID
+        route.lifetime = now + self._delete_period
+
+    def break_link(self, neighbour: NodeId, now: SimTime) -> list[Route]:
+        """Invalidates every active route over `neighbour` and returns them, ordered by destination (6.11, case i)."""
+        broken = [route for route in self._by_destination() if route.next_hop == neighbour]
+        broken = [route for route in broken if self.active(route.destination, now)]
+        for route in broken:
+            self.invalidate(route, now)
+        return broken
+
+    def sweep(self, now: SimTime) -> list[Route]:
+        """Deletes what has been invalid for DELETE_PERIOD; returns what has expired since the last sweep."""
+        for route in self._by_destination():
+            self.active(route.destination, now)
+        expired, self._expired = self._expired, []
+        deleted = [route.destination for route in self if route.state is RouteState.INVALID and route.lifetime <= now]
+        for destination in deleted:
+            del self._routes[destination]
+        return [route for route in expired if route.state is RouteState.INVALID]
+
+    def _by_destination(self) -> list[Route]:
+        return [self._routes[destination] for destination in sorted(self._routes)]
+
+    def _expire(self, route: Route) -> None:
+        self.invalidate(route, route.lifetime)
+        self._expired.append(route)
+
+    @staticmethod
+    def _replace(route: Route, next_hop: NodeId, hop_count: int, lifetime: SimTime) -> None:
+        route.next_hop, route.hop_count, route.lifetime = next_hop, hop_count, lifetime
+        route.state = RouteState.VALID
+
+
+def _is_same(offer: Route, active: Route) -> bool:
+    known = (active.sequence_valid, active.sequence, active.next_hop, active.hop_count)
+    return known == (True, offer.sequence, offer.next_hop, offer.hop_count)
+
+
+def _is_better(offer: Route, route: Route) -> bool:
+    """Section 6.7: the number in the table is unknown or older, or equal to that of a lost or longer route."""
+    if not route.sequence_valid or is_newer(offer.sequence, route.sequence):
+        return True
+    if offer.sequence != route.sequence:
+        return False
+    return route.state is not RouteState.VALID or offer.hop_count < route.hop_count
