@@ -11,6 +11,7 @@ from python_protocol.agent import Agent
 from python_protocol.aodv.messages import AODV_MESSAGES, DataPacket
 from python_protocol.aodv.parameters import AodvParameters
 from python_protocol.aodv.router import Router
+from python_protocol.aodv.routing_table import RoutingTable
 from python_protocol.codec import MessageSet
 from python_protocol.events import (
     Crashed,
@@ -45,7 +46,6 @@ class Aodv(Agent):
         self._has_crashed = False
         self._forget()
         self._handlers: dict[type[Any], Callable[[Any, SimTime], Iterable[Action]]] = {
-            Received: self._receive,
             TimerFired: self._timer,
             Publish: self._publish,
             SendFailed: self._send_failed,
@@ -56,13 +56,17 @@ class Aodv(Agent):
             Unsubscribe: self._unsubscribe,
         }
 
+    @property
+    def table(self) -> RoutingTable:
+        """The routing table, to look at."""
+        return self._router.table
+
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         """Events that AODV has no use for do nothing."""
+        if type(event) is Received:  # nearly all of a run's events
+            return self._router.receive(event.sender, event.message, now)
         handler = self._handlers.get(type(event))
         return handler(event, now) if handler else ()
-
-    def _receive(self, event: Received, now: SimTime) -> Iterable[Action]:
-        return self._router.receive(event.sender, event.message, now)
 
     def _timer(self, event: TimerFired, now: SimTime) -> Iterable[Action]:
         return self._router.timer(event.key, now)

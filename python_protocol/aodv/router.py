@@ -26,6 +26,7 @@ from python_protocol.aodv.parameters import AodvParameters
 from python_protocol.aodv.replies import AckTimer, Replies
 from python_protocol.aodv.requests import Requests
 from python_protocol.aodv.route_errors import RouteErrors
+from python_protocol.aodv.routing_table import RoutingTable
 from python_protocol.aodv.state import State
 from python_protocol.aodv.transmitter import Transmitter
 from python_protocol.codec import Message
@@ -47,6 +48,7 @@ class Router:
         self, node: NodeId, parameters: AodvParameters, random: Random, arrived: Callable[[DataPacket], None]
     ) -> None:
         self._state = state = State(node, parameters, random)
+        self._take = state.out.take
         self._arrived = arrived
         self._seen = IdCache(parameters.path_discovery_time)
         self._errors = RouteErrors(state)
@@ -83,6 +85,11 @@ class Router:
         }
 
     @property
+    def table(self) -> RoutingTable:
+        """The routing table."""
+        return self._state.table
+
+    @property
     def out(self) -> Transmitter:
         """Collects the actions of one event."""
         return self._state.out
@@ -107,20 +114,21 @@ class Router:
         receiver = self._receivers.get(type(message))
         if receiver is not None:
             receiver(sender, message, now)
-        return self.out.take()
+        return self._take()
 
     def timer(self, key: TimerKey, now: SimTime) -> Sequence[Action]:
         """One of the timers that were set has run out."""
         self._timers[key if isinstance(key, str) else type(key)](key, now)
-        return self.out.take()
+        return self._take()
 
     def _receive_request(self, sender: NodeId, request: RouteRequest, now: SimTime) -> None:
         # Most frames of a large network end here: each node hears every request from each of its neighbours.
         if self._state.neighbours.is_blacklisted(sender, now):
             return
         self._maintenance.hear(sender, now)
-        is_known = self._seen.is_known((request.originator, request.rreq_id), now)
-        if not is_known and request.originator != self._state.node:
+        if self._seen.is_known((request.originator, request.rreq_id), now):
+            return
+        if request.originator != self._state.node:
             self._requests.receive(sender, request, now)
 
     def _receive_reply(self, sender: NodeId, reply: RouteReply, now: SimTime) -> None:

@@ -1,0 +1,74 @@
+"""Whole runs over ideal links, for agents' tests."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from bridge.backends.ideal import IdealBackend, LinkChange
+from bridge.host import Host
+from bridge.scenario import Publications, Subscription, Workload
+from bridge.trace import TraceWriter
+from python_protocol.agent import Agent
+from python_protocol.filters import Filter
+from python_protocol.roles import NodeId, Role
+from python_protocol.simtime import SECOND, SimTime
+from tests.support.scenarios import scenario
+
+Row = dict[str, Any]
+Edges = Sequence[tuple[NodeId, NodeId]]
+
+
+def run(
+    agent: type[Agent],
+    nodes: int,
+    links: Edges,
+    workload: Workload,
+    *,
+    changes: Iterable[LinkChange] = (),
+    time_limit: SimTime = 30 * SECOND,
+    parameters: Mapping[str, str] | None = None,
+    seed: int = 0,
+) -> list[Row]:
+    """The trace's rows of a run over ideal links."""
+    described = scenario(
+        [Role.NONE] * nodes, workload, seed=seed, time_limit=time_limit, agent_parameters=dict(parameters or {})
+    )
+    trace = TraceWriter()
+    Host(described, agent, IdealBackend(nodes, links, time_limit, changes), trace).run()
+    rows: list[Row] = trace.table().to_pylist()
+    return rows
+
+
+def publishing(
+    publisher: NodeId, subscribers: Iterable[NodeId], *, start: SimTime, until: SimTime, interval: SimTime = SECOND
+) -> Workload:
+    """One publisher, and subscribers that want everything from the start."""
+    return Workload(
+        tuple(Subscription(node, 0, Filter()) for node in subscribers),
+        (Publications(publisher, start, until, interval, (("topic", "news"),), 20),),
+    )
+
+
+def of(rows: Iterable[Row], event: str) -> list[Row]:
+    """The rows of one kind."""
+    return [row for row in rows if row["event"] == event]
+
+
+def distances(nodes: int, links: Edges, source: NodeId) -> list[int | None]:
+    """Hops from `source` to each node; None if there is no way."""
+    neighbours: list[set[NodeId]] = [set() for _ in range(nodes)]
+    for a, b in links:
+        neighbours[a].add(b)
+        neighbours[b].add(a)
+    found: list[int | None] = [None] * nodes
+    found[source] = 0
+    waiting = deque([source])
+    while waiting:
+        node = waiting.popleft()
+        for neighbour in neighbours[node]:
+            if found[neighbour] is None:
+                found[neighbour] = (found[node] or 0) + 1
+                waiting.append(neighbour)
+    return found
