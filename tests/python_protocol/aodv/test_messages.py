@@ -1,0 +1,83 @@
+"""The messages of AODV: sizes on the air and round trips."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from python_protocol.aodv import Aodv
+from python_protocol.aodv.messages import (
+    DataPacket,
+    Hello,
+    RouteError,
+    RouteReply,
+    RouteReplyAck,
+    RouteRequest,
+    Unreachable,
+)
+from python_protocol.codec import DecodeError, Message
+from python_protocol.filters import Notification, NotificationId
+from python_protocol.link import LinkData
+
+bytes_1 = st.integers(0, 255)
+addresses = st.integers(0, 65533)
+numbers = st.integers(0, 2**32 - 1)
+notifications = st.builds(
+    Notification, st.builds(NotificationId, addresses, numbers), st.just((("topic", "news"),)), st.integers(0, 50)
+)
+messages: st.SearchStrategy[Message] = st.one_of(
+    st.builds(
+        RouteRequest,
+        bytes_1,
+        bytes_1,
+        numbers,
+        addresses,
+        numbers,
+        addresses,
+        numbers,
+        st.booleans(),
+        st.booleans(),
+        st.booleans(),
+    ),
+    st.builds(RouteReply, bytes_1, bytes_1, addresses, numbers, addresses, numbers, st.booleans()),
+    st.builds(Hello, addresses, numbers, numbers),
+    st.builds(RouteError, st.lists(st.builds(Unreachable, addresses, numbers)).map(tuple), st.booleans()),
+    st.just(RouteReplyAck()),
+    st.builds(DataPacket, bytes_1, bytes_1, addresses, addresses, notifications),
+)
+
+
+@given(messages)
+def test_every_message_decodes_to_itself(message: Message) -> None:
+    """The bytes hold every field."""
+    assert Aodv.messages.decode(message.encode()) == message
+
+
+@given(messages, st.integers(0, 65535), st.integers(0, 255))
+def test_every_message_travels_inside_the_link_layer(message: Message, session: int, sequence: int) -> None:
+    """The link layer's data frame carries each of them."""
+    frame = LinkData(session, sequence, message)
+    assert Aodv.messages.decode(frame.encode()) == frame
+
+
+@given(messages, st.data())
+def test_a_message_cut_short_is_refused(message: Message, data: st.DataObject) -> None:
+    """Any prefix raises DecodeError and nothing else."""
+    encoded = message.encode()
+    with pytest.raises(DecodeError):
+        Aodv.messages.decode(encoded[: data.draw(st.integers(0, len(encoded) - 1))])
+
+
+@pytest.mark.parametrize(
+    ("message", "size"),
+    [
+        (RouteRequest(1, 0, 1, 2, 3, 4, 5), 20),
+        (RouteReply(1, 0, 2, 3, 4, 5), 16),
+        (Hello(2, 3, 4), 16),
+        (RouteError((Unreachable(1, 2), Unreachable(3, 4))), 15),
+        (RouteReplyAck(), 1),
+        (DataPacket(1, 0, 2, 3, Notification(NotificationId(2, 1), ())), 16),
+    ],
+)
+def test_sizes_are_the_rfcs_with_short_addresses(message: Message, size: int) -> None:
+    """Section 5, with 16 bits instead of 32 for each address."""
+    assert len(message.encode()) == size
