@@ -26,6 +26,8 @@ class Maintenance:
         self._packets = packets
         self._discovery = discovery
         self._errors = errors
+        self._checked_at: SimTime = 0
+        """When the hello timer last ran out."""
 
     def start(self) -> None:
         """The first hello comes at a random time within one interval."""
@@ -38,6 +40,7 @@ class Maintenance:
         if not state.is_silent(now) and (parameters.sends_hellos_always or self._needs_hello(now)):
             lifetime_ms = parameters.hello_timeout // MILLISECOND
             state.out.broadcast(Hello(state.node, state.sequence, lifetime_ms), now)
+        self._checked_at = now
         early = state.random.randint(0, parameters.hello_jitter)
         state.out.set_timer(HELLO_TIMER, parameters.hello_interval - early)
 
@@ -76,11 +79,15 @@ class Maintenance:
         self._errors.report([route for route in broken if route.state is RouteState.INVALID], now)
 
     def _needs_hello(self, now: SimTime) -> bool:
-        """Section 6.9: the node is part of an active route, and has sent no other broadcast within an interval."""
-        state, parameters = self._state, self._state.parameters
-        is_used = state.used_at is not None and state.used_at + parameters.active_route_timeout > now
+        """Section 6.9: the node is part of an active route, and has broadcast nothing else since it last checked.
+
+        Part of an active route is a node that took part in data or replies within ACTIVE_ROUTE_TIMEOUT. Routes made
+        from hellos alone do not count: two nodes would keep each other saying hello for ever.
+        """
+        state = self._state
+        is_used = state.used_at is not None and state.used_at + state.parameters.active_route_timeout > now
         last = state.out.last_broadcast
-        return is_used and (last is None or last + parameters.hello_interval <= now)
+        return is_used and (last is None or last <= self._checked_at)
 
     def _watch(self, now: SimTime) -> None:
         at = self._state.neighbours.next_loss()
