@@ -129,24 +129,20 @@ class RoutingTable:
 
     def break_link(self, neighbour: NodeId, now: SimTime) -> list[Route]:
         """Invalidates every active route over `neighbour` and returns them, ordered by destination (6.11, case i)."""
-        broken = [route for route in self._by_destination() if route.next_hop == neighbour]
-        broken = [route for route in broken if self.active(route.destination, now)]
+        broken = [route for route in self if route.next_hop == neighbour and self.active(route.destination, now)]
         for route in broken:
             self.invalidate(route, now)
-        return broken
+        return sorted(broken, key=_destination)
 
     def sweep(self, now: SimTime) -> list[Route]:
-        """Deletes what has been invalid for DELETE_PERIOD; returns what has expired since the last sweep."""
-        for route in self._by_destination():
-            self.active(route.destination, now)
+        """Deletes what has been invalid for DELETE_PERIOD; returns what has expired since the last one."""
+        for destination in self._routes:
+            self.active(destination, now)
         expired, self._expired = self._expired, []
         deleted = [route.destination for route in self if route.state is RouteState.INVALID and route.lifetime <= now]
         for destination in deleted:
             del self._routes[destination]
-        return [route for route in expired if route.state is RouteState.INVALID]
-
-    def _by_destination(self) -> list[Route]:
-        return [self._routes[destination] for destination in sorted(self._routes)]
+        return sorted((route for route in expired if route.state is RouteState.INVALID), key=_destination)
 
     def _expire(self, route: Route) -> None:
         self.invalidate(route, route.lifetime)
@@ -156,6 +152,10 @@ class RoutingTable:
     def _replace(route: Route, next_hop: NodeId, hop_count: int, lifetime: SimTime) -> None:
         route.next_hop, route.hop_count, route.lifetime = next_hop, hop_count, lifetime
         route.state = RouteState.VALID
+
+
+def _destination(route: Route) -> NodeId:
+    return route.destination
 
 
 def _is_same(offer: Route, active: Route) -> bool:
