@@ -15,7 +15,6 @@ from python_protocol.roles import NodeId
 from python_protocol.simtime import MILLISECOND, SimTime
 
 HELLO_TIMER = "hello"
-NEIGHBOUR_TIMER = "neighbours"
 
 
 class Maintenance:
@@ -58,14 +57,12 @@ class Maintenance:
         state.table.learn_sequence(sender, hello.destination_sequence)
         if is_new:
             self._discovery.learned(sender, now)
-        if state.neighbours.hello(sender, now):
-            self._watch(now)
+        state.neighbours.hello(sender, now)
 
     def check_neighbours(self, now: SimTime) -> None:
-        """The neighbour timer has run out: whoever was silent for too long is lost (section 6.9)."""
+        """Whoever was silent for too long is lost (section 6.9); called now and then."""
         for neighbour in self._state.neighbours.lost(now):
             self.link_broken(neighbour, self._state.out.give_up(neighbour), now)
-        self._watch(now)
 
     def link_broken(self, neighbour: NodeId, undelivered: Iterable[Message], now: SimTime) -> None:
         """Section 6.11, case i: the routes over `neighbour` are lost, unless they are repaired."""
@@ -88,11 +85,6 @@ class Maintenance:
         is_used = state.used_at is not None and state.used_at + state.parameters.active_route_timeout > now
         last = state.out.last_broadcast
         return is_used and (last is None or last <= self._checked_at)
-
-    def _watch(self, now: SimTime) -> None:
-        at = self._state.neighbours.next_loss()
-        if at is not None:
-            self._state.out.set_timer(NEIGHBOUR_TIMER, max(at - now, 0))
 
     def _save(self, packet: DataPacket, now: SimTime) -> None:
         """The originator still has a packet that its link did not take; on the way it needs a local repair."""

@@ -15,11 +15,9 @@ class Neighbours:
         self._heard: dict[NodeId, SimTime] = {}
         self._blacklist: dict[NodeId, SimTime] = {}
 
-    def hello(self, neighbour: NodeId, now: SimTime) -> bool:
-        """A hello came: from now on the neighbour is watched. True if it was not."""
-        is_new = neighbour not in self._heard
+    def hello(self, neighbour: NodeId, now: SimTime) -> None:
+        """A hello came: from now on the neighbour is watched."""
         self._heard[neighbour] = now
-        return is_new
 
     def hear(self, neighbour: NodeId, now: SimTime) -> None:
         """Any other frame came: it counts as a sign of life of a neighbour that is watched."""
@@ -36,10 +34,6 @@ class Neighbours:
         for neighbour in silent:
             del self._heard[neighbour]
         return silent
-
-    def next_loss(self) -> SimTime | None:
-        """When the next neighbour is lost, if nothing more is heard; None without neighbours."""
-        return min(self._heard.values()) + self._hello_timeout if self._heard else None
 
     def blacklist(self, neighbour: NodeId, now: SimTime) -> None:
         """A RREP did not reach the neighbour: its RREQs are ignored for a while."""

@@ -138,6 +138,14 @@ class AodvParameters(LinkParameters):
         return self.allowed_hello_loss * self.hello_interval
 
     @property
+    def sweep_interval(self) -> SimTime:
+        """How often a node looks for lost neighbours: a timer for each of them would cost more than all their frames.
+
+        So a loss is noticed up to half a HELLO_INTERVAL late; ns-3 looks once every HELLO_INTERVAL.
+        """
+        return self.hello_interval // 2
+
+    @property
     def net_traversal_time(self) -> SimTime:
         """NET_TRAVERSAL_TIME: there and back across the network."""
         return 2 * self.node_traversal_time * self.net_diameter

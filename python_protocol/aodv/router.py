@@ -19,7 +19,7 @@ from typing import Any
 from python_protocol.actions import Action
 from python_protocol.aodv.discovery import Discovery, DiscoveryTimer
 from python_protocol.aodv.id_cache import IdCache
-from python_protocol.aodv.maintenance import HELLO_TIMER, NEIGHBOUR_TIMER, Maintenance
+from python_protocol.aodv.maintenance import HELLO_TIMER, Maintenance
 from python_protocol.aodv.messages import DataPacket, Hello, RouteError, RouteReply, RouteReplyAck, RouteRequest
 from python_protocol.aodv.packets import Packets
 from python_protocol.aodv.parameters import AodvParameters
@@ -79,7 +79,6 @@ class Router:
             DiscoveryTimer: self._discovery.timer,
             AckTimer: self._replies.timer,
             HELLO_TIMER: lambda _, now: self._maintenance.say_hello(now),
-            NEIGHBOUR_TIMER: lambda _, now: self._maintenance.check_neighbours(now),
             SWEEP_TIMER: self._sweep,
             REBOOT_TIMER: self._end_silence,
         }
@@ -97,7 +96,7 @@ class Router:
     def start(self) -> None:
         """The node has booted, or thaws."""
         self._maintenance.start()
-        self.out.set_timer(SWEEP_TIMER, self._state.parameters.hello_interval)
+        self.out.set_timer(SWEEP_TIMER, self._state.parameters.sweep_interval)
 
     def reboot(self, now: SimTime) -> None:
         """Section 6.13: a node that lost its sequence numbers keeps silent until nobody routes through it any more."""
@@ -173,14 +172,15 @@ class Router:
             self._maintenance.link_broken(broken.neighbour, broken.messages, now)
 
     def _sweep(self, _: object, now: SimTime) -> None:
-        """Deletes what is too old, once every hello interval."""
+        """Looks for lost neighbours, and deletes what is too old."""
+        self._maintenance.check_neighbours(now)
         expired = self._state.table.sweep(now)
         if self._state.parameters.reports_expiry:
             self._errors.report(expired, now)
         self._seen.sweep(now)
         for packet in self._state.queue.sweep(now):
             self.out.drop(packet, "no route in time")
-        self.out.set_timer(SWEEP_TIMER, self._state.parameters.hello_interval)
+        self.out.set_timer(SWEEP_TIMER, self._state.parameters.sweep_interval)
 
     def _keep_silent(self, now: SimTime) -> None:
         wait = self._state.parameters.delete_period

@@ -8,6 +8,7 @@ from typing import TypeVar
 from python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
 from python_protocol.aodv import Aodv, AodvParameters
 from python_protocol.aodv.messages import DataPacket, Hello, RouteReply, RouteRequest
+from python_protocol.aodv.router import SWEEP_TIMER
 from python_protocol.aodv.routing_table import Route
 from python_protocol.codec import Message
 from python_protocol.events import Event, Publish, Received, TimerFired, TimerKey
@@ -57,6 +58,10 @@ class Bench:
     def fire(self, key: TimerKey) -> list[Action]:
         """Goes on to the time of a timer that is set, and lets it run out."""
         return self.handle(TimerFired(key), self.timers.pop(key))
+
+    def sweep(self, now: SimTime) -> list[Action]:
+        """Looks for what is lost or over at `now`."""
+        return self.handle(TimerFired(SWEEP_TIMER), now)
 
     def publish(self, *subscribers: NodeId, now: SimTime | None = None) -> list[Action]:
         """Publishes NEWS for these subscribers."""

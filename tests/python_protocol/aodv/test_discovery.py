@@ -124,8 +124,7 @@ def test_a_packet_that_waited_too_long_is_dropped() -> None:
     """The sweep takes it out."""
     bench = Bench(request_queue_timeout=SECOND)
     bench.publish(9)
-    bench.timers["sweep"] = SECOND
-    assert drops(bench.fire("sweep")) == ["no route in time"]
+    assert drops(bench.sweep(SECOND)) == ["no route in time"]
 
 
 def test_forwarded_data_does_not_start_a_search() -> None:

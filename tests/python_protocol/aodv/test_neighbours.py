@@ -8,13 +8,11 @@ TIMEOUT, BLACKLIST = 200, 500
 def test_a_neighbour_is_lost_after_a_time_of_silence() -> None:
     """Section 6.9: ALLOWED_HELLO_LOSS intervals after its last hello, once."""
     neighbours = Neighbours(TIMEOUT, BLACKLIST)
-    assert neighbours.hello(4, 0)
-    assert not neighbours.hello(4, 100)
-    assert neighbours.next_loss() == 300
+    neighbours.hello(4, 0)
+    neighbours.hello(4, 100)
     assert neighbours.lost(299) == []
     assert neighbours.lost(300) == [4]
     assert neighbours.lost(300) == []
-    assert neighbours.next_loss() is None
 
 
 def test_any_frame_is_a_sign_of_life_of_a_neighbour_that_said_hello() -> None:

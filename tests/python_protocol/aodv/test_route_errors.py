@@ -3,13 +3,12 @@
 import pytest
 
 from python_protocol.actions import Send
-from python_protocol.aodv.maintenance import NEIGHBOUR_TIMER
 from python_protocol.aodv.messages import MAX_UNREACHABLE, RouteError, Unreachable
 from python_protocol.aodv.routing_table import RouteState
 from python_protocol.events import Received
 from python_protocol.roles import BROADCAST
 from python_protocol.simtime import SECOND
-from tests.python_protocol.aodv.bench import Bench, drops, hello, packet, rrep, rreq, sent
+from tests.python_protocol.aodv.bench import Bench, drops, hello, packet, rrep, rreq, sends, sent
 
 
 def between(*askers: int, destinations: tuple[int, ...] = (9,)) -> Bench:
@@ -26,7 +25,7 @@ def between(*askers: int, destinations: tuple[int, ...] = (9,)) -> Bench:
 
 def lose_neighbour(bench: Bench) -> list[Send]:
     """Neighbour 7 falls silent."""
-    return [action for action in bench.fire(NEIGHBOUR_TIMER) if isinstance(action, Send)]
+    return sends(bench.sweep(2 * SECOND))
 
 
 def test_a_lost_link_is_reported_to_the_only_precursor_by_unicast() -> None:
@@ -76,8 +75,8 @@ def test_data_over_a_lost_route_is_refused_with_the_next_number() -> None:
 def test_an_error_from_the_next_hop_is_passed_to_the_precursors() -> None:
     """Case iii: with the number that it reported."""
     bench = between(3)
-    sends = bench.receive(7, RouteError((Unreachable(9, 95), Unreachable(33, 1))))
-    assert sends == [Send(3, RouteError((Unreachable(9, 95),)))]
+    passed = bench.receive(7, RouteError((Unreachable(9, 95), Unreachable(33, 1))))
+    assert passed == [Send(3, RouteError((Unreachable(9, 95),)))]
     assert not bench.is_active(9)
     assert bench.route(9).sequence == 95
 
