@@ -27,8 +27,8 @@ class Requests:
     def receive(self, sender: NodeId, request: RouteRequest, now: SimTime) -> None:
         """The first copy of a request, from a neighbour that is not blacklisted."""
         self._seen.add((request.originator, request.rreq_id), now)
-        request = replace(request, hop_count=min(request.hop_count + 1, 255))
-        self._learn_reverse_route(sender, request, now)
+        hop_count = min(request.hop_count + 1, 255)
+        self._learn_reverse_route(sender, request, hop_count, now)
         if self._state.is_silent(now):
             return
         if request.destination == self._state.node:
@@ -36,16 +36,16 @@ class Requests:
         elif route := self._usable_route(request, now):
             self._answer_for_destination(sender, request, route, now)
         elif request.ttl > 1:
-            self._pass_on(request)
+            self._pass_on(request, hop_count)
 
-    def _learn_reverse_route(self, sender: NodeId, request: RouteRequest, now: SimTime) -> None:
+    def _learn_reverse_route(self, sender: NodeId, request: RouteRequest, hop_count: int, now: SimTime) -> None:
         """Section 6.5: the way back to the originator, for at least as long as an answer can take."""
         parameters = self._state.parameters
-        way = parameters.net_traversal_time - request.hop_count * parameters.node_traversal_time
+        way = parameters.net_traversal_time - hop_count * parameters.node_traversal_time
         until = now + max(2 * way, 0)
         existing = self._state.table.active(request.originator, now)
         until = max(until, existing.lifetime) if existing else until
-        offer = Route(request.originator, sender, request.hop_count, request.originator_sequence, True, until)
+        offer = Route(request.originator, sender, hop_count, request.originator_sequence, True, until)
         if self._state.table.update(offer, now):
             self._discovery.learned(request.originator, now)
         else:
@@ -96,12 +96,18 @@ class Requests:
         )
         self._replies.send(reply, now, answers_broadcast=True)
 
-    def _pass_on(self, request: RouteRequest) -> None:
+    def _pass_on(self, request: RouteRequest, hop_count: int) -> None:
         """Section 6.5: with the newest sequence number of the destination that either of us knows."""
         route = self._state.table.get(request.destination)
         sequence, unknown = request.destination_sequence, request.unknown_sequence
         if route is not None and route.sequence_valid:
             sequence = route.sequence if unknown else newest(sequence, route.sequence)
             unknown = False
-        forwarded = replace(request, ttl=request.ttl - 1, destination_sequence=sequence, unknown_sequence=unknown)
+        forwarded = replace(
+            request,
+            ttl=request.ttl - 1,
+            hop_count=hop_count,
+            destination_sequence=sequence,
+            unknown_sequence=unknown,
+        )
         self._state.out.postpone(BROADCAST, forwarded)

@@ -26,6 +26,8 @@ class RouteErrors:
         Who was told is no precursor any more, except after a repair (`no_delete`): its route stays.
         """
         concerned = [route for route in lost if route.precursors]
+        if not concerned:
+            return
         precursors = {precursor for route in concerned for precursor in route.precursors}
         unreachable = [Unreachable(route.destination, route.sequence) for route in concerned]
         self._send(precursors, unreachable, now, no_delete=no_delete)

@@ -136,12 +136,12 @@ class RoutingTable:
 
     def sweep(self, now: SimTime) -> list[Route]:
         """Deletes what has been invalid for DELETE_PERIOD; returns what has expired since the last one."""
-        for destination in self._routes:
-            self.active(destination, now)
+        for route in [route for route in self._routes.values() if route.lifetime <= now]:
+            if route.state is RouteState.VALID:
+                self._expire(route)
+            elif route.state is RouteState.INVALID:
+                del self._routes[route.destination]
         expired, self._expired = self._expired, []
-        deleted = [route.destination for route in self if route.state is RouteState.INVALID and route.lifetime <= now]
-        for destination in deleted:
-            del self._routes[destination]
         return sorted((route for route in expired if route.state is RouteState.INVALID), key=_destination)
 
     def _expire(self, route: Route) -> None:
