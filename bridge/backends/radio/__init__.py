@@ -1,0 +1,1 @@
+"""The embedded radio: CC2420, CSMA, mobility and energy, with a compiled inner loop."""

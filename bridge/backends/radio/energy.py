@@ -1,0 +1,43 @@
+"""Energy used by each node: the power drawn, over the time since it booted."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bridge.backends.radio.state import SENDING, SWITCHING, State
+from bridge.errors import UserError
+from bridge.scenario import NodeSettings, RadioParameters, Scenario
+from python_protocol.simtime import SECOND, SimTime
+
+
+def tx_power_mw(node: int, settings: NodeSettings, radio: RadioParameters) -> float:
+    """What the radio draws while it sends; raises UserError if it has no such level."""
+    levels = dict(radio.tx_levels_mw)
+    if settings.tx_power_dbm not in levels:
+        raise UserError(
+            f"node {node}: the radio has no transmit power of {settings.tx_power_dbm:g} dBm; "
+            f"it has {', '.join(f'{level:g}' for level in levels)}"
+        )
+    return levels[settings.tx_power_dbm]
+
+
+def energy_mj(scenario: Scenario, s: State, now: SimTime) -> NDArray[np.float64]:
+    """mJ[n] used up to `now`: baseline and RX all the time, TX and transitions in place of RX.
+
+    What is under way at `now` counts whole; it lasts some milliseconds at most.
+    """
+    radio = scenario.radio
+    awake = np.maximum(now - s.nodes["start"], 0) / SECOND
+    baseline = np.array([settings.baseline_power_mw for settings in scenario.nodes])
+    tx = np.array([tx_power_mw(node, settings, radio) for node, settings in enumerate(scenario.nodes)])
+    sending = s.nodes["sending_time"] / SECOND
+    energy: NDArray[np.float64] = (baseline + radio.rx_power_mw) * awake + (tx - radio.rx_power_mw) * sending
+    return energy + (radio.transition_power_mw - radio.rx_power_mw) * _switching_s(radio, s)
+
+
+def _switching_s(radio: RadioParameters, s: State) -> NDArray[np.float64]:
+    away = np.isin(s.nodes["radio"], (SENDING, SWITCHING))
+    back = (s.nodes["switches"] - away) // 2
+    seconds: NDArray[np.float64] = (back * (radio.rx_to_tx + radio.tx_to_rx) + away * radio.rx_to_tx) / SECOND
+    return seconds

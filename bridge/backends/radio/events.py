@@ -1,0 +1,17 @@
+"""The kinds of events, and scheduling them."""
+
+from __future__ import annotations
+
+from bridge.backends.radio import heap
+from bridge.backends.radio.compiled import compiled
+from bridge.backends.radio.state import State
+
+REQUEST, TRAFFIC, SENSE, DRAIN, SENDING_ON, FRAME_END, LISTENING_ON, ARRIVE = range(8)
+"""A frame comes down to the MAC; the compiled traffic makes one; the MAC senses the carrier; the MAC passes the next
+queued frame on; the radio is in TX; its frame has left; the radio is in RX; a frame comes up to its receivers' MACs."""
+
+
+@compiled
+def schedule(s: State, time: int, kind: int, index: int) -> None:
+    """Has the event of `kind` happen at `time` to node (for REQUEST, frame) `index`."""
+    heap.push(s.heap, s.run[0], time, kind, index)

@@ -1,0 +1,86 @@
+"""The event queue: a binary heap of (time, code), first come first served at one time.
+
+A code is sequence number, kind and index in one integer, so that comparing codes compares the order of arrival.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bridge.backends.radio.compiled import compiled
+
+TIME, CODE = 0, 1
+INDEX_BITS, KIND_BITS = 24, 4
+INDEX_MASK, KIND_MASK = (1 << INDEX_BITS) - 1, (1 << KIND_BITS) - 1
+NEVER = np.iinfo(np.int64).max
+
+
+@compiled
+def push(heap: NDArray[np.int64], queue: Any, time: int, kind: int, index: int) -> None:
+    """Adds an event of `kind` (under 16) that concerns `index` (under 2**24); `queue` counts them."""
+    code = (queue.pushed << (INDEX_BITS + KIND_BITS)) | (kind << INDEX_BITS) | index
+    place = queue.events
+    queue.pushed += 1
+    queue.events += 1
+    while place > 0:
+        parent = (place - 1) >> 1
+        if heap[parent, TIME] <= time:
+            break
+        heap[place, TIME], heap[place, CODE] = heap[parent, TIME], heap[parent, CODE]
+        place = parent
+    heap[place, TIME], heap[place, CODE] = time, code
+
+
+@compiled
+def next_time(heap: NDArray[np.int64], queue: Any) -> int:
+    """The time of the first event; NEVER if there is none."""
+    return heap[0, TIME] if queue.events > 0 else NEVER
+
+
+@compiled
+def pop(heap: NDArray[np.int64], queue: Any) -> int:
+    """Takes the first event off; returns its code."""
+    first = heap[0, CODE]
+    queue.events -= 1
+    time, code = heap[queue.events, TIME], heap[queue.events, CODE]
+    place = 0
+    while True:
+        child = _earlier_child(heap, queue.events, place)
+        if child < 0 or not _before(heap, child, time, code):
+            break
+        heap[place, TIME], heap[place, CODE] = heap[child, TIME], heap[child, CODE]
+        place = child
+    heap[place, TIME], heap[place, CODE] = time, code
+    return first
+
+
+@compiled
+def kind_of(code: int) -> int:
+    """What kind of event it is."""
+    return (code >> INDEX_BITS) & KIND_MASK
+
+
+@compiled
+def index_of(code: int) -> int:
+    """What the event concerns: a node or a frame."""
+    return code & INDEX_MASK
+
+
+@compiled
+def _before(heap: NDArray[np.int64], place: int, time: int, code: int) -> bool:
+    earlier = heap[place, TIME] < time
+    return earlier or (heap[place, TIME] == time and heap[place, CODE] < code)
+
+
+@compiled
+def _earlier_child(heap: NDArray[np.int64], events: int, place: int) -> int:
+    left = 2 * place + 1
+    if left >= events:
+        return -1
+    right = left + 1
+    if right < events and _before(heap, right, heap[left, TIME], heap[left, CODE]):
+        return right
+    return left

@@ -1,0 +1,81 @@
+"""The compiled event loop: runs to the next instant that concerns Python, or to a given time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bridge.backends.radio import csma, events, heap, outbox, receiver, traffic, transmitter
+from bridge.backends.radio.channel import apply_moves
+from bridge.backends.radio.compiled import compiled, entry_point, fingerprint
+from bridge.backends.radio.state import State
+from python_protocol.simtime import SimTime
+
+Reached = tuple[int, int, int, int]
+"""Time reached, and how many deliveries, refusals and released frames are in the outbox."""
+
+
+@compiled
+def _dispatch(s: State, kind: int, index: int, now: int) -> None:
+    if kind == events.SENSE:
+        csma.sense(s, index, now)
+    elif kind == events.DRAIN:
+        csma.drain(s, index, now)
+    elif kind in (events.SENDING_ON, events.FRAME_END):
+        _transmit(s, kind, index, now)
+    elif kind == events.LISTENING_ON:
+        receiver.start_listening(s, index, now)
+    elif kind == events.ARRIVE:
+        outbox.arrive(s, index)
+    elif kind == events.TRAFFIC:
+        traffic.emit(s, index, now)
+    else:
+        csma.accept(s, s.frames[index].sender, index, now)
+
+
+@compiled
+def _transmit(s: State, kind: int, sender: int, now: int) -> None:
+    if kind == events.FRAME_END:
+        transmitter.end_frame(s, sender, now)
+    if s.nodes[sender].buffered > 0:
+        transmitter.start_frame(s, sender, now)
+
+
+@compiled
+def _take_inbox(s: State, frames: int) -> None:
+    s.run[0].deliveries = 0
+    s.run[0].refusals = 0
+    s.run[0].released = 0
+    for k in range(frames):
+        frame = s.inbox[k]
+        events.schedule(s, s.frames[frame].at, events.REQUEST, frame)
+
+
+@compiled
+def _advance(s: State, frames: int, until: int) -> Reached:
+    run = s.run[0]
+    _take_inbox(s, frames)
+    while True:
+        time = heap.next_time(s.heap, run)
+        concerned = run.deliveries + run.refusals > 0
+        if time > until or (concerned and time > run.now):
+            break
+        run.now = time
+        apply_moves(s, time)
+        code = heap.pop(s.heap, run)
+        _dispatch(s, heap.kind_of(code), heap.index_of(code), time)
+    if run.deliveries + run.refusals == 0:
+        run.now = until
+    return run.now, run.deliveries, run.refusals, run.released
+
+
+def _compile(sources: str) -> Callable[[State, int, SimTime], Reached]:
+    @entry_point
+    def advance(s: State, frames: int, until: SimTime) -> Reached:
+        """Takes `frames` frames from the inbox, then runs to the first instant with anything to tell, or to `until`."""
+        assert len(sources) > 0  # noqa: S101  # closing over `sources` makes it part of the cache's key
+        return _advance(s, frames, until)
+
+    return advance
+
+
+advance = _compile(fingerprint())

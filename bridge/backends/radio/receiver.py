@@ -1,0 +1,206 @@
+"""Reception: signals present at a radio, their interference and bit errors, and the power that the radio measures.
+
+Source: the design, section 7. Rows of `signals` are kept oldest first and summed newest first.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from bridge.backends.radio.chance import BIT_ERRORS, uniform
+from bridge.backends.radio.compiled import compiled
+from bridge.backends.radio.state import CORRUPTED, LEVELS, LISTENING, LOST, RECEIVABLE, State
+from bridge.backends.radio.tables import NOTHING_DBM, SHARE_DB, SHARES, add_dbm, loss_per_bit
+from python_protocol.simtime import SECOND
+
+NOT_HEARD = -1
+
+
+@compiled
+def signal_starts(s: State, receiver: int, sender: int, power: float, now: int) -> None:
+    """A signal from `sender` arrives at `receiver` with `power`."""
+    node = s.nodes[receiver]
+    if now < node.start:
+        return
+    signal = s.signals[receiver, node.heard]
+    signal.sender = sender
+    signal.power = power
+    if node.radio == LISTENING:
+        _disturb_others(s, receiver, power, now)
+        _begin_reception(s, node, signal)
+        _record_power(s, receiver, add_dbm(node.total, power), now)
+        node.changed = now
+    else:
+        signal.fate = LOST
+        node.fail_nonrx += 1
+    node.heard += 1
+
+
+@compiled
+def _disturb_others(s: State, receiver: int, power: float, now: int) -> None:
+    node = s.nodes[receiver]
+    for k in range(node.heard):
+        other = s.signals[receiver, k]
+        if other.fate == RECEIVABLE:
+            _draw_bit_errors(s, node, other, now)
+            other.interference = add_dbm(other.interference, power)
+            other.worst = max(other.worst, other.interference)
+
+
+@compiled
+def _begin_reception(s: State, node: Any, signal: Any) -> None:
+    signal.interference = node.total
+    signal.worst = node.total
+    signal.fate = RECEIVABLE
+    if signal.power < s.model[0].sensitivity:
+        signal.fate = LOST
+        node.fail_sens += 1
+
+
+@compiled
+def signal_ends(s: State, receiver: int, sender: int, now: int) -> bool:
+    """The signal from `sender` ends; true if `receiver` has received its frame (its RSSI and LQI are in `arrivals`)."""
+    node = s.nodes[receiver]
+    place = _find(s, receiver, sender)
+    if place == NOT_HEARD:
+        return False
+    if node.radio != LISTENING:
+        if s.signals[receiver, place].fate != LOST:
+            node.fail_nonrx += 1
+        _remove(s, receiver, place)
+        return False
+    _draw_all_bit_errors(s, receiver, now)
+    signal = s.signals[receiver, place]
+    power, worst, fate = signal.power, signal.worst, signal.fate
+    _remove(s, receiver, place)
+    _sum_interference(s, receiver)
+    _record_power(s, receiver, _sum_all(s, receiver), now)
+    node.changed = now
+    if not _judge(s, node, fate, worst):
+        return False
+    arrival = s.arrivals[sender, s.nodes[sender].arrivals]
+    arrival.receiver = receiver
+    arrival.rssi = measured_power(s, receiver, now)
+    arrival.lqi = power - worst
+    return True
+
+
+@compiled
+def _find(s: State, receiver: int, sender: int) -> int:
+    for k in range(s.nodes[receiver].heard):
+        if s.signals[receiver, k].sender == sender:
+            return k
+    return NOT_HEARD
+
+
+@compiled
+def _remove(s: State, receiver: int, place: int) -> None:
+    node = s.nodes[receiver]
+    node.heard -= 1
+    for k in range(place, node.heard):
+        into, source = s.signals[receiver, k], s.signals[receiver, k + 1]
+        into.sender, into.fate = source.sender, source.fate
+        into.power, into.interference, into.worst = source.power, source.interference, source.worst
+
+
+@compiled
+def _judge(s: State, node: Any, fate: int, worst: float) -> bool:
+    alone = worst == s.model[0].noise_floor
+    if fate == RECEIVABLE:
+        if alone:
+            node.rx_no_interf += 1
+        else:
+            node.rx_despite += 1
+    elif fate == CORRUPTED:
+        if alone:
+            node.fail_no_interf += 1
+        else:
+            node.fail_interf += 1
+    return fate == RECEIVABLE
+
+
+@compiled
+def _draw_all_bit_errors(s: State, receiver: int, now: int) -> None:
+    node = s.nodes[receiver]
+    for k in range(node.heard):
+        signal = s.signals[receiver, k]
+        if signal.fate == RECEIVABLE:
+            _draw_bit_errors(s, node, signal, now)
+
+
+@compiled
+def _draw_bit_errors(s: State, node: Any, signal: Any, now: int) -> None:
+    """For the stretch of constant conditions that ends now."""
+    model = s.model[0]
+    snr = signal.power - signal.interference
+    if snr < model.negligible_snr:
+        bits = ((now - node.changed) * model.data_rate + SECOND - 1) // SECOND
+        loss = bits * loss_per_bit(snr + model.bandwidth_db)
+        chance = uniform(s.streams, BIT_ERRORS)
+        if chance > 1.0 - loss and chance > math.exp(-loss):  # exp(-loss) >= 1 - loss, and costs more
+            signal.fate = CORRUPTED
+
+
+@compiled
+def _sum_interference(s: State, receiver: int) -> None:
+    heard = s.nodes[receiver].heard
+    for k in range(heard):
+        signal = s.signals[receiver, k]
+        if signal.fate == RECEIVABLE:
+            signal.interference = _sum_powers(s, receiver, k)
+
+
+@compiled
+def _sum_all(s: State, receiver: int) -> float:
+    return _sum_powers(s, receiver, NOT_HEARD)
+
+
+@compiled
+def _sum_powers(s: State, receiver: int, excepted: int) -> float:
+    total = s.model[0].noise_floor
+    for k in range(s.nodes[receiver].heard - 1, -1, -1):
+        if k != excepted:
+            total = add_dbm(total, s.signals[receiver, k].power)
+    return total
+
+
+@compiled
+def start_listening(s: State, receiver: int, now: int) -> None:
+    """The radio is in RX: what is already on the air is interference only."""
+    node = s.nodes[receiver]
+    node.radio = LISTENING
+    for k in range(node.heard):
+        signal = s.signals[receiver, k]
+        if signal.fate != LOST:
+            signal.fate = LOST
+            node.fail_nonrx += 1
+    _record_power(s, receiver, _sum_all(s, receiver), now)
+
+
+@compiled
+def _record_power(s: State, receiver: int, total: float, now: int) -> None:
+    node = s.nodes[receiver]
+    node.total = total
+    if node.levels == 0 or s.levels[receiver, node.newest].since != now:
+        node.newest = (node.newest + 1) & (LEVELS - 1)
+        node.levels = min(node.levels + 1, LEVELS)
+    level = s.levels[receiver, node.newest]
+    level.since = now
+    level.total = total
+
+
+@compiled
+def measured_power(s: State, receiver: int, now: int) -> float:
+    """The power averaged over the last symbols; NaN if the radio has not listened for so long."""
+    node = s.nodes[receiver]
+    window = s.model[0].averaging_time
+    power, until = NOTHING_DBM, now
+    for age in range(node.levels):
+        level = s.levels[receiver, (node.newest - age) & (LEVELS - 1)]
+        since = max(level.since, now - window)
+        power = add_dbm(level.total + SHARE_DB[(until - since) * SHARES // window], power)
+        until = since
+        if level.since <= now - window:
+            return power
+    return power if node.levels == LEVELS else math.nan

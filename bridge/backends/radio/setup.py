@@ -1,0 +1,250 @@
+"""Makes the compiled loop's state from a scenario: everything random about it that does not depend on the agents.
+
+Each purpose has its own generator, so that runs with one seed share placement, mobility and shadowing whatever the
+agents do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bridge.backends.radio import events, heap
+from bridge.backends.radio.chance import STREAMS
+from bridge.backends.radio.channel import Cells, path_loss
+from bridge.backends.radio.energy import tx_power_mw
+from bridge.backends.radio.mobility import Path, cell_changes, path
+from bridge.backends.radio.outbox import TAKEN
+from bridge.backends.radio.state import (
+    ARRIVAL,
+    FRAME,
+    LEVEL,
+    LEVELS,
+    LINK,
+    MODEL,
+    MOVE,
+    NODE,
+    REFUSAL,
+    RUN,
+    SIGNAL,
+    Outbox,
+    State,
+)
+from bridge.backends.radio.tables import HIGHEST_DB
+from bridge.backends.radio.traffic import PoissonSources
+from bridge.backends.radio.transmitter import NO_FRAME, PROCESSING_DELAY
+from bridge.errors import UserError
+from bridge.scenario import Scenario, Static
+from python_protocol.roles import BROADCAST
+from python_protocol.simtime import SECOND, SimTime
+
+ADDITIVE_INTERFERENCE = 2
+EVENTS_PER_NODE = 4
+"""Pending at once: traffic, MAC, radio, and a frame on the way up."""
+
+
+class Randomness(NamedTuple):
+    """A seed for each purpose."""
+
+    placement: np.random.SeedSequence
+    mobility: np.random.SeedSequence
+    shadowing: np.random.SeedSequence
+    clocks: np.random.SeedSequence
+    streams: np.random.SeedSequence
+
+
+def randomness(seed: int) -> Randomness:
+    """The seeds of a run."""
+    return Randomness(*np.random.SeedSequence(seed).spawn(len(Randomness._fields)))
+
+
+def check(scenario: Scenario) -> None:
+    """Raises UserError for what this radio does not model."""
+    if scenario.radio.collision_model != ADDITIVE_INTERFERENCE:
+        raise UserError("the embedded radio knows additive interference only: set Radio.collisionModel = 2")
+    if scenario.channel.only_static_nodes:
+        for node, settings in enumerate(scenario.nodes):
+            if not isinstance(settings.mobility, Static):
+                raise UserError(f"node {node} moves: set SN.wirelessChannel.onlyStaticNodes = false")
+    if airtime(scenario, 0) <= PROCESSING_DELAY:
+        raise UserError("frames on the air for 10 us or less are not modelled: lower the data rate")
+
+
+def frame_bytes(scenario: Scenario, payload: int) -> int:
+    """Bytes on the air for a message of `payload` bytes."""
+    mac = scenario.mac
+    return payload + mac.network_overhead_bytes + mac.packet_overhead_bytes + scenario.radio.frame_overhead_bytes
+
+
+def airtime(scenario: Scenario, payload: int) -> SimTime:
+    """How long a message of `payload` bytes is on the air."""
+    return frame_bytes(scenario, payload) * 8 * SECOND // scenario.radio.data_rate_bps
+
+
+def place(scenario: Scenario, seeds: Randomness) -> NDArray[np.float64]:
+    """metres[n, 2]: where each node is at time 0."""
+    drawn = np.random.default_rng(seeds.placement).uniform(0, 1, (len(scenario.nodes), 2)) * scenario.field_m
+    for node, settings in enumerate(scenario.nodes):
+        if settings.position is not None:
+            drawn[node] = settings.position
+    return drawn
+
+
+def paths_of(scenario: Scenario, seeds: Randomness) -> list[Path]:
+    """The way-points of each node."""
+    starts = place(scenario, seeds)
+    generators = [np.random.default_rng(seed) for seed in seeds.mobility.spawn(len(scenario.nodes))]
+    return [
+        path(settings.mobility, (float(x), float(y)), scenario.field_m, scenario.time_limit, random)
+        for settings, (x, y), random in zip(scenario.nodes, starts, generators, strict=True)
+    ]
+
+
+class Ground(NamedTuple):
+    """What the channel needs of the nodes' places."""
+
+    path_loss: NDArray[np.float64]
+    cells: NDArray[np.int64]
+    moves: NDArray[Any]
+
+
+def ground(scenario: Scenario, paths: Sequence[Path], seeds: Randomness) -> Ground:
+    """Path loss between nodes where all are static, between cells where they are not."""
+    starts = np.array([[points[0].x, points[0].y] for points in paths])
+    random = np.random.default_rng(seeds.shadowing)
+    if scenario.channel.only_static_nodes:
+        losses = path_loss(starts, scenario.channel, random)
+        return Ground(losses, np.arange(len(starts)), np.zeros(0, MOVE))
+    cells = Cells(scenario.field_m, scenario.channel)
+    losses = path_loss(cells.corners(), scenario.channel, random)
+    moves = cell_changes([node.mobility for node in scenario.nodes], paths, cells, scenario.time_limit)
+    return Ground(losses, cells.holding(starts), moves)
+
+
+def model_of(scenario: Scenario, own_frames: int) -> NDArray[Any]:
+    """MODEL[1]"""
+    radio, mac = scenario.radio, scenario.mac
+    bandwidth_db = 10 * math.log10(radio.noise_bandwidth_hz / radio.data_rate_bps)
+    model = np.zeros(1, MODEL)
+    fields = {
+        "noise_floor": radio.noise_floor_dbm,
+        "sensitivity": radio.sensitivity_dbm,
+        "delivery_threshold": scenario.channel.signal_delivery_threshold_dbm,
+        "cca_threshold": radio.cca_threshold_dbm,
+        "bandwidth_db": bandwidth_db,
+        "negligible_snr": HIGHEST_DB - bandwidth_db,
+        "data_rate": radio.data_rate_bps,
+        "averaging_time": radio.symbols_for_rssi * radio.bits_per_symbol * SECOND // radio.data_rate_bps,
+        "rx_to_tx": radio.rx_to_tx,
+        "tx_to_rx": radio.tx_to_rx,
+        "valid_cs_delay": mac.valid_cs_delay,
+        "random_tx_offset": mac.random_tx_offset,
+        "backoff_base": mac.backoff_base,
+        "backoff_type": mac.backoff_type,
+        "queue_size": mac.buffer_size,
+        "buffer_size": radio.buffer_size,
+        "own_frames": own_frames,
+    }
+    for name, value in fields.items():
+        model[name] = value
+    return model
+
+
+def nodes_of(scenario: Scenario, seeds: Randomness, cells: NDArray[np.int64]) -> NDArray[Any]:
+    """NODE[n], before anything has happened."""
+    nodes = np.zeros(len(scenario.nodes), NODE)
+    random = np.random.default_rng(seeds.clocks)
+    spread, drift = random.uniform(0, 1, len(nodes)), random.standard_normal(len(nodes))
+    settings = scenario.nodes
+    nodes["start"] = [round(one.start_offset + u * one.start_spread) for one, u in zip(settings, spread, strict=True)]
+    nodes["clock_rate"] = 1 + np.clip(drift, -3, 3) * [one.clock_drift_sigma for one in settings]
+    nodes["tx_power"] = [one.tx_power_dbm for one in settings]
+    nodes["cell"] = cells
+    nodes["total"] = scenario.radio.noise_floor_dbm
+    nodes["levels"] = 1
+    nodes["moves_seen"] = -1
+    nodes["on_air"] = nodes["arriving"] = NO_FRAME
+    return nodes
+
+
+def levels_of(scenario: Scenario) -> NDArray[Any]:
+    """LEVEL[n, LEVELS]: radios have been in RX, and heard nothing, since time 0."""
+    levels = np.zeros((len(scenario.nodes), LEVELS), LEVEL)
+    levels["total"] = scenario.radio.noise_floor_dbm
+    return levels
+
+
+def outbox_of(nodes: int, frames: int) -> Outbox:
+    """Room for all that can be told at one instant."""
+    pairs = nodes * nodes
+    return Outbox(
+        np.zeros(pairs, np.int32),
+        np.zeros(pairs, np.int32),
+        np.zeros(pairs),
+        np.zeros(pairs),
+        np.zeros(frames, REFUSAL),
+        np.zeros(frames, np.int32),
+    )
+
+
+def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Randomness, own_frames: int, frames: int) -> State:
+    """The state at time 0, with room for `frames` frames, of which the first `own_frames` are the compiled traffic's."""
+    count = len(scenario.nodes)
+    where = ground(scenario, paths, seeds)
+    return State(
+        run=np.zeros(1, RUN),
+        model=model_of(scenario, own_frames),
+        nodes=nodes_of(scenario, seeds, where.cells),
+        signals=np.zeros((count, count), SIGNAL),
+        levels=levels_of(scenario),
+        reach=np.zeros((count, count), LINK),
+        arrivals=np.zeros((count, count), ARRIVAL),
+        path_loss=where.path_loss,
+        moves=where.moves,
+        frames=np.zeros(frames, FRAME),
+        queues=np.zeros((count, scenario.mac.buffer_size), np.int32),
+        buffers=np.zeros((count, scenario.radio.buffer_size), np.int32),
+        heap=np.zeros((EVENTS_PER_NODE * count + frames, 2), np.int64),
+        streams=seeds.streams.generate_state(STREAMS, np.uint64),
+        inbox=np.zeros(frames, np.int32),
+        outbox=outbox_of(count, frames),
+    )
+
+
+def enlarge(s: State) -> State:
+    """The same state with room for twice the frames."""
+    more = len(s.frames)
+    return s._replace(
+        frames=_longer(s.frames, more),
+        heap=_longer(s.heap, more),
+        inbox=_longer(s.inbox, more),
+        outbox=s.outbox._replace(
+            refusals=_longer(s.outbox.refusals, more), released=_longer(s.outbox.released, more)
+        ),
+    )
+
+
+def _longer(array: NDArray[Any], more: int) -> NDArray[Any]:
+    return np.concatenate([array, np.zeros((more, *array.shape[1:]), array.dtype)])
+
+
+def start_sources(s: State, scenario: Scenario, sources: PoissonSources, seeds: Randomness) -> None:
+    """Gives each node its frame, and schedules its first packet."""
+    rates = np.broadcast_to(np.asarray(sources.rate_per_s, np.float64), len(s.nodes))
+    first = np.random.default_rng(seeds.streams.spawn(1)[0]).uniform(0, 1, len(s.nodes))
+    for node, rate in enumerate(rates):
+        s.frames[node] = (0, airtime(scenario, sources.payload_bytes), node, BROADCAST, TAKEN)
+        if rate > 0:
+            s.nodes[node]["mean_gap"] = gap = SECOND / rate
+            at = int(s.nodes[node]["start"] + first[node] * gap)
+            heap.push(s.heap, s.run[0], at, events.TRAFFIC, node)
+
+
+def check_powers(scenario: Scenario) -> None:
+    """Raises UserError for a node whose transmit power the radio does not have."""
+    for node, settings in enumerate(scenario.nodes):
+        tx_power_mw(node, settings, scenario.radio)

@@ -1,0 +1,62 @@
+"""Arithmetic of powers: stepped addition in dB, bit errors of PSK, shares of the averaging time.
+
+Sources: the design, section 7. Powers are dBm, ratios dB.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erfc
+
+from bridge.backends.radio.compiled import compiled
+
+NOTHING_DBM = -200.0
+"""Less than any power that can be added to it."""
+
+SHARES = 16
+SHARE_DB: NDArray[np.float64] = np.array([-100.0] + [10 * math.log10(k / SHARES) for k in range(1, SHARES + 1)])
+"""`SHARE_DB[k]`: what k sixteenths of the averaging time take off a power; less than one counts as nothing."""
+
+LOWEST_DB, HIGHEST_DB, STEPS_PER_DB = -40.0, 15.5, 64
+
+
+def bit_error_rate(snr_db: NDArray[np.float64]) -> NDArray[np.float64]:
+    """BER of PSK at a signal-to-noise ratio that is already corrected by noise bandwidth / data rate."""
+    rate: NDArray[np.float64] = 0.5 * erfc(np.sqrt(10 ** (snr_db / 10)))
+    return rate
+
+
+def _loss_table() -> NDArray[np.float64]:
+    steps = round((HIGHEST_DB - LOWEST_DB) * STEPS_PER_DB)
+    loss: NDArray[np.float64] = -np.log1p(-bit_error_rate(LOWEST_DB + np.arange(steps + 2) / STEPS_PER_DB))
+    return loss
+
+
+LOSS = _loss_table()
+"""-ln(1 - BER) at LOWEST_DB, and every 1 / STEPS_PER_DB from there; above HIGHEST_DB, 1 - BER is 1 in a double."""
+
+
+@compiled
+def add_dbm(a: float, b: float) -> float:
+    """The power of two signals together, by steps on their difference."""
+    difference = abs(a - b)
+    stronger = max(a, b)
+    if difference > 7.0:
+        return stronger
+    if difference > 3.0:
+        return stronger + (1.0 if difference > 5.0 else 1.5)
+    if difference > 1.0:
+        return stronger + (2.0 if difference > 2.0 else 2.5)
+    return stronger + 3.0
+
+
+@compiled
+def loss_per_bit(snr_db: float) -> float:
+    """-ln(1 - BER), interpolated: a frame's survival is exact to 1e-4; `snr_db` is corrected as in bit_error_rate."""
+    place = (max(snr_db, LOWEST_DB) - LOWEST_DB) * STEPS_PER_DB
+    index = int(place)
+    part = place - index
+    return LOSS[index] + part * (LOSS[index + 1] - LOSS[index])

@@ -1,0 +1,29 @@
+"""Traffic made inside the compiled loop, for benchmarks: it is counted, and Python never hears of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bridge.backends.radio import events
+from bridge.backends.radio.chance import TRAFFIC, exponential
+from bridge.backends.radio.compiled import compiled
+from bridge.backends.radio.csma import accept
+from bridge.backends.radio.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class PoissonSources:
+    """Nodes broadcast packets with exponential gaps, the first at uniform(0, mean gap) after the node's start."""
+
+    rate_per_s: float | Sequence[float]
+    """Packets per second, for every node or for each; 0: the node is silent."""
+    payload_bytes: int
+
+
+@compiled
+def emit(s: State, node: int, now: int) -> None:
+    """The node's next packet; its frame has the node's index."""
+    gap = exponential(s.streams, TRAFFIC, s.nodes[node].mean_gap)
+    events.schedule(s, now + round(gap), events.TRAFFIC, node)
+    accept(s, node, node, now)

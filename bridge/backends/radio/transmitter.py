@@ -1,0 +1,69 @@
+"""Transmission: the radio's buffer, its turn-arounds, and frames leaving and arriving. Source: the design, section 7."""
+
+from __future__ import annotations
+
+from bridge.backends.radio import events
+from bridge.backends.radio.channel import refresh_reach
+from bridge.backends.radio.compiled import compiled
+from bridge.backends.radio.outbox import release
+from bridge.backends.radio.receiver import signal_ends, signal_starts
+from bridge.backends.radio.state import LISTENING, SENDING, SWITCHING, State
+from python_protocol.simtime import MICROSECOND
+
+PROCESSING_DELAY = 10 * MICROSECOND
+"""From a receiver's radio to its MAC."""
+
+NO_FRAME = -1
+
+
+@compiled
+def buffer_frame(s: State, sender: int, frame: int, now: int) -> bool:
+    """Takes a frame from the MAC, and goes to TX for it; false if the buffer is full."""
+    node, model = s.nodes[sender], s.model[0]
+    if node.buffered == model.buffer_size:
+        return False
+    s.buffers[sender, (node.buffer_front + node.buffered) % model.buffer_size] = frame
+    node.buffered += 1
+    if node.radio == LISTENING:
+        node.radio = SWITCHING
+        node.switches += 1
+        events.schedule(s, now + model.rx_to_tx, events.SENDING_ON, sender)
+    return True
+
+
+@compiled
+def start_frame(s: State, sender: int, now: int) -> None:
+    """The radio is in TX: the first frame of its buffer goes on the air."""
+    node = s.nodes[sender]
+    frame = s.buffers[sender, node.buffer_front]
+    node.buffer_front = (node.buffer_front + 1) % s.model[0].buffer_size
+    node.buffered -= 1
+    node.radio = SENDING
+    node.levels = 0
+    node.on_air = frame
+    node.transmitted += 1
+    node.sending_time += s.frames[frame].airtime
+    refresh_reach(s, sender)
+    for k in range(node.reached):
+        link = s.reach[sender, k]
+        signal_starts(s, link.receiver, sender, link.power, now)
+    events.schedule(s, now + s.frames[frame].airtime, events.FRAME_END, sender)
+
+
+@compiled
+def end_frame(s: State, sender: int, now: int) -> None:
+    """The frame has left: receivers judge it, and the radio sends the next one or returns to RX."""
+    node = s.nodes[sender]
+    node.arrivals = 0
+    for k in range(node.reached):
+        if signal_ends(s, s.reach[sender, k].receiver, sender, now):
+            node.arrivals += 1
+    if node.arrivals > 0:
+        node.arriving = node.on_air
+        events.schedule(s, now + PROCESSING_DELAY, events.ARRIVE, sender)
+    else:
+        release(s, node.on_air)
+    if node.buffered == 0:
+        node.radio = SWITCHING
+        node.switches += 1
+        events.schedule(s, now + s.model[0].tx_to_rx, events.LISTENING_ON, sender)
