@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from operator import itemgetter
 
@@ -12,6 +13,7 @@ from bridge.backends.radio.kernel import advance
 from bridge.backends.radio.mobility import moves_until
 from bridge.backends.radio.state import COUNTS
 from bridge.backends.radio.traffic import PoissonSources
+from bridge.errors import BackendError
 from bridge.scenario import Scenario
 from python_protocol.simtime import SimTime
 
@@ -34,7 +36,6 @@ class RadioBackend:
     def __init__(self, scenario: Scenario, sources: PoissonSources | None = None) -> None:
         """Raises UserError for a scenario that this radio does not model."""
         setup.check(scenario)
-        setup.check_powers(scenario)
         seeds = setup.randomness(scenario.seed)
         own_frames = len(scenario.nodes) if sources else 0
         self._scenario = scenario
@@ -42,54 +43,69 @@ class RadioBackend:
         self._state = setup.state_of(scenario, self._paths, seeds, own_frames, own_frames + FRAMES)
         self._sent: list[Transmission | None] = [None] * (own_frames + FRAMES)
         self._free = list(range(own_frames, own_frames + FRAMES))
+        self._kinds: dict[int, tuple[SimTime, int]] = {}
+        self._last = scenario.time_limit - 1
         self._now: SimTime = 0
+        self._handed_over = 0
         if sources:
-            setup.start_sources(self._state, scenario, sources, seeds)
+            for frame in setup.start_sources(self._state, scenario, sources, seeds):
+                self._put_in_inbox(frame)
 
     def open(self) -> Hello:
         """Tells the nodes' boot times and clock rates."""
         nodes = self._state.nodes
         infos = [NodeInfo(*info) for info in zip(nodes["start"].tolist(), nodes["clock_rate"].tolist(), strict=True)]
-        return Hello("radio", infos, self._scenario.time_limit, self._scenario.processing_delay)
+        return Hello("embedded radio", infos, self._scenario.time_limit, self._scenario.processing_delay)
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """Runs to the next instant that concerns the host; see `bridge.backends.interface`.
 
         Raises ValueError for a transmission in the past.
         """
-        last = self._scenario.time_limit - 1
-        until = last if wake_up is None or wake_up > last else max(wake_up, self._now)
-        for index, transmission in enumerate(transmissions):
-            self._hand_over(index, transmission)
-        self._now, deliveries, refusals, released = advance(self._state, len(transmissions), until)
+        for transmission in transmissions:
+            self._hand_over(transmission)
+        until = self._last if wake_up is None else min(max(wake_up, self._now), self._last)
+        self._now, deliveries, refusals, done = advance(self._state, self._handed_over, until)
+        self._handed_over = 0
         if deliveries or refusals:
-            step = Step(self._now, self._deliveries(deliveries), self._failures(refusals))
-        elif wake_up is None or wake_up > last:
+            step = Step(self._now, self._deliveries(deliveries), self._failures(done) if refusals else ())
+        elif wake_up is None or wake_up > self._last:
             return None
         else:
             step = Step(self._now)
-        if released:
-            self._free += self._state.outbox.released[:released].tolist()
+        if done:
+            self._free += self._state.done["frame"][:done].tolist()
         return step
 
     def close(self) -> Totals:
         """Counts, energy and way-points up to now."""
-        s, scenario = self._state, self._scenario
-        counts = {name: s.nodes[name].tolist() for name in COUNTS}
-        end = self._now + 1 if self._now == scenario.time_limit - 1 else self._now
-        return Totals(counts, energy_mj(scenario, s, end).tolist(), moves_until(self._paths, end))
+        end = self._scenario.time_limit if self._now == self._last else self._now
+        counts = {name: self._state.nodes[name].tolist() for name in COUNTS}
+        return Totals(counts, energy_mj(self._scenario, self._state, end).tolist(), moves_until(self._paths, end))
 
-    def _hand_over(self, index: int, transmission: Transmission) -> None:
-        if transmission.at < self._now:
-            raise ValueError(f"node {transmission.node} sends at {transmission.at}, which is before {self._now}")
+    def mean_levels(self) -> tuple[float, float]:
+        """RSSI (dBm) and LQI (dB), each the mean over all frames received so far; NaN for none."""
+        nodes = self._state.nodes
+        received = nodes["received"].sum() or math.nan
+        return float(nodes["rssi_sum"].sum() / received), float(nodes["lqi_sum"].sum() / received)
+
+    def _hand_over(self, transmission: Transmission) -> None:
+        node, at, destination, _, size = transmission
+        if at < self._now:
+            raise ValueError(f"node {node} sends at {at}, which is before {self._now}")
         if not self._free:
             self._make_room()
+        if size not in self._kinds:
+            self._kinds[size] = setup.airtime(self._scenario, size), setup.refusal(self._scenario, size)
+        airtime, refusal = self._kinds[size]
         frame = self._free.pop()
         self._sent[frame] = transmission
-        node, at, destination, _, size = transmission
-        airtime = setup.airtime(self._scenario, size)
-        self._state.frames[frame] = (at, airtime, node, destination, self._refusal(size))
-        self._state.inbox[index] = frame
+        self._state.frames[frame] = (at, airtime, node, destination, refusal)
+        self._put_in_inbox(frame)
+
+    def _put_in_inbox(self, frame: int) -> None:
+        self._state.inbox[self._handed_over] = frame
+        self._handed_over += 1
 
     def _make_room(self) -> None:
         room = len(self._sent)
@@ -97,31 +113,24 @@ class RadioBackend:
         self._sent += [None] * room
         self._free += range(room, 2 * room)
 
-    def _refusal(self, size: int) -> int:
-        scenario = self._scenario
-        frame = setup.frame_bytes(scenario, size)
-        if 0 < scenario.mac.max_packet_bytes < frame - scenario.radio.frame_overhead_bytes:
-            return outbox.PACKET_TOO_LONG
-        if 0 < scenario.radio.max_frame_bytes < frame:
-            return outbox.FRAME_TOO_LONG
-        return outbox.TAKEN
-
     def _deliveries(self, count: int) -> list[Delivery]:
-        out = self._state.outbox
-        sent = [self._sent[frame] for frame in out.frame[:count].tolist()]
-        deliveries = [
-            Delivery(receiver, transmission.node, transmission.message, rssi, lqi)
-            for receiver, transmission, rssi, lqi in zip(
-                out.receiver[:count].tolist(), sent, out.rssi[:count].tolist(), out.lqi[:count].tolist(), strict=True
-            )
-        ]
+        deliveries = []
+        for receiver, frame, rssi, lqi in self._state.deliveries[:count].tolist():
+            sender, _, _, message, _ = self._transmission(frame)
+            deliveries.append(Delivery(receiver, sender, message, rssi, lqi))
         deliveries.sort(key=itemgetter(0))
         return deliveries
 
     def _failures(self, count: int) -> list[Failure]:
         failures = []
-        for frame, reason in self._state.outbox.refusals[:count].tolist():
-            transmission = self._sent[frame]
-            failures.append(Failure(transmission.node, transmission.destination, transmission.message, REASONS[reason]))
-            self._free.append(frame)
+        for frame, reason in self._state.done[:count].tolist():
+            if reason != outbox.TAKEN:
+                sender, _, destination, message, _ = self._transmission(frame)
+                failures.append(Failure(sender, destination, message, REASONS[reason]))
         return failures
+
+    def _transmission(self, frame: int) -> Transmission:
+        transmission = self._sent[frame]
+        if transmission is None:
+            raise BackendError(f"the radio reports frame {frame} at {self._now} ns, which it was never given")
+        return transmission

@@ -6,9 +6,9 @@ NumPy's generators cost several times as much there, through a function pointer.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bridge.backends.radio.compiled import compiled
 
@@ -23,10 +23,10 @@ _SHIFT_1, _SHIFT_2, _SHIFT_3, _TO_53_BITS = np.uint64(30), np.uint64(27), np.uin
 
 
 @compiled
-def uniform(streams: NDArray[np.uint64], stream: int) -> float:
+def uniform(run: Any, stream: int) -> float:
     """A number in [0, 1) with 53 random bits."""
-    state = streams[stream] + _GAMMA
-    streams[stream] = state
+    state = run.streams[stream] + _GAMMA
+    run.streams[stream] = state
     mixed = (state ^ (state >> _SHIFT_1)) * _MIX_1
     mixed = (mixed ^ (mixed >> _SHIFT_2)) * _MIX_2
     mixed ^= mixed >> _SHIFT_3
@@ -34,6 +34,6 @@ def uniform(streams: NDArray[np.uint64], stream: int) -> float:
 
 
 @compiled
-def exponential(streams: NDArray[np.uint64], stream: int, mean: float) -> float:
+def exponential(run: Any, stream: int, mean: float) -> float:
     """A number from the exponential distribution."""
-    return -mean * math.log(1.0 - uniform(streams, stream))
+    return -mean * math.log(1.0 - uniform(run, stream))

@@ -32,7 +32,7 @@ def path_loss(places: Places, channel: ChannelParameters, random: np.random.Gene
     first, second = np.triu_indices(count, k=1)
     distance = np.hypot(*(places[second] - places[first]).T)
     mean, jitter = _draw_pairs(distance, channel, random)
-    losses = np.zeros((count, count))
+    losses: NDArray[np.float64] = np.zeros((count, count))
     losses[first, second] = mean + jitter
     losses[second, first] = mean - jitter
     return losses
@@ -67,7 +67,8 @@ class Cells:
     def corners(self) -> Places:
         """Metres[cell, 2]: the corner of each cell that is nearest to the origin."""
         y, x = np.divmod(np.arange(self._counts.prod()), self._counts[0])
-        return np.column_stack([x, y]) * self._size
+        corners: Places = np.column_stack([x, y]) * self._size
+        return corners
 
     def holding(self, places: Places) -> NDArray[np.int64]:
         """The cell of each place; edge cells may be smaller than the others."""
@@ -80,15 +81,15 @@ class Cells:
 @compiled
 def refresh_reach(s: State, sender: int) -> None:
     """Finds who hears `sender`, unless no node has moved since it was last found."""
-    node, model = s.nodes[sender], s.model[0]
+    node, run = s.nodes[sender], s.run[0]
     if node.moves_seen == s.run[0].moves:
         return
     node.moves_seen = s.run[0].moves
     node.reached = 0
     for receiver in range(len(s.nodes)):
         power = node.tx_power - s.path_loss[node.cell, s.nodes[receiver].cell]
-        if receiver != sender and power >= model.delivery_threshold:
-            link = s.reach[sender, node.reached]
+        if receiver != sender and power >= run.delivery_threshold:
+            link = s.links[sender, node.reached]
             link.receiver = receiver
             link.power = power
             node.reached += 1

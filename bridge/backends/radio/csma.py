@@ -5,6 +5,9 @@ Its timers run by the node's own clock. Source: the design, section 7.
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 from bridge.backends.radio import events
 from bridge.backends.radio.chance import BACKOFF, uniform
 from bridge.backends.radio.compiled import compiled
@@ -23,46 +26,54 @@ CONSTANT, MULTIPLYING, EXPONENTIAL = 1, 2, 3
 @compiled
 def accept(s: State, sender: int, frame: int, now: int) -> None:
     """A frame comes down from the network layer."""
-    node, model = s.nodes[sender], s.model[0]
+    node, run = s.nodes[sender], s.run[0]
     node.offered += 1
-    refusal = s.frames[frame].refusal if now >= node.start else NOT_BOOTED
-    if refusal == TAKEN and node.queued == model.queue_size:
-        node.mac_overflown += 1
-        refusal = QUEUE_FULL
-    if refusal != TAKEN:
-        refuse(s, frame, refusal)
+    if not _takes(s, node, s.frames[frame], now):
+        refuse(s, frame)
         return
-    s.queues[sender, (node.front + node.queued) % model.queue_size] = frame
+    node.queue[(node.front + node.queued) % run.queue_size] = frame
     node.queued += 1
     if node.mac == IDLE and node.queued == 1:
         node.mac = CONTENDING
-        _sense_after(s, sender, uniform(s.streams, BACKOFF) * model.random_tx_offset, now)
+        _sense_after(s, sender, uniform(s.run[0], BACKOFF) * run.random_tx_offset, now)
+
+
+@compiled
+def _takes(s: State, node: Any, frame: Any, now: int) -> bool:
+    if now < node.start:
+        frame.refusal = NOT_BOOTED
+    elif frame.refusal == TAKEN and node.queued == s.run[0].queue_size:
+        node.mac_overflown += 1
+        frame.refusal = QUEUE_FULL
+    taken: bool = frame.refusal == TAKEN
+    return taken
 
 
 @compiled
 def sense(s: State, sender: int, now: int) -> None:
     """Senses the carrier: sends if it is clear, backs off if not, tries again soon if the radio cannot tell."""
-    node, model = s.nodes[sender], s.model[0]
+    node, run = s.nodes[sender], s.run[0]
     power = measured_power(s, sender, now)
-    if node.radio != LISTENING or power != power:
-        _sense_after(s, sender, model.valid_cs_delay, now)
-    elif power < model.cca_threshold:
+    if node.radio != LISTENING or math.isnan(power):
+        _sense_after(s, sender, float(run.valid_cs_delay), now)
+    elif power < run.cca_threshold:
         node.backoffs = 0
         node.mac = DRAINING
         drain(s, sender, now)
     else:
         node.backoffs += 1
-        _sense_after(s, sender, uniform(s.streams, BACKOFF) * _backoff_bound(s, node.backoffs), now)
+        _sense_after(s, sender, uniform(s.run[0], BACKOFF) * _backoff_bound(s, node.backoffs), now)
 
 
 @compiled
 def _backoff_bound(s: State, backoffs: int) -> float:
-    model = s.model[0]
-    if model.backoff_type == MULTIPLYING:
-        return model.backoff_base * float(backoffs)
-    if model.backoff_type == EXPONENTIAL:
-        return model.backoff_base * 2.0 ** (backoffs - 1)
-    return float(model.backoff_base)
+    run = s.run[0]
+    factor = 1.0
+    if run.backoff_type == MULTIPLYING:
+        factor = float(backoffs)
+    elif run.backoff_type == EXPONENTIAL:
+        factor = 2.0 ** (backoffs - 1)
+    return factor * float(run.backoff_base)
 
 
 @compiled
@@ -77,10 +88,11 @@ def drain(s: State, sender: int, now: int) -> None:
     if node.queued == 0:
         node.mac = IDLE
         return
-    frame = s.queues[sender, node.front]
-    node.front = (node.front + 1) % s.model[0].queue_size
+    frame = node.queue[node.front]
+    node.front = (node.front + 1) % s.run[0].queue_size
     node.queued -= 1
     if not buffer_frame(s, sender, frame, now):
-        refuse(s, frame, BUFFER_FULL)
+        s.frames[frame].refusal = BUFFER_FULL
+        refuse(s, frame)
     early = EARLY * s.frames[frame].airtime * node.clock_rate
     events.schedule(s, now + round(early), events.DRAIN, sender)

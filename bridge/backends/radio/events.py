@@ -6,8 +6,8 @@ from bridge.backends.radio import heap
 from bridge.backends.radio.compiled import compiled
 from bridge.backends.radio.state import State
 
-REQUEST, TRAFFIC, SENSE, DRAIN, SENDING_ON, FRAME_END, LISTENING_ON, ARRIVE = range(8)
-"""A frame comes down to the MAC; the compiled traffic makes one; the MAC senses the carrier; the MAC passes the next
+REQUEST, SENSE, DRAIN, SENDING_ON, FRAME_END, LISTENING_ON, ARRIVE = range(7)
+"""A frame comes down to the MAC; the MAC senses the carrier; the MAC passes the next
 queued frame on; the radio is in TX; its frame has left; the radio is in RX; a frame comes up to its receivers' MACs."""
 
 

@@ -37,13 +37,14 @@ def push(heap: NDArray[np.int64], queue: Any, time: int, kind: int, index: int) 
 @compiled
 def next_time(heap: NDArray[np.int64], queue: Any) -> int:
     """The time of the first event; NEVER if there is none."""
-    return heap[0, TIME] if queue.events > 0 else NEVER
+    time: int = heap[0, TIME] if queue.events > 0 else NEVER
+    return time
 
 
 @compiled
 def pop(heap: NDArray[np.int64], queue: Any) -> int:
     """Takes the first event off; returns its code."""
-    first = heap[0, CODE]
+    first: int = heap[0, CODE]
     queue.events -= 1
     time, code = heap[queue.events, TIME], heap[queue.events, CODE]
     place = 0
@@ -71,8 +72,8 @@ def index_of(code: int) -> int:
 
 @compiled
 def _before(heap: NDArray[np.int64], place: int, time: int, code: int) -> bool:
-    earlier = heap[place, TIME] < time
-    return earlier or (heap[place, TIME] == time and heap[place, CODE] < code)
+    at: int = heap[place, TIME]
+    return at < time or (at == time and bool(heap[place, CODE] < code))
 
 
 @compiled

@@ -26,7 +26,7 @@ def _dispatch(s: State, kind: int, index: int, now: int) -> None:
         receiver.start_listening(s, index, now)
     elif kind == events.ARRIVE:
         outbox.arrive(s, index)
-    elif kind == events.TRAFFIC:
+    elif index < s.run[0].own_frames:
         traffic.emit(s, index, now)
     else:
         csma.accept(s, s.frames[index].sender, index, now)
@@ -44,7 +44,7 @@ def _transmit(s: State, kind: int, sender: int, now: int) -> None:
 def _take_inbox(s: State, frames: int) -> None:
     s.run[0].deliveries = 0
     s.run[0].refusals = 0
-    s.run[0].released = 0
+    s.run[0].done = 0
     for k in range(frames):
         frame = s.inbox[k]
         events.schedule(s, s.frames[frame].at, events.REQUEST, frame)
@@ -65,7 +65,7 @@ def _advance(s: State, frames: int, until: int) -> Reached:
         _dispatch(s, heap.kind_of(code), heap.index_of(code), time)
     if run.deliveries + run.refusals == 0:
         run.now = until
-    return run.now, run.deliveries, run.refusals, run.released
+    return run.now, run.deliveries, run.refusals, run.done
 
 
 def _compile(sources: str) -> Callable[[State, int, SimTime], Reached]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bridge.backends.radio.compiled import compiled
 from bridge.backends.radio.state import State
 from python_protocol.roles import BROADCAST
@@ -11,44 +13,47 @@ TAKEN, QUEUE_FULL, BUFFER_FULL, FRAME_TOO_LONG, PACKET_TOO_LONG, NOT_BOOTED = ra
 
 
 @compiled
-def refuse(s: State, frame: int, reason: int) -> None:
-    """Tells that a frame will not be sent."""
-    if frame >= s.model[0].own_frames:
-        refusal = s.outbox.refusals[s.run[0].refusals]
-        refusal.frame = frame
-        refusal.reason = reason
-        s.run[0].refusals += 1
+def refuse(s: State, frame: int) -> None:
+    """Tells that a frame will not be sent, as its `refusal` says."""
+    s.run[0].refusals += _done(s, frame)
+    s.frames[frame].refusal = TAKEN
 
 
 @compiled
-def release(s: State, frame: int) -> None:
-    """Tells that a frame was sent and nobody needs it any more."""
-    if frame >= s.model[0].own_frames:
-        s.outbox.released[s.run[0].released] = frame
-        s.run[0].released += 1
+def _done(s: State, frame: int) -> int:
+    run = s.run[0]
+    if frame < run.own_frames:
+        return 0
+    done = s.done[run.done]
+    done.frame = frame
+    done.reason = s.frames[frame].refusal
+    run.done += 1
+    return 1
 
 
 @compiled
 def arrive(s: State, sender: int) -> None:
     """The last frame of `sender` comes up to the MACs of those who received it: the ones that it is for take it."""
-    frame = s.nodes[sender].arriving
-    destination = s.frames[frame].destination
-    for k in range(s.nodes[sender].arrivals):
-        arrival = s.arrivals[sender, k]
-        if destination in (BROADCAST, arrival.receiver):
-            _deliver(s, frame, arrival.receiver, arrival.rssi, arrival.lqi)
-    release(s, frame)
+    node = s.nodes[sender]
+    destination = s.frames[node.arriving].destination
+    for k in range(node.reached):
+        link = s.links[sender, k]
+        addressed = destination == BROADCAST or destination == link.receiver  # noqa: PLR1714  # Numba wants one type in a tuple
+        if link.received == 1 and addressed:
+            _deliver(s, node.arriving, link)
+    _done(s, node.arriving)
 
 
 @compiled
-def _deliver(s: State, frame: int, receiver: int, rssi: float, lqi: float) -> None:
-    node, run, out = s.nodes[receiver], s.run[0], s.outbox
+def _deliver(s: State, frame: int, link: Any) -> None:
+    node, run = s.nodes[link.receiver], s.run[0]
     node.received += 1
-    node.rssi_sum += rssi
-    node.lqi_sum += lqi
-    if frame >= s.model[0].own_frames:
-        out.receiver[run.deliveries] = receiver
-        out.frame[run.deliveries] = frame
-        out.rssi[run.deliveries] = rssi
-        out.lqi[run.deliveries] = lqi
+    node.rssi_sum += link.rssi
+    node.lqi_sum += link.lqi
+    if frame >= run.own_frames:
+        delivery = s.deliveries[run.deliveries]
+        delivery.receiver = link.receiver
+        delivery.frame = frame
+        delivery.rssi = link.rssi
+        delivery.lqi = link.lqi
         run.deliveries += 1

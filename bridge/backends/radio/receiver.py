@@ -53,37 +53,34 @@ def _begin_reception(s: State, node: Any, signal: Any) -> None:
     signal.interference = node.total
     signal.worst = node.total
     signal.fate = RECEIVABLE
-    if signal.power < s.model[0].sensitivity:
+    if signal.power < s.run[0].sensitivity:
         signal.fate = LOST
         node.fail_sens += 1
 
 
 @compiled
-def signal_ends(s: State, receiver: int, sender: int, now: int) -> bool:
-    """The signal from `sender` ends; true if `receiver` has received its frame (its RSSI and LQI are in `arrivals`)."""
+def signal_ends(s: State, link: Any, sender: int, now: int) -> None:
+    """The signal from `sender` ends; notes in `link` whether its frame was received, with which RSSI and LQI."""
+    receiver = link.receiver
     node = s.nodes[receiver]
     place = _find(s, receiver, sender)
+    link.received = 0
     if place == NOT_HEARD:
-        return False
-    if node.radio != LISTENING:
-        if s.signals[receiver, place].fate != LOST:
-            node.fail_nonrx += 1
-        _remove(s, receiver, place)
-        return False
-    _draw_all_bit_errors(s, receiver, now)
+        return
+    if node.radio == LISTENING:
+        _draw_all_bit_errors(s, receiver, now)
     signal = s.signals[receiver, place]
-    power, worst, fate = signal.power, signal.worst, signal.fate
+    fate, worst = signal.fate, signal.worst
     _remove(s, receiver, place)
-    _sum_interference(s, receiver)
-    _record_power(s, receiver, _sum_all(s, receiver), now)
-    node.changed = now
-    if not _judge(s, node, fate, worst):
-        return False
-    arrival = s.arrivals[sender, s.nodes[sender].arrivals]
-    arrival.receiver = receiver
-    arrival.rssi = measured_power(s, receiver, now)
-    arrival.lqi = power - worst
-    return True
+    if node.radio == LISTENING:
+        _record_power(s, receiver, _sum_afresh(s, receiver), now)
+        node.changed = now
+        if _judge(s, node, fate, worst):
+            link.received = 1
+            link.rssi = measured_power(s, receiver, now)
+            link.lqi = link.power - worst
+    elif fate != LOST:
+        node.fail_nonrx += 1
 
 
 @compiled
@@ -106,7 +103,7 @@ def _remove(s: State, receiver: int, place: int) -> None:
 
 @compiled
 def _judge(s: State, node: Any, fate: int, worst: float) -> bool:
-    alone = worst == s.model[0].noise_floor
+    alone = worst == s.run[0].noise_floor
     if fate == RECEIVABLE:
         if alone:
             node.rx_no_interf += 1
@@ -132,33 +129,30 @@ def _draw_all_bit_errors(s: State, receiver: int, now: int) -> None:
 @compiled
 def _draw_bit_errors(s: State, node: Any, signal: Any, now: int) -> None:
     """For the stretch of constant conditions that ends now."""
-    model = s.model[0]
+    run = s.run[0]
     snr = signal.power - signal.interference
-    if snr < model.negligible_snr:
-        bits = ((now - node.changed) * model.data_rate + SECOND - 1) // SECOND
-        loss = bits * loss_per_bit(snr + model.bandwidth_db)
-        chance = uniform(s.streams, BIT_ERRORS)
+    if snr < run.negligible_snr:
+        bits = ((now - node.changed) * run.data_rate + SECOND - 1) // SECOND
+        loss = bits * loss_per_bit(snr + run.bandwidth_db)
+        chance = uniform(s.run[0], BIT_ERRORS)
         if chance > 1.0 - loss and chance > math.exp(-loss):  # exp(-loss) >= 1 - loss, and costs more
             signal.fate = CORRUPTED
 
 
 @compiled
-def _sum_interference(s: State, receiver: int) -> None:
+def _sum_afresh(s: State, receiver: int) -> float:
+    """The interference of each signal, and (returned) all power present."""
     heard = s.nodes[receiver].heard
     for k in range(heard):
         signal = s.signals[receiver, k]
         if signal.fate == RECEIVABLE:
             signal.interference = _sum_powers(s, receiver, k)
-
-
-@compiled
-def _sum_all(s: State, receiver: int) -> float:
-    return _sum_powers(s, receiver, NOT_HEARD)
+    return _sum_powers(s, receiver, heard)
 
 
 @compiled
 def _sum_powers(s: State, receiver: int, excepted: int) -> float:
-    total = s.model[0].noise_floor
+    total: float = s.run[0].noise_floor
     for k in range(s.nodes[receiver].heard - 1, -1, -1):
         if k != excepted:
             total = add_dbm(total, s.signals[receiver, k].power)
@@ -175,17 +169,17 @@ def start_listening(s: State, receiver: int, now: int) -> None:
         if signal.fate != LOST:
             signal.fate = LOST
             node.fail_nonrx += 1
-    _record_power(s, receiver, _sum_all(s, receiver), now)
+    _record_power(s, receiver, _sum_powers(s, receiver, node.heard), now)
 
 
 @compiled
 def _record_power(s: State, receiver: int, total: float, now: int) -> None:
     node = s.nodes[receiver]
     node.total = total
-    if node.levels == 0 or s.levels[receiver, node.newest].since != now:
+    if node.remembered == 0 or node.levels[node.newest].since != now:
         node.newest = (node.newest + 1) & (LEVELS - 1)
-        node.levels = min(node.levels + 1, LEVELS)
-    level = s.levels[receiver, node.newest]
+        node.remembered = min(node.remembered + 1, LEVELS)
+    level = node.levels[node.newest]
     level.since = now
     level.total = total
 
@@ -194,13 +188,13 @@ def _record_power(s: State, receiver: int, total: float, now: int) -> None:
 def measured_power(s: State, receiver: int, now: int) -> float:
     """The power averaged over the last symbols; NaN if the radio has not listened for so long."""
     node = s.nodes[receiver]
-    window = s.model[0].averaging_time
+    window = s.run[0].averaging_time
     power, until = NOTHING_DBM, now
-    for age in range(node.levels):
-        level = s.levels[receiver, (node.newest - age) & (LEVELS - 1)]
+    for age in range(node.remembered):
+        level = node.levels[(node.newest - age) & (LEVELS - 1)]
         since = max(level.since, now - window)
-        power = add_dbm(level.total + SHARE_DB[(until - since) * SHARES // window], power)
+        power = add_dbm(level.total + SHARE_DB[int((until - since) * SHARES / window)], power)
         until = since
-        if level.since <= now - window:
+        if since == now - window:
             return power
-    return power if node.levels == LEVELS else math.nan
+    return power if node.remembered == LEVELS else math.nan

@@ -13,27 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bridge.backends.radio import events, heap
 from bridge.backends.radio.chance import STREAMS
 from bridge.backends.radio.channel import Cells, path_loss
 from bridge.backends.radio.energy import tx_power_mw
 from bridge.backends.radio.mobility import Path, cell_changes, path
-from bridge.backends.radio.outbox import TAKEN
-from bridge.backends.radio.state import (
-    ARRIVAL,
-    FRAME,
-    LEVEL,
-    LEVELS,
-    LINK,
-    MODEL,
-    MOVE,
-    NODE,
-    REFUSAL,
-    RUN,
-    SIGNAL,
-    Outbox,
-    State,
-)
+from bridge.backends.radio.outbox import FRAME_TOO_LONG, PACKET_TOO_LONG, TAKEN
+from bridge.backends.radio.state import DELIVERY, DONE, FRAME, LINK, MOVE, RUN, SIGNAL, State, node_dtype
 from bridge.backends.radio.tables import HIGHEST_DB
 from bridge.backends.radio.traffic import PoissonSources
 from bridge.backends.radio.transmitter import NO_FRAME, PROCESSING_DELAY
@@ -72,6 +57,8 @@ def check(scenario: Scenario) -> None:
                 raise UserError(f"node {node} moves: set SN.wirelessChannel.onlyStaticNodes = false")
     if airtime(scenario, 0) <= PROCESSING_DELAY:
         raise UserError("frames on the air for 10 us or less are not modelled: lower the data rate")
+    for node, settings in enumerate(scenario.nodes):
+        tx_power_mw(node, settings, scenario.radio)
 
 
 def frame_bytes(scenario: Scenario, payload: int) -> int:
@@ -83,6 +70,16 @@ def frame_bytes(scenario: Scenario, payload: int) -> int:
 def airtime(scenario: Scenario, payload: int) -> SimTime:
     """How long a message of `payload` bytes is on the air."""
     return frame_bytes(scenario, payload) * 8 * SECOND // scenario.radio.data_rate_bps
+
+
+def refusal(scenario: Scenario, payload: int) -> int:
+    """Why a message of `payload` bytes will not be sent at all, or TAKEN."""
+    frame = frame_bytes(scenario, payload)
+    if 0 < scenario.mac.max_packet_bytes < frame - scenario.radio.frame_overhead_bytes:
+        return PACKET_TOO_LONG
+    if 0 < scenario.radio.max_frame_bytes < frame:
+        return FRAME_TOO_LONG
+    return TAKEN
 
 
 def place(scenario: Scenario, seeds: Randomness) -> NDArray[np.float64]:
@@ -125,11 +122,10 @@ def ground(scenario: Scenario, paths: Sequence[Path], seeds: Randomness) -> Grou
     return Ground(losses, cells.holding(starts), moves)
 
 
-def model_of(scenario: Scenario, own_frames: int) -> NDArray[Any]:
-    """MODEL[1]"""
+def run_of(scenario: Scenario, seeds: Randomness, own_frames: int) -> NDArray[Any]:
+    """RUN[1], before anything has happened."""
     radio, mac = scenario.radio, scenario.mac
     bandwidth_db = 10 * math.log10(radio.noise_bandwidth_hz / radio.data_rate_bps)
-    model = np.zeros(1, MODEL)
     fields = {
         "noise_floor": radio.noise_floor_dbm,
         "sensitivity": radio.sensitivity_dbm,
@@ -148,15 +144,17 @@ def model_of(scenario: Scenario, own_frames: int) -> NDArray[Any]:
         "queue_size": mac.buffer_size,
         "buffer_size": radio.buffer_size,
         "own_frames": own_frames,
+        "streams": seeds.streams.generate_state(STREAMS, np.uint64),
     }
+    run = np.zeros(1, RUN)
     for name, value in fields.items():
-        model[name] = value
-    return model
+        run[name] = value
+    return run
 
 
 def nodes_of(scenario: Scenario, seeds: Randomness, cells: NDArray[np.int64]) -> NDArray[Any]:
     """NODE[n], before anything has happened."""
-    nodes = np.zeros(len(scenario.nodes), NODE)
+    nodes = np.zeros(len(scenario.nodes), node_dtype(scenario.mac.buffer_size, scenario.radio.buffer_size))
     random = np.random.default_rng(seeds.clocks)
     spread, drift = random.uniform(0, 1, len(nodes)), random.standard_normal(len(nodes))
     settings = scenario.nodes
@@ -165,53 +163,29 @@ def nodes_of(scenario: Scenario, seeds: Randomness, cells: NDArray[np.int64]) ->
     nodes["tx_power"] = [one.tx_power_dbm for one in settings]
     nodes["cell"] = cells
     nodes["total"] = scenario.radio.noise_floor_dbm
-    nodes["levels"] = 1
+    nodes["remembered"] = 1  # in RX since time 0, and nothing heard
+    nodes["levels"]["total"] = scenario.radio.noise_floor_dbm
     nodes["moves_seen"] = -1
     nodes["on_air"] = nodes["arriving"] = NO_FRAME
     return nodes
 
 
-def levels_of(scenario: Scenario) -> NDArray[Any]:
-    """LEVEL[n, LEVELS]: radios have been in RX, and heard nothing, since time 0."""
-    levels = np.zeros((len(scenario.nodes), LEVELS), LEVEL)
-    levels["total"] = scenario.radio.noise_floor_dbm
-    return levels
-
-
-def outbox_of(nodes: int, frames: int) -> Outbox:
-    """Room for all that can be told at one instant."""
-    pairs = nodes * nodes
-    return Outbox(
-        np.zeros(pairs, np.int32),
-        np.zeros(pairs, np.int32),
-        np.zeros(pairs),
-        np.zeros(pairs),
-        np.zeros(frames, REFUSAL),
-        np.zeros(frames, np.int32),
-    )
-
-
 def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Randomness, own_frames: int, frames: int) -> State:
-    """The state at time 0, with room for `frames` frames, of which the first `own_frames` are the compiled traffic's."""
+    """The state at time 0, with room for `frames` frames; the first `own_frames` are the compiled traffic's."""
     count = len(scenario.nodes)
     where = ground(scenario, paths, seeds)
     return State(
-        run=np.zeros(1, RUN),
-        model=model_of(scenario, own_frames),
+        run=run_of(scenario, seeds, own_frames),
         nodes=nodes_of(scenario, seeds, where.cells),
         signals=np.zeros((count, count), SIGNAL),
-        levels=levels_of(scenario),
-        reach=np.zeros((count, count), LINK),
-        arrivals=np.zeros((count, count), ARRIVAL),
+        links=np.zeros((count, count), LINK),
         path_loss=where.path_loss,
         moves=where.moves,
         frames=np.zeros(frames, FRAME),
-        queues=np.zeros((count, scenario.mac.buffer_size), np.int32),
-        buffers=np.zeros((count, scenario.radio.buffer_size), np.int32),
         heap=np.zeros((EVENTS_PER_NODE * count + frames, 2), np.int64),
-        streams=seeds.streams.generate_state(STREAMS, np.uint64),
-        inbox=np.zeros(frames, np.int32),
-        outbox=outbox_of(count, frames),
+        inbox=np.zeros(frames, np.int64),
+        deliveries=np.zeros(count * count, DELIVERY),
+        done=np.zeros(frames, DONE),
     )
 
 
@@ -222,9 +196,7 @@ def enlarge(s: State) -> State:
         frames=_longer(s.frames, more),
         heap=_longer(s.heap, more),
         inbox=_longer(s.inbox, more),
-        outbox=s.outbox._replace(
-            refusals=_longer(s.outbox.refusals, more), released=_longer(s.outbox.released, more)
-        ),
+        done=_longer(s.done, more),
     )
 
 
@@ -232,19 +204,14 @@ def _longer(array: NDArray[Any], more: int) -> NDArray[Any]:
     return np.concatenate([array, np.zeros((more, *array.shape[1:]), array.dtype)])
 
 
-def start_sources(s: State, scenario: Scenario, sources: PoissonSources, seeds: Randomness) -> None:
-    """Gives each node its frame, and schedules its first packet."""
+def start_sources(s: State, scenario: Scenario, sources: PoissonSources, seeds: Randomness) -> list[int]:
+    """Gives each node its frame, at the time of its first packet; returns the frames of the nodes that send."""
     rates = np.broadcast_to(np.asarray(sources.rate_per_s, np.float64), len(s.nodes))
     first = np.random.default_rng(seeds.streams.spawn(1)[0]).uniform(0, 1, len(s.nodes))
-    for node, rate in enumerate(rates):
-        s.frames[node] = (0, airtime(scenario, sources.payload_bytes), node, BROADCAST, TAKEN)
-        if rate > 0:
-            s.nodes[node]["mean_gap"] = gap = SECOND / rate
-            at = int(s.nodes[node]["start"] + first[node] * gap)
-            heap.push(s.heap, s.run[0], at, events.TRAFFIC, node)
-
-
-def check_powers(scenario: Scenario) -> None:
-    """Raises UserError for a node whose transmit power the radio does not have."""
-    for node, settings in enumerate(scenario.nodes):
-        tx_power_mw(node, settings, scenario.radio)
+    senders = np.flatnonzero(rates > 0)
+    s.nodes["mean_gap"][senders] = gaps = SECOND / rates[senders]
+    own = s.frames[: len(s.nodes)]
+    own["at"][senders] = s.nodes["start"][senders] + first[senders] * gaps
+    own["sender"] = np.arange(len(own))
+    own["airtime"], own["destination"] = airtime(scenario, sources.payload_bytes), BROADCAST
+    return senders.tolist()

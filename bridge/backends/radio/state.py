@@ -1,6 +1,7 @@
 """Everything that the compiled loop works on: structured arrays, one record a node, signal, frame, ...
 
-Times are nanoseconds, powers dBm. `n` is the number of nodes; fields used together are kept together, for the cache.
+Times are nanoseconds, powers dBm. Integers have 64 bits, so that each part is compiled for one type only. Fields used
+together are kept together, for the cache.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bridge.backends.radio.chance import STREAMS
 
 LISTENING, SENDING, SWITCHING = 0, 1, 2
 """Radio states: in RX; in TX; between the two."""
@@ -19,58 +22,74 @@ IDLE, CONTENDING, DRAINING = 0, 1, 2
 RECEIVABLE, CORRUPTED, LOST = 0, 1, 2
 """Fates of a signal: no bit error yet; a bit error; interference only."""
 
-LEVELS = 64
+LEVELS = 16
 """Changes of the power received that a radio remembers (a power of two): more within 128 us count as lasting."""
 
-NODE = np.dtype(
-    [
-        ("start", "i8"),
-        ("radio", "i4"),
-        ("heard", "i4"),  # signals present
-        ("total", "f8"),  # power received, noise included, while listening
-        ("changed", "i8"),  # when a signal last started or ended while listening
-        ("newest", "i4"),  # index of the last change of power in `levels`
-        ("levels", "i4"),  # how many changes are remembered
-        ("reached", "i4"),  # nodes that hear this one
-        ("arrivals", "i4"),  # of these, ones that received its last frame
-        ("on_air", "i4"),  # its frame in transmission
-        ("arriving", "i4"),  # its frame on the way from the receivers' radios to their MACs
-        ("moves_seen", "i8"),  # `RUN.moves` when `reach` was last computed
-        ("cell", "i4"),
-        ("mac", "i4"),
-        ("backoffs", "i4"),  # busy results in a row
-        ("queued", "i4"),
-        ("front", "i4"),  # of the MAC's queue
-        ("buffered", "i4"),
-        ("buffer_front", "i4"),
-        ("switches", "i4"),  # RX to TX or back, begun
-        ("sending_time", "i8"),
-        ("tx_power", "f8"),
-        ("clock_rate", "f8"),
-        ("mean_gap", "f8"),  # of the node's compiled traffic, ns
-        ("rssi_sum", "f8"),  # over frames received
-        ("lqi_sum", "f8"),
-        ("offered", "i8"),
-        ("transmitted", "i8"),
-        ("mac_overflown", "i8"),
-        ("received", "i8"),
-        ("rx_no_interf", "i8"),
-        ("rx_despite", "i8"),
-        ("fail_no_interf", "i8"),
-        ("fail_interf", "i8"),
-        ("fail_sens", "i8"),
-        ("fail_nonrx", "i8"),
-    ],
-    align=True,
-)
 
-COUNTS = NODE.names[NODE.names.index("offered") :] if NODE.names else ()
+def node_dtype(queue_size: int, buffer_size: int) -> np.dtype[np.void]:
+    """NODE: a node's place, radio, MAC, and counts."""
+    return np.dtype(
+        [
+            *_NODE,
+            ("levels", LEVEL, (LEVELS,)),
+            *_COUNTS,
+            ("queue", "i8", (queue_size,)),
+            ("buffer", "i8", (buffer_size,)),
+        ],
+        align=True,
+    )
+
+
+LEVEL = np.dtype([("since", "i8"), ("total", "f8")])
+
+_NODE = [
+    ("start", "i8"),
+    ("radio", "i8"),
+    ("heard", "i8"),  # signals present
+    ("total", "f8"),  # power received, noise included, while listening
+    ("changed", "i8"),  # when a signal last started or ended while listening
+    ("newest", "i8"),  # the last change of power in `levels`, a ring
+    ("remembered", "i8"),  # how many changes
+    ("cell", "i8"),
+    ("reached", "i8"),  # nodes that hear this one
+    ("moves_seen", "i8"),  # `RUN.moves` when they were last found
+    ("on_air", "i8"),  # its frame in transmission
+    ("arriving", "i8"),  # its frame on the way from the receivers' radios to their MACs
+    ("mac", "i8"),
+    ("backoffs", "i8"),  # busy results in a row
+    ("queued", "i8"),  # in `queue`, a ring
+    ("front", "i8"),
+    ("buffered", "i8"),  # in `buffer`, a ring
+    ("buffer_front", "i8"),
+    ("sending_time", "i8"),
+    ("switches", "i8"),  # RX to TX or back, begun
+    ("tx_power", "f8"),
+    ("clock_rate", "f8"),
+    ("mean_gap", "f8"),  # of the node's compiled traffic, ns
+    ("rssi_sum", "f8"),  # over frames received
+    ("lqi_sum", "f8"),
+]
+
+_COUNTS = [
+    ("offered", "i8"),
+    ("transmitted", "i8"),
+    ("mac_overflown", "i8"),
+    ("received", "i8"),
+    ("rx_no_interf", "i8"),
+    ("rx_despite", "i8"),
+    ("fail_no_interf", "i8"),
+    ("fail_interf", "i8"),
+    ("fail_sens", "i8"),
+    ("fail_nonrx", "i8"),
+]
+
+COUNTS = tuple(name for name, _ in _COUNTS)
 """The counts reported for each node."""
 
 SIGNAL = np.dtype(
     [
-        ("sender", "i4"),
-        ("fate", "i4"),
+        ("sender", "i8"),
+        ("fate", "i8"),
         ("power", "f8"),
         ("interference", "f8"),
         ("worst", "f8"),  # the most interference at any signal's start
@@ -78,25 +97,28 @@ SIGNAL = np.dtype(
     align=True,
 )
 
-LEVEL = np.dtype([("since", "i8"), ("total", "f8")])
-LINK = np.dtype([("receiver", "i8"), ("power", "f8")])
-ARRIVAL = np.dtype([("receiver", "i8"), ("rssi", "f8"), ("lqi", "f8")])
-MOVE = np.dtype([("time", "i8"), ("node", "i4"), ("cell", "i4")])
+LINK = np.dtype(
+    [("receiver", "i8"), ("received", "i8"), ("power", "f8"), ("rssi", "f8"), ("lqi", "f8")],
+    align=True,
+)
+"""From a sender to a node that hears it; `received`, `rssi`, `lqi` are of the last frame."""
 
 FRAME = np.dtype(
     [
         ("at", "i8"),  # when the MAC gets it
         ("airtime", "i8"),
-        ("sender", "i4"),
-        ("destination", "i4"),
-        ("refusal", "i4"),  # why the MAC will not take it, or 0
+        ("sender", "i8"),
+        ("destination", "i8"),
+        ("refusal", "i8"),  # why the MAC will not take it, or 0
     ],
     align=True,
 )
 
-REFUSAL = np.dtype([("frame", "i4"), ("reason", "i4")])
+MOVE = np.dtype([("time", "i8"), ("node", "i8"), ("cell", "i8")])
+DELIVERY = np.dtype([("receiver", "i8"), ("frame", "i8"), ("rssi", "f8"), ("lqi", "f8")])
+DONE = np.dtype([("frame", "i8"), ("reason", "i8")])
 
-MODEL = np.dtype(
+RUN = np.dtype(
     [
         ("noise_floor", "f8"),
         ("sensitivity", "f8"),
@@ -115,66 +137,41 @@ MODEL = np.dtype(
         ("queue_size", "i8"),
         ("buffer_size", "i8"),
         ("own_frames", "i8"),  # frames under this index are the compiled traffic's: nobody is told of them
-    ]
-)
-"""The parameters, one record."""
-
-RUN = np.dtype(
-    [
+        ("streams", "u8", (STREAMS,)),  # states of the random streams
         ("now", "i8"),
-        ("events", "i8"),
+        ("events", "i8"),  # in the heap
         ("pushed", "i8"),  # events ever, for their order
         ("moves", "i8"),  # moves done
-        ("deliveries", "i8"),
-        ("refusals", "i8"),
-        ("released", "i8"),
+        ("deliveries", "i8"),  # in the outbox
+        ("refusals", "i8"),  # of `done`
+        ("done", "i8"),
     ]
 )
-"""What changes for the run as a whole, one record."""
-
-
-class Outbox(NamedTuple):
-    """What there is to tell Python: parallel arrays for the deliveries, refusals, and frames to forget."""
-
-    receiver: NDArray[np.int32]
-    frame: NDArray[np.int32]
-    rssi: NDArray[np.float64]
-    lqi: NDArray[np.float64]
-    refusals: NDArray[Any]
-    released: NDArray[np.int32]
+"""The parameters, and what changes for the run as a whole."""
 
 
 class State(NamedTuple):
-    """All of it. Rows belong to the node of their index, as receiver (signals, levels) or sender (the others)."""
+    """All of it; `n` nodes. Rows of `signals` belong to the receiver, rows of `links` to the sender."""
 
-    run: Any
-    """RUN, one record"""
-    model: Any
-    """MODEL, one record"""
+    run: NDArray[Any]
+    """RUN[1]"""
     nodes: NDArray[Any]
     """NODE[n]"""
     signals: NDArray[Any]
-    """SIGNAL[n, n], oldest first"""
-    levels: NDArray[Any]
-    """LEVEL[n, LEVELS], a ring"""
-    reach: NDArray[Any]
+    """SIGNAL[n, n], present ones first, oldest first"""
+    links: NDArray[Any]
     """LINK[n, n], by receiver"""
-    arrivals: NDArray[Any]
-    """ARRIVAL[n, n]"""
     path_loss: NDArray[np.float64]
-    """dB[place, place], from row to column: places are nodes, or cells where nodes are mobile"""
+    """dB[cell, cell], from row to column; where all nodes are static, each is a cell"""
     moves: NDArray[Any]
     """MOVE[m], by time"""
     frames: NDArray[Any]
     """FRAME[f]"""
-    queues: NDArray[np.int32]
-    """frames[n, queue_size], rings"""
-    buffers: NDArray[np.int32]
-    """frames[n, buffer_size], rings"""
     heap: NDArray[np.int64]
     """events[e, 2]"""
-    streams: NDArray[np.uint64]
-    """states of the random streams"""
-    inbox: NDArray[np.int32]
+    inbox: NDArray[np.int64]
     """frames handed over by Python"""
-    outbox: Outbox
+    deliveries: NDArray[Any]
+    """DELIVERY, for Python"""
+    done: NDArray[Any]
+    """DONE: frames that were sent or refused, for Python to forget"""

@@ -20,6 +20,10 @@ SHARES = 16
 SHARE_DB: NDArray[np.float64] = np.array([-100.0] + [10 * math.log10(k / SHARES) for k in range(1, SHARES + 1)])
 """`SHARE_DB[k]`: what k sixteenths of the averaging time take off a power; less than one counts as nothing."""
 
+STEP_DB: NDArray[np.float64] = np.array([3.0, 3.0, 2.5, 2.0, 1.5, 1.5, 1.0, 1.0, 0.0])
+"""`STEP_DB[k]`: what the weaker of two signals adds to the stronger, k dB (rounded up) above it."""
+MOST_STEPS = len(STEP_DB) - 1
+
 LOWEST_DB, HIGHEST_DB, STEPS_PER_DB = -40.0, 15.5, 64
 
 
@@ -42,15 +46,9 @@ LOSS = _loss_table()
 @compiled
 def add_dbm(a: float, b: float) -> float:
     """The power of two signals together, by steps on their difference."""
-    difference = abs(a - b)
-    stronger = max(a, b)
-    if difference > 7.0:
-        return stronger
-    if difference > 3.0:
-        return stronger + (1.0 if difference > 5.0 else 1.5)
-    if difference > 1.0:
-        return stronger + (2.0 if difference > 2.0 else 2.5)
-    return stronger + 3.0
+    steps = min(math.ceil(abs(a - b)), MOST_STEPS)
+    total: float = max(a, b) + STEP_DB[steps]
+    return total
 
 
 @compiled
@@ -59,4 +57,5 @@ def loss_per_bit(snr_db: float) -> float:
     place = (max(snr_db, LOWEST_DB) - LOWEST_DB) * STEPS_PER_DB
     index = int(place)
     part = place - index
-    return LOSS[index] + part * (LOSS[index + 1] - LOSS[index])
+    loss: float = LOSS[index] + part * (LOSS[index + 1] - LOSS[index])
+    return loss

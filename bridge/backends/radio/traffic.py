@@ -24,6 +24,6 @@ class PoissonSources:
 @compiled
 def emit(s: State, node: int, now: int) -> None:
     """The node's next packet; its frame has the node's index."""
-    gap = exponential(s.streams, TRAFFIC, s.nodes[node].mean_gap)
-    events.schedule(s, now + round(gap), events.TRAFFIC, node)
+    gap = exponential(s.run[0], TRAFFIC, s.nodes[node].mean_gap)
+    events.schedule(s, now + round(gap), events.REQUEST, node)
     accept(s, node, node, now)

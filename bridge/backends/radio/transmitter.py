@@ -1,11 +1,10 @@
-"""Transmission: the radio's buffer, its turn-arounds, and frames leaving and arriving. Source: the design, section 7."""
+"""Transmission: the radio's buffer and turn-arounds, and frames leaving. Source: the design, section 7."""
 
 from __future__ import annotations
 
 from bridge.backends.radio import events
 from bridge.backends.radio.channel import refresh_reach
 from bridge.backends.radio.compiled import compiled
-from bridge.backends.radio.outbox import release
 from bridge.backends.radio.receiver import signal_ends, signal_starts
 from bridge.backends.radio.state import LISTENING, SENDING, SWITCHING, State
 from python_protocol.simtime import MICROSECOND
@@ -19,15 +18,15 @@ NO_FRAME = -1
 @compiled
 def buffer_frame(s: State, sender: int, frame: int, now: int) -> bool:
     """Takes a frame from the MAC, and goes to TX for it; false if the buffer is full."""
-    node, model = s.nodes[sender], s.model[0]
-    if node.buffered == model.buffer_size:
+    node, run = s.nodes[sender], s.run[0]
+    if node.buffered == run.buffer_size:
         return False
-    s.buffers[sender, (node.buffer_front + node.buffered) % model.buffer_size] = frame
+    node.buffer[(node.buffer_front + node.buffered) % run.buffer_size] = frame
     node.buffered += 1
     if node.radio == LISTENING:
         node.radio = SWITCHING
         node.switches += 1
-        events.schedule(s, now + model.rx_to_tx, events.SENDING_ON, sender)
+        events.schedule(s, now + run.rx_to_tx, events.SENDING_ON, sender)
     return True
 
 
@@ -35,17 +34,17 @@ def buffer_frame(s: State, sender: int, frame: int, now: int) -> bool:
 def start_frame(s: State, sender: int, now: int) -> None:
     """The radio is in TX: the first frame of its buffer goes on the air."""
     node = s.nodes[sender]
-    frame = s.buffers[sender, node.buffer_front]
-    node.buffer_front = (node.buffer_front + 1) % s.model[0].buffer_size
+    frame = node.buffer[node.buffer_front]
+    node.buffer_front = (node.buffer_front + 1) % s.run[0].buffer_size
     node.buffered -= 1
     node.radio = SENDING
-    node.levels = 0
+    node.remembered = 0
     node.on_air = frame
     node.transmitted += 1
     node.sending_time += s.frames[frame].airtime
     refresh_reach(s, sender)
     for k in range(node.reached):
-        link = s.reach[sender, k]
+        link = s.links[sender, k]
         signal_starts(s, link.receiver, sender, link.power, now)
     events.schedule(s, now + s.frames[frame].airtime, events.FRAME_END, sender)
 
@@ -54,16 +53,11 @@ def start_frame(s: State, sender: int, now: int) -> None:
 def end_frame(s: State, sender: int, now: int) -> None:
     """The frame has left: receivers judge it, and the radio sends the next one or returns to RX."""
     node = s.nodes[sender]
-    node.arrivals = 0
     for k in range(node.reached):
-        if signal_ends(s, s.reach[sender, k].receiver, sender, now):
-            node.arrivals += 1
-    if node.arrivals > 0:
-        node.arriving = node.on_air
-        events.schedule(s, now + PROCESSING_DELAY, events.ARRIVE, sender)
-    else:
-        release(s, node.on_air)
+        signal_ends(s, s.links[sender, k], sender, now)
+    node.arriving = node.on_air
+    events.schedule(s, now + PROCESSING_DELAY, events.ARRIVE, sender)
     if node.buffered == 0:
         node.radio = SWITCHING
         node.switches += 1
-        events.schedule(s, now + s.model[0].tx_to_rx, events.LISTENING_ON, sender)
+        events.schedule(s, now + s.run[0].tx_to_rx, events.LISTENING_ON, sender)
