@@ -9,7 +9,7 @@ from operator import itemgetter
 from bridge.backends.interface import Delivery, Failure, Hello, NodeInfo, Step, Totals, Transmission
 from bridge.backends.radio import outbox, setup
 from bridge.backends.radio.energy import energy_mj
-from bridge.backends.radio.kernel import advance
+from bridge.backends.radio.kernel import bind
 from bridge.backends.radio.mobility import moves_until
 from bridge.backends.radio.state import COUNTS
 from bridge.backends.radio.traffic import PoissonSources
@@ -41,6 +41,7 @@ class RadioBackend:
         self._scenario = scenario
         self._paths = setup.paths_of(scenario, seeds)
         self._state = setup.state_of(scenario, self._paths, seeds, own_frames, own_frames + FRAMES)
+        self._run = bind(self._state)
         self._sent: list[Transmission | None] = [None] * (own_frames + FRAMES)
         self._free = list(range(own_frames, own_frames + FRAMES))
         self._kinds: dict[int, tuple[SimTime, int]] = {}
@@ -65,7 +66,7 @@ class RadioBackend:
         for transmission in transmissions:
             self._hand_over(transmission)
         until = self._last if wake_up is None else min(max(wake_up, self._now), self._last)
-        self._now, deliveries, refusals, done = advance(self._state, self._handed_over, until)
+        self._now, deliveries, refusals, done = self._run(self._state, self._handed_over, until)
         self._handed_over = 0
         if deliveries or refusals:
             step = Step(self._now, self._deliveries(deliveries), self._failures(done) if refusals else ())

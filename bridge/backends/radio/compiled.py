@@ -20,6 +20,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 PACKAGE = Path(__file__).parent
 
 _njit: Any = numba.njit  # its type knows fewer options than it takes
+typeof: Any = numba.typeof  # it has no type
 
 _OPTIONS = {
     "error_model": "numpy",

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
+
+import numba
 
 from bridge.backends.radio import csma, events, heap, outbox, receiver, traffic, transmitter
 from bridge.backends.radio.channel import apply_moves
-from bridge.backends.radio.compiled import compiled, entry_point, fingerprint
+from bridge.backends.radio.compiled import compiled, entry_point, fingerprint, typeof
 from bridge.backends.radio.state import State
 from python_protocol.simtime import SimTime
 
@@ -68,14 +71,27 @@ def _advance(s: State, frames: int, until: int) -> Reached:
     return run.now, run.deliveries, run.refusals, run.done
 
 
-def _compile(sources: str) -> Callable[[State, int, SimTime], Reached]:
+def _compile(sources: str) -> Any:
     @entry_point
     def advance(s: State, frames: int, until: SimTime) -> Reached:
-        """Takes `frames` frames from the inbox, then runs to the first instant with anything to tell, or to `until`."""
         assert len(sources) > 0  # noqa: S101  # closing over `sources` makes it part of the cache's key
         return _advance(s, frames, until)
 
     return advance
 
 
-advance = _compile(fingerprint())
+_ENTRY = _compile(fingerprint())
+
+Advance = Callable[[State, int, SimTime], Reached]
+"""Takes so many frames from the inbox, then runs to the first instant with anything to tell, or to the time given."""
+
+
+def bind(s: State) -> Advance:
+    """The compiled loop for states like `s`, from Numba's cache if it is there.
+
+    Called through its dispatcher it would look up the types each time, which takes longer than most calls do.
+    """
+    signature = (typeof(s), numba.int64, numba.int64)
+    _ENTRY.compile(signature)
+    advance: Advance = _ENTRY.get_overload(signature)
+    return advance

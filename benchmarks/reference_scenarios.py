@@ -1,0 +1,97 @@
+"""The scenarios of the Castalia reference measurements, run on the embedded radio.
+
+Each function makes one run and returns its counts under the names of the reference files' columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bridge.backends.radio import PoissonSources, RadioBackend
+from bridge.scenario import (
+    ChannelParameters,
+    Line,
+    MacParameters,
+    NodeSettings,
+    RadioParameters,
+    Scenario,
+)
+from python_protocol.simtime import MILLISECOND, SECOND
+
+Counts = dict[str, float]
+
+CC2420 = RadioParameters(
+    data_rate_bps=250_000,
+    bits_per_symbol=4,
+    noise_bandwidth_hz=194_000,
+    noise_floor_dbm=-100,
+    sensitivity_dbm=-95,
+    rx_power_mw=62,
+    tx_levels_mw=(
+        (0, 57.42),
+        (-1, 55.18),
+        (-3, 50.69),
+        (-5, 46.2),
+        (-7, 42.24),
+        (-10, 36.3),
+        (-15, 32.67),
+        (-25, 29.04),
+    ),
+)
+"""The radio of every reference scenario, mode `normal`."""
+
+PAYLOAD_BYTES = 40
+LINE_SPEED_MPS = 8
+UPDATE_INTERVAL = 100 * MILLISECOND
+
+SHADOWED = ChannelParameters()
+MOBILE = ChannelParameters(only_static_nodes=False)
+FLAT = ChannelParameters(sigma_db=0, bidirectional_sigma_db=0)
+
+
+class Conditions(NamedTuple):
+    """What a run has besides its group's values."""
+
+    seconds: int
+    channel: ChannelParameters
+    seed: int
+
+
+def pair(distance_m: float, payload: int, rate_per_s: float, conditions: Conditions) -> Counts:
+    """Two static nodes, the first sends."""
+    nodes = tuple(NodeSettings(position=(x, 0.0)) for x in (0.0, distance_m))
+    return _run(_scenario(nodes, max(distance_m, 1.0), conditions), PoissonSources((rate_per_s, 0), payload))
+
+
+def static_field(nodes: int, side_m: float, rate_per_s: float, conditions: Conditions) -> Counts:
+    """Static nodes placed uniformly, all send."""
+    return _run(static_scenario(nodes, side_m, conditions), PoissonSources(rate_per_s, PAYLOAD_BYTES))
+
+
+def static_scenario(nodes: int, side_m: float, conditions: Conditions) -> Scenario:
+    """Static nodes placed uniformly."""
+    return _scenario((NodeSettings(),) * nodes, side_m, conditions)
+
+
+def line_field(nodes: int, side_m: float, rate_per_s: float, conditions: Conditions) -> Counts:
+    """Nodes that go to and fro between two uniform places each, all send."""
+    ends = np.random.default_rng(conditions.seed).uniform(0, side_m, (nodes, 2)).tolist()
+    settings = tuple(NodeSettings(mobility=Line(x, y, LINE_SPEED_MPS, UPDATE_INTERVAL)) for x, y in ends)
+    return _run(_scenario(settings, side_m, conditions), PoissonSources(rate_per_s, PAYLOAD_BYTES))
+
+
+def _scenario(nodes: Sequence[NodeSettings], side_m: float, conditions: Conditions) -> Scenario:
+    seconds, channel, seed = conditions
+    return Scenario(seed, seconds * SECOND, (side_m, side_m), channel, CC2420, MacParameters(), tuple(nodes))
+
+
+def _run(scenario: Scenario, sources: PoissonSources) -> Counts:
+    backend = RadioBackend(scenario, sources)
+    backend.open()
+    backend.advance((), None)
+    rssi, lqi = backend.mean_levels()
+    counts: Counts = {name: sum(values) for name, values in backend.close().counts.items()}
+    return counts | {"sent": counts["offered"], "mean_rssi_dbm": rssi, "mean_lqi_db": lqi}
