@@ -97,7 +97,7 @@ def run_castalia(omnetpp: Path, castalia: Path, seed: int) -> None:
     values |= {"rate": RATE_PER_S, "payload": PAYLOAD_BYTES, "nobody": NOBODY}
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "run.ini").write_text(CASTALIA_INI.format(castalia=castalia, **values), encoding="utf-8")
-        command = [find_castalia(castalia), "-u", "Cmdenv", "-n", castalia / "src", "run.ini"]
+        command = [str(find_castalia(castalia)), "-u", "Cmdenv", "-n", str(castalia / "src"), "run.ini"]
         libraries = {"LD_LIBRARY_PATH": str(omnetpp / "lib")}
         done = subprocess.run(
             command, cwd=folder, env=os.environ | libraries, capture_output=True, text=True, check=False
