@@ -46,7 +46,7 @@ def _start(master: str, folder: Path) -> SparkSession:
         return builder.config(map=_settings(folder)).getOrCreate()
 
 
-def _settings(folder: Path) -> dict[str, str | int | bool]:
+def _settings(folder: Path) -> dict[str, bool | float | int | str | None]:
     return {
         "spark.ui.enabled": False,
         "spark.ui.showConsoleProgress": False,

@@ -1,0 +1,16 @@
+"""What lies where in a results folder.
+
+DIR/sweep.json                                      what was asked for
+DIR/traces/agent=mft/speed=2/seed=0/trace.parquet   a run; between agent and seed a level for each axis
+DIR/metrics/{runs,points}.{csv,parquet}             what `spark.aggregate` makes of the traces
+DIR/figures/*.{png,svg}, DIR/report.html            what `experiments` draws and writes from the metrics
+"""
+
+SWEEP_FILE = "sweep.json"
+TRACES = "traces"
+TRACE_FILE = "trace.parquet"
+AGENT, SEED = "agent", "seed"
+METRICS_FOLDER = "metrics"
+RUNS, POINTS = "runs", "points"
+FIGURES_FOLDER = "figures"
+REPORT_FILE = "report.html"

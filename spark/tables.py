@@ -1,0 +1,32 @@
+"""Writes tables as CSV and Parquet, each file in one step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+
+from bridge.errors import UserError
+
+
+def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
+    """Writes NAME.csv and NAME.parquet of each table; raises UserError if the folder cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, table in tables.items():
+            replace_file(folder / f"{name}.csv", partial(table.to_csv, index=False, lineterminator="\n"))
+            replace_file(folder / f"{name}.parquet", partial(table.to_parquet, index=False))
+    except OSError as error:
+        raise UserError(f"{folder}: {error.strerror or error}: make room or give a folder you can write to") from None
+
+
+def replace_file(path: Path, write: Callable[[Path], object]) -> None:
+    """Lets `write` make the file under another name, then renames it: it is whole or as before. Raises OSError."""
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    try:
+        write(unfinished)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)

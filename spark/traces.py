@@ -1,0 +1,69 @@
+"""Finds the traces of a sweep, tells sound files from damaged and missing ones, and reads them with Spark."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
+
+from spark.layout import AGENT, SEED, SWEEP_FILE, TRACE_FILE, TRACES
+from spark.metrics import RUN
+from spark.schema import TRACE_SCHEMA
+
+
+def find_traces(results: Path) -> list[Path]:
+    """The trace files of all runs, in the order of their paths."""
+    return sorted((results / TRACES).glob(f"{AGENT}=*/**/{SEED}=*/{TRACE_FILE}"))
+
+
+def damage(file: Path) -> str | None:
+    """What is wrong with a trace, read to its last page, in a line that names it; None for a sound one."""
+    try:
+        with pq.ParquetFile(file) as parquet:
+            if not parquet.schema_arrow.equals(TRACE_SCHEMA):
+                return f"{file}: its columns are not those of a trace: delete it and run the sweep again"
+            for _ in parquet.iter_batches():
+                pass
+    except (OSError, pa.ArrowException) as error:
+        return f"{file}: damaged ({str(error).splitlines()[0]}): delete it and run the sweep again"
+    return None
+
+
+def missing(results: Path, found: Sequence[Path]) -> list[str]:
+    """A line for each run that `sweep.json` asks for and that is not among the trace files found."""
+    file = results / SWEEP_FILE
+    if not file.is_file():
+        return []
+    places = _places(json.loads(file.read_text(encoding="utf-8")))
+    wanted = [results / TRACES / place / TRACE_FILE for place in places]
+    there = set(found)
+    return [f"{trace}: missing: run the sweep again to add it" for trace in wanted if trace not in there]
+
+
+def _places(sweep: dict[str, Any]) -> list[str]:
+    levels = {AGENT: list(sweep["agents"]), **sweep["axes"], SEED: sweep["seeds"]}
+    named = [[f"{name}={value}" for value in values] for name, values in levels.items()]
+    return ["/".join(place) for place in itertools.product(*named)]
+
+
+def run_name(file: Path) -> str:
+    """What the column `run` calls the run of a trace file: its folders from `agent=` on."""
+    parts = file.parent.parts
+    start = max(index for index, part in enumerate(parts) if part == TRACES)
+    return "/".join(parts[start + 1 :])
+
+
+def read_traces(session: SparkSession, files: Sequence[Path]) -> DataFrame:
+    """The rows of all files, with the column `run`."""
+    rows = session.read.parquet(*(str(file) for file in files))
+    # The path is a URI, but with its plus signs as they are.
+    path = F.url_decode(F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B")))
+    name = F.regexp_extract(path, f"^.*/{TRACES}/({AGENT}=.*)/{TRACE_FILE}$", 1)
+    return rows.select(*TRACE_SCHEMA.names, name.alias(RUN))

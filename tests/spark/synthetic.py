@@ -1,0 +1,84 @@
+"""Small traces with known contents: rows by name, written where a sweep would write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from random import Random
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from spark.layout import TRACE_FILE, TRACES
+from spark.schema import DELIVER, ENERGY, MOVE, PUBLISH, ROLE, ROUTE, SEND, TRACE_SCHEMA
+
+Row = dict[str, object]
+
+
+def _row(time_s: float, node: int, event: str, **fields: object) -> Row:
+    return {"time_s": time_s, "node": node, "event": event, **fields}
+
+
+def role(node: int, roles: str) -> Row:
+    """A node starts at 0 s."""
+    return _row(0.0, node, ROLE, detail=roles)
+
+
+def publish(time_s: float, node: int, notification: str, subscribers: Sequence[int]) -> Row:
+    """A notification is published, wanted by these subscribers."""
+    return _row(time_s, node, PUBLISH, notification_id=notification, detail=" ".join(map(str, subscribers)))
+
+
+def route(time_s: float, node: int, notification: str, subscribers: Sequence[int]) -> Row:
+    """A node takes a notification on for these subscribers."""
+    return _row(time_s, node, ROUTE, notification_id=notification, detail=" ".join(map(str, subscribers)))
+
+
+def deliver(time_s: float, node: int, notification: str, hops: int) -> Row:
+    """A notification reaches the application of a node."""
+    return _row(time_s, node, DELIVER, notification_id=notification, hops=hops)
+
+
+def send(time_s: float, node: int, message_type: str) -> Row:
+    """A packet is handed to the network stack."""
+    return _row(time_s, node, SEND, message_type=message_type, bytes=20)
+
+
+def energy(time_s: float, node: int, millijoules: float) -> Row:
+    """What a node used, told at the end."""
+    return _row(time_s, node, ENERGY, detail=f"{millijoules:.6f}")
+
+
+def write_trace(results: Path, run: str, rows: Iterable[Row]) -> Path:
+    """Writes the trace of `run` ("agent=mft/speed=2/seed=0") below `results`; returns the file."""
+    file = results / TRACES / run / TRACE_FILE
+    file.parent.mkdir(parents=True, exist_ok=True)
+    ordered = sorted(rows, key=lambda row: float(str(row["time_s"])))
+    pq.write_table(pa.Table.from_pylist(ordered, TRACE_SCHEMA), file)
+    return file
+
+
+def random_trace(seed: int, *, publications: int = 60, subscribers: int = 4) -> list[Row]:
+    """A run with losses, late and repeated deliveries, replays, and a node of several roles; the same for a seed."""
+    random = Random(seed)
+    clients = range(1, subscribers + 1)
+    rows = [role(0, "publisher"), role(subscribers + 1, "broker subscriber"), *(role(n, "subscriber") for n in clients)]
+    for number in range(publications):
+        rows += _life(random, f"0.{number}", at=number + random.random(), clients=clients)
+    for node in range(subscribers + 2):
+        rows += [send(random.uniform(0, publications), node, random.choice("AB")) for _ in range(random.randrange(50))]
+        rows += [energy(publications + 30.0, node, random.uniform(1, 9)), _row(0.0, node, MOVE, detail="1.0 2.0")]
+    return rows
+
+
+def _life(random: Random, notification: str, *, at: float, clients: Sequence[int]) -> list[Row]:
+    wanted = [node for node in clients if random.random() < 0.9]
+    routed = [node for node in wanted if random.random() < 0.8]
+    rows = [publish(at, 0, notification, wanted), route(at, 0, notification, routed)]
+    rows += [route(at + 1, 5, notification, routed[:1])] if random.random() < 0.3 else []
+    for node in routed:
+        copies = random.choices([0, 1, 2], [2, 6, 1])[0]
+        rows += [
+            deliver(at + random.expovariate(3), node, notification, random.randrange(1, 6)) for _ in range(copies)
+        ]
+    return rows
