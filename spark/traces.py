@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from spark.layout import AGENT, SEED, SWEEP_FILE, TRACE_FILE, TRACES
 from spark.metrics import RUN
@@ -62,7 +63,7 @@ def run_name(file: Path) -> str:
 
 def read_traces(session: SparkSession, files: Sequence[Path]) -> DataFrame:
     """The rows of all files, with the column `run`."""
-    rows = session.read.parquet(*(str(file) for file in files))
+    rows = session.read.schema(from_arrow_schema(TRACE_SCHEMA)).parquet(*(str(file) for file in files))
     # The path is a URI, but with its plus signs as they are.
     path = F.url_decode(F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B")))
     name = F.regexp_extract(path, f"^.*/{TRACES}/({AGENT}=.*)/{TRACE_FILE}$", 1)

@@ -78,7 +78,5 @@ def _life(random: Random, notification: str, *, at: float, clients: Sequence[int
     rows += [route(at + 1, 5, notification, routed[:1])] if random.random() < 0.3 else []
     for node in routed:
         copies = random.choices([0, 1, 2], [2, 6, 1])[0]
-        rows += [
-            deliver(at + random.expovariate(3), node, notification, random.randrange(1, 6)) for _ in range(copies)
-        ]
+        rows += [deliver(at + random.expovariate(3), node, notification, random.randrange(1, 6)) for _ in range(copies)]
     return rows

@@ -1,0 +1,136 @@
+"""Draws lines with intervals: the same style for every figure, the same bytes for the same figure."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.figure
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+from spark.tables import replace_file
+
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Okabe and Ito's palette: told apart with every kind of colour vision."""
+_MARKERS, _LINES = "osD^vPX", ("-", "--", "-.", ":")
+_SIZE_INCHES, _PNG_DPI = (6.4, 4.0), 160
+_DODGE = 0.07
+"""How far lines are moved apart, in distances of neighbouring x values: intervals must not hide each other."""
+_STYLE: dict[Any, Any] = {
+    "svg.hashsalt": "roambus",
+    "font.size": 11,
+    "axes.titlesize": 11,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "text.parse_math": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A line: at each x a mean, half the width of its 95 % interval (NaN: none), and how many seeds it is of."""
+
+    label: str
+    x: tuple[str, ...]
+    mean: tuple[float, ...]
+    half_width: tuple[float, ...]
+    seeds: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What a picture shows; `x_values` are all places on the x axis, `share` says that y is a share of 1."""
+
+    name: str
+    title: str
+    x_title: str
+    y_title: str
+    x_values: tuple[str, ...]
+    series: tuple[Series, ...]
+    logarithmic: bool = False
+    share: bool = False
+
+    @property
+    def intervals(self) -> str:
+        """What the error bars are, for titles and captions."""
+        counts = sorted({n for series in self.series for n in series.seeds})
+        seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        if counts == [1]:
+            return "1 seed, so without intervals"
+        return f"means of {seeds} seeds with 95 % intervals"
+
+
+def draw(figure: Figure, folder: Path) -> list[Path]:
+    """Writes FOLDER/name.png and FOLDER/name.svg; raises OSError."""
+    with mpl.rc_context(_STYLE):
+        picture = matplotlib.figure.Figure(figsize=_SIZE_INCHES, layout="constrained")
+        _plot(figure, picture.add_subplot())
+        png, svg = folder / f"{figure.name}.png", folder / f"{figure.name}.svg"
+        agg, vector = FigureCanvasAgg(picture), FigureCanvasSVG(picture)
+        replace_file(png, partial(agg.print_png, metadata={"Software": None}, pil_kwargs={"dpi": (_PNG_DPI, _PNG_DPI)}))
+        replace_file(svg, partial(vector.print_svg, metadata={"Date": None, "Creator": None}))
+    return [png, svg]
+
+
+def _plot(figure: Figure, axes: Axes) -> None:
+    places = _places(figure.x_values)
+    for index, series in enumerate(figure.series):
+        shift = (index - (len(figure.series) - 1) / 2) * _DODGE * _spacing(list(places.values()))
+        _plot_series(series, [places[x] + shift for x in series.x], index, axes)
+    _scale(figure, axes)
+    axes.set_xticks(list(places.values()), list(places))
+    axes.set_xlabel(figure.x_title)
+    axes.set_ylabel(figure.y_title + (", logarithmic" if figure.logarithmic else ""))
+    axes.set_title(f"{figure.title}\n{figure.intervals}", loc="left")
+    if any(series.label for series in figure.series):
+        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+
+
+def _plot_series(series: Series, places: Sequence[float], index: int, axes: Axes) -> None:
+    widths = [0.0 if math.isnan(width) else width for width in series.half_width]
+    axes.errorbar(
+        places,
+        series.mean,
+        yerr=widths if any(widths) else None,
+        label=series.label or None,
+        color=_COLOURS[index % len(_COLOURS)],
+        marker=_MARKERS[index % len(_MARKERS)],
+        linestyle=_LINES[index % len(_LINES)],
+        markersize=6,
+        linewidth=1.5,
+        capsize=3,
+    )
+
+
+def _scale(figure: Figure, axes: Axes) -> None:
+    means = [mean for series in figure.series for mean in series.mean]
+    if figure.logarithmic and min(means) > 0:
+        axes.set_yscale("log", nonpositive="clip")
+        axes.set_ylim(bottom=min(means) / 2)
+    else:
+        axes.set_ylim(bottom=0, top=max(1.05, *means) if figure.share else None)
+
+
+def _places(values: Sequence[str]) -> dict[str, float]:
+    """Numbers lie where they are, names one after the other."""
+    try:
+        return {value: float(value) for value in values}
+    except ValueError:
+        return {value: float(position) for position, value in enumerate(values)}
+
+
+def _spacing(places: Sequence[float]) -> float:
+    ordered = sorted(places)
+    return min((right - left for left, right in itertools.pairwise(ordered)), default=1.0)
