@@ -166,6 +166,7 @@ def _look_up(measured: Measurements, plan: _Plan) -> Figure:
         series=tuple(line for line in series if line.x),
         logarithmic=plan.metric in _LOGARITHMIC,
         share=plan.metric in _SHARES,
+        from_zero=plan.metric != catalogue.ENERGY_PER_NODE_MJ,
     )
 
 

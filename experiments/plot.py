@@ -13,8 +13,7 @@ from typing import Any
 import matplotlib as mpl
 import matplotlib.figure
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from spark.tables import replace_file
 
@@ -22,6 +21,8 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#
 """Okabe and Ito's palette: told apart with every kind of colour vision."""
 _MARKERS, _LINES = "osD^vPX", ("-", "--", "-.", ":")
 _SIZE_INCHES, _PNG_DPI = (6.4, 4.0), 160
+_METADATA: dict[str, dict[str, None]] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
+"""What would differ from day to day and version to version is left out."""
 _DODGE = 0.07
 """How far lines are moved apart, in distances of neighbouring x values: intervals must not hide each other."""
 _STYLE: dict[Any, Any] = {
@@ -51,7 +52,10 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What a picture shows; `x_values` are all places on the x axis, `share` says that y is a share of 1."""
+    """What a picture shows; `x_values` are all places on the x axis, `share` says that y is a share of 1.
+
+    Energies differ by less than a line's width from each other if the axis starts at 0: then `from_zero` is off.
+    """
 
     name: str
     title: str
@@ -61,6 +65,7 @@ class Figure:
     series: tuple[Series, ...]
     logarithmic: bool = False
     share: bool = False
+    from_zero: bool = True
 
     @property
     def intervals(self) -> str:
@@ -77,11 +82,13 @@ def draw(figure: Figure, folder: Path) -> list[Path]:
     with mpl.rc_context(_STYLE):
         picture = matplotlib.figure.Figure(figsize=_SIZE_INCHES, layout="constrained")
         _plot(figure, picture.add_subplot())
-        png, svg = folder / f"{figure.name}.png", folder / f"{figure.name}.svg"
-        agg, vector = FigureCanvasAgg(picture), FigureCanvasSVG(picture)
-        replace_file(png, partial(agg.print_png, metadata={"Software": None}, pil_kwargs={"dpi": (_PNG_DPI, _PNG_DPI)}))
-        replace_file(svg, partial(vector.print_svg, metadata={"Date": None, "Creator": None}))
-    return [png, svg]
+        return [_save(picture, folder / f"{figure.name}.{kind}", metadata) for kind, metadata in _METADATA.items()]
+
+
+def _save(picture: matplotlib.figure.Figure, path: Path, metadata: dict[str, None]) -> Path:
+    kind = path.suffix.removeprefix(".")
+    replace_file(path, partial(picture.savefig, format=kind, dpi=_PNG_DPI, metadata=metadata))
+    return path
 
 
 def _plot(figure: Figure, axes: Axes) -> None:
@@ -119,8 +126,13 @@ def _scale(figure: Figure, axes: Axes) -> None:
     if figure.logarithmic and min(means) > 0:
         axes.set_yscale("log", nonpositive="clip")
         axes.set_ylim(bottom=min(means) / 2)
-    else:
-        axes.set_ylim(bottom=0, top=max(1.05, *means) if figure.share else None)
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+        axes.yaxis.set_minor_locator(NullLocator())
+    elif figure.share:
+        axes.set_ylim(0, max(1.05, *means))
+    elif figure.from_zero:
+        axes.set_ylim(bottom=0)
 
 
 def _places(values: Sequence[str]) -> dict[str, float]:
