@@ -57,7 +57,8 @@ def _settings(folder: Path) -> dict[str, bool | float | int | str | None]:
         "spark.local.dir": str(folder / "local"),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.sql.shuffle.partitions": _SHUFFLE_PARTITIONS,
-        "spark.sql.session.timeZone": "UTC",
+        # Results have a row a run: starting Arrow takes longer than it saves.
+        "spark.sql.execution.arrow.pyspark.enabled": False,
     }
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
@@ -16,7 +17,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from spark.layout import AGENT, SEED, SWEEP_FILE, TRACE_FILE, TRACES
 from spark.metrics import RUN
-from spark.schema import TRACE_SCHEMA
+from spark.schema import DETAIL, ENERGY, EVENT, PUBLISH, ROUTE, TRACE_SCHEMA
 
 
 def find_traces(results: Path) -> list[Path]:
@@ -30,11 +31,18 @@ def damage(file: Path) -> str | None:
         with pq.ParquetFile(file) as parquet:
             if not parquet.schema_arrow.equals(TRACE_SCHEMA):
                 return f"{file}: its columns are not those of a trace: delete it and run the sweep again"
-            for _ in parquet.iter_batches():
-                pass
+            if any(_is_nonsense(batch) for batch in parquet.iter_batches()):
+                return f"{file}: a {PUBLISH}, {ROUTE} or {ENERGY} row whose {DETAIL} holds no numbers: mend its agent"
     except (OSError, pa.ArrowException) as error:
         return f"{file}: damaged ({str(error).splitlines()[0]}): delete it and run the sweep again"
     return None
+
+
+def _is_nonsense(rows: pa.RecordBatch) -> bool:
+    """Whether an agent's own notes put something else where the metrics need numbers."""
+    numeric = pc.is_in(rows[EVENT], pa.array([PUBLISH, ROUTE, ENERGY]))
+    readable = pc.match_substring_regex(pc.fill_null(rows[DETAIL], ""), r"^[0-9. ]*$")
+    return bool(pc.any(pc.and_not(numeric, readable)).as_py())
 
 
 def missing(results: Path, found: Sequence[Path]) -> list[str]:
