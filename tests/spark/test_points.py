@@ -37,7 +37,7 @@ def test_runs_without_a_value_do_not_count() -> None:
 
 def test_the_interval_covers_the_mean_in_95_of_100() -> None:
     """Over many samples of five normal values the interval misses the true mean one time in twenty."""
-    samples = np.random.default_rng(1).normal(7, 2, (4000, 5))
+    samples = np.random.default_rng(1).normal(7, 2, (2000, 5))
     covered = [abs(sample.mean() - 7) <= half_width(list(sample)) for sample in samples]
     assert np.mean(covered) == pytest.approx(0.95, abs=0.01)
 
