@@ -1,0 +1,91 @@
+"""Small scenarios on the embedded radio, and what happens in them, one line a happening."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from benchmarks.reference_scenarios import CC2420
+from bridge.backends.interface import Step, Totals, Transmission
+from bridge.backends.radio import RadioBackend
+from bridge.scenario import ChannelParameters, MacParameters, NodeSettings, Scenario
+from python_protocol.codec import Message, Reader, Writer
+from python_protocol.roles import BROADCAST, NodeId
+from python_protocol.simtime import MILLISECOND, SECOND, SimTime
+
+STEEP = ChannelParameters(path_loss_exponent=4, sigma_db=0, bidirectional_sigma_db=0)
+"""At 5 m a signal has -83 dBm, at 8 m -91, at 12 m -98; beyond 13.3 m it is not there."""
+
+START = 100 * MILLISECOND
+"""When the tests begin to send."""
+
+PAYLOAD = 40
+AIRTIME = (PAYLOAD + 25) * 8 * SECOND // 250_000
+"""2.08 ms"""
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Message):
+    """A message that says something; its size is given to the back-end by the test."""
+
+    tag: ClassVar[int] = 1
+    message_type: ClassVar[str] = "Text"
+    text: str
+
+    def write(self, writer: Writer) -> None:
+        """The text."""
+        writer.text(self.text)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        return cls(reader.text())
+
+
+def at_places(*xs: float, channel: ChannelParameters = STEEP, seed: int = 1) -> Scenario:
+    """Static nodes at (x, 0), booted at time 0, with exact clocks; 10 s."""
+    nodes = tuple(NodeSettings(position=(x, 0.0), start_spread=0, clock_drift_sigma=0) for x in xs)
+    return Scenario(seed, 10 * SECOND, (100.0, 100.0), channel, CC2420, MacParameters(), nodes)
+
+
+def with_mac(scenario: Scenario, **changes: int) -> Scenario:
+    """The scenario with other MAC parameters."""
+    return replace(scenario, mac=replace(scenario.mac, **changes))
+
+
+def send(
+    node: NodeId, text: str, at: SimTime = START, destination: NodeId = BROADCAST, size: int = PAYLOAD
+) -> Transmission:
+    """`node` hands `text` to its MAC."""
+    return Transmission(node, at, destination, Text(text), size)
+
+
+def run(scenario: Scenario, transmissions: Iterable[Transmission]) -> tuple[list[str], Totals]:
+    """What the host is told until the end, and the totals."""
+    backend = RadioBackend(scenario)
+    backend.open()
+    told: list[str] = []
+    outgoing = list(transmissions)
+    while (step := backend.advance(outgoing, None)) is not None:
+        outgoing = []
+        told += lines(step)
+    return told, backend.close()
+
+
+def lines(step: Step) -> Sequence[str]:
+    """A line for each delivery and failure, times in us since START."""
+    since = (step.now - START) // 1000
+    delivered = [f"{since} us: {one.receiver} gets {said(one.message)} from {one.sender}" for one in step.deliveries]
+    return delivered + [f"{since} us: {one.node} cannot send: {one.reason}" for one in step.failures]
+
+
+def said(message: Message) -> str:
+    """The text of a message."""
+    assert isinstance(message, Text)
+    return message.text
+
+
+def total(totals: Totals, name: str) -> int:
+    """A count, summed over the nodes."""
+    return sum(totals.counts[name])

@@ -1,0 +1,58 @@
+"""Path loss and cells."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from bridge.backends.radio.channel import Cells, path_loss, reach_m
+from bridge.scenario import ChannelParameters
+
+
+def losses(places: list[tuple[float, float]], channel: ChannelParameters, seed: int = 1) -> NDArray[np.float64]:
+    """The loss in dB between places."""
+    return path_loss(np.array(places), channel, np.random.default_rng(seed))
+
+
+def test_loss_grows_with_the_logarithm_of_distance() -> None:
+    """55 dB at 1 m, 24 dB more for each factor of ten; nothing at a tenth of a metre or less."""
+    flat = ChannelParameters(sigma_db=0, bidirectional_sigma_db=0)
+    found = losses([(0, 0), (1, 0), (10, 0), (0.05, 0)], flat)
+    assert found[0].tolist() == pytest.approx([0, 55, 79, 0])
+    assert (found == found.T).all()
+
+
+def test_the_two_directions_differ_by_the_jitter_only() -> None:
+    """Shadowing of 4 dB is the same both ways; the jitter has a standard deviation of half of 1 dB either way."""
+    places = [(float(x), 0.0) for x in range(0, 200, 2)]
+    found = losses(places, ChannelParameters())
+    upper = np.triu(np.isfinite(found), 1)
+    jitter = ((found - found.T) / 2)[upper]
+    distances = np.abs(np.subtract.outer(*[np.array(places)[:, 0]] * 2))[upper]
+    shadowing = ((found + found.T) / 2)[upper] - 55 - 24 * np.log10(distances)
+    assert jitter.std() == pytest.approx(0.5, rel=0.1)
+    assert shadowing.std() == pytest.approx(4, rel=0.1)
+
+
+def test_pairs_too_far_apart_are_out_of_reach() -> None:
+    """Where 100 - 55 + 12 dB are used up, at 10^(57/24) m, whatever the shadowing."""
+    assert reach_m(ChannelParameters()) == pytest.approx(10 ** (57 / 24))
+    assert losses([(0, 0), (238, 0)], ChannelParameters())[0, 1] == np.inf
+
+
+def test_cells_are_numbered_row_by_row() -> None:
+    """A field of 12 m x 10 m has 3 x 2 cells of 5 m, the last column narrower."""
+    cells = Cells((12, 10), ChannelParameters())
+    assert cells.corners().tolist() == [[0, 0], [5, 0], [10, 0], [0, 5], [5, 5], [10, 5]]
+    assert cells.holding(np.array([[0.0, 0.0], [4.0, 6.0], [12.0, 10.0]])).tolist() == [0, 4, 5]
+
+
+@given(st.floats(min_value=0, max_value=45), st.floats(min_value=0, max_value=45))
+def test_every_place_is_within_its_cell(x: float, y: float) -> None:
+    """The cell's corner is at most a cell away, whatever the rounding."""
+    cells = Cells((45, 45), ChannelParameters())
+    (cell,) = cells.holding(np.array([[x, y]]))
+    corner_x, corner_y = cells.corners()[cell]
+    assert corner_x <= x <= corner_x + 5 + 1e-9
+    assert corner_y <= y <= corner_y + 5 + 1e-9
