@@ -8,6 +8,9 @@ two IEEE 802.11 or 802.15.4 stations), each is acknowledged, and retransmitted w
   up after each give-up. Within a session no sequence number is ever missing, so a receiver takes the next number or
   drops a duplicate; a session that it does not know it takes up wherever that stands. A sender that gave up or
   rebooted comes with a new session, a receiver that rebooted knows none: nobody waits for a number that never comes.
+- On a busy channel most of the time between a message and its acknowledgement passes in the queues of the two MACs, so
+  a fixed time-out would fill the channel with copies of what still waits. The time-out follows the delays measured on
+  all links of the node, and doubles with each retransmission (RFC 6298; what was retransmitted is no sample: Karn).
 - An acknowledgement that is lost costs a retransmission, which is acknowledged again and handed up once. One that
   comes late names a message that is no longer under way, and is ignored.
 - After a give-up it is unknown whether the message arrived: what the agent re-routes then can arrive twice.
@@ -27,10 +30,11 @@ from typing import ClassVar, Self
 
 from python_protocol.actions import Action, CancelTimer, Note, Send, SetTimer
 from python_protocol.codec import Message, Reader, Writer
+from python_protocol.delay import DelayEstimate
 from python_protocol.notes import DROP
 from python_protocol.parameters import parameter
 from python_protocol.roles import NodeId
-from python_protocol.simtime import MILLISECOND, SimTime
+from python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 _SESSIONS = 1 << 16
 _SEQUENCES = 1 << 8
@@ -41,15 +45,22 @@ class LinkParameters:
     """What an agent's parameters inherit if it uses the link layer (not slotted, so that several can be inherited)."""
 
     link_time_out: SimTime = parameter(
+        100 * MILLISECOND,
+        unit="s",
+        source="reasoned: 4 ms on the air, and CSMA back-offs of at most 16 and 32 ms for each of the two frames",
+        doc="pause before the first retransmission, until delays have been measured",
+    )
+    link_time_out_min: SimTime = parameter(
         40 * MILLISECOND,
         unit="s",
-        source="reasoned: 4 ms for data and acknowledgement on the air, one CSMA back-off of at most 16 ms for each",
-        doc="pause before the first retransmission",
+        source="reasoned: 4 ms on the air, and one CSMA back-off of at most 16 ms for each of the two frames",
+        doc="shortest pause before a retransmission",
     )
-    link_backoff_factor: float = parameter(
-        1.5,
-        source="reasoned: with five retransmissions a neighbour is given up after about a second",
-        doc="each pause is that many times the one before",
+    link_time_out_max: SimTime = parameter(
+        1 * SECOND,
+        unit="s",
+        source="reasoned: what has not arrived within a second will find its neighbour gone",
+        doc="longest pause before a retransmission, without its jitter",
     )
     link_jitter: float = parameter(
         0.5,
@@ -57,8 +68,8 @@ class LinkParameters:
         doc="a pause is stretched by a factor drawn uniformly from 1 to 1 + jitter",
     )
     link_retry_limit: int = parameter(
-        5,
-        source="IEEE 802.15.4 allows macMaxFrameRetries 0 to 7, its default is 3",
+        3,
+        source="IEEE 802.15.4, macMaxFrameRetries",
         doc="retransmissions of a message before its neighbour is given up",
     )
     link_queue_limit: int = parameter(
@@ -73,10 +84,14 @@ class LinkData(Message):
     """A message to one neighbour; `sequence` counts from 0 within `session`. Four bytes more than its payload."""
 
     tag: ClassVar[int] = 0x40
-    message_type: ClassVar[str] = "DATA"
     session: int
     sequence: int
     payload: Message
+
+    @property
+    def message_type(self) -> str:  # type: ignore[override]  # what the trace is to tell is what the frame carries
+        """The payload's."""
+        return self.payload.message_type
 
     def write(self, writer: Writer) -> None:
         """Session, sequence, payload."""
@@ -136,6 +151,8 @@ class _Outbound:
     session: int
     sequence: int = 0
     retries: int = 0
+    sent: SimTime = 0
+    """When the message under way was first transmitted."""
     queue: deque[Message] = field(default_factory=deque)
 
 
@@ -157,8 +174,10 @@ class Link:
         self._next_session = random.randrange(_SESSIONS)
         self._outbound: dict[NodeId, _Outbound] = {}
         self._inbound: dict[NodeId, _Inbound] = {}
+        # RFC 6298, section 2.2: a first delay of R makes a time-out of R + 4 R / 2.
+        self._delay = DelayEstimate(parameters.link_time_out / 3, parameters.link_time_out / 6)
 
-    def send(self, neighbour: NodeId, message: Message) -> list[Action]:
+    def send(self, neighbour: NodeId, message: Message, now: SimTime) -> list[Action]:
         """Sends `message`, or queues it behind others; if the queue is full it is dropped, and noted in the trace."""
         if self.is_full(neighbour):
             return [Note(DROP, message_type=message.message_type, peer=neighbour, detail="link queue full")]
@@ -166,17 +185,22 @@ class Link:
         if outbound is None:
             outbound = self._outbound[neighbour] = self._open()
         outbound.queue.append(message)
-        return self._transmit(neighbour, outbound) if len(outbound.queue) == 1 else []
+        return self._begin(neighbour, outbound, now) if len(outbound.queue) == 1 else []
 
     def is_full(self, neighbour: NodeId) -> bool:
         """Whether `send` would drop a message; an agent that would rather keep it asks first."""
         outbound = self._outbound.get(neighbour)
         return outbound is not None and len(outbound.queue) >= self._parameters.link_queue_limit
 
-    def receive(self, sender: NodeId, message: LinkData | LinkAck) -> tuple[list[Action], list[Message]]:
+    def is_idle(self, neighbour: NodeId) -> bool:
+        """Whether nothing is under way to a neighbour: more can go to it without having to wait."""
+        outbound = self._outbound.get(neighbour)
+        return outbound is None or not outbound.queue
+
+    def receive(self, sender: NodeId, message: LinkData | LinkAck, now: SimTime) -> tuple[list[Action], list[Message]]:
         """Takes a frame of a neighbour's link layer: actions, and the messages to hand up, in order."""
         if isinstance(message, LinkAck):
-            return self._receive_ack(sender, message), []
+            return self._receive_ack(sender, message, now), []
         return self._receive_data(sender, message)
 
     def timer(self, key: LinkTimer) -> tuple[list[Action], list[LinkBroken]]:
@@ -211,16 +235,23 @@ class Link:
         inbound.sequence = data.sequence
         return acknowledge, [data.payload]
 
-    def _receive_ack(self, sender: NodeId, ack: LinkAck) -> list[Action]:
+    def _receive_ack(self, sender: NodeId, ack: LinkAck, now: SimTime) -> list[Action]:
         outbound = self._outbound.get(sender)
         if outbound is None or not outbound.queue:
             return []
         if (ack.session, ack.sequence) != (outbound.session, outbound.sequence):
             return []
+        if outbound.retries == 0:
+            self._delay.sample(now - outbound.sent)
         outbound.queue.popleft()
         outbound.sequence = (outbound.sequence + 1) % _SEQUENCES
+        return self._begin(sender, outbound, now) if outbound.queue else [CancelTimer(LinkTimer(sender))]
+
+    def _begin(self, neighbour: NodeId, outbound: _Outbound, now: SimTime) -> list[Action]:
+        """The first message of the queue is next."""
         outbound.retries = 0
-        return self._transmit(sender, outbound) if outbound.queue else [CancelTimer(LinkTimer(sender))]
+        outbound.sent = now
+        return self._transmit(neighbour, outbound)
 
     def _transmit(self, neighbour: NodeId, outbound: _Outbound) -> list[Action]:
         data = LinkData(outbound.session, outbound.sequence, outbound.queue[0])
@@ -228,8 +259,9 @@ class Link:
 
     def _pause(self, retries: int) -> SimTime:
         parameters = self._parameters
+        pause = max(self._delay.bound(), parameters.link_time_out_min) * (1 << retries)
         stretch = 1 + parameters.link_jitter * self._random.random()
-        return round(parameters.link_time_out * parameters.link_backoff_factor**retries * stretch)
+        return round(min(pause, parameters.link_time_out_max) * stretch)
 
     def _give_up(self, neighbour: NodeId, outbound: _Outbound) -> LinkBroken:
         self._outbound[neighbour] = self._open()

@@ -27,7 +27,7 @@ class Packets:
             out.drop(packet, "link queue full")
             return
         self._keep_alive((packet.destination, route.next_hop, packet.originator), now)
-        out.unicast(route.next_hop, packet)
+        out.unicast(route.next_hop, packet, now)
 
     def hop(self, packet: DataPacket, sender: NodeId, now: SimTime) -> DataPacket:
         """`packet` after the hop from `sender`: one hop more, one to live less. The way back is kept alive."""

@@ -37,7 +37,7 @@ class Replies:
         if answers_broadcast:
             state.out.postpone(reverse.next_hop, reply)
         else:
-            state.out.unicast(reverse.next_hop, reply)
+            state.out.unicast(reverse.next_hop, reply, now)
         if reply.acknowledge:
             jitter = state.parameters.broadcast_jitter if answers_broadcast else 0
             state.out.set_timer(AckTimer(reverse.next_hop), jitter + state.parameters.next_hop_wait)
@@ -45,7 +45,7 @@ class Replies:
     def receive(self, sender: NodeId, reply: RouteReply, now: SimTime) -> None:
         """Section 6.7: takes the route if it is better, and only then forwards the reply."""
         if reply.acknowledge:
-            self._state.out.unicast(sender, RouteReplyAck())
+            self._state.out.unicast(sender, RouteReplyAck(), now)
         reply = replace(reply, hop_count=min(reply.hop_count + 1, 255), ttl=reply.ttl - 1)
         if reply.destination == self._state.node or not self._learn_route(sender, reply, now):
             return

@@ -71,6 +71,6 @@ class RouteErrors:
                 return
             error = RouteError(tuple(unreachable[start : start + MAX_UNREACHABLE]), no_delete)
             if len(neighbours) == 1:
-                self._state.out.unicast(min(neighbours), error)
+                self._state.out.unicast(min(neighbours), error, now)
             else:
                 self._state.out.postpone(BROADCAST, error)

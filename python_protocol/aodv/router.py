@@ -144,7 +144,7 @@ class Router:
 
     def _receive_frame(self, sender: NodeId, frame: LinkData | LinkAck, now: SimTime) -> None:
         self._state.neighbours.hear(sender, now)
-        for message in self.out.receive(sender, frame):
+        for message in self.out.receive(sender, frame, now):
             self._receivers[type(message)](sender, message, now)
 
     def _receive_packet(self, sender: NodeId, packet: DataPacket, now: SimTime) -> None:

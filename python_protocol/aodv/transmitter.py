@@ -41,12 +41,12 @@ class Transmitter:
         self.last_broadcast = now
         self._actions.append(Send(BROADCAST, message))
 
-    def unicast(self, neighbour: NodeId, message: Message) -> None:
+    def unicast(self, neighbour: NodeId, message: Message, now: SimTime) -> None:
         """Sends to one neighbour, at once."""
         if self._link is None:
             self._actions.append(Send(neighbour, message))
         else:
-            self._actions += self._link.send(neighbour, message)
+            self._actions += self._link.send(neighbour, message, now)
 
     def is_full(self, neighbour: NodeId) -> bool:
         """Whether the link layer could not take another message for `neighbour`."""
@@ -64,13 +64,13 @@ class Transmitter:
         if send.destination == BROADCAST:
             self.broadcast(send.message, now)
         else:
-            self.unicast(send.destination, send.message)
+            self.unicast(send.destination, send.message, now)
 
-    def receive(self, sender: NodeId, frame: LinkData | LinkAck) -> list[Message]:
+    def receive(self, sender: NodeId, frame: LinkData | LinkAck, now: SimTime) -> list[Message]:
         """A frame of the neighbour's link layer: the messages in it."""
         if self._link is None:
             return []
-        actions, messages = self._link.receive(sender, frame)
+        actions, messages = self._link.receive(sender, frame, now)
         self._actions += actions
         return messages
 
