@@ -1,0 +1,248 @@
+"""The messages of MFT-PubSub (003, tables 2.1, 2.4 and 4.1).
+
+`hops` of SUB, UNS, MIG, BMIG and BSUB is the algorithms' h: 0 where the message begins, one more with each broker that
+passes it on. `hops` of PUB and REP counts radio hops, the one that the message itself makes included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Self
+
+from python_protocol.codec import Message, Reader, Writer
+from python_protocol.filters import Filter, Notification
+from python_protocol.mft.timestamps import Timestamp
+from python_protocol.roles import NodeId
+
+
+@dataclass(frozen=True, slots=True)
+class _FilterMessage(Message):
+    """What SUB and UNS have in common."""
+
+    filter: Filter
+    subscriber: NodeId
+    timestamp: int
+    hops: int
+
+    def write(self, writer: Writer) -> None:
+        """Subscriber, timestamp, hops, filter."""
+        writer.u16(self.subscriber)
+        writer.u32(self.timestamp)
+        writer.u8(self.hops)
+        self.filter.write(writer)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        subscriber, timestamp, hops = reader.u16(), reader.u32(), reader.u8()
+        return cls(Filter.read(reader), subscriber, timestamp, hops)
+
+
+@dataclass(frozen=True, slots=True)
+class Sub(_FilterMessage):
+    """(SUB, f, s, t, h): s subscribes to f."""
+
+    tag: ClassVar[int] = 1
+    message_type: ClassVar[str] = "SUB"
+
+
+@dataclass(frozen=True, slots=True)
+class Uns(_FilterMessage):
+    """(UNS, f, s, t, h): s unsubscribes from f."""
+
+    tag: ClassVar[int] = 2
+    message_type: ClassVar[str] = "UNS"
+
+
+@dataclass(frozen=True, slots=True)
+class Pub(Message):
+    """(PUB, e): e is published."""
+
+    tag: ClassVar[int] = 3
+    message_type: ClassVar[str] = "PUB"
+    notification: Notification
+    hops: int
+
+    def write(self, writer: Writer) -> None:
+        """Hops, notification."""
+        writer.u8(self.hops)
+        self.notification.write(writer)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        hops = reader.u8()
+        return cls(Notification.read(reader), hops)
+
+
+@dataclass(frozen=True, slots=True)
+class Mig(Message):
+    """(MIG, s, b, t, h): s, whose last broker was b, has a new one."""
+
+    tag: ClassVar[int] = 4
+    message_type: ClassVar[str] = "MIG"
+    subscriber: NodeId
+    broker: NodeId
+    timestamp: int
+    hops: int
+
+    def write(self, writer: Writer) -> None:
+        """Subscriber, broker, timestamp, hops."""
+        writer.u16(self.subscriber)
+        writer.u16(self.broker)
+        writer.u32(self.timestamp)
+        writer.u8(self.hops)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        return cls(reader.u16(), reader.u16(), reader.u32(), reader.u8())
+
+
+@dataclass(frozen=True, slots=True)
+class Rep(Message):
+    """(REP, e..., s): stored notifications are replayed towards s, several at once (003, section 4.3)."""
+
+    tag: ClassVar[int] = 5
+    message_type: ClassVar[str] = "REP"
+    subscriber: NodeId
+    notifications: tuple[Notification, ...]
+    hops: int
+
+    def write(self, writer: Writer) -> None:
+        """Subscriber, hops, a count, notifications."""
+        writer.u16(self.subscriber)
+        writer.u8(self.hops)
+        writer.u8(len(self.notifications))
+        for notification in self.notifications:
+            notification.write(writer)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        subscriber, hops, count = reader.u16(), reader.u8(), reader.u8()
+        return cls(subscriber, tuple(Notification.read(reader) for _ in range(count)), hops)
+
+
+@dataclass(frozen=True, slots=True)
+class Filters(Message):
+    """(FILTERS, X): the subscriptions of the receiver that its new broker knows."""
+
+    tag: ClassVar[int] = 6
+    message_type: ClassVar[str] = "FILTERS"
+    filters: tuple[Filter, ...]
+
+    def write(self, writer: Writer) -> None:
+        """A count, filters."""
+        _write_filters(self.filters, writer)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        return cls(_read_filters(reader))
+
+
+class Known(NamedTuple):
+    """(s, t, h): what a BMIG tells of a subscriber."""
+
+    subscriber: NodeId
+    timestamp: int
+    hops: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bmig(Message):
+    """(BMIG, C, O, h): a broker has migrated with the subscribers C below it, and knows the others O.
+
+    Seven bytes a subscriber: a frame of 1024 bytes has room for 140.
+    """
+
+    tag: ClassVar[int] = 7
+    message_type: ClassVar[str] = "BMIG"
+    children: tuple[Known, ...]
+    others: tuple[Known, ...]
+    hops: int
+
+    def write(self, writer: Writer) -> None:
+        """Hops, children, others."""
+        writer.u8(self.hops)
+        _write_known(self.children, writer)
+        _write_known(self.others, writer)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        hops = reader.u8()
+        return cls(_read_known(reader), _read_known(reader), hops)
+
+
+@dataclass(frozen=True, slots=True)
+class Bquery(Message):
+    """(BQUERY, s, t, h): the sender knows s up to T = (t, h), and asks for its subscriptions."""
+
+    tag: ClassVar[int] = 8
+    message_type: ClassVar[str] = "BQUERY"
+    subscriber: NodeId
+    known: Timestamp
+
+    def write(self, writer: Writer) -> None:
+        """Subscriber, T."""
+        writer.u16(self.subscriber)
+        self.known.write(writer)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        return cls(reader.u16(), Timestamp.read(reader))
+
+
+@dataclass(frozen=True, slots=True)
+class Bsub(Message):
+    """(BSUB, s, S, T(s), h): all subscriptions of s, with the T(s) of the broker where the message began."""
+
+    tag: ClassVar[int] = 9
+    message_type: ClassVar[str] = "BSUB"
+    subscriber: NodeId
+    filters: tuple[Filter, ...]
+    known: Timestamp
+    hops: int
+
+    def write(self, writer: Writer) -> None:
+        """Subscriber, T, hops, filters."""
+        writer.u16(self.subscriber)
+        self.known.write(writer)
+        writer.u8(self.hops)
+        _write_filters(self.filters, writer)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        subscriber, known, hops = reader.u16(), Timestamp.read(reader), reader.u8()
+        return cls(subscriber, _read_filters(reader), known, hops)
+
+
+MFT_MESSAGES: tuple[type[Message], ...] = (Sub, Uns, Pub, Mig, Rep, Filters, Bmig, Bquery, Bsub)
+
+
+def _write_filters(filters: Iterable[Filter], writer: Writer) -> None:
+    listed = tuple(filters)
+    writer.u8(len(listed))
+    for one in listed:
+        one.write(writer)
+
+
+def _read_filters(reader: Reader) -> tuple[Filter, ...]:
+    return tuple(Filter.read(reader) for _ in range(reader.u8()))
+
+
+def _write_known(known: tuple[Known, ...], writer: Writer) -> None:
+    writer.u8(len(known))
+    for subscriber, timestamp, hops in known:
+        writer.u16(subscriber)
+        writer.u32(timestamp)
+        writer.u8(hops)
+
+
+def _read_known(reader: Reader) -> tuple[Known, ...]:
+    return tuple(Known(reader.u16(), reader.u32(), reader.u8()) for _ in range(reader.u8()))

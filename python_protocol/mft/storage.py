@@ -1,0 +1,64 @@
+"""Q_i(s): the notifications that a broker keeps for subscribers that it cannot reach (003, section 4.3)."""
+
+from __future__ import annotations
+
+from python_protocol.actions import Note
+from python_protocol.codec import Writer
+from python_protocol.filters import Notification, NotificationId
+from python_protocol.notes import DROP, STORE
+from python_protocol.roles import NodeId
+
+
+class Storage:
+    """A queue a subscriber, in the order in which notifications came, each once; bounded in all."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._queues: dict[NodeId, dict[NotificationId, Notification]] = {}
+        self._stored = 0
+
+    def put(self, subscriber: NodeId, notification: Notification) -> list[Note]:
+        """Enqueues, and says so to the trace; if the storage is full the notification is dropped."""
+        identifier = str(notification.id)
+        queue = self._queues.setdefault(subscriber, {})
+        if notification.id in queue:
+            return []
+        if self._stored >= self._limit:
+            return [Note(DROP, notification_id=identifier, peer=subscriber, detail="storage full")]
+        queue[notification.id] = notification
+        self._stored += 1
+        return [Note(STORE, notification_id=identifier, peer=subscriber)]
+
+    def take(self, subscriber: NodeId, size: int | None = None) -> list[Notification]:
+        """Dequeues what is stored for a subscriber: at most `size` bytes, but one notification if there is any."""
+        queue = self._queues.get(subscriber, {})
+        taken: list[Notification] = []
+        used = 0
+        for notification in queue.values():
+            used += _size(notification)
+            if taken and size is not None and used > size:
+                break
+            taken.append(notification)
+        self._remove(subscriber, taken)
+        return taken
+
+    def subscribers(self) -> list[NodeId]:
+        """Those for whom something is stored."""
+        return list(self._queues)
+
+    def _remove(self, subscriber: NodeId, notifications: list[Notification]) -> None:
+        queue = self._queues.get(subscriber, {})
+        for notification in notifications:
+            del queue[notification.id]
+        if not queue:
+            self._queues.pop(subscriber, None)
+        self._stored -= len(notifications)
+
+    def __len__(self) -> int:
+        return self._stored
+
+
+def _size(notification: Notification) -> int:
+    writer = Writer()
+    notification.write(writer)
+    return len(writer.getvalue())

@@ -1,0 +1,47 @@
+"""T(s): how new, and from how near, what a broker knows about a subscriber is (003, section 4.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from python_protocol.codec import Reader, Writer
+
+MAX_HOPS = 0xFF
+"""The most hops that a message can tell; also the infinity of a subscriber not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timestamp:
+    """The number of a subscriber's message, and hops to the subscriber: its own broker has 1.
+
+    The greater of two has the newer counter, or the same counter and fewer hops.
+    """
+
+    counter: int
+    hops: int
+
+    def __gt__(self, other: Timestamp) -> bool:
+        return (self.counter, -self.hops) > (other.counter, -other.hops)
+
+    def __lt__(self, other: Timestamp) -> bool:
+        return other > self
+
+    def write(self, writer: Writer) -> None:
+        """Five bytes."""
+        writer.u32(self.counter)
+        writer.u8(self.hops)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        return cls(reader.u32(), reader.u8())
+
+
+UNKNOWN = Timestamp(0, MAX_HOPS)
+"""T of a subscriber that a broker does not know; every message about it is newer."""
+
+
+def at_hops(counter: int, hops: int) -> Timestamp:
+    """T at a distance that may have been counted too far."""
+    return Timestamp(counter, min(hops, MAX_HOPS))
