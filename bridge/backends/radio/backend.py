@@ -74,7 +74,7 @@ class RadioBackend:
         """
         for transmission in transmissions:
             self._hand_over(transmission)
-        until = self._last if wake_up is None else min(max(wake_up, self._now), self._last)
+        until = self._last if wake_up is None or wake_up > self._last else max(wake_up, self._now)
         self._now, deliveries, refusals, done = self._run(self._state, self._handed_over, until)
         self._handed_over = 0
         if deliveries or refusals:
@@ -125,7 +125,7 @@ class RadioBackend:
         self._free += range(room, 2 * room)
 
     def _deliveries(self, count: int) -> list[Delivery]:
-        receivers, frames, rssis, lqis = (column[:count].tolist() for column in self._told)
+        receivers, frames, rssis, lqis = [column[:count].tolist() for column in self._told]
         if frames[0] == frames[-1]:  # each frame's deliveries come in one piece, by receiver
             sender, _, _, message, _ = self._transmission(frames[0])
             return _make_all(zip(receivers, repeat(sender), repeat(message), rssis, lqis, strict=False))

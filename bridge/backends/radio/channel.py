@@ -71,7 +71,7 @@ class Cells:
         return corners
 
     def holding(self, places: Places) -> NDArray[np.int64]:
-        """The cell of each place; edge cells may be smaller than the others."""
+        """The cell of each place. Like Castalia it divides the field in equal parts, even where cells do not fit in."""
         index = np.floor(places / self._field * self._counts).astype(np.int64)
         index = np.where((index - 1) * self._size >= places, index - 1, np.minimum(index, self._counts - 1))
         cells: NDArray[np.int64] = index[:, 1] * self._counts[0] + index[:, 0]

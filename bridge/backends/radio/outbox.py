@@ -36,24 +36,23 @@ def arrive(s: State, sender: int) -> None:
     """The last frame of `sender` comes up to the MACs of those who received it: the ones that it is for take it."""
     node = s.nodes[sender]
     destination = s.frames[node.arriving].destination
-    for k in range(node.reached):
-        link = s.links[sender, k]
-        addressed = destination == BROADCAST or destination == link.receiver  # noqa: PLR1714  # Numba wants one type in a tuple
-        if link.received == 1 and addressed:
-            _deliver(s, node.arriving, link)
+    for k in range(node.arrivals):
+        arrival = s.arrivals[sender, k]
+        if destination == BROADCAST or destination == arrival.receiver:  # noqa: PLR1714  # Numba wants one type in a tuple
+            _deliver(s, node.arriving, arrival)
     _done(s, node.arriving)
 
 
 @compiled
-def _deliver(s: State, frame: int, link: Any) -> None:
-    node, run = s.nodes[link.receiver], s.run[0]
+def _deliver(s: State, frame: int, arrival: Any) -> None:
+    node, run = s.nodes[arrival.receiver], s.run[0]
     node.received += 1
-    node.rssi_sum += link.rssi
-    node.lqi_sum += link.lqi
+    node.rssi_sum += arrival.rssi
+    node.lqi_sum += arrival.lqi
     if frame >= run.own_frames:
         delivery = s.deliveries[run.deliveries]
-        delivery.receiver = link.receiver
+        delivery.receiver = arrival.receiver
         delivery.frame = frame
-        delivery.rssi = link.rssi
-        delivery.lqi = link.lqi
+        delivery.rssi = arrival.rssi
+        delivery.lqi = arrival.lqi
         run.deliveries += 1

@@ -59,28 +59,33 @@ def _begin_reception(s: State, node: Any, signal: Any) -> None:
 
 
 @compiled
-def signal_ends(s: State, link: Any, sender: int, now: int) -> None:
-    """The signal from `sender` ends; notes in `link` whether its frame was received, with which RSSI and LQI."""
-    receiver = link.receiver
+def signal_ends(s: State, receiver: int, sender: int, now: int) -> None:
+    """The signal from `sender` ends; if its frame was received, that is noted in `arrivals`."""
     node = s.nodes[receiver]
     place = _find(s, receiver, sender)
-    link.received = 0
     if place == NOT_HEARD:
         return
     if node.radio == LISTENING:
         _draw_all_bit_errors(s, receiver, now)
     signal = s.signals[receiver, place]
-    fate, worst = signal.fate, signal.worst
+    fate, power, worst = signal.fate, signal.power, signal.worst
     _remove(s, receiver, place)
     if node.radio == LISTENING:
         _record_power(s, receiver, _sum_afresh(s, receiver), now)
         node.changed = now
         if _judge(s, node, fate, worst):
-            link.received = 1
-            link.rssi = measured_power(s, receiver, now)
-            link.lqi = link.power - worst
+            _note_arrival(s, receiver, sender, power - worst, now)
     elif fate != LOST:
         node.fail_nonrx += 1
+
+
+@compiled
+def _note_arrival(s: State, receiver: int, sender: int, lqi: float, now: int) -> None:
+    arrival = s.arrivals[sender, s.nodes[sender].arrivals]
+    arrival.receiver = receiver
+    arrival.rssi = measured_power(s, receiver, now)
+    arrival.lqi = lqi
+    s.nodes[sender].arrivals += 1
 
 
 @compiled

@@ -18,7 +18,7 @@ from bridge.backends.radio.channel import Cells, path_loss
 from bridge.backends.radio.energy import tx_power_mw
 from bridge.backends.radio.mobility import Path, cell_changes, path
 from bridge.backends.radio.outbox import FRAME_TOO_LONG, PACKET_TOO_LONG, TAKEN
-from bridge.backends.radio.state import DELIVERY, DONE, FRAME, LINK, MOVE, RUN, SIGNAL, State, node_dtype
+from bridge.backends.radio.state import ARRIVAL, DELIVERY, DONE, FRAME, LINK, MOVE, RUN, SIGNAL, State, node_dtype
 from bridge.backends.radio.tables import HIGHEST_DB
 from bridge.backends.radio.traffic import PoissonSources
 from bridge.backends.radio.transmitter import NO_FRAME, PROCESSING_DELAY
@@ -179,6 +179,7 @@ def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Randomness, own_f
         nodes=nodes_of(scenario, seeds, where.cells),
         signals=np.zeros((count, count), SIGNAL),
         links=np.zeros((count, count), LINK),
+        arrivals=np.zeros((count, count), ARRIVAL),
         path_loss=where.path_loss,
         moves=where.moves,
         frames=np.zeros(frames, FRAME),

@@ -55,6 +55,7 @@ _NODE = [
     ("moves_seen", "i8"),  # `RUN.moves` when they were last found
     ("on_air", "i8"),  # its frame in transmission
     ("arriving", "i8"),  # its frame on the way from the receivers' radios to their MACs
+    ("arrivals", "i8"),  # how many received that one
     ("mac", "i8"),
     ("backoffs", "i8"),  # busy results in a row
     ("queued", "i8"),  # in `queue`, a ring
@@ -97,11 +98,11 @@ SIGNAL = np.dtype(
     align=True,
 )
 
-LINK = np.dtype(
-    [("receiver", "i8"), ("received", "i8"), ("power", "f8"), ("rssi", "f8"), ("lqi", "f8")],
-    align=True,
-)
-"""From a sender to a node that hears it; `received`, `rssi`, `lqi` are of the last frame."""
+LINK = np.dtype([("receiver", "i8"), ("power", "f8")])
+"""From a sender to a node that hears it."""
+
+ARRIVAL = np.dtype([("receiver", "i8"), ("rssi", "f8"), ("lqi", "f8")])
+"""From a sender to a node that received its last frame."""
 
 FRAME = np.dtype(
     [
@@ -151,7 +152,7 @@ RUN = np.dtype(
 
 
 class State(NamedTuple):
-    """All of it; `n` nodes. Rows of `signals` belong to the receiver, rows of `links` to the sender."""
+    """All of it; `n` nodes. Rows of `signals` belong to the receiver, rows of `links` and `arrivals` to the sender."""
 
     run: NDArray[Any]
     """RUN[1]"""
@@ -161,6 +162,8 @@ class State(NamedTuple):
     """SIGNAL[n, n], present ones first, oldest first"""
     links: NDArray[Any]
     """LINK[n, n], by receiver"""
+    arrivals: NDArray[Any]
+    """ARRIVAL[n, n], by receiver"""
     path_loss: NDArray[np.float64]
     """dB[cell, cell], from row to column; where all nodes are static, each is a cell"""
     moves: NDArray[Any]

@@ -53,8 +53,9 @@ def start_frame(s: State, sender: int, now: int) -> None:
 def end_frame(s: State, sender: int, now: int) -> None:
     """The frame has left: receivers judge it, and the radio sends the next one or returns to RX."""
     node = s.nodes[sender]
+    node.arrivals = 0
     for k in range(node.reached):
-        signal_ends(s, s.links[sender, k], sender, now)
+        signal_ends(s, s.links[sender, k].receiver, sender, now)
     node.arriving = node.on_air
     events.schedule(s, now + PROCESSING_DELAY, events.ARRIVE, sender)
     if node.buffered == 0:

@@ -81,6 +81,17 @@ def test_the_agents_change_neither_places_nor_shadowing() -> None:
     assert quiet
 
 
+def test_what_a_radio_receives_goes_up_on_its_own_node() -> None:
+    """Bursts of broadcasts among nodes that change cells meanwhile: each node gets as many as its radio received."""
+    fast = RandomWaypoint(300, update_interval=MILLISECOND)
+    scenario = replace(wandering(3), nodes=(NodeSettings(mobility=fast),) * 12, field_m=(150, 150))
+    bursts = [send(burst % 12, "x", START + burst * 60 * MILLISECOND) for burst in range(48) for _ in range(20)]
+    _, totals = run(scenario, bursts)
+    radios = zip(totals.counts["rx_no_interf"], totals.counts["rx_despite"], strict=True)
+    assert totals.counts["received"] == [alone + despite for alone, despite in radios]
+    assert sum(totals.counts["received"]) > 1000
+
+
 def test_an_idle_node_draws_baseline_and_rx_since_its_boot() -> None:
     """(6 + 62) mW for 10 s and for 6 s."""
     scenario = at_places(0, 50)
