@@ -150,14 +150,14 @@ def report(name: str, taken: float, castalia: float, target: float) -> bool:
 
 def measure(runs: int) -> int:
     """Runs and prints everything; returns the exit code."""
+    print("Castalia", file=sys.stderr)
+    castalia, source = castalia_seconds(min(runs, 3))
     print("compiling (once; cached afterwards)", file=sys.stderr)
     sent = sum(run_alone(0).counts["transmitted"])
     print("radio alone", file=sys.stderr)
     alone = cpu_seconds(run_alone, runs)
     print("with beacon agents", file=sys.stderr)
     beacons = cpu_seconds(run_beacons, runs)
-    print("Castalia", file=sys.stderr)
-    castalia, source = castalia_seconds(min(runs, 3))
     print(f"{NODES} nodes on {SIDE_M} m x {SIDE_M} m, {RATE_PER_S} packets/s each, {SECONDS} s: {sent} transmissions")
     print(f"{'Castalia':<22}{castalia:8.4f} s  ({source})")
     reached = [

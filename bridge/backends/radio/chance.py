@@ -12,8 +12,8 @@ import numpy as np
 
 from bridge.backends.radio.compiled import compiled
 
-BIT_ERRORS, BACKOFF, TRAFFIC = 0, 1, 2
-"""The streams: what is drawn for one purpose does not shift the others."""
+BIT_ERRORS, BACKOFF, TRAFFIC = np.int64(0), np.int64(1), np.int64(2)
+"""The streams: what is drawn for one purpose does not shift the others. (Numba compiles anew for each plain int.)"""
 STREAMS = 3
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
@@ -23,7 +23,7 @@ _SHIFT_1, _SHIFT_2, _SHIFT_3, _TO_53_BITS = np.uint64(30), np.uint64(27), np.uin
 
 
 @compiled
-def uniform(run: Any, stream: int) -> float:
+def uniform(run: Any, stream: np.int64) -> float:
     """A number in [0, 1) with 53 random bits."""
     state = run.streams[stream] + _GAMMA
     run.streams[stream] = state
@@ -34,6 +34,6 @@ def uniform(run: Any, stream: int) -> float:
 
 
 @compiled
-def exponential(run: Any, stream: int, mean: float) -> float:
+def exponential(run: Any, stream: np.int64, mean: float) -> float:
     """A number from the exponential distribution."""
     return -mean * math.log(1.0 - uniform(run, stream))
