@@ -1,9 +1,9 @@
 """How this package compiles: the parts, and the one function that Python calls.
 
 The parts have neither wrappers to be called from Python nor a cache of their own: LLVM inlines them into the entry
-point, which Numba caches on disk. Numba looks for changes in the file of the cached function only, so the entry point
-closes over a fingerprint of every source of the package: the values that a function closes over are part of its key in
-the cache, and code that was edited or upgraded is compiled anew.
+point, which Numba caches on disk. Numba looks for changes in the file of the cached function only, and cannot read a
+cache whose types have since been renamed. So the entry point's name, which is that of its cache, ends in a fingerprint
+of every source of the package: code that was edited or upgraded finds no cache, and is compiled anew.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numba
 F = TypeVar("F", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).parent
+FINGERPRINT_LENGTH = 16
 
 _njit: Any = numba.njit  # its type knows fewer options than it takes
 typeof: Any = numba.typeof  # it has no type
@@ -35,7 +36,8 @@ def compiled(function: F) -> F:
 
 
 def entry_point(function: F) -> F:
-    """A function that Python calls; it must close over `fingerprint()`."""
+    """A function that Python calls, cached under a name that changes with the package."""
+    function.__qualname__ = f"{function.__qualname__}_{fingerprint()[:FINGERPRINT_LENGTH]}"
     return cast("F", _njit(cache=True, **_OPTIONS)(function))
 
 

@@ -9,7 +9,7 @@ import numba
 
 from bridge.backends.radio import csma, events, heap, outbox, receiver, traffic, transmitter
 from bridge.backends.radio.channel import apply_moves
-from bridge.backends.radio.compiled import compiled, entry_point, fingerprint, typeof
+from bridge.backends.radio.compiled import compiled, entry_point, typeof
 from bridge.backends.radio.state import State
 from python_protocol.simtime import SimTime
 
@@ -71,16 +71,12 @@ def _advance(s: State, frames: int, until: int) -> Reached:
     return run.now, run.deliveries, run.refusals, run.done
 
 
-def _compile(sources: str) -> Any:
-    @entry_point
-    def advance(s: State, frames: int, until: SimTime) -> Reached:
-        assert len(sources) > 0  # noqa: S101  # closing over `sources` makes it part of the cache's key
-        return _advance(s, frames, until)
-
-    return advance
+@entry_point
+def _entry(s: State, frames: int, until: SimTime) -> Reached:
+    return _advance(s, frames, until)
 
 
-_ENTRY = _compile(fingerprint())
+_DISPATCHER: Any = _entry
 
 Advance = Callable[[State, int, SimTime], Reached]
 """Takes so many frames from the inbox, then runs to the first instant with anything to tell, or to the time given."""
@@ -92,6 +88,6 @@ def bind(s: State) -> Advance:
     Called through its dispatcher it would look up the types each time, which takes longer than most calls do.
     """
     signature = (typeof(s), numba.int64, numba.int64)
-    _ENTRY.compile(signature)
-    advance: Advance = _ENTRY.get_overload(signature)
+    _DISPATCHER.compile(signature)
+    advance: Advance = _DISPATCHER.get_overload(signature)
     return advance
