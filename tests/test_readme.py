@@ -1,0 +1,45 @@
+"""Every command of the documents works as it stands there."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BY_MAKE = {"make reproduce", "make test", ". .venv/bin/activate"}
+"""Run by the tests of the whole, and by whatever runs these tests."""
+
+BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+LISTING = re.compile(r"`(\w+\.py)`, is whole")
+
+
+def commands(text: str) -> list[str]:
+    blocks = [content for language, content in BLOCK.findall(text) if language == "sh"]
+    return [line for block in blocks for line in block.splitlines() if line and line not in BY_MAKE]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_work(document: Path, tmp_path: Path) -> None:
+    """In an empty folder, one after the other, with the listings saved under their names."""
+    text = document.read_text()
+    listings = [content for language, content in BLOCK.findall(text) if language == "python"]
+    for name, content in zip(LISTING.findall(text), listings, strict=True):
+        (tmp_path / name).write_text(content)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for command in commands(text):
+        done = subprocess.run(
+            command.split(), cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+
+
+def test_the_readme_starts_with_the_two_commands() -> None:
+    """What a newcomer types first is what the Makefile has."""
+    first = BLOCK.findall((ROOT / "README.md").read_text())[0]
+    assert first == ("sh", "make reproduce\nmake test\n")
+    for target in ("install", "reproduce", "test"):
+        assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
