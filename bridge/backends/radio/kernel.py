@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+import numpy as np
 
 from bridge.backends.radio import csma, events, heap, outbox, receiver, traffic, transmitter
 from bridge.backends.radio.channel import apply_moves
@@ -82,11 +83,21 @@ Advance = Callable[[State, int, SimTime], Reached]
 """Takes so many frames from the inbox, then runs to the first instant with anything to tell, or to the time given."""
 
 
+_BOUND: dict[np.dtype[np.void], Advance] = {}
+
+
 def bind(s: State) -> Advance:
     """The compiled loop for states like `s`, from Numba's cache if it is there.
 
     Called through its dispatcher it would look up the types each time, which takes longer than most calls do.
     """
+    kind = s.nodes.dtype  # the one array whose type differs between scenarios
+    if kind not in _BOUND:
+        _BOUND[kind] = _compiled_for(s)
+    return _BOUND[kind]
+
+
+def _compiled_for(s: State) -> Advance:
     signature = (typeof(s), numba.int64, numba.int64)
     _DISPATCHER.compile(signature)
     advance: Advance = _DISPATCHER.get_overload(signature)

@@ -37,11 +37,11 @@ def path(
     start: tuple[float, float],
     field_m: tuple[float, float],
     time_limit: SimTime,
-    random: np.random.Generator,
+    seed: np.random.SeedSequence,
 ) -> Path:
     """The way-points of a node that is at `start` at time 0."""
     points = [WayPoint(0.0, *start)]
-    for point in _onward(mobility, points[0], field_m, random):
+    for point in _onward(mobility, points[0], field_m, seed):
         points.append(point)
         if point.time_s * SECOND >= time_limit:
             break
@@ -49,13 +49,13 @@ def path(
 
 
 def _onward(
-    mobility: Mobility, start: WayPoint, field_m: tuple[float, float], random: np.random.Generator
+    mobility: Mobility, start: WayPoint, field_m: tuple[float, float], seed: np.random.SeedSequence
 ) -> Iterator[WayPoint]:
     match mobility:
         case Line(speed_mps=speed) if speed > 0 and (start.x, start.y) != (mobility.x, mobility.y):
             return _to_and_fro(mobility, start)
         case RandomWaypoint(speed_mps=speed) if speed > 0:
-            return _wander(mobility, start, field_m, random)
+            return _wander(mobility, start, field_m, np.random.default_rng(seed))
     return iter(())
 
 

@@ -94,10 +94,10 @@ def place(scenario: Scenario, seeds: Randomness) -> NDArray[np.float64]:
 def paths_of(scenario: Scenario, seeds: Randomness) -> list[Path]:
     """The way-points of each node."""
     starts = place(scenario, seeds)
-    generators = [np.random.default_rng(seed) for seed in seeds.mobility.spawn(len(scenario.nodes))]
+    node_seeds = seeds.mobility.spawn(len(scenario.nodes))
     return [
-        path(settings.mobility, (float(x), float(y)), scenario.field_m, scenario.time_limit, random)
-        for settings, (x, y), random in zip(scenario.nodes, starts, generators, strict=True)
+        path(settings.mobility, (x, y), scenario.field_m, scenario.time_limit, seed)
+        for settings, (x, y), seed in zip(scenario.nodes, starts.tolist(), node_seeds, strict=True)
     ]
 
 

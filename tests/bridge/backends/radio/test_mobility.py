@@ -18,7 +18,7 @@ FIELD = (45.0, 30.0)
 
 def waypoints(mobility: Mobility, seed: int = 1, seconds: int = 100) -> Path:
     """The path from (1, 2)."""
-    return path(mobility, (1.0, 2.0), FIELD, seconds * SECOND, np.random.default_rng(seed))
+    return path(mobility, (1.0, 2.0), FIELD, seconds * SECOND, np.random.SeedSequence(seed))
 
 
 @given(st.integers(min_value=0, max_value=2**32), st.floats(min_value=0.1, max_value=20))
