@@ -52,10 +52,9 @@ def _disturb_others(s: State, receiver: int, power: float, now: int) -> None:
 def _begin_reception(s: State, node: Any, signal: Any) -> None:
     signal.interference = node.total
     signal.worst = node.total
-    signal.fate = RECEIVABLE
-    if signal.power < s.run[0].sensitivity:
-        signal.fate = LOST
-        node.fail_sens += 1
+    weak = int(signal.power < s.run[0].sensitivity)
+    signal.fate = LOST * weak  # RECEIVABLE is 0; a branch would be mispredicted for every other signal
+    node.fail_sens += weak
 
 
 @compiled
