@@ -296,10 +296,9 @@ def reproduce(experiment: str, quick: bool, workers: int, out: Path | None) -> N
     """
     from experiments.figures import draw_figures
     from experiments.report import write_report
-    from spark.aggregate import aggregate as aggregate_results
-
     from experiments.sweep import override
     from experiments.sweep_file import read_sweep
+    from spark.aggregate import aggregate as aggregate_results
 
     chosen = read_sweep(experiment)
     if quick:
