@@ -7,8 +7,10 @@ then what is due by (time, node, order set).
 
 from __future__ import annotations
 
+import gc
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from heapq import heappop, heappush
 from pathlib import Path
 from random import Random
@@ -56,6 +58,9 @@ class Host:
         self._handlers = [agent.handle for agent in make_agents(scenario, agent_class)]
         self._due: list[Due] = []
         self._timers: list[dict[TimerKey, int]] = [{} for _ in self._handlers]
+        """The order of each timer that is set."""
+        self._dead: set[int] = set()
+        """The orders of what is still in the heap, but was replaced or cancelled."""
         self._order = 0
         self._now: SimTime = 0
         self._outgoing: list[Transmission] = []
@@ -71,15 +76,21 @@ class Host:
     def run(self) -> Totals:
         """Runs to the time limit; raises AgentError or BackendError. The back-end is closed in every case."""
         try:
-            self._hello = self._backend.open()
-            self._schedule_workload()
-            while (step := self._backend.advance(self._outgoing, self._wake_up())) is not None:
-                self._outgoing.clear()
-                self._handle_step(step)
+            with collector_paused():
+                self._run_steps()
         finally:
             totals = self._backend.close()
         self._trace_totals(totals)
         return totals
+
+    def _run_steps(self) -> None:
+        self._hello = self._backend.open()
+        self._schedule_workload()
+        advance, outgoing = self._backend.advance, self._outgoing
+        wake_up = self._next_due()
+        while (step := advance(outgoing, wake_up)) is not None:
+            outgoing.clear()
+            wake_up = self._handle_step(step)
 
     def _schedule_workload(self) -> None:
         for node, info in enumerate(self._hello.nodes):
@@ -92,26 +103,24 @@ class Host:
         heappush(self._due, (time, node, self._order, event))
         return self._order
 
-    def _wake_up(self) -> SimTime | None:
-        while self._due and not self._is_live(self._due[0]):
-            heappop(self._due)
-        return self._due[0][0] if self._due else None
+    def _next_due(self) -> SimTime | None:
+        due, dead = self._due, self._dead
+        while due and due[0][2] in dead:
+            dead.remove(heappop(due)[2])
+        return due[0][0] if due else None
 
-    def _is_live(self, due: Due) -> bool:
-        _, node, order, event = due
-        return type(event) is not TimerFired or self._timers[node].get(event.key) == order
-
-    def _handle_step(self, step: Step) -> None:
+    def _handle_step(self, step: Step) -> SimTime | None:
+        """Everything of one instant; returns when the next thing is due."""
         self._now = step.now
         if self._trace.receives:
             for receiver, sender, message, _, _ in step.deliveries:
-                self._trace.add(step.now, receiver, Note(RECEIVE, message_type=message.message_type, peer=sender))
-        self._handle_deliveries(step.deliveries)
+                self._trace.add(step.now, receiver, RECEIVE, message.message_type, peer=sender)
+        if step.deliveries:
+            self._handle_deliveries(step.deliveries)
         for node, destination, message, reason in step.failures:
-            note = Note(DROP, message_type=message.message_type, peer=destination, detail=reason)
-            self._trace.add(step.now, node, note)
+            self._trace.add(step.now, node, DROP, message.message_type, peer=destination, detail=reason)
             self._tell(node, SendFailed(destination, message, reason))
-        self._handle_due()
+        return self._handle_due()
 
     def _handle_deliveries(self, deliveries: Sequence[Delivery]) -> None:
         # Most of a run's time passes here: one call of the agent for each delivery, and nothing else unless it acts.
@@ -125,10 +134,10 @@ class Host:
         except Exception as error:
             raise AgentError(describe_failure(receiver, now, event, error)) from error
 
-    def _handle_due(self) -> None:
+    def _handle_due(self) -> SimTime | None:
         for _ in range(MAX_TIMERS_AT_ONCE):
-            if self._wake_up() != self._now:
-                return
+            if (due := self._next_due()) != self._now:
+                return due
             _, node, _, event = heappop(self._due)
             if type(event) is TimerFired:
                 del self._timers[node][event.key]
@@ -158,45 +167,62 @@ class Host:
         at = self._now + self._hello.processing_delay
         self._outgoing.append(Transmission(node, at, action.destination, message, size))
         peer = None if action.destination == BROADCAST else action.destination
-        self._trace.add(self._now, node, Note(SEND, message_type=message.message_type, peer=peer, bytes=size))
+        self._trace.add(self._now, node, SEND, message.message_type, None, peer, size)
 
     def _set_timer(self, node: NodeId, action: SetTimer) -> None:
         if action.after < 0:
             raise ValueError(f"timer {action.key!r} set to {action.after} ns")
+        timers, key = self._timers[node], action.key
+        replaced = timers.get(key)
+        if replaced is not None:
+            self._dead.add(replaced)
         time = self._now + round(action.after * self._hello.nodes[node].clock_rate)
-        self._timers[node][action.key] = self._schedule(time, node, TimerFired(action.key))
+        timers[key] = self._schedule(time, node, TimerFired(key))
 
     def _cancel_timer(self, node: NodeId, action: CancelTimer) -> None:
-        self._timers[node].pop(action.key, None)
+        cancelled = self._timers[node].pop(action.key, None)
+        if cancelled is not None:
+            self._dead.add(cancelled)
 
     def _deliver(self, node: NodeId, action: Deliver) -> None:
-        self._trace.add(self._now, node, Note(DELIVER, notification_id=str(action.notification.id), hops=action.hops))
+        self._trace.add(self._now, node, DELIVER, None, str(action.notification.id), hops=action.hops)
 
     def _note(self, node: NodeId, note: Note) -> None:
-        self._trace.add(self._now, node, note)
+        row = (note.name, note.message_type, note.notification_id, note.peer, note.bytes, note.hops, note.detail)
+        self._trace.add(self._now, node, *row)
 
     def _trace_command(self, node: NodeId, event: Event) -> None:
+        now, add = self._now, self._trace.add
         match event:
             case Started():
-                note = Note(ROLE, detail=format_roles(self._scenario.nodes[node].roles))
+                add(now, node, ROLE, detail=format_roles(self._scenario.nodes[node].roles))
             case Subscribe():
-                note = Note(SUBSCRIBE, detail=str(event.filter))
+                add(now, node, SUBSCRIBE, detail=str(event.filter))
             case Publish():
                 subscribers = LIST_SEPARATOR.join(map(str, event.subscribers))
-                note = Note(PUBLISH, notification_id=str(event.notification.id), detail=subscribers)
-            case _:
-                return
-        self._trace.add(self._now, node, note)
+                add(now, node, PUBLISH, notification_id=str(event.notification.id), detail=subscribers)
 
     def _trace_totals(self, totals: Totals) -> None:
         end = self._hello.time_limit
         for move in totals.moves:
-            self._trace.add(move.time, move.node, Note(MOVE, detail=f"{move.x:.3f} {move.y:.3f}"))
+            self._trace.add(move.time, move.node, MOVE, detail=f"{move.x:.3f} {move.y:.3f}")
         for node, energy in enumerate(totals.energy_mj):
-            self._trace.add(end, node, Note(ENERGY, detail=f"{energy:.6f}"))
+            self._trace.add(end, node, ENERGY, detail=f"{energy:.6f}")
         for name, counts in sorted(totals.counts.items()):
             for node, count in enumerate(counts):
-                self._trace.add(end, node, Note(RADIO, message_type=name, detail=str(count)))
+                self._trace.add(end, node, RADIO, message_type=name, detail=str(count))
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Pauses the search for cyclic garbage: a run makes millions of objects, hardly any in a cycle."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def make_agents(scenario: Scenario, agent_class: type[Agent]) -> list[Agent]:

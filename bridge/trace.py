@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from python_protocol.actions import Note
 from python_protocol.roles import NodeId
 from python_protocol.simtime import SECOND, SimTime
 from spark.schema import TIME_S, TRACE_SCHEMA
@@ -37,21 +36,20 @@ class TraceWriter:
         self._rows: list[tuple[object, ...]] = []
         self._batches: list[pa.RecordBatch] = []
 
-    def add(self, time: SimTime, node: NodeId, note: Note) -> None:
-        """A row at `time` (ns) on `node`."""
-        self._rows.append(
-            (
-                time / SECOND,
-                node,
-                note.name,
-                note.message_type,
-                note.notification_id,
-                note.peer,
-                note.bytes,
-                note.hops,
-                note.detail,
-            )
-        )
+    def add(  # noqa: PLR0913, PLR0917  # a column each: to wrap and unwrap them takes longer than to keep them
+        self,
+        time: SimTime,
+        node: NodeId,
+        event: str,
+        message_type: str | None = None,
+        notification_id: str | None = None,
+        peer: NodeId | None = None,
+        size: int | None = None,
+        hops: int | None = None,
+        detail: str | None = None,
+    ) -> None:
+        """A row at `time` (ns) on `node`: the columns of `spark.schema`; `size` in bytes."""
+        self._rows.append((time / SECOND, node, event, message_type, notification_id, peer, size, hops, detail))
         if len(self._rows) >= CHUNK_ROWS:
             self._pack()
 

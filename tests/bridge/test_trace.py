@@ -6,16 +6,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from bridge.trace import TraceLevel, TraceWriter
-from python_protocol.actions import Note
 from python_protocol.simtime import SECOND
 from spark.schema import DELIVER, SEND, TRACE_SCHEMA
 
 
 def sample() -> TraceWriter:
     trace = TraceWriter()
-    trace.add(2 * SECOND, 1, Note(SEND, message_type="PUB", bytes=20))
-    trace.add(SECOND, 2, Note(DELIVER, notification_id="0.1", hops=3))
-    trace.add(SECOND, 1, Note(DELIVER, notification_id="0.1", hops=2))
+    trace.add(2 * SECOND, 1, SEND, message_type="PUB", size=20)
+    trace.add(SECOND, 2, DELIVER, notification_id="0.1", hops=3)
+    trace.add(SECOND, 1, DELIVER, notification_id="0.1", hops=2)
     return trace
 
 
