@@ -100,5 +100,5 @@ def test_garbage_is_refused_or_is_a_message(garbage: bytes) -> None:
     ],
 )
 def test_sizes_on_the_air(message: Message, size: int) -> None:
-    """Two bytes an address, four a counter, one each for tag, hops and a count of entries; seven a subscriber in BMIG."""
+    """Two bytes an address, four a counter, one for tag, hops and a count each; seven a subscriber in BMIG."""
     assert len(message.encode()) == size
