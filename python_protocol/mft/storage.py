@@ -20,12 +20,11 @@ class Storage:
     def put(self, subscriber: NodeId, notification: Notification) -> list[Note]:
         """Enqueues, and says so to the trace; if the storage is full the notification is dropped."""
         identifier = str(notification.id)
-        queue = self._queues.setdefault(subscriber, {})
-        if notification.id in queue:
+        if notification.id in self._queues.get(subscriber, {}):
             return []
         if self._stored >= self._limit:
             return [Note(DROP, notification_id=identifier, peer=subscriber, detail="storage full")]
-        queue[notification.id] = notification
+        self._queues.setdefault(subscriber, {})[notification.id] = notification
         self._stored += 1
         return [Note(STORE, notification_id=identifier, peer=subscriber)]
 

@@ -1,0 +1,104 @@
+"""The messages of MFT-PubSub: sizes on the air and round trips."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from python_protocol.codec import DecodeError, Message
+from python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator
+from python_protocol.link import LinkData
+from python_protocol.mft import MftPubSub
+from python_protocol.mft.messages import MFT_MESSAGES, Bmig, Bquery, Bsub, Filters, Known, Mig, Pub, Rep, Sub, Uns
+from python_protocol.mft.timestamps import Timestamp
+
+bytes_1 = st.integers(0, 255)
+nodes = st.integers(0, 65533)
+counters = st.integers(0, 2**32 - 1)
+values = st.one_of(st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False), st.text(max_size=20))
+constraints = st.builds(Constraint, st.text(max_size=10), st.sampled_from(Operator), values)
+filters = st.builds(Filter, st.lists(constraints, max_size=3).map(tuple))
+notifications = st.builds(
+    Notification,
+    st.builds(NotificationId, nodes, counters),
+    st.lists(st.tuples(st.text(max_size=10), values), max_size=3).map(tuple),
+    st.integers(0, 50),
+)
+timestamps = st.builds(Timestamp, counters, bytes_1)
+known = st.lists(st.builds(Known, nodes, counters, bytes_1), max_size=5).map(tuple)
+several = st.lists(filters, max_size=3).map(tuple)
+by_type: dict[type[Message], st.SearchStrategy[Message]] = {
+    Sub: st.builds(Sub, filters, nodes, counters, bytes_1),
+    Uns: st.builds(Uns, filters, nodes, counters, bytes_1),
+    Pub: st.builds(Pub, notifications, bytes_1),
+    Mig: st.builds(Mig, nodes, nodes, counters, bytes_1),
+    Rep: st.builds(Rep, nodes, st.lists(notifications, max_size=3).map(tuple), bytes_1),
+    Filters: st.builds(Filters, several),
+    Bmig: st.builds(Bmig, known, known, bytes_1),
+    Bquery: st.builds(Bquery, nodes, timestamps),
+    Bsub: st.builds(Bsub, nodes, several, timestamps, bytes_1),
+}
+messages = st.one_of(*by_type.values())
+
+
+def test_every_message_of_the_protocol_is_tried_here() -> None:
+    """The strategies below leave out none."""
+    assert set(by_type) == set(MFT_MESSAGES)
+
+
+@pytest.mark.parametrize("message_type", MFT_MESSAGES)
+@given(st.data())
+def test_every_message_decodes_to_itself(message_type: type[Message], data: st.DataObject) -> None:
+    """The bytes hold every field."""
+    message = data.draw(by_type[message_type])
+    assert MftPubSub.messages.decode(message.encode()) == message
+
+
+@given(messages, st.integers(0, 65535), bytes_1)
+def test_every_message_travels_inside_the_link_layer(message: Message, session: int, sequence: int) -> None:
+    """The link layer's data frame carries each of them."""
+    frame = LinkData(session, sequence, message)
+    assert MftPubSub.messages.decode(frame.encode()) == frame
+
+
+@given(messages, st.data())
+def test_a_message_cut_short_is_refused(message: Message, data: st.DataObject) -> None:
+    """Any prefix raises DecodeError and nothing else."""
+    encoded = message.encode()
+    with pytest.raises(DecodeError):
+        MftPubSub.messages.decode(encoded[: data.draw(st.integers(0, len(encoded) - 1))])
+
+
+@given(messages, st.binary(min_size=1, max_size=5))
+def test_bytes_after_a_message_are_refused(message: Message, more: bytes) -> None:
+    """A message ends where it says."""
+    with pytest.raises(DecodeError):
+        MftPubSub.messages.decode(message.encode() + more)
+
+
+@given(st.binary(max_size=60))
+def test_garbage_is_refused_or_is_a_message(garbage: bytes) -> None:
+    """Whatever arrives, there is a message whose bytes mean the same, or a DecodeError."""
+    try:
+        message = MftPubSub.messages.decode(garbage)
+    except DecodeError:
+        return
+    assert MftPubSub.messages.decode(message.encode()).encode() == message.encode()
+
+
+@pytest.mark.parametrize(
+    ("message", "size"),
+    [
+        (Sub(Filter(), 1, 2, 0), 9),
+        (Uns(Filter(), 1, 2, 0), 9),
+        (Mig(1, 2, 3, 0), 10),
+        (Pub(Notification(NotificationId(1, 2), ()), 0), 11),
+        (Rep(1, (Notification(NotificationId(1, 2), ()),), 0), 14),
+        (Filters((Filter(),)), 3),
+        (Bmig((Known(1, 2, 3), Known(4, 5, 6)), (Known(7, 8, 9),), 0), 25),
+        (Bquery(1, Timestamp(2, 3)), 8),
+        (Bsub(1, (Filter(),), Timestamp(2, 3), 0), 11),
+    ],
+)
+def test_sizes_on_the_air(message: Message, size: int) -> None:
+    """Two bytes an address, four a counter, one for tag, hops and a count each; seven a subscriber in BMIG."""
+    assert len(message.encode()) == size

@@ -1,0 +1,60 @@
+"""T(s): the order that decides whose word about a subscriber counts."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from python_protocol.codec import Reader, Writer
+from python_protocol.mft.timestamps import MAX_HOPS, UNKNOWN, Timestamp, at_hops
+
+counters = st.integers(0, 2**32 - 1)
+hops = st.integers(0, MAX_HOPS)
+timestamps = st.builds(Timestamp, counters, hops)
+
+
+@given(counters, hops, counters, hops)
+def test_a_newer_counter_is_greater_whatever_the_hops(counter: int, near: int, later: int, far: int) -> None:
+    """Section 4.1: "a higher sequence number will be deemed to have the latest information"."""
+    assert (Timestamp(later, far) > Timestamp(counter, near)) == ((later, near) > (counter, far))
+
+
+@given(counters, hops, hops)
+def test_at_one_counter_fewer_hops_are_greater(counter: int, one: int, other: int) -> None:
+    """Section 4.1: "if the timestamps are equal the one that reports being the closest"."""
+    assert (Timestamp(counter, one) > Timestamp(counter, other)) == (one < other)
+
+
+@given(timestamps, timestamps)
+def test_exactly_one_of_less_equal_and_greater_holds(one: Timestamp, other: Timestamp) -> None:
+    """Any two can be compared, and the two operators agree."""
+    assert [one < other, one == other, one > other].count(True) == 1
+    assert (one < other) == (other > one)
+
+
+@given(st.lists(timestamps, min_size=3, max_size=3))
+def test_the_order_is_transitive(three: list[Timestamp]) -> None:
+    """Sorted neighbours being in order, the ends are too."""
+    least, middle, greatest = sorted(three)
+    assert not least > middle
+    assert not middle > greatest
+    assert not least > greatest
+
+
+@given(timestamps)
+def test_nothing_is_less_than_unknown(known: Timestamp) -> None:
+    """T = (0, infinity) of a subscriber not known: every message of one is newer (section 4.3)."""
+    assert known == UNKNOWN or known > UNKNOWN
+
+
+@given(counters, st.integers(0, 3 * MAX_HOPS))
+def test_hops_counted_too_far_are_infinity(counter: int, counted: int) -> None:
+    """What a message cannot tell is cut to what it can."""
+    assert at_hops(counter, counted) == Timestamp(counter, min(counted, MAX_HOPS))
+
+
+@given(timestamps)
+def test_five_bytes_hold_both(known: Timestamp) -> None:
+    """The encoding is short and loses nothing."""
+    writer = Writer()
+    known.write(writer)
+    assert len(writer.getvalue()) == 5
+    assert Timestamp.read(Reader(writer.getvalue())) == known
