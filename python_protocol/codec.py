@@ -9,7 +9,10 @@ from __future__ import annotations
 import struct
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from struct import Struct
 from typing import ClassVar, Self
+
+_pack_u8, _pack_u16, _pack_u32, _pack_i64, _pack_f64 = (struct.Struct(f"!{code}").pack for code in "BHIqd")
 
 MAX_NESTING = 4
 """How deep a message may carry another."""
@@ -29,27 +32,31 @@ class Writer:
 
     def u8(self, value: int) -> None:
         """An unsigned byte."""
-        self._parts += struct.pack("!B", value)
+        self._parts += _pack_u8(value)
 
     def u16(self, value: int) -> None:
         """An unsigned 16-bit integer."""
-        self._parts += struct.pack("!H", value)
+        self._parts += _pack_u16(value)
 
     def u32(self, value: int) -> None:
         """An unsigned 32-bit integer."""
-        self._parts += struct.pack("!I", value)
+        self._parts += _pack_u32(value)
 
     def i64(self, value: int) -> None:
         """A signed 64-bit integer."""
-        self._parts += struct.pack("!q", value)
+        self._parts += _pack_i64(value)
 
     def f64(self, value: float) -> None:
         """A double."""
-        self._parts += struct.pack("!d", value)
+        self._parts += _pack_f64(value)
+
+    def pack(self, layout: Struct, *values: int) -> None:
+        """Several fields at once, for messages that are sent often: takes hardly longer than one of them."""
+        self._parts += layout.pack(*values)
 
     def blob(self, data: bytes) -> None:
         """At most 255 bytes, their count before them."""
-        self.u8(len(data))
+        self._parts += _pack_u8(len(data))
         self._parts += data
 
     def text(self, text: str) -> None:
@@ -62,7 +69,8 @@ class Writer:
 
     def message(self, message: Message) -> None:
         """A whole message inside another."""
-        self._parts += message.encode()
+        self._parts += _pack_u8(message.tag)
+        message.write(self)
 
     def getvalue(self) -> bytes:
         """All that was written."""

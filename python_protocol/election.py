@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from struct import Struct
 from typing import ClassVar, NamedTuple, Protocol, Self
 
 from python_protocol.actions import Action, CancelTimer, Send, SetTimer
@@ -101,6 +102,9 @@ class ElectionParameters:
     )
 
 
+_HEARTBEAT = Struct("!IHIBHB")
+
+
 class Leadership(NamedTuple):
     """Names a leadership: the smaller one wins. `started` is in ms by the leader's clock."""
 
@@ -126,12 +130,8 @@ class Heartbeat(Message):
 
     def write(self, writer: Writer) -> None:
         """Start, leader, round, hops, parent, role: 14 bytes."""
-        writer.u32(self.leadership.started)
-        writer.u16(self.leadership.leader)
-        writer.u32(self.round)
-        writer.u8(self.hops)
-        writer.u16(_NO_PARENT if self.parent is None else self.parent)
-        writer.u8(self.is_broker)
+        parent = _NO_PARENT if self.parent is None else self.parent
+        writer.pack(_HEARTBEAT, *self.leadership, self.round, self.hops, parent, self.is_broker)
 
     @classmethod
     def read(cls, reader: Reader) -> Self:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from struct import Struct
 from typing import Any, Self
 
 from python_protocol.codec import DecodeError, Reader, Writer
@@ -22,6 +23,7 @@ Value = int | float | str
 TOPIC = "topic"
 """The attribute that topic-based systems filter on."""
 
+_IDENTIFIER = Struct("!HI")
 _INTEGER, _REAL, _TEXT = 0, 1, 2
 
 
@@ -62,8 +64,7 @@ class NotificationId:
 
     def write(self, writer: Writer) -> None:
         """Six bytes."""
-        writer.u16(self.publisher)
-        writer.u32(self.sequence)
+        writer.pack(_IDENTIFIER, self.publisher, self.sequence)
 
     @classmethod
     def read(cls, reader: Reader) -> Self:

@@ -33,7 +33,7 @@ class Jitter:
         """Keeps `send`; the agent sets the timer that comes back."""
         self._number += 1
         self._waiting[self._number] = send
-        return SetTimer(JitterTimer(self._number), self._random.randint(0, self._longest))
+        return SetTimer(JitterTimer(self._number), self._random.randrange(self._longest + 1))
 
     def timer(self, key: JitterTimer) -> Send | None:
         """What to send now; None for a timer from before `forget`."""

@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from random import Random
+from struct import Struct
 from typing import ClassVar, Self
 
 from python_protocol.actions import Action, CancelTimer, Note, Send, SetTimer
@@ -36,6 +37,7 @@ from python_protocol.parameters import parameter
 from python_protocol.roles import NodeId
 from python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
+_NUMBER = Struct("!HB")
 _SESSIONS = 1 << 16
 _SEQUENCES = 1 << 8
 
@@ -95,8 +97,7 @@ class LinkData(Message):
 
     def write(self, writer: Writer) -> None:
         """Session, sequence, payload."""
-        writer.u16(self.session)
-        writer.u8(self.sequence)
+        writer.pack(_NUMBER, self.session, self.sequence)
         writer.message(self.payload)
 
     @classmethod
@@ -116,8 +117,7 @@ class LinkAck(Message):
 
     def write(self, writer: Writer) -> None:
         """Session, sequence."""
-        writer.u16(self.session)
-        writer.u8(self.sequence)
+        writer.pack(_NUMBER, self.session, self.sequence)
 
     @classmethod
     def read(cls, reader: Reader) -> Self:

@@ -78,8 +78,7 @@ class Hello:
     processing_delay: SimTime = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """Everything that happens at `now`. Agents whose timers are due at `now` run after the deliveries."""
 
     now: SimTime

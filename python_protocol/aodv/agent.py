@@ -64,7 +64,7 @@ class Aodv(Agent):
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         """Events that AODV has no use for do nothing."""
         if type(event) is Received:  # nearly all of a run's events
-            return self._router.receive(event.sender, event.message, now)
+            return self._receive(event.sender, event.message, now)
         handler = self._handlers.get(type(event))
         return handler(event, now) if handler else ()
 
@@ -117,6 +117,7 @@ class Aodv(Agent):
 
     def _forget(self) -> None:
         self._router = Router(self.node, self.parameters, self.random, self._arrived)
+        self._receive = self._router.receive
         self._delivered = Recent(self.parameters.delivered_memory)
 
     def _arrived(self, packet: DataPacket) -> None:

@@ -25,6 +25,8 @@ class Maintenance:
         self._packets = packets
         self._discovery = discovery
         self._errors = errors
+        self._hear_neighbour, self._hear_route = state.neighbours.hear, state.table.hear
+        self._active_route_timeout = state.parameters.active_route_timeout
         self._checked_at: SimTime = 0
         """When the hello timer last ran out."""
 
@@ -45,9 +47,8 @@ class Maintenance:
 
     def hear(self, sender: NodeId, now: SimTime) -> None:
         """A control message came from a neighbour: it is alive, and there is a route to it (section 6.2)."""
-        state = self._state
-        state.neighbours.hear(sender, now)
-        if state.table.hear(sender, now, now + state.parameters.active_route_timeout):
+        self._hear_neighbour(sender, now)
+        if self._hear_route(sender, now, now + self._active_route_timeout):
             self._discovery.learned(sender, now)
 
     def receive_hello(self, sender: NodeId, hello: Hello, now: SimTime) -> None:

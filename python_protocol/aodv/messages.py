@@ -8,6 +8,7 @@ the RFC), a RREP 16 (20), a RERR 3 + 6 a destination (4 + 8), a RREP-ACK 1 (2). 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from struct import Struct
 from typing import ClassVar, Self
 
 from python_protocol.codec import Message, Reader, Writer
@@ -16,6 +17,8 @@ from python_protocol.roles import NodeId
 
 MAX_UNREACHABLE = 15
 """Destinations in one RERR: with that many it still fits the 127 bytes of a real CC2420, link header included."""
+
+_REQUEST, _REPLY, _UNREACHABLE, _PACKET = map(Struct, ("!BBBIHIHI", "!BBBHIHI", "!HI", "!BBHH"))
 
 _GRATUITOUS, _DESTINATION_ONLY, _UNKNOWN_SEQUENCE = 0x20, 0x10, 0x08
 _ACKNOWLEDGE = 0x40
@@ -45,14 +48,9 @@ class RouteRequest(Message):
     def write(self, writer: Writer) -> None:
         """Flags, hop count, TTL, then the fields in the RFC's order."""
         flags = self.unknown_sequence * _UNKNOWN_SEQUENCE | self.destination_only * _DESTINATION_ONLY
-        writer.u8(flags | self.gratuitous * _GRATUITOUS)
-        writer.u8(self.hop_count)
-        writer.u8(self.ttl)
-        writer.u32(self.rreq_id)
-        writer.u16(self.destination)
-        writer.u32(self.destination_sequence)
-        writer.u16(self.originator)
-        writer.u32(self.originator_sequence)
+        flags |= self.gratuitous * _GRATUITOUS
+        route = (self.destination, self.destination_sequence, self.originator, self.originator_sequence)
+        writer.pack(_REQUEST, flags, self.hop_count, self.ttl, self.rreq_id, *route)
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
@@ -90,13 +88,9 @@ class RouteReply(Message):
 
     def write(self, writer: Writer) -> None:
         """Flags, hop count, TTL, then the fields in the RFC's order."""
-        writer.u8(self.acknowledge * _ACKNOWLEDGE)
-        writer.u8(self.hop_count)
-        writer.u8(self.ttl)
-        writer.u16(self.destination)
-        writer.u32(self.destination_sequence)
-        writer.u16(self.originator)
-        writer.u32(self.lifetime_ms)
+        flags = self.acknowledge * _ACKNOWLEDGE
+        route = (self.destination, self.destination_sequence, self.originator, self.lifetime_ms)
+        writer.pack(_REPLY, flags, self.hop_count, self.ttl, *route)
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
@@ -122,8 +116,8 @@ class Hello(Message):
 
     def write(self, writer: Writer) -> None:
         """As a RREP of hop count 0 and TTL 1, for the node itself."""
-        reply = RouteReply(1, 0, self.destination, self.destination_sequence, self.destination, self.lifetime_ms)
-        reply.write(writer)
+        route = (self.destination, self.destination_sequence, self.destination, self.lifetime_ms)
+        writer.pack(_REPLY, 0, 0, 1, *route)
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
@@ -155,8 +149,7 @@ class RouteError(Message):
         writer.u8(self.no_delete * _NO_DELETE)
         writer.u8(len(self.unreachable))
         for entry in self.unreachable:
-            writer.u16(entry.destination)
-            writer.u32(entry.sequence)
+            writer.pack(_UNREACHABLE, entry.destination, entry.sequence)
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
@@ -196,10 +189,7 @@ class DataPacket(Message):
 
     def write(self, writer: Writer) -> None:
         """Hop count, TTL, addresses, notification."""
-        writer.u8(self.hop_count)
-        writer.u8(self.ttl)
-        writer.u16(self.originator)
-        writer.u16(self.destination)
+        writer.pack(_PACKET, self.hop_count, self.ttl, self.originator, self.destination)
         self.notification.write(writer)
 
     @classmethod

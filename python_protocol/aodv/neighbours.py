@@ -13,7 +13,8 @@ class Neighbours:
         self._hello_timeout = hello_timeout
         self._blacklist_timeout = blacklist_timeout
         self._heard: dict[NodeId, SimTime] = {}
-        self._blacklist: dict[NodeId, SimTime] = {}
+        self.blacklisted: dict[NodeId, SimTime] = {}
+        """Until when; some may be over."""
 
     def hello(self, neighbour: NodeId, now: SimTime) -> None:
         """A hello came: from now on the neighbour is watched."""
@@ -37,8 +38,8 @@ class Neighbours:
 
     def blacklist(self, neighbour: NodeId, now: SimTime) -> None:
         """A RREP did not reach the neighbour: its RREQs are ignored for a while."""
-        self._blacklist[neighbour] = now + self._blacklist_timeout
+        self.blacklisted[neighbour] = now + self._blacklist_timeout
 
     def is_blacklisted(self, neighbour: NodeId, now: SimTime) -> bool:
         """Whether RREQs from the neighbour are to be ignored."""
-        return bool(self._blacklist) and self._blacklist.get(neighbour, now) > now
+        return self.blacklisted.get(neighbour, now) > now

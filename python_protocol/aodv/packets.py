@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from python_protocol.aodv.messages import DataPacket
 from python_protocol.aodv.routing_table import Route
 from python_protocol.aodv.state import State
@@ -32,7 +30,8 @@ class Packets:
     def hop(self, packet: DataPacket, sender: NodeId, now: SimTime) -> DataPacket:
         """`packet` after the hop from `sender`: one hop more, one to live less. The way back is kept alive."""
         self._keep_alive((sender, packet.originator), now)
-        return replace(packet, ttl=packet.ttl - 1, hop_count=min(packet.hop_count + 1, 255))
+        hop_count = min(packet.hop_count + 1, 255)
+        return DataPacket(packet.ttl - 1, hop_count, packet.originator, packet.destination, packet.notification)
 
     def flush(self, route: Route, now: SimTime) -> None:
         """Sends everything that waited for `route`, oldest first."""

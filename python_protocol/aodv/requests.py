@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from python_protocol.aodv.discovery import Discovery
 from python_protocol.aodv.id_cache import IdCache
 from python_protocol.aodv.messages import RouteReply, RouteRequest
@@ -103,11 +101,16 @@ class Requests:
         if route is not None and route.sequence_valid:
             sequence = route.sequence if unknown else newest(sequence, route.sequence)
             unknown = False
-        forwarded = replace(
-            request,
+        forwarded = RouteRequest(  # `replace` takes four times as long, and each node passes each request on
             ttl=request.ttl - 1,
             hop_count=hop_count,
+            rreq_id=request.rreq_id,
+            destination=request.destination,
             destination_sequence=sequence,
+            originator=request.originator,
+            originator_sequence=request.originator_sequence,
             unknown_sequence=unknown,
+            destination_only=request.destination_only,
+            gratuitous=request.gratuitous,
         )
         self._state.out.postpone(BROADCAST, forwarded)

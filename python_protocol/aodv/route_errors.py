@@ -53,6 +53,8 @@ class RouteErrors:
         """Case iii: our routes over the sender to what it cannot reach are lost, too."""
         concerned = [route for route in map(self._route_of, error.unreachable) if route and route.next_hop == sender]
         concerned = [route for route in concerned if route.state is RouteState.VALID]
+        if not concerned:
+            return
         if not error.no_delete:
             reported = {entry.destination: entry.sequence for entry in error.unreachable}
             for route in concerned:

@@ -48,7 +48,8 @@ class Router:
         self, node: NodeId, parameters: AodvParameters, random: Random, arrived: Callable[[DataPacket], None]
     ) -> None:
         self._state = state = State(node, parameters, random)
-        self._take = state.out.take
+        self._take, self._pending = state.out.take, state.out.pending
+        self._neighbours = state.neighbours
         self._arrived = arrived
         self._seen = IdCache(parameters.path_discovery_time)
         self._errors = RouteErrors(state)
@@ -113,7 +114,7 @@ class Router:
         receiver = self._receivers.get(type(message))
         if receiver is not None:
             receiver(sender, message, now)
-        return self._take()
+        return self._take() if self._pending else ()
 
     def timer(self, key: TimerKey, now: SimTime) -> Sequence[Action]:
         """One of the timers that were set has run out."""
@@ -122,7 +123,7 @@ class Router:
 
     def _receive_request(self, sender: NodeId, request: RouteRequest, now: SimTime) -> None:
         # Most frames of a large network end here: each node hears every request from each of its neighbours.
-        if self._state.neighbours.is_blacklisted(sender, now):
+        if self._neighbours.blacklisted and self._neighbours.is_blacklisted(sender, now):
             return
         self._maintenance.hear(sender, now)
         if self._seen.is_known((request.originator, request.rreq_id), now):

@@ -27,26 +27,26 @@ class Transmitter:
         self.last_broadcast: SimTime | None = None
         self._link = Link(parameters, random) if parameters.link_layer else None
         self._jitter = Jitter(parameters.broadcast_jitter, random)
-        self._actions: list[Action] = []
+        self.pending: list[Action] = []
+        """The actions since the last `take`; always the same list."""
 
     def take(self) -> Sequence[Action]:
         """The actions since the last call."""
-        if not self._actions:
-            return ()
-        actions, self._actions = self._actions, []
+        actions = self.pending.copy()
+        self.pending.clear()
         return actions
 
     def broadcast(self, message: Message, now: SimTime) -> None:
         """Sends to every neighbour, at once."""
         self.last_broadcast = now
-        self._actions.append(Send(BROADCAST, message))
+        self.pending.append(Send(BROADCAST, message))
 
     def unicast(self, neighbour: NodeId, message: Message, now: SimTime) -> None:
         """Sends to one neighbour, at once."""
         if self._link is None:
-            self._actions.append(Send(neighbour, message))
+            self.pending.append(Send(neighbour, message))
         else:
-            self._actions += self._link.send(neighbour, message, now)
+            self.pending += self._link.send(neighbour, message, now)
 
     def is_full(self, neighbour: NodeId) -> bool:
         """Whether the link layer could not take another message for `neighbour`."""
@@ -54,7 +54,7 @@ class Transmitter:
 
     def postpone(self, destination: NodeId, message: Message) -> None:
         """Sends after a jitter: other nodes may answer the same frame."""
-        self._actions.append(self._jitter.postpone(Send(destination, message)))
+        self.pending.append(self._jitter.postpone(Send(destination, message)))
 
     def postponed(self, key: JitterTimer, now: SimTime) -> None:
         """The time of a postponed message has come."""
@@ -71,7 +71,7 @@ class Transmitter:
         if self._link is None:
             return []
         actions, messages = self._link.receive(sender, frame, now)
-        self._actions += actions
+        self.pending += actions
         return messages
 
     def link_timer(self, key: LinkTimer) -> list[LinkBroken]:
@@ -79,7 +79,7 @@ class Transmitter:
         if self._link is None:
             return []
         actions, broken = self._link.timer(key)
-        self._actions += actions
+        self.pending += actions
         return broken
 
     def give_up(self, neighbour: NodeId) -> list[Message]:
@@ -87,24 +87,24 @@ class Transmitter:
         if self._link is None:
             return []
         actions, broken = self._link.reset(neighbour)
-        self._actions += actions
+        self.pending += actions
         return [message for link in broken for message in link.messages]
 
     def set_timer(self, key: Hashable, after: SimTime) -> None:
         """See `SetTimer`."""
-        self._actions.append(SetTimer(key, after))
+        self.pending.append(SetTimer(key, after))
 
     def cancel_timer(self, key: Hashable) -> None:
         """See `CancelTimer`."""
-        self._actions.append(CancelTimer(key))
+        self.pending.append(CancelTimer(key))
 
     def deliver(self, notification: Notification, hops: int) -> None:
         """See `Deliver`."""
-        self._actions.append(Deliver(notification, hops))
+        self.pending.append(Deliver(notification, hops))
 
     def note(self, note: Note) -> None:
         """A row in the trace."""
-        self._actions.append(note)
+        self.pending.append(note)
 
     def drop(self, packet: DataPacket, reason: str) -> None:
         """Notes that a packet is given up."""

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from struct import Struct
 from typing import ClassVar, NamedTuple, Self
 
 from python_protocol.codec import Message, Reader, Writer
 from python_protocol.filters import Filter, Notification
 from python_protocol.mft.timestamps import Timestamp
 from python_protocol.roles import NodeId
+
+_KNOWN = Struct("!HIB")
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,9 +242,7 @@ def _read_filters(reader: Reader) -> tuple[Filter, ...]:
 def _write_known(known: tuple[Known, ...], writer: Writer) -> None:
     writer.u8(len(known))
     for subscriber, timestamp, hops in known:
-        writer.u16(subscriber)
-        writer.u32(timestamp)
-        writer.u8(hops)
+        writer.pack(_KNOWN, subscriber, timestamp, hops)
 
 
 def _read_known(reader: Reader) -> tuple[Known, ...]:

@@ -19,14 +19,13 @@ class Storage:
 
     def put(self, subscriber: NodeId, notification: Notification) -> list[Note]:
         """Enqueues, and says so to the trace; if the storage is full the notification is dropped."""
-        identifier = str(notification.id)
         if notification.id in self._queues.get(subscriber, {}):
             return []
         if self._stored >= self._limit:
-            return [Note(DROP, notification_id=identifier, peer=subscriber, detail="storage full")]
+            return [Note(DROP, notification_id=str(notification.id), peer=subscriber, detail="storage full")]
         self._queues.setdefault(subscriber, {})[notification.id] = notification
         self._stored += 1
-        return [Note(STORE, notification_id=identifier, peer=subscriber)]
+        return [Note(STORE, notification_id=str(notification.id), peer=subscriber)]
 
     def take(self, subscriber: NodeId, size: int | None = None) -> list[Notification]:
         """Dequeues what is stored for a subscriber: at most `size` bytes, but one notification if there is any."""

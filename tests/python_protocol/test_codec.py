@@ -1,6 +1,8 @@
 """Messages and their bytes: one tag, fields in network order, and nothing but DecodeError for anything else."""
 
+import struct
 from dataclasses import dataclass
+from struct import Struct
 from typing import ClassVar, Self
 
 import pytest
@@ -54,6 +56,26 @@ def test_round_trip(ping: Ping) -> None:
 def test_size_on_the_air_is_the_length_of_the_bytes() -> None:
     """One byte of tag, then the fields in network byte order."""
     assert Ping(258, "ab").encode() == b"\x01\x00\x00\x01\x02\x02ab"
+
+
+@given(st.integers(0, 0xFF), st.integers(0, 0xFFFF), st.integers(0, 0xFFFFFFFF))
+def test_fields_written_at_once_are_the_same_bytes(first: int, second: int, third: int) -> None:
+    """What is packed at once reads back field by field, and is what one field after the other would be."""
+    at_once, one_by_one = Writer(), Writer()
+    at_once.pack(Struct("!BHI"), first, second, third)
+    one_by_one.u8(first)
+    one_by_one.u16(second)
+    one_by_one.u32(third)
+    assert at_once.getvalue() == one_by_one.getvalue()
+
+
+@pytest.mark.parametrize("value", [-1, 256])
+def test_a_value_out_of_range_is_an_error(value: int) -> None:
+    """A field that does not fit raises, alone or packed with others: no message is sent cut short."""
+    with pytest.raises(struct.error):
+        Writer().u8(value)
+    with pytest.raises(struct.error):
+        Writer().pack(Struct("!HB"), 1, value)
 
 
 @given(st.binary(max_size=40))
