@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bridge.backends.radio import PoissonSources, RadioBackend
+from bridge.ini import parse_scenario
 from bridge.scenario import (
     ChannelParameters,
     Line,
@@ -19,28 +20,20 @@ from bridge.scenario import (
     RadioParameters,
     Scenario,
 )
+from experiments.render import find_template, render
+from experiments.sweep import Scalar
 from python_protocol.simtime import MILLISECOND, SECOND
 
 Counts = dict[str, float]
 
-CC2420 = RadioParameters(
-    data_rate_bps=250_000,
-    bits_per_symbol=4,
-    noise_bandwidth_hz=194_000,
-    noise_floor_dbm=-100,
-    sensitivity_dbm=-95,
-    rx_power_mw=62,
-    tx_levels_mw=(
-        (0, 57.42),
-        (-1, 55.18),
-        (-3, 50.69),
-        (-5, 46.2),
-        (-7, 42.24),
-        (-10, 36.3),
-        (-15, 32.67),
-        (-25, 29.04),
-    ),
-)
+
+def _cc2420() -> RadioParameters:
+    template = find_template("field")
+    run: dict[str, Scalar] = {"seed": 0, "agent": "beacon", "agent_parameters": ""}
+    return parse_scenario(render(template, run), template, template.parent).radio
+
+
+CC2420 = _cc2420()
 """The radio of every reference scenario, mode `normal`."""
 
 PAYLOAD_BYTES = 40
