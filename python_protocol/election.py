@@ -319,8 +319,7 @@ class Election:
         self._other = None
         self._gap.interrupted()
         actions, changes = self._begin_round(copy, message, now)
-        if copy.sender not in self._excluded:
-            changes = (*changes, *self._set_parent(copy))
+        changes = (*changes, *self._set_parent(copy if self._is_fit_at_once(copy) else None))
         return [CancelTimer(_LEAD), *actions], changes
 
     def _begin_round(self, copy: _Copy, message: Heartbeat, now: SimTime) -> Outcome:
@@ -333,9 +332,15 @@ class Election:
         self._compare(copy)
         is_early = self._parameters.sticky_parent and self.parent not in (None, copy.sender)
         relay = self._relay_after(self._parameters.relay_jitter if is_early or copy.is_weak else 0)
-        if copy.sender not in self._excluded and (self.parent is None or not self._parameters.sticky_parent):
+        if self._is_fit_at_once(copy) and (self.parent is None or not self._parameters.sticky_parent):
             changes = self._set_parent(copy)
         return [relay, SetTimer(_CHOOSE, self._parameters.parent_window), self._time_out()], changes
+
+    def _is_fit_at_once(self, copy: _Copy) -> bool:
+        """Whether a round's first copy can make a parent before the choice; with `sticky_parent` a weak one waits."""
+        if copy.sender in self._excluded:
+            return False
+        return not (copy.is_weak and self._parameters.sticky_parent) or copy.sender == self.parent
 
     def _relay_after(self, pause: SimTime) -> SetTimer:
         return SetTimer(_RELAY, pause + self._random.randrange(self._parameters.relay_jitter + 1))

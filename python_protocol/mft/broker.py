@@ -12,7 +12,8 @@ Where the algorithms leave something open, or fail on a radio:
 - *Old BSUBs are corrected.* A BSUB with an older timestamp, or one that reaches the subscriber's own broker, is
   answered with a BSUB, as a BMIG is (4.3, lines 10 and 18); to ignore it would leave its sender wrong.
 - *A BSUB says that the way is here*, so the way of its sender cannot be where it goes: it has none then, and stores.
-  Otherwise, when a parent asks for a subscriber that was thought to be behind it, the two would point at each other.
+  The list O of a BMIG says that the way is there, so it is not the sender for its receiver. Otherwise the two would
+  point at each other, and a notification, never passed back, would be lost.
 - *BMIG tells everything known*: subscribers without filters, and those that are already behind the new parent, go in O.
 - *Half links are not used.* Control messages from a broker outside N_i are ignored. A neighbour that was lost without
   having moved, and is back, is sent a BMIG as if we had migrated to it: timestamps show both what each has missed.
@@ -206,6 +207,7 @@ class Broker:
                 passed_on.append(Known(child.subscriber, self.table.timestamp(child.subscriber).counter, child.hops))
                 old_hops |= self._redirect(sender, child, message.hops)
         for other in message.others:
+            self._forget_way(other.subscriber, sender)
             actions += self._check_counter(sender, other)
         if message.hops == 0:
             actions += self._tell_missing(sender, {known.subscriber for known in message.children + message.others})
@@ -302,8 +304,7 @@ class Broker:
         route = self.table.get(subscriber)
         if route is None:
             return []
-        if route.next_hop == interface:
-            route.next_hop = None
+        self._forget_way(subscriber, interface)
         return [Send(interface, Bsub(subscriber, tuple(route.filters), route.timestamp, 0))]
 
     def _send_filters(self, client: NodeId) -> list[Action]:
@@ -333,6 +334,12 @@ class Broker:
         return [Send(neighbour, passed_on) for neighbour in self.neighbours if neighbour != sender]
 
     # Helpers
+
+    def _forget_way(self, subscriber: NodeId, interface: NodeId) -> None:
+        """An interface at which the way is thought to be here is no way."""
+        route = self.table.get(subscriber)
+        if route is not None and route.next_hop == interface:
+            route.next_hop = None
 
     def _meet(self, sender: NodeId, message: Message) -> None:
         """A message that begins at its sender shows that this broker is the sender's."""

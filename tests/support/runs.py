@@ -26,14 +26,19 @@ def run(
     links: Edges,
     workload: Workload,
     *,
+    roles: Sequence[Role] | None = None,
     changes: Iterable[LinkChange] = (),
     time_limit: SimTime = 30 * SECOND,
     parameters: Mapping[str, str] | None = None,
     seed: int = 0,
 ) -> list[Row]:
-    """The trace's rows of a run over ideal links."""
+    """The trace's rows of a run over ideal links; without `roles` the nodes have none."""
     described = scenario(
-        [Role.NONE] * nodes, workload, seed=seed, time_limit=time_limit, agent_parameters=dict(parameters or {})
+        roles or [Role.NONE] * nodes,
+        workload,
+        seed=seed,
+        time_limit=time_limit,
+        agent_parameters=dict(parameters or {}),
     )
     trace = TraceWriter()
     Host(described, agent, IdealBackend(nodes, links, time_limit, changes), trace).run()

@@ -257,6 +257,14 @@ def test_of_the_others_only_the_counter_matters(b1: Broker) -> None:
     assert b1.table.next_hop(S1) == b1.table.next_hop(S3) == 3
 
 
+def test_the_sender_is_no_way_to_the_others(b1: Broker) -> None:
+    """It thinks that they are behind us: were they behind it as well, notifications would go neither way."""
+    knows(b1, S1, 2, Timestamp(5, 2), topic(1))
+    assert sends(b1.receive(2, Bmig((), (Known(S1, 5, 3),), 0))) == []
+    assert b1.table.next_hop(S1) is None
+    assert notes(b1.receive(2, Pub(event(1, 7), 1)), STORE) == [("99.7", S1)]
+
+
 @pytest.mark.parametrize(("h", "told"), [(0, [S3]), (1, [])])
 def test_only_the_first_receiver_of_a_bmig_tells_what_it_lacks(b1: Broker, h: int, told: list[NodeId]) -> None:
     """Algorithm 4.3, lines 24 to 26: of subscribers in neither C nor O, if h = 0."""

@@ -1,0 +1,406 @@
+"""Leader election: one node's rules, heartbeat by heartbeat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from python_protocol.actions import Action, CancelTimer, Send, SetTimer
+from python_protocol.codec import MessageSet
+from python_protocol.election import (
+    NO_LEADERSHIP,
+    NOTHING,
+    Change,
+    Election,
+    ElectionParameters,
+    ElectionTimer,
+    Heartbeat,
+    Leadership,
+    NeighbourAppeared,
+    NeighbourGone,
+    Outcome,
+    ParentChanged,
+)
+from python_protocol.roles import BROADCAST, NodeId
+from python_protocol.simtime import MILLISECOND, SECOND, SimTime
+
+ME = 1
+LEADER = Leadership(1000, 9)
+STRONG, WEAK = -50.0, -90.0
+LEAD, RELAY, CHOOSE, TIME_OUT = map(ElectionTimer, ("lead", "relay", "choose", "time-out"))
+PARAMETERS = ElectionParameters()
+
+nodes = st.integers(0, 65533)
+leaderships = st.builds(Leadership, st.integers(0, 2**32 - 1), nodes)
+heartbeats = st.builds(
+    Heartbeat, leaderships, st.integers(0, 2**32 - 1), st.integers(0, 255), st.none() | nodes, st.booleans()
+)
+
+
+def election(*, is_broker: bool = True, sticky_parent: bool = True) -> Election:
+    return Election(ME, is_broker, ElectionParameters(sticky_parent=sticky_parent), Random(0))
+
+
+def copy(
+    number: int,
+    hops: int,
+    *,
+    leadership: Leadership = LEADER,
+    parent: NodeId | None = None,
+    is_broker: bool = True,
+) -> Heartbeat:
+    """A copy of the round `number`."""
+    return Heartbeat(leadership, number, hops, parent, is_broker)
+
+
+def one_round(made: Election, number: int, *copies: tuple[NodeId, int, float]) -> list[Change]:
+    """Copies (sender, hops, RSSI) of a round in their order, and the choice after them; rounds are a second apart."""
+    now = number * SECOND
+    changes = [
+        change for sender, hops, rssi in copies for change in made.receive(sender, copy(number, hops), rssi, now)[1]
+    ]
+    return [*changes, *made.timer(CHOOSE, now + PARAMETERS.parent_window)[1]]
+
+
+def pause(actions: Sequence[Action], key: ElectionTimer) -> SimTime:
+    """The time to which a timer is set."""
+    (after,) = [action.after for action in actions if isinstance(action, SetTimer) and action.key == key]
+    return after
+
+
+def sent(outcome: Outcome) -> list[Heartbeat]:
+    found = []
+    for action in outcome[0]:
+        if isinstance(action, Send):
+            assert action.destination == BROADCAST
+            assert isinstance(action.message, Heartbeat)
+            found.append(action.message)
+    return found
+
+
+@given(heartbeats)
+def test_a_heartbeat_decodes_to_itself(heartbeat: Heartbeat) -> None:
+    """The fifteen bytes hold every field."""
+    assert len(heartbeat.encode()) == 15
+    assert MessageSet((Heartbeat,)).decode(heartbeat.encode()) == heartbeat
+
+
+# Leaders
+
+
+def test_a_lone_broker_leads_after_the_time_out() -> None:
+    """It listens first; then it broadcasts round after round."""
+    made = election()
+    actions, changes = made.start(0)
+    assert PARAMETERS.leader_time_out_min <= pause(actions, TIME_OUT) <= PARAMETERS.leader_time_out_min * 5 // 4
+    assert (changes, made.is_leader) == ((), False)
+    first = made.timer(TIME_OUT, 3 * SECOND)
+    assert sent(first) == [copy(1, 0, leadership=Leadership(3000, ME))]
+    assert pause(first[0], LEAD) == PARAMETERS.heartbeat_interval
+    assert sent(made.timer(LEAD, 4 * SECOND)) == [copy(2, 0, leadership=Leadership(3000, ME))]
+    assert made.is_leader
+
+
+def test_a_client_never_leads() -> None:
+    """It waits until it hears of a leader, again and again."""
+    made = election(is_broker=False)
+    for number in (1, 10, 20):
+        assert sent(made.timer(TIME_OUT, number * SECOND)) == []
+        assert (made.is_leader, made.leadership, made.parent) == (False, NO_LEADERSHIP, None)
+        assert one_round(made, number + 1, (2, 0, STRONG)) == [ParentChanged(2)]
+
+
+def test_the_older_leadership_wins() -> None:
+    """A leader that hears of an older leadership follows it and stops leading; of a younger one it makes nothing."""
+    made = election()
+    made.timer(TIME_OUT, 3 * SECOND)
+    assert made.receive(2, copy(7, 0, leadership=Leadership(3001, 0)), STRONG, 4 * SECOND) == NOTHING
+    assert made.is_leader
+    actions, changes = made.receive(2, copy(7, 0, leadership=Leadership(2999, 9)), STRONG, 4 * SECOND)
+    assert CancelTimer(LEAD) in actions
+    assert list(changes) == [ParentChanged(2)]
+    assert made.leadership == Leadership(2999, 9)
+
+
+def test_a_tie_goes_to_the_smaller_id() -> None:
+    """Leaderships that started in the same millisecond."""
+    made = election()
+    made.timer(TIME_OUT, 3 * SECOND)
+    assert made.receive(2, copy(7, 0, leadership=Leadership(3000, ME + 1)), STRONG, 4 * SECOND) == NOTHING
+    made.receive(2, copy(7, 0, leadership=Leadership(3000, ME - 1)), STRONG, 4 * SECOND)
+    assert made.leadership.leader == ME - 1
+
+
+@given(leaderships)
+def test_any_leadership_is_better_than_none(leadership: Leadership) -> None:
+    """Whoever follows nobody follows the first that it hears of."""
+    assert leadership < NO_LEADERSHIP
+
+
+def test_without_the_leader_another_one_that_was_heard_is_followed() -> None:
+    """No leadership of its own is needed, if the other was heard just before."""
+    younger = Leadership(2000, 8)
+    for heard, follows in ((9 * SECOND, True), (5 * SECOND, False)):
+        made = election()
+        one_round(made, 1, (2, 0, STRONG))
+        made.receive(3, copy(4, 1, leadership=younger), STRONG, heard)
+        _, changes = made.timer(TIME_OUT, 10 * SECOND)
+        assert (made.leadership == younger) == follows
+        assert made.is_leader == (not follows)
+        assert list(changes) == [ParentChanged(None)] + [ParentChanged(3)] * follows
+
+
+def test_old_rounds_are_not_followed() -> None:
+    """A copy that comes late says nothing of the way now."""
+    made = election()
+    one_round(made, 5, (2, 1, STRONG))
+    assert made.receive(3, copy(4, 0), STRONG, 6 * SECOND) == NOTHING
+    assert made.timer(CHOOSE, 6 * SECOND) == ((), ())
+    assert made.parent == 2
+
+
+# Passing a round on
+
+
+def test_a_round_is_passed_on_once_with_one_hop_more() -> None:
+    """After a delay of up to the jitter; it tells our parent and role."""
+    made = election(is_broker=False)
+    actions, _ = made.receive(2, copy(1, 3), STRONG, 0)
+    assert 0 <= pause(actions, RELAY) <= PARAMETERS.relay_jitter
+    assert made.receive(3, copy(1, 3), STRONG, 0) == NOTHING
+    assert sent(made.timer(RELAY, 0)) == [copy(1, 4, parent=2, is_broker=False)]
+
+
+def test_a_round_waits_for_the_parents_copy() -> None:
+    """So that the hops told are those of the place in the tree; if it does not come in time the best copy counts."""
+    made = election()
+    one_round(made, 1, (2, 2, STRONG))
+    actions, _ = made.receive(3, copy(2, 3), STRONG, 2 * SECOND)
+    assert PARAMETERS.relay_jitter <= pause(actions, RELAY) <= 2 * PARAMETERS.relay_jitter
+    actions, _ = made.receive(2, copy(2, 2), STRONG, 2 * SECOND)
+    assert pause(actions, RELAY) <= PARAMETERS.relay_jitter
+    assert sent(made.timer(RELAY, 2 * SECOND)) == [copy(2, 3, parent=2)]
+    made.receive(3, copy(3, 3), STRONG, 3 * SECOND)
+    assert sent(made.timer(RELAY, 3 * SECOND)) == [copy(3, 4, parent=2)]
+
+
+def test_hops_do_not_overflow() -> None:
+    """What a heartbeat cannot tell is cut to what it can."""
+    made = election()
+    made.receive(2, copy(1, 255), STRONG, 0)
+    assert sent(made.timer(RELAY, 0)) == [copy(1, 255, parent=2)]
+
+
+# The parent
+
+
+def test_the_sender_of_the_first_copy_is_the_parent_of_who_has_none() -> None:
+    """Figure 2.4: at once, without waiting for the round's other copies."""
+    made = election()
+    assert list(made.receive(2, copy(1, 3), STRONG, 0)[1]) == [ParentChanged(2)]
+
+
+def test_a_clients_copy_makes_no_parent() -> None:
+    """Brokers make the tree, clients hang on it."""
+    made = election()
+    assert made.receive(2, copy(1, 0, is_broker=False), STRONG, 0) == NOTHING
+    assert (made.parent, made.leadership) == (None, NO_LEADERSHIP)
+
+
+def test_a_sticky_parent_is_kept_while_none_is_nearer() -> None:
+    """Whoever's copy comes first; a nearer one is taken when the round's copies are all there."""
+    made = election()
+    one_round(made, 1, (2, 2, STRONG))
+    assert one_round(made, 2, (3, 2, STRONG), (2, 2, STRONG)) == []
+    assert one_round(made, 3, (3, 3, STRONG), (2, 2, STRONG)) == []
+    assert one_round(made, 4, (2, 2, STRONG), (3, 1, STRONG)) == [ParentChanged(3)]
+
+
+def test_the_letter_of_the_thesis_takes_each_rounds_first_sender() -> None:
+    """Section 2.5, with `sticky_parent` false: however far it is, and nobody that comes later."""
+    made = election(sticky_parent=False)
+    assert one_round(made, 1, (2, 2, STRONG)) == [ParentChanged(2)]
+    assert one_round(made, 2, (3, 4, STRONG), (2, 1, STRONG)) == [ParentChanged(3)]
+    assert one_round(made, 3, (3, 4, STRONG), (2, 1, STRONG)) == []
+
+
+def test_a_weak_copy_makes_no_parent_where_there_is_a_strong_one() -> None:
+    """Though it comes first and with fewer hops."""
+    made = election()
+    assert one_round(made, 1, (2, 1, WEAK), (3, 4, STRONG), (4, 2, WEAK)) == [ParentChanged(3)]
+    assert one_round(made, 2, (2, 1, WEAK), (3, 4, STRONG)) == []
+
+
+def test_a_weak_copy_makes_a_parent_where_there_is_no_other() -> None:
+    """When the round's copies are all there; and it is passed on late."""
+    made = election()
+    actions, changes = made.receive(2, copy(1, 1), WEAK, SECOND)
+    assert list(changes) == []
+    assert PARAMETERS.relay_jitter <= pause(actions, RELAY) <= 2 * PARAMETERS.relay_jitter
+    assert list(made.timer(CHOOSE, 2 * SECOND)[1]) == [ParentChanged(2)]
+
+
+def test_a_weak_copy_of_another_leadership_makes_no_parent_where_there_is_a_strong_one() -> None:
+    """The way to the old leader is none to the new one."""
+    made = election()
+    one_round(made, 1, (2, 1, STRONG))
+    older = Leadership(500, 8)
+    changes = [
+        *made.receive(3, copy(7, 1, leadership=older), WEAK, 2 * SECOND)[1],
+        *made.receive(4, copy(7, 3, leadership=older), STRONG, 2 * SECOND)[1],
+        *made.timer(CHOOSE, 3 * SECOND)[1],
+    ]
+    assert changes == [ParentChanged(None), ParentChanged(4)]
+
+
+def test_a_parent_that_grows_weaker_is_kept() -> None:
+    """While its copies come with no more hops than the best, and through a change of the leader."""
+    made = election()
+    one_round(made, 1, (2, 2, STRONG))
+    assert one_round(made, 2, (2, 2, WEAK), (3, 2, STRONG)) == []
+    assert list(made.receive(2, copy(9, 2, leadership=Leadership(500, 8)), WEAK, 3 * SECOND)[1]) == []
+    assert made.parent == 2
+
+
+def test_a_parent_may_miss_some_rounds() -> None:
+    """After one more than `allowed_heartbeat_loss` in a row, the best other takes its place."""
+    made = election()
+    one_round(made, 1, (2, 1, STRONG))
+    for number in (2, 3):
+        assert one_round(made, number, (3, 2, STRONG)) == []
+    assert one_round(made, 4, (3, 2, STRONG), (2, 1, STRONG)) == []
+    for number in (5, 6):
+        assert one_round(made, number, (3, 2, STRONG)) == []
+    assert one_round(made, 7, (4, 3, STRONG), (3, 2, STRONG)) == [ParentChanged(3)]
+
+
+def test_nobody_as_far_away_as_told_becomes_the_parent() -> None:
+    """Its hops may well be our own, come round: then the two would be each other's parent."""
+    made = election()
+    made.receive(2, copy(1, 1), STRONG, SECOND)
+    made.timer(RELAY, SECOND)
+    made.receive(3, copy(1, 2), STRONG, SECOND)
+    made.give_up(2, SECOND)
+    assert made.timer(CHOOSE, SECOND) == ((), ())
+    assert made.parent is None
+
+
+def test_a_neighbour_given_up_is_no_parent_for_a_time() -> None:
+    """Not the first copy, nor the best; after `exclusion` it counts again."""
+    made = election()
+    one_round(made, 1, (2, 1, STRONG))
+    assert made.give_up(2, SECOND) == ((), (ParentChanged(None),))
+    assert one_round(made, 2, (2, 1, STRONG)) == []
+    assert one_round(made, 3, (2, 1, STRONG), (3, 2, STRONG)) == [ParentChanged(3)]
+    assert one_round(made, 5, (2, 1, STRONG), (3, 2, STRONG)) == [ParentChanged(2)]
+
+
+def test_a_round_that_came_only_from_neighbours_given_up_is_not_passed_on() -> None:
+    """There is no way here to tell of."""
+    made = election()
+    made.give_up(2, 0)
+    made.receive(2, copy(1, 1), STRONG, SECOND)
+    assert sent(made.timer(RELAY, SECOND)) == []
+
+
+# Children
+
+
+def test_children_appear_with_their_role_and_go_when_they_move() -> None:
+    """Each copy tells its sender's parent; of a copy more there is nothing to say."""
+    made = election()
+    assert list(made.receive(2, copy(1, 1, parent=ME, is_broker=False), STRONG, 0)[1]) == [NeighbourAppeared(2, False)]
+    assert list(made.receive(2, copy(2, 1, parent=ME, is_broker=False), STRONG, 0)[1]) == []
+    assert list(made.children) == [2]
+    assert list(made.receive(2, copy(3, 1, parent=7, is_broker=False), STRONG, 0)[1]) == [NeighbourGone(2, moved=True)]
+    assert list(made.children) == []
+
+
+def test_a_silent_child_is_gone() -> None:
+    """After one round more than `allowed_heartbeat_loss`; the next that we broadcast ourselves shows it."""
+    made = election()
+    made.timer(TIME_OUT, 0)
+    made.receive(2, copy(1, 1, leadership=Leadership(0, ME), parent=ME), STRONG, 0)
+    assert made.timer(LEAD, 3 * SECOND)[1] == []
+    assert made.timer(LEAD, 3 * SECOND + 1)[1] == [NeighbourGone(2, moved=False)]
+    assert made.timer(LEAD, 4 * SECOND)[1] == []
+
+
+def test_a_follower_notices_silent_children_too() -> None:
+    """When it passes a round on."""
+    made = election()
+    made.receive(2, copy(1, 1, parent=ME), STRONG, 0)
+    made.receive(3, copy(5, 1), STRONG, 5 * SECOND)
+    assert made.timer(RELAY, 5 * SECOND)[1] == [NeighbourGone(2, moved=False)]
+
+
+def test_an_adopted_child_is_one_like_any_other() -> None:
+    """Its own heartbeat says nothing new; its silence does."""
+    made = election()
+    made.adopt(2, SECOND)
+    assert list(made.receive(2, copy(1, 1, parent=ME, is_broker=False), STRONG, 2 * SECOND)[1]) == []
+    assert made.timer(RELAY, 6 * SECOND)[1] == [NeighbourGone(2, moved=False)]
+
+
+def test_a_child_given_up_is_none() -> None:
+    """Until it says again that it is one."""
+    made = election()
+    made.receive(2, copy(1, 1, parent=ME, is_broker=False), STRONG, 0)
+    assert made.give_up(2, SECOND) == NOTHING
+    assert list(made.children) == []
+    assert list(made.receive(2, copy(2, 1, parent=ME, is_broker=False), STRONG, 2 * SECOND)[1]) == [
+        NeighbourAppeared(2, False)
+    ]
+
+
+# The time-out
+
+
+def heard_at(times: Sequence[SimTime]) -> SimTime:
+    """The time-out set after rounds that were heard at these times."""
+    made = election()
+    for number, now in enumerate(times, start=1):
+        actions, _ = made.receive(2, copy(number, 1), STRONG, now)
+    return pause(actions, TIME_OUT)
+
+
+def test_the_time_out_is_short_while_rounds_come_regularly() -> None:
+    """The lower bound, and a random quarter so that not all brokers become leaders at once."""
+    after = heard_at([number * SECOND for number in range(20)])
+    assert PARAMETERS.leader_time_out_min <= after <= PARAMETERS.leader_time_out_min * 5 // 4
+
+
+def test_the_time_out_grows_when_rounds_are_lost() -> None:
+    """Gaps of one and three seconds in turn: only the upper bound is beyond both."""
+    times = [2 * number * SECOND + (number % 2) * SECOND for number in range(20)]
+    assert heard_at(times) > PARAMETERS.leader_time_out_min * 5 // 4
+
+
+@given(st.lists(st.integers(0, 60 * SECOND), min_size=1, max_size=20))
+def test_the_time_out_stays_within_its_bounds(gaps: list[SimTime]) -> None:
+    """Whatever the gaps between rounds were."""
+    times = [sum(gaps[:number]) for number in range(len(gaps) + 1)]
+    assert PARAMETERS.leader_time_out_min <= heard_at(times) <= PARAMETERS.leader_time_out_max * 5 // 4
+
+
+def test_the_time_between_two_leaders_is_no_gap_between_rounds() -> None:
+    """A partition of a minute does not make the next leader's loss noticed later."""
+    made = election()
+    made.receive(2, copy(1, 1), STRONG, SECOND)
+    actions, _ = made.receive(2, copy(7, 1, leadership=Leadership(1, 8)), STRONG, 60 * SECOND)
+    assert pause(actions, TIME_OUT) <= PARAMETERS.leader_time_out_min * 5 // 4
+    made.timer(TIME_OUT, 70 * SECOND)
+    actions, _ = made.receive(2, copy(8, 1, leadership=Leadership(0, 8)), STRONG, 130 * SECOND)
+    assert pause(actions, TIME_OUT) <= PARAMETERS.leader_time_out_min * 5 // 4
+
+
+def test_a_heartbeat_is_broadcast_on_within_milliseconds_of_its_time() -> None:
+    """The relay's delay is drawn uniformly: over many rounds it fills the jitter's range."""
+    made = election()
+    pauses = [pause(made.receive(2, copy(number, 1), STRONG, number * SECOND)[0], RELAY) for number in range(1, 200)]
+    assert min(pauses) < 10 * MILLISECOND
+    assert max(pauses) > PARAMETERS.relay_jitter - 10 * MILLISECOND
+    assert max(pauses) <= PARAMETERS.relay_jitter
