@@ -64,7 +64,11 @@ class Aodv(Agent):
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         """Events that AODV has no use for do nothing."""
         if type(event) is Received:  # nearly all of a run's events
-            return self._receive(event.sender, event.message, now)
+            receiver = self._receivers.get(type(event.message))
+            if receiver is None:  # a frame of another protocol
+                return ()
+            receiver(event.sender, event.message, now)
+            return self._out.take() if self._out.pending else ()
         handler = self._handlers.get(type(event))
         return handler(event, now) if handler else ()
 
@@ -74,23 +78,23 @@ class Aodv(Agent):
     def _publish(self, event: Publish, now: SimTime) -> Iterable[Action]:
         notification = event.notification
         addressed = " ".join(map(str, event.subscribers))
-        self._router.out.note(Note(ROUTE, notification_id=str(notification.id), detail=addressed))
+        self._out.note(Note(ROUTE, notification_id=str(notification.id), detail=addressed))
         for subscriber in event.subscribers:
             if subscriber == self.node:
                 self._deliver(notification, 0)
             else:
                 self._router.originate(notification, subscriber, now)
-        return self._router.out.take()
+        return self._out.take()
 
     def _send_failed(self, event: SendFailed, _: SimTime) -> Iterable[Action]:
         # With the link layer the frame is retransmitted, and a break is noticed if that does not help either.
         if isinstance(event.message, DataPacket):
-            self._router.out.drop(event.message, event.reason)
-        return self._router.out.take()
+            self._out.drop(event.message, event.reason)
+        return self._out.take()
 
     def _start(self, _: Started, __: SimTime) -> Iterable[Action]:
         self._router.start()
-        return self._router.out.take()
+        return self._out.take()
 
     def _crash(self, _: Crashed, __: SimTime) -> Iterable[Action]:
         # The application subscribes once only: its filters are stable storage, everything else is lost.
@@ -104,7 +108,7 @@ class Aodv(Agent):
         else:
             self._router.start()
         self._has_crashed = False
-        return self._router.out.take()
+        return self._out.take()
 
     def _subscribe(self, event: Subscribe, _: SimTime) -> Iterable[Action]:
         self._filters.append(event.filter)
@@ -117,7 +121,7 @@ class Aodv(Agent):
 
     def _forget(self) -> None:
         self._router = Router(self.node, self.parameters, self.random, self._arrived)
-        self._receive = self._router.receive
+        self._receivers, self._out = self._router.receivers, self._router.out
         self._delivered = Recent(self.parameters.delivered_memory)
 
     def _arrived(self, packet: DataPacket) -> None:
@@ -127,4 +131,4 @@ class Aodv(Agent):
         # A packet whose acknowledgement was lost is routed again, and may arrive twice.
         is_wanted = any(entry.matches(notification) for entry in self._filters)
         if is_wanted and self._delivered.add(notification.id):
-            self._router.out.deliver(notification, hops)
+            self._out.deliver(notification, hops)

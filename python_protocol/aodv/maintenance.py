@@ -25,7 +25,7 @@ class Maintenance:
         self._packets = packets
         self._discovery = discovery
         self._errors = errors
-        self._hear_neighbour, self._hear_route = state.neighbours.hear, state.table.hear
+        self._heard, self._hear_route = state.neighbours.heard, state.table.hear
         self._active_route_timeout = state.parameters.active_route_timeout
         self._checked_at: SimTime = 0
         """When the hello timer last ran out."""
@@ -47,7 +47,8 @@ class Maintenance:
 
     def hear(self, sender: NodeId, now: SimTime) -> None:
         """A control message came from a neighbour: it is alive, and there is a route to it (section 6.2)."""
-        self._hear_neighbour(sender, now)
+        if sender in self._heard:
+            self._heard[sender] = now
         if self._hear_route(sender, now, now + self._active_route_timeout):
             self._discovery.learned(sender, now)
 

@@ -12,28 +12,29 @@ class Neighbours:
     def __init__(self, hello_timeout: SimTime, blacklist_timeout: SimTime) -> None:
         self._hello_timeout = hello_timeout
         self._blacklist_timeout = blacklist_timeout
-        self._heard: dict[NodeId, SimTime] = {}
+        self.heard: dict[NodeId, SimTime] = {}
+        """When those that are watched were last heard."""
         self.blacklisted: dict[NodeId, SimTime] = {}
-        """Until when; some may be over."""
+        """Until when RREQs from a neighbour are to be ignored; for some that may be over."""
 
     def hello(self, neighbour: NodeId, now: SimTime) -> None:
         """A hello came: from now on the neighbour is watched."""
-        self._heard[neighbour] = now
+        self.heard[neighbour] = now
 
     def hear(self, neighbour: NodeId, now: SimTime) -> None:
         """Any other frame came: it counts as a sign of life of a neighbour that is watched."""
-        if neighbour in self._heard:
-            self._heard[neighbour] = now
+        if neighbour in self.heard:
+            self.heard[neighbour] = now
 
     def forget(self, neighbour: NodeId) -> None:
         """The neighbour is lost: it is watched again after its next hello."""
-        self._heard.pop(neighbour, None)
+        self.heard.pop(neighbour, None)
 
     def lost(self, now: SimTime) -> list[NodeId]:
         """Takes out the neighbours that have been silent for too long, in the order of their ids."""
-        silent = sorted(node for node, heard in self._heard.items() if heard + self._hello_timeout <= now)
+        silent = sorted(node for node, heard in self.heard.items() if heard + self._hello_timeout <= now)
         for neighbour in silent:
-            del self._heard[neighbour]
+            del self.heard[neighbour]
         return silent
 
     def blacklist(self, neighbour: NodeId, now: SimTime) -> None:

@@ -29,7 +29,6 @@ from python_protocol.aodv.route_errors import RouteErrors
 from python_protocol.aodv.routing_table import RoutingTable
 from python_protocol.aodv.state import State
 from python_protocol.aodv.transmitter import Transmitter
-from python_protocol.codec import Message
 from python_protocol.events import TimerKey
 from python_protocol.filters import Notification
 from python_protocol.jitter import JitterTimer
@@ -48,8 +47,6 @@ class Router:
         self, node: NodeId, parameters: AodvParameters, random: Random, arrived: Callable[[DataPacket], None]
     ) -> None:
         self._state = state = State(node, parameters, random)
-        self._take, self._pending = state.out.take, state.out.pending
-        self._neighbours = state.neighbours
         self._arrived = arrived
         self._seen = IdCache(parameters.path_discovery_time)
         self._errors = RouteErrors(state)
@@ -58,7 +55,9 @@ class Router:
         self._replies = Replies(state, self._discovery)
         self._requests = Requests(state, self._discovery, self._replies, self._seen)
         self._maintenance = Maintenance(state, self._packets, self._discovery, self._errors)
-        self._receivers = self._make_receivers()
+        self._hear = self._maintenance.hear
+        self.receivers = self._make_receivers()
+        """What takes each kind of message from a neighbour: (sender, message, now)."""
         self._timers = self._make_timers()
 
     def _make_receivers(self) -> dict[type[Any], Callable[[NodeId, Any, SimTime], None]]:
@@ -109,23 +108,17 @@ class Router:
         packet = DataPacket(self._state.parameters.net_diameter, 0, self._state.node, destination, notification)
         self._discovery.carry(packet, now)
 
-    def receive(self, sender: NodeId, message: Message, now: SimTime) -> Sequence[Action]:
-        """A frame from a neighbour; those of other protocols are ignored."""
-        receiver = self._receivers.get(type(message))
-        if receiver is not None:
-            receiver(sender, message, now)
-        return self._take() if self._pending else ()
-
     def timer(self, key: TimerKey, now: SimTime) -> Sequence[Action]:
         """One of the timers that were set has run out."""
         self._timers[key if isinstance(key, str) else type(key)](key, now)
-        return self._take()
+        return self.out.take()
 
     def _receive_request(self, sender: NodeId, request: RouteRequest, now: SimTime) -> None:
         # Most frames of a large network end here: each node hears every request from each of its neighbours.
-        if self._neighbours.blacklisted and self._neighbours.is_blacklisted(sender, now):
+        neighbours = self._state.neighbours
+        if sender in neighbours.blacklisted and neighbours.is_blacklisted(sender, now):
             return
-        self._maintenance.hear(sender, now)
+        self._hear(sender, now)
         if self._seen.is_known((request.originator, request.rreq_id), now):
             return
         if request.originator != self._state.node:
@@ -146,7 +139,7 @@ class Router:
     def _receive_frame(self, sender: NodeId, frame: LinkData | LinkAck, now: SimTime) -> None:
         self._state.neighbours.hear(sender, now)
         for message in self.out.receive(sender, frame, now):
-            self._receivers[type(message)](sender, message, now)
+            self.receivers[type(message)](sender, message, now)
 
     def _receive_packet(self, sender: NodeId, packet: DataPacket, now: SimTime) -> None:
         self._state.neighbours.hear(sender, now)
