@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pandas as pd
 from pyspark.errors import PySparkException
-from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
 from bridge.errors import RoambusError, UserError
+from spark.catalogue import COUNTS
 from spark.layout import METRICS_FOLDER, POINTS, RUNS, TRACE_FILE, TRACES
-from spark.metrics import RUN, run_metrics
+from spark.metrics import RUN, SENT, run_metrics
 from spark.points import mean_points, name_runs
 from spark.session import spark_session
 from spark.tables import write_tables
-from spark.traces import damage, find_traces, missing, read_traces, run_name
+from spark.traces import damage, file_of, find_traces, missing, read_traces, run_name
 
 
 def aggregate(results: Path, master: str = "local[*]") -> list[str]:
@@ -41,12 +41,20 @@ def _nothing_to_read(results: Path, damaged: Sequence[str]) -> str:
 
 
 def compute_metrics(files: Sequence[Path], master: str = "local[*]") -> pd.DataFrame:
-    """The metrics of these traces, one row a run, indexed by `run`; raises RoambusError if Spark fails."""
-    names = [run_name(file) for file in files]
+    """The metrics of these traces, one row a run, indexed by the run's name; raises RoambusError if Spark fails."""
     try:
         with spark_session(master) as session:
-            runs = session.range(1).select(F.explode(F.array(*map(F.lit, names))).alias(RUN))
-            return run_metrics(read_traces(session, files), runs).toPandas().set_index(RUN)
+            metrics = run_metrics(read_traces(session, files)).toPandas()
     except PySparkException as error:
         problem = str(error).partition("\n")[0]
         raise RoambusError(f"Spark could not compute the metrics of {len(files)} traces: {problem}") from error
+    metrics.index = pd.Index([run_name(file_of(uri)) for uri in metrics.pop(RUN)], name=RUN)
+    return _with_empty_runs(metrics, [run_name(file) for file in files])
+
+
+def _with_empty_runs(metrics: pd.DataFrame, runs: Sequence[str]) -> pd.DataFrame:
+    """A row for traces without any row, too: they cannot come out of Spark."""
+    whole = pd.DataFrame(index=pd.Index(runs, name=RUN)).join(metrics, how="outer")
+    whole[list(COUNTS)] = whole[list(COUNTS)].fillna(0).astype("int64")
+    whole[SENT] = [kinds if isinstance(kinds, dict) else {} for kinds in whole[SENT]]
+    return whole

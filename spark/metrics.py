@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812  # the name that every text
 from spark import catalogue, schema
 
 RUN = "run"
-"""The column that tells runs apart: the folder of the trace below the folder of all traces."""
+"""The column that tells runs apart."""
 SENT = "sent"
 """The column that maps each message type to the number of packets sent."""
 
@@ -22,13 +22,13 @@ _ROLES = ("publisher", "subscriber", "broker")
 """A node with several roles counts as the last of them."""
 
 
-def run_metrics(traces: DataFrame, runs: DataFrame) -> DataFrame:
-    """One row for each of `runs` (column `run`), with the metrics of `spark.catalogue` and the map `sent`.
+def run_metrics(traces: DataFrame) -> DataFrame:
+    """One row for each run that has any, with the metrics of `spark.catalogue` and the map `sent`.
 
     `traces` has the columns of `spark.schema` and `run`. A metric without anything to measure is null.
     """
     parts = (_delivery_metrics(_pairs(traces)), _node_metrics(_nodes(traces)), _sent(traces))
-    joined = reduce(lambda whole, part: whole.join(part, RUN, "left"), parts, runs)
+    joined = reduce(lambda whole, part: whole.join(part, RUN, "full"), parts)
     return joined.na.fill(0, list(catalogue.COUNTS))
 
 

@@ -24,7 +24,7 @@ _AXIS_PREFIX = "axis_"
 def name_runs(metrics: pd.DataFrame) -> pd.DataFrame:
     """One row a run: agent, axes and seed, then the metrics, then a column for each message type sent.
 
-    `metrics` is what `spark.metrics.run_metrics` gives, indexed by `run`.
+    `metrics` is what `spark.aggregate.compute_metrics` gives.
     """
     places = pd.DataFrame([_levels(str(run)) for run in metrics.index], index=metrics.index)
     known = metrics[[metric.column for metric in catalogue.METRICS]]
@@ -35,7 +35,7 @@ def name_runs(metrics: pd.DataFrame) -> pd.DataFrame:
 
 def _sent_columns(metrics: pd.DataFrame) -> pd.DataFrame:
     """A column for each message type that any run sent; 0 where a run did not."""
-    table = pd.DataFrame([kinds or {} for kinds in metrics[SENT]], index=metrics.index)
+    table = pd.DataFrame(list(metrics[SENT]), index=metrics.index)
     return table[sorted(table.columns)].fillna(0).astype("int64").add_prefix(catalogue.SENT_PREFIX)
 
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -63,16 +64,21 @@ def _places(sweep: dict[str, Any]) -> list[str]:
 
 
 def run_name(file: Path) -> str:
-    """What the column `run` calls the run of a trace file: its folders from `agent=` on."""
+    """What tables call the run of a trace file: its folders from `agent=` on."""
     parts = file.parent.parts
     start = max(index for index, part in enumerate(parts) if part == TRACES)
     return "/".join(parts[start + 1 :])
 
 
 def read_traces(session: SparkSession, files: Sequence[Path]) -> DataFrame:
-    """The rows of all files, with the column `run`."""
+    """The rows of all files; `run` is the URI of a row's file.
+
+    It is the same for all rows of a file, and so costs nothing, as anything computed from it would.
+    """
     rows = session.read.schema(from_arrow_schema(TRACE_SCHEMA)).parquet(*(str(file) for file in files))
-    # The path is a URI, but with its plus signs as they are.
-    path = F.url_decode(F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B")))
-    name = F.regexp_extract(path, f"^.*/{TRACES}/({AGENT}=.*)/{TRACE_FILE}$", 1)
-    return rows.select(*TRACE_SCHEMA.names, name.alias(RUN))
+    return rows.select(*TRACE_SCHEMA.names, F.col("_metadata.file_path").alias(RUN))
+
+
+def file_of(uri: str) -> Path:
+    """The file that Spark calls `uri`."""
+    return Path(unquote(urlsplit(uri).path))

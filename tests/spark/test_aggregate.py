@@ -71,6 +71,16 @@ def test_same_traces_same_files(sound: Path) -> None:
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+def test_a_run_in_which_nothing_happened(sound: Path, tmp_path: Path) -> None:
+    """A trace without rows is a run of its own, with 0 packets of every type that others sent."""
+    shutil.copytree(sound / TRACES / "agent=a/nodes=9", tmp_path / TRACES / "agent=a/nodes=9")
+    write_trace(tmp_path, "agent=a/nodes=9/messages=x+y/seed=2", [])
+    assert aggregate(tmp_path) == []
+    runs = pd.read_csv(tmp_path / "metrics" / "runs.csv", index_col="seed")
+    assert list(runs.index) == [0, 1, 2, 10]
+    assert [runs[column].loc[2] for column in ("expected", "messages", "sent_A", "sent_B")] == [0, 0, 0, 0]
+
+
 def test_damaged_and_missing_runs_are_named_and_skipped(sound: Path, tmp_path: Path) -> None:
     """Each run that cannot be used has a line with its file; the others are aggregated all the same."""
     problems = aggregate(damaged_copy(sound, tmp_path))
