@@ -56,5 +56,5 @@ def _with_empty_runs(metrics: pd.DataFrame, runs: Sequence[str]) -> pd.DataFrame
     """A row for traces without any row, too: they cannot come out of Spark."""
     whole = pd.DataFrame(index=pd.Index(runs, name=RUN)).join(metrics, how="outer")
     whole[list(COUNTS)] = whole[list(COUNTS)].fillna(0).astype("int64")
-    whole[SENT] = [kinds if isinstance(kinds, dict) else {} for kinds in whole[SENT]]
+    whole[SENT] = whole[SENT].map(lambda kinds: kinds if isinstance(kinds, dict) else {})
     return whole
