@@ -129,7 +129,9 @@ def _scale(figure: Figure, axes: Axes) -> None:
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         axes.yaxis.set_minor_locator(NullLocator())
-    elif figure.share:
+        return
+    axes.ticklabel_format(axis="y", useOffset=False)  # an offset at the end of the axis is easily overlooked
+    if figure.share:
         axes.set_ylim(0, max(1.05, *means))
     elif figure.from_zero:
         axes.set_ylim(bottom=0)
