@@ -226,11 +226,11 @@ def sweep(
     from experiments.sweep_file import read_sweep
 
     chosen = override(read_sweep(sweep), _pairs("--set", settings), seeds)
-    _sweep(chosen, out or Path("results", Path(sweep).stem), workers, level, retry_failed)
+    _report_problems(_sweep(chosen, out or Path("results", Path(sweep).stem), workers, level, retry_failed))
 
 
-def _sweep(chosen: Sweep, out: Path, workers: int, level: str, retry_failed: bool) -> None:
-    """Runs all of it; ends the command with EXIT_FAILED_RUNS if a run failed."""
+def _sweep(chosen: Sweep, out: Path, workers: int, level: str, retry_failed: bool) -> list[str]:
+    """Runs all of it; returns a line for each run that failed."""
     from rich.console import Console
 
     from bridge.backends.radio.backend import RadioBackend
@@ -246,9 +246,14 @@ def _sweep(chosen: Sweep, out: Path, workers: int, level: str, retry_failed: boo
     except KeyboardInterrupt:
         raise InterruptionError(f"interrupted; the same command goes on with what is missing in {out}") from None
     click.echo(f"{out}: runs done {summary.complete}, already there {summary.skipped}, failed {len(summary.failures)}")
-    for place, error in summary.failures:
-        click.echo(f"  {place}: {error}", err=True)
-    if summary.failures:
+    return [f"{place}: {error}" for place, error in summary.failures]
+
+
+def _report_problems(problems: Sequence[str]) -> None:
+    """Says what is wrong with single runs, once everything else is done, and ends the command."""
+    for problem in problems:
+        click.echo(f"  {problem}", err=True)
+    if problems:
         sys.exit(EXIT_FAILED_RUNS)
 
 
@@ -261,8 +266,9 @@ def aggregate(results: Path) -> None:
     """
     from spark.aggregate import aggregate as aggregate_results
 
-    aggregate_results(_existing(results))
+    problems = aggregate_results(_existing(results))
     click.echo(results / "metrics")
+    _report_problems(problems)
 
 
 @commands.command()
@@ -294,7 +300,9 @@ def reproduce(experiment: str, quick: bool, workers: int, out: Path | None) -> N
 
     Example: roambus reproduce thesis --quick --out results/thesis-quick
     """
+    from experiments.claims import check_claims, format_claims
     from experiments.figures import draw_figures
+    from experiments.measurements import read_measurements
     from experiments.report import write_report
     from experiments.sweep import override
     from experiments.sweep_file import read_sweep
@@ -304,7 +312,9 @@ def reproduce(experiment: str, quick: bool, workers: int, out: Path | None) -> N
     if quick:
         chosen = override(chosen, QUICK, QUICK_SEEDS)
     folder = out or Path("results", f"{experiment}-quick" if quick else experiment)
-    _sweep(chosen, folder, workers, "app", retry_failed=True)
-    aggregate_results(folder)
+    problems = _sweep(chosen, folder, workers, "app", retry_failed=True)
+    problems += aggregate_results(folder)
     draw_figures(folder)
+    click.echo(format_claims(check_claims(read_measurements(folder))))
     click.echo(write_report(folder))
+    _report_problems(problems)

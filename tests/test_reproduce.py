@@ -24,3 +24,17 @@ def test_reproduce_ends_with_report_and_pictures(tmp_path: Path) -> None:
     report = (out / "report.html").read_text()
     assert re.search(r"(src|href)=[\"']https?:", report) is None
     assert "does not hold" in report or "holds" in report
+
+
+def test_a_damaged_trace_is_named_and_the_rest_counts(tmp_path: Path) -> None:
+    """Aggregation leaves a damaged run out, says which, and ends with an exit code that tells."""
+    out = tmp_path / "field"
+    sweep = [ROAMBUS, "sweep", "beacon", "--set", "nodes=4", "--seeds", "2", "--out", out]
+    subprocess.run(sweep, check=True, capture_output=True)
+    damaged, *_ = sorted(out.glob("traces/**/trace.parquet"))
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    done = subprocess.run([ROAMBUS, "aggregate", out], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert str(damaged.relative_to(out).parent) in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (out / "metrics" / "runs.csv").read_text().count("\n") == 2
