@@ -57,7 +57,7 @@ def moves(time: int, node: NodeId, old: NodeId, new: NodeId, away: int = 0) -> l
 
 
 @given(connected_graphs(7), st.integers(0, 100))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_everything_arrives_once_in_a_static_network(graph: tuple[int, Edges], seed: int) -> None:
     """Every node with all roles gets every notification once, and then there is nothing but heartbeats."""
     nodes, links = graph
@@ -127,7 +127,7 @@ def test_a_partition_stores_and_a_merge_replays(seed: int) -> None:
 
 
 @given(connected_graphs(6), st.data(), st.integers(0, 100))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_links_that_break_and_come_back_lose_nothing(graph: tuple[int, Edges], data: st.DataObject, seed: int) -> None:
     """Some links are away for a while, at different times; when all are back, everything has come everywhere."""
     nodes, links = graph
