@@ -128,14 +128,14 @@ def test_a_partition_stores_and_a_merge_replays(seed: int) -> None:
 
 @given(connected_graphs(6), st.data(), st.integers(0, 100))
 @settings(max_examples=10)
-def test_links_that_break_and_come_back_lose_nothing(graph: tuple[int, Edges], data: st.DataObject, seed: int) -> None:
-    """Some links are away for a while, at different times; when all are back, everything has come everywhere."""
+def test_a_link_that_breaks_and_comes_back_loses_nothing(
+    graph: tuple[int, Edges], data: st.DataObject, seed: int
+) -> None:
+    """Any one link is away for a while; when it is back, everything has come everywhere, and all is quiet."""
     nodes, links = graph
-    changes = []
-    for a, b in data.draw(st.sets(st.sampled_from(list(links)), max_size=3)):
-        down = data.draw(st.integers(10, 16))
-        changes.append(LinkChange(down * SECOND, a, b, up=False))
-        changes.append(LinkChange((down + data.draw(st.integers(1, 8))) * SECOND, a, b, up=True))
+    a, b = data.draw(st.sampled_from(list(links)))
+    down, away = data.draw(st.integers(10, 16)), data.draw(st.integers(1, 8))
+    changes = [LinkChange(down * SECOND, a, b, up=False), LinkChange((down + away) * SECOND, a, b, up=True)]
     workload = publishing(0, range(1, nodes), start=8 * SECOND, until=26 * SECOND)
     roles = [P | S | B] * nodes
     rows = run(MftPubSub, nodes, links, workload, roles=roles, changes=changes, seed=seed, time_limit=40 * SECOND)
