@@ -116,7 +116,7 @@ def components(nodes: int, links: Edges) -> list[set[NodeId]]:
 
 
 @given(connected_graphs(8), st.data(), st.integers(0, 100))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_every_partition_gets_one_leader_and_a_tree(graph: tuple[int, Edges], data: st.DataObject, seed: int) -> None:
     """Whatever links break after 8 s: soon one node of each partition leads, and all parents lead to it."""
     nodes, links = graph
@@ -132,7 +132,7 @@ def test_every_partition_gets_one_leader_and_a_tree(graph: tuple[int, Edges], da
 
 
 @given(connected_graphs(8), st.integers(0, 100))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_a_stable_network_comes_to_rest_in_a_tree_of_shortest_ways(graph: tuple[int, Edges], seed: int) -> None:
     """After as many rounds as it is deep no parent changes any more, and no way to the leader is shorter."""
     nodes, links = graph
@@ -156,7 +156,7 @@ def test_the_letter_of_the_thesis_does_not_come_to_rest() -> None:
 
 
 @given(connected_graphs(8), st.data(), st.integers(0, 100))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_clients_hang_on_brokers_and_join_no_partitions(
     graph: tuple[int, Edges], data: st.DataObject, seed: int
 ) -> None:
