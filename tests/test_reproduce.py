@@ -29,7 +29,7 @@ def test_reproduce_ends_with_report_and_pictures(tmp_path: Path) -> None:
 def test_a_damaged_trace_is_named_and_the_rest_counts(tmp_path: Path) -> None:
     """Aggregation leaves a damaged run out, says which, and ends with an exit code that tells."""
     out = tmp_path / "field"
-    sweep = [ROAMBUS, "sweep", "beacon", "--set", "nodes=4", "--seeds", "2", "--out", out]
+    sweep: list[str | Path] = [ROAMBUS, "sweep", "beacon", "--set", "nodes=4", "--seeds", "2", "--out", out]
     subprocess.run(sweep, check=True, capture_output=True)
     damaged, *_ = sorted(out.glob("traces/**/trace.parquet"))
     damaged.write_bytes(damaged.read_bytes()[:100])
