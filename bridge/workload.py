@@ -30,10 +30,16 @@ def commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> list[Command]:
 def _publish_commands(
     publications: Publications, subscriptions: Sequence[Subscription], seed: int, boot: SimTime
 ) -> Iterator[Command]:
+    matching = _matching(publications, subscriptions)
     for sequence, at in enumerate(_times(publications, seed, boot)):
-        identifier = NotificationId(publications.node, sequence)
-        notification = Notification(identifier, publications.attributes, publications.payload)
-        yield at, publications.node, Publish(notification, _matching(notification, subscriptions, at))
+        notification = _notification(publications, sequence)
+        subscribers = {entry.node for entry in matching if entry.at <= at}
+        yield at, publications.node, Publish(notification, tuple(sorted(subscribers)))
+
+
+def _notification(publications: Publications, sequence: int) -> Notification:
+    identifier = NotificationId(publications.node, sequence)
+    return Notification(identifier, publications.attributes, publications.payload)
 
 
 def _times(publications: Publications, seed: int, boot: SimTime) -> Iterator[SimTime]:
@@ -45,6 +51,7 @@ def _times(publications: Publications, seed: int, boot: SimTime) -> Iterator[Sim
         at += publications.interval
 
 
-def _matching(notification: Notification, subscriptions: Sequence[Subscription], at: SimTime) -> tuple[NodeId, ...]:
-    matching = {entry.node for entry in subscriptions if entry.at <= at and entry.filter.matches(notification)}
-    return tuple(sorted(matching))
+def _matching(publications: Publications, subscriptions: Sequence[Subscription]) -> list[Subscription]:
+    """Those whose filter wants the publications: filters look at attributes, which all of them share."""
+    notification = _notification(publications, 0)
+    return [entry for entry in subscriptions if entry.filter.matches(notification)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from python_protocol.roles import NodeId
 from python_protocol.simtime import SimTime
 
@@ -31,10 +33,5 @@ class IdCache:
 
     def sweep(self, now: SimTime) -> None:
         """Forgets what is over. All live equally long, so the oldest entries are the first of the dictionary."""
-        over = 0
-        for until in self._seen.values():
-            if until > now:
-                break
-            over += 1
-        for request in list(self._seen)[:over]:
+        for request, _ in list(takewhile(lambda entry: entry[1] <= now, self._seen.items())):
             del self._seen[request]

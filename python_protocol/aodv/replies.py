@@ -32,7 +32,8 @@ class Replies:
         reverse = state.table.active(reply.originator, now)
         if reverse is None:
             return
-        reply = replace(reply, acknowledge=state.parameters.rrep_ack)
+        if reply.acknowledge != state.parameters.rrep_ack:
+            reply = replace(reply, acknowledge=state.parameters.rrep_ack)
         self._remember_precursors(reply, reverse, now)
         if answers_broadcast:
             state.out.postpone(reverse.next_hop, reply)
