@@ -12,6 +12,7 @@ from bridge.backends.radio import csma, events, heap, outbox, receiver, traffic,
 from bridge.backends.radio.channel import apply_moves
 from bridge.backends.radio.compiled import compiled, entry_point, typeof
 from bridge.backends.radio.state import State
+from bridge.interrupts import interrupts_postponed
 from python_protocol.simtime import SimTime
 
 Reached = tuple[int, int, int, int]
@@ -99,6 +100,7 @@ def bind(s: State) -> Advance:
 
 def _compiled_for(s: State) -> Advance:
     signature = (typeof(s), numba.int64, numba.int64)
-    _DISPATCHER.compile(signature)
+    with interrupts_postponed():
+        _DISPATCHER.compile(signature)
     advance: Advance = _DISPATCHER.get_overload(signature)
     return advance
