@@ -24,6 +24,7 @@ from bridge.workload import commands
 from python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
 from python_protocol.agent import Agent
 from python_protocol.events import Event, Publish, Received, SendFailed, Started, Subscribe, TimerFired, TimerKey
+from python_protocol.notes import node_list
 from python_protocol.parameters import parse_parameters
 from python_protocol.roles import BROADCAST, NodeId, format_roles
 from python_protocol.simtime import SimTime, format_time
@@ -31,7 +32,6 @@ from spark.schema import (
     DELIVER,
     DROP,
     ENERGY,
-    LIST_SEPARATOR,
     MOVE,
     PUBLISH,
     RADIO,
@@ -199,7 +199,7 @@ class Host:
             case Subscribe():
                 add(now, node, SUBSCRIBE, detail=str(event.filter))
             case Publish():
-                subscribers = LIST_SEPARATOR.join(map(str, event.subscribers))
+                subscribers = node_list(event.subscribers)
                 add(now, node, PUBLISH, notification_id=str(event.notification.id), detail=subscribers)
 
     def _trace_totals(self, totals: Totals) -> None:

@@ -20,9 +20,6 @@ from python_protocol.roles import NodeId
 Value = int | float | str
 """What an attribute can hold. Numbers compare with numbers, texts with texts; never one with the other."""
 
-TOPIC = "topic"
-"""The attribute that topic-based systems filter on."""
-
 _IDENTIFIER = Struct("!HI")
 _INTEGER, _REAL, _TEXT = 0, 1, 2
 

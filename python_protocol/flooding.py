@@ -16,7 +16,7 @@ from python_protocol.codec import Message, MessageSet, Reader, Writer
 from python_protocol.events import Crashed, Event, Publish, Received, Subscribe, TimerFired, Unsubscribe
 from python_protocol.filters import Filter, Notification
 from python_protocol.jitter import Jitter, JitterTimer
-from python_protocol.notes import ROUTE
+from python_protocol.notes import ROUTE, node_list
 from python_protocol.parameters import parameter
 from python_protocol.recent import Recent
 from python_protocol.roles import BROADCAST, NodeId, Role
@@ -111,7 +111,7 @@ class Flooding(Agent):
     def _publish(self, event: Publish) -> Iterable[Action]:
         notification = event.notification
         self._seen.add(notification.id)
-        addressed = " ".join(map(str, event.subscribers))
+        addressed = node_list(event.subscribers)
         yield Note(ROUTE, notification_id=str(notification.id), detail=addressed)
         yield from self._deliver(notification, 0)
         yield Send(BROADCAST, Flood(self.parameters.ttl, 0, notification))

@@ -1,9 +1,13 @@
-"""The names of the trace rows that agents write by `Note`.
+"""The names of the trace rows that agents write by `Note`, and how a row lists nodes.
 
-They are the same as in `spark.schema`, which agents do not import: they run without what analyses the trace.
+`spark.schema` takes them from here: agents run without what analyses the trace.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+
+from python_protocol.roles import NodeId
 
 ROUTE = "route"
 """The protocol takes a notification on for the subscribers listed in `detail`, blanks between them."""
@@ -15,3 +19,11 @@ STORE = "store"
 """A broker stores a notification for subscriber `peer`."""
 REPLAY = "replay"
 """A broker sends a stored notification towards subscriber `peer`."""
+
+LIST_SEPARATOR = " "
+"""Between the node ids of a list in `detail`."""
+
+
+def node_list(nodes: Iterable[NodeId]) -> str:
+    """The nodes as a row's `detail` lists them."""
+    return LIST_SEPARATOR.join(map(str, nodes))

@@ -7,6 +7,36 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from python_protocol.notes import DROP, LIST_SEPARATOR, MIGRATE, REPLAY, ROUTE, STORE
+
+__all__ = [
+    "BYTES",
+    "DELIVER",
+    "DETAIL",
+    "DROP",
+    "ENERGY",
+    "EVENT",
+    "HOPS",
+    "LIST_SEPARATOR",
+    "MESSAGE_TYPE",
+    "MIGRATE",
+    "MOVE",
+    "NODE",
+    "NOTIFICATION_ID",
+    "PEER",
+    "PUBLISH",
+    "RADIO",
+    "RECEIVE",
+    "REPLAY",
+    "ROLE",
+    "ROUTE",
+    "SEND",
+    "STORE",
+    "SUBSCRIBE",
+    "TIME_S",
+    "TRACE_SCHEMA",
+]
+
 TIME_S = "time_s"
 NODE = "node"
 EVENT = "event"
@@ -21,24 +51,12 @@ PUBLISH = "publish"
 """A publisher's application publishes: `notification_id`; `detail` is a list of the subscribers that want it."""
 SUBSCRIBE = "subscribe"
 """A subscriber's application subscribes: `detail` is the filter."""
-UNSUBSCRIBE = "unsubscribe"
-"""A subscriber's application unsubscribes: `detail` is the filter."""
-ROUTE = "route"
-"""The protocol takes pairs on: `notification_id`; `detail` is a list of subscribers (see the metric `attempted`)."""
 DELIVER = "deliver"
 """The application gets `notification_id` after `hops` radio hops."""
 SEND = "send"
 """A packet is handed to the network stack: `message_type`, `peer` (null for broadcast), `bytes` of the message."""
 RECEIVE = "receive"
 """A packet arrives from `peer` (only at level full)."""
-DROP = "drop"
-"""A packet or notification is given up: `detail` says why."""
-MIGRATE = "migrate"
-"""A node has a new parent, `peer` (null: none)."""
-STORE = "store"
-"""A broker stores `notification_id` for subscriber `peer`."""
-REPLAY = "replay"
-"""A broker sends the stored `notification_id` towards subscriber `peer`."""
 MOVE = "move"
 """The node is at `detail` = "x y" (m), and goes straight to the place of its next move row."""
 ROLE = "role"
@@ -47,9 +65,6 @@ ENERGY = "energy"
 """Written for each node at the end: `detail` is the energy used, in mJ."""
 RADIO = "radio"
 """Written for each node at the end: `message_type` names a count of the radio's, `detail` is its value."""
-
-LIST_SEPARATOR = " "
-"""Between the node ids of a list in `detail`."""
 
 TRACE_SCHEMA = pa.schema(
     [

@@ -27,7 +27,7 @@ from python_protocol.events import (
 )
 from python_protocol.filters import Filter, Notification
 from python_protocol.link import LINK_MESSAGES
-from python_protocol.notes import ROUTE
+from python_protocol.notes import ROUTE, node_list
 from python_protocol.recent import Recent
 from python_protocol.roles import NodeId, Role
 from python_protocol.simtime import SimTime
@@ -77,7 +77,7 @@ class Aodv(Agent):
 
     def _publish(self, event: Publish, now: SimTime) -> Iterable[Action]:
         notification = event.notification
-        addressed = " ".join(map(str, event.subscribers))
+        addressed = node_list(event.subscribers)
         self._out.note(Note(ROUTE, notification_id=str(notification.id), detail=addressed))
         for subscriber in event.subscribers:
             if subscriber == self.node:

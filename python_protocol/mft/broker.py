@@ -38,7 +38,7 @@ from python_protocol.mft.parameters import MftParameters
 from python_protocol.mft.routing import Route, RoutingTable
 from python_protocol.mft.storage import Storage
 from python_protocol.mft.timestamps import MAX_HOPS, Timestamp, at_hops
-from python_protocol.notes import REPLAY, ROUTE
+from python_protocol.notes import REPLAY, ROUTE, node_list
 from python_protocol.roles import NodeId
 
 Recipients = dict[NodeId | None, list[NodeId]]
@@ -389,5 +389,5 @@ def _is_from_client(sender: NodeId, message: Sub | Uns | Mig) -> bool:
 def _note_route(notification: Notification, matching: list[tuple[NodeId, NodeId | None]]) -> list[Action]:
     if not matching:
         return []
-    subscribers = " ".join(str(subscriber) for subscriber, _ in matching)
+    subscribers = node_list(subscriber for subscriber, _ in matching)
     return [Note(ROUTE, notification_id=str(notification.id), detail=subscribers)]
