@@ -28,6 +28,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from bridge.backends.interface import Step, Transmission
+from bridge.backends.radio.factory import RadioFactory
 from bridge.backends.radio import RadioBackend
 from bridge.errors import RoambusError, UserError
 from bridge.host import Host
@@ -35,7 +36,7 @@ from bridge.ini import parse_scenario
 from bridge.registry import load_agent
 from bridge.run import TRACE_FILE, RunPlan
 from bridge.trace import TraceWriter
-from experiments.runner import plan_runs, warm_up
+from experiments.runner import plan_runs, prepare
 from experiments.sweep import Sweep, override
 from experiments.sweep_file import read_sweep
 from python_protocol.simtime import SimTime, to_seconds
@@ -119,7 +120,7 @@ def measure_apart(sweep: Sweep, *, profiled: bool) -> Cost:
 
 def measure(plan: RunPlan, *, profiled: bool) -> Cost:
     """The cost of a run in this process."""
-    warm_up(plan, RadioBackend)
+    prepare(plan, RadioFactory())
     load_agent(plan.agent)  # its modules are not part of a run's cost, in a sweep they are loaded once
     profiler = cProfile.Profile() if profiled else None
     with profiler or nullcontext():

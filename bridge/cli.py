@@ -14,6 +14,7 @@ import click
 from bridge.errors import RoambusError, UserError
 
 if TYPE_CHECKING:
+    from bridge.backends.factory import BackendFactory
     from experiments.sweep import AgentChoice, Sweep
 
 EXIT_FAILED_RUNS = 1
@@ -42,10 +43,28 @@ LEVEL = click.option(
     show_default=True,
     help="What the trace holds: full adds a row for each packet received.",
 )
+BACKEND = click.option(
+    "--backend",
+    type=click.Choice(["radio", "castalia"]),
+    default="radio",
+    show_default=True,
+    help="The embedded radio, or real Castalia (see roambus doctor).",
+)
+DEADLINE = click.option(
+    "--deadline",
+    type=click.FloatRange(1, 86400),
+    help="Seconds that host and simulator wait for each other; more for slow agents or a debugger.  [default: 30]",
+)
+BATCHING = click.option(
+    "--batching/--no-batching", default=True, help="Whether a simulator tells everything of one instant at once."
+)
 WORKERS = click.option(
     "--workers", type=click.IntRange(1), default=len(os.sched_getaffinity(0)), show_default="cores", help="Processes."
 )
 FOLDER = click.Path(file_okay=False, path_type=Path)
+OUT = click.option(
+    "--out", type=FOLDER, default=Path("results/run"), show_default=True, help="Results folder."
+)
 
 
 def main() -> None:
@@ -141,7 +160,10 @@ def render(
 @SETTINGS
 @SEED
 @LEVEL
-@click.option("--out", type=FOLDER, default=Path("results/run"), show_default=True, help="Results folder.")
+@BACKEND
+@DEADLINE
+@BATCHING
+@OUT
 def run(
     template: str,
     agent: str,
@@ -149,23 +171,83 @@ def run(
     settings: Sequence[str],
     seed: int,
     level: str,
+    backend: str,
+    deadline: float | None,
+    batching: bool,
     out: Path,
 ) -> None:
     """Runs TEMPLATE (a name of ours, or a file) once, and prints where its results are.
 
     Example: roambus run field --agent beacon --set nodes=30 --seed 1 --out results/field
     """
-    from bridge.backends.radio.backend import RadioBackend
+    sweep = _single_run("run", template, _choose(agent, parameters), settings, seed)
+    _run_once(sweep, level, out, _factory(backend, deadline, batching))
+
+
+def _run_once(sweep: Sweep, level: str, out: Path, backend: BackendFactory) -> None:
     from bridge.run import execute
     from bridge.trace import TraceLevel
     from experiments.results import opened_results
-    from experiments.runner import plan_runs
+    from experiments.runner import plan_runs, prepare
 
-    sweep = _single_run("run", template, _choose(agent, parameters), settings, seed)
     (plan,) = plan_runs(sweep, out, TraceLevel(level))
+    prepare(plan, backend)
     with opened_results(sweep, out):
-        execute(plan, RadioBackend)
+        execute(plan, backend)
     click.echo(plan.folder)
+
+
+def _factory(backend: str, deadline: float | None, batching: bool) -> BackendFactory:
+    if backend == "radio":
+        from bridge.backends.radio.factory import RadioFactory
+
+        return RadioFactory()
+    from bridge.backends.castalia.factory import CastaliaFactory
+
+    return CastaliaFactory(deadline, batching)
+
+
+@commands.command()
+@click.argument("template")
+@AGENT
+@PARAMETERS
+@SETTINGS
+@SEED
+@LEVEL
+@click.option(
+    "--endpoint", metavar="tcp://ADDRESS:PORT", help="Listen there, with CURVE off loopback.  [default: a private socket]"
+)
+@click.option(
+    "--wait", type=click.FloatRange(1), default=3600, show_default=True, help="Seconds to wait for a simulator."
+)
+@DEADLINE
+@BATCHING
+@OUT
+def serve(
+    template: str,
+    agent: str,
+    parameters: Sequence[str],
+    settings: Sequence[str],
+    seed: int,
+    level: str,
+    endpoint: str | None,
+    wait: float,
+    deadline: float | None,
+    batching: bool,
+    out: Path,
+) -> None:
+    """Runs TEMPLATE once, with a simulator that you start: by hand, in a debugger, or on another machine.
+
+    Example: roambus serve thesis --agent mft --deadline 3600 --out results/served
+    """
+    from bridge.backends.castalia.factory import ServeFactory
+
+    sweep = _single_run("serve", template, _choose(agent, parameters), settings, seed)
+    _run_once(sweep, level, out, ServeFactory(deadline, batching, endpoint, wait, _announce))
+
+
+def _announce(folder: Path) -> None:
+    click.echo(f"waiting; start the simulator with\n  cd {folder} && CastaliaBin -f run.ini", err=True)
 
 
 def _choose(agent: str, parameters: Sequence[str]) -> AgentChoice:
@@ -207,6 +289,8 @@ def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
 @click.option("--seeds", type=click.IntRange(1), help="How many seeds, instead of the sweep's own.")
 @WORKERS
 @LEVEL
+@BACKEND
+@DEADLINE
 @click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
 @click.option("--out", type=FOLDER, help="Results folder.  [default: results/NAME]")
 def sweep(
@@ -215,6 +299,8 @@ def sweep(
     seeds: int | None,
     workers: int,
     level: str,
+    backend: str,
+    deadline: float | None,
     retry_failed: bool,
     out: Path | None,
 ) -> None:
@@ -226,14 +312,17 @@ def sweep(
     from experiments.sweep_file import read_sweep
 
     chosen = override(read_sweep(sweep), _pairs("--set", settings), seeds)
-    _report_problems(_sweep(chosen, out or Path("results", Path(sweep).stem), workers, level, retry_failed))
+    folder = out or Path("results", Path(sweep).stem)
+    factory = _factory(backend, deadline, batching=True)
+    _report_problems(_sweep(chosen, folder, workers, level, retry_failed, factory))
 
 
-def _sweep(chosen: Sweep, out: Path, workers: int, level: str, retry_failed: bool) -> list[str]:
+def _sweep(
+    chosen: Sweep, out: Path, workers: int, level: str, retry_failed: bool, backend: BackendFactory
+) -> list[str]:
     """Runs all of it; returns a line for each run that failed."""
     from rich.console import Console
 
-    from bridge.backends.radio.backend import RadioBackend
     from bridge.trace import TraceLevel
     from experiments.progress import Progress
     from experiments.results import opened_results
@@ -242,7 +331,7 @@ def _sweep(chosen: Sweep, out: Path, workers: int, level: str, retry_failed: boo
     plans = plan_runs(chosen, out, TraceLevel(level))
     try:
         with opened_results(chosen, out):
-            summary = run_plans(plans, RadioBackend, workers, retry_failed, Progress(Console(stderr=True)))
+            summary = run_plans(plans, backend, workers, retry_failed, Progress(Console(stderr=True)))
     except KeyboardInterrupt:
         raise InterruptionError(f"interrupted; the same command goes on with what is missing in {out}") from None
     click.echo(f"{out}: runs done {summary.complete}, already there {summary.skipped}, failed {len(summary.failures)}")
@@ -294,8 +383,9 @@ def _existing(results: Path) -> Path:
 @click.argument("experiment", type=click.Choice(["thesis"]))
 @click.option("--quick", is_flag=True, help="C2, C4, C8 at 2 and 8 m/s, 3 seeds, 200 s (publishing until 143 s).")
 @WORKERS
+@BACKEND
 @click.option("--out", type=FOLDER, help="Results folder.  [default: results/thesis, or results/thesis-quick]")
-def reproduce(experiment: str, quick: bool, workers: int, out: Path | None) -> None:
+def reproduce(experiment: str, quick: bool, workers: int, backend: str, out: Path | None) -> None:
     """Runs a whole experiment: sweep, metrics, figures, claims, report.
 
     Example: roambus reproduce thesis --quick --out results/thesis-quick
@@ -312,7 +402,8 @@ def reproduce(experiment: str, quick: bool, workers: int, out: Path | None) -> N
     if quick:
         chosen = override(chosen, QUICK, QUICK_SEEDS)
     folder = out or Path("results", f"{experiment}-quick" if quick else experiment)
-    problems = _sweep(chosen, folder, workers, "app", retry_failed=True)
+    factory = _factory(backend, deadline=None, batching=True)
+    problems = _sweep(chosen, folder, workers, "app", retry_failed=True, backend=factory)
     problems += aggregate_results(folder)
     draw_figures(folder)
     click.echo(format_claims(check_claims(read_measurements(folder))))

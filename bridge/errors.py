@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from python_protocol.roles import NodeId
+from python_protocol.simtime import SimTime
+
 
 class RoambusError(Exception):
     """Ends the command with its message and `exit_code`, without a traceback."""
@@ -25,3 +28,11 @@ class AgentError(RoambusError):
     """An agent raised: the message names node, simulation time, event, and the agent's own line."""
 
     exit_code = 4
+
+    def __init__(self, text: str, node: NodeId, time: SimTime, event: str) -> None:
+        super().__init__(text)
+        self.node, self.time, self.event = node, time, event
+
+    def __reduce__(self) -> tuple[type[AgentError], tuple[str, NodeId, SimTime, str]]:
+        # Exceptions pickle their first argument only.
+        return type(self), (str(self), self.node, self.time, self.event)

@@ -78,6 +78,9 @@ class Host:
         try:
             with collector_paused():
                 self._run_steps()
+        except BaseException as error:
+            self._backend.fail(error)
+            raise
         finally:
             totals = self._backend.close()
         self._trace_totals(totals)
@@ -132,7 +135,7 @@ class Host:
                 if actions := handlers[receiver](event, now):
                     self._perform_all(receiver, actions)
         except Exception as error:
-            raise AgentError(describe_failure(receiver, now, event, error)) from error
+            raise describe_failure(receiver, now, event, error) from error
 
     def _handle_due(self) -> SimTime | None:
         for _ in range(MAX_TIMERS_AT_ONCE):
@@ -144,15 +147,14 @@ class Host:
             else:
                 self._trace_command(node, event)
             self._tell(node, event)
-        raise AgentError(
-            f"more than {MAX_TIMERS_AT_ONCE} timers fire at {format_time(self._now)}: {event} on node {node}"
-        )
+        text = f"more than {MAX_TIMERS_AT_ONCE} timers fire at {format_time(self._now)}: {event} on node {node}"
+        raise AgentError(text, node, self._now, str(event))
 
     def _tell(self, node: NodeId, event: Event) -> None:
         try:
             self._perform_all(node, self._handlers[node](event, self._now))
         except Exception as error:
-            raise AgentError(describe_failure(node, self._now, event, error)) from error
+            raise describe_failure(node, self._now, event, error) from error
 
     def _perform_all(self, node: NodeId, actions: Iterable[Action]) -> None:
         for action in actions:
@@ -237,8 +239,9 @@ def make_agents(scenario: Scenario, agent_class: type[Agent]) -> list[Agent]:
     ]
 
 
-def describe_failure(node: NodeId, now: SimTime, event: Event | None, error: Exception) -> str:
-    """One line that tells the author of an agent where it raised, and on what."""
+def describe_failure(node: NodeId, now: SimTime, event: Event | None, error: Exception) -> AgentError:
+    """With one line that tells the author of an agent where it raised, and on what."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
     place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
-    return f"node {node}, simulation time {format_time(now)}, on {event}: {type(error).__name__}: {error}{place}"
+    text = f"node {node}, simulation time {format_time(now)}, on {event}: {type(error).__name__}: {error}{place}"
+    return AgentError(text, node, now, str(event))

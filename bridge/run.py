@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -20,12 +20,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import python_protocol
-from bridge.backends.interface import Backend
+from bridge.backends.castalia.files import SIMULATOR_FOLDER, SIMULATOR_LOG
+from bridge.backends.factory import BackendFactory
 from bridge.errors import RoambusError, UserError
 from bridge.host import Host
 from bridge.ini import read_scenario
 from bridge.registry import agent_sources, load_agent
-from bridge.scenario import Scenario
 from bridge.trace import TraceLevel, TraceWriter
 from spark import schema
 
@@ -35,8 +35,6 @@ LOG_FILE = "run.log"
 FAILED_FILE = "failed"
 RUN_KEY = "roambus.run_key"
 """Name of the key in the trace's metadata."""
-
-BackendFactory = Callable[[Scenario], Backend]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +55,14 @@ class RunPlan:
         return self.results / self.place
 
 
-def run_key(plan: RunPlan) -> str:
-    """sha256 over ini, radio parameters file, seed, level, the agent's code and ours; raises UserError, OSError."""
+def run_key(plan: RunPlan, backend: BackendFactory) -> str:
+    """sha256 over ini, radio parameters file, seed, level, kind of back-end, the agent's code and ours.
+
+    Raises UserError, OSError.
+    """
     digest = sha256()
-    for part in (plan.ini.encode(), plan.radio_file.read_bytes(), f"{plan.seed} {plan.level.value}".encode()):
+    settings = f"{plan.seed} {plan.level.value} {backend.name}"
+    for part in (plan.ini.encode(), plan.radio_file.read_bytes(), settings.encode()):
         digest.update(sha256(part).digest())
     digest.update(_digest(agent_sources(load_agent(plan.agent))))
     digest.update(_own_digest())
@@ -105,7 +107,7 @@ def execute(plan: RunPlan, backend: BackendFactory) -> None:
     Raises RoambusError, whatever a broken agent or back-end raises, or OSError when the folder cannot be written: then
     nothing is left behind, as after KeyboardInterrupt.
     """
-    key = run_key(plan)
+    key = run_key(plan, backend)
     try:
         with errors_named(plan.folder):
             _prepare(plan)
@@ -135,7 +137,8 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:
     start = time.monotonic()
     scenario = read_scenario(plan.folder / INI_FILE)
     trace = TraceWriter(plan.level)
-    Host(scenario, load_agent(plan.agent), backend(scenario), trace).run()
+    agent = load_agent(plan.agent)
+    Host(scenario, agent, backend.make(scenario, agent, plan.folder), trace).run()
     trace.write(plan.folder / TRACE_FILE, {RUN_KEY: key})
     text = f"agent {plan.agent}, seed {plan.seed}: complete in {time.monotonic() - start:.1f} s\n"
     (plan.folder / LOG_FILE).write_text(text, encoding="utf-8")
@@ -159,9 +162,10 @@ def errors_named(path: Path) -> Iterator[None]:
 
 def discard_files(folder: Path) -> None:
     """Removes what earlier runs, finished or killed, left in the folder; nothing else."""
-    for pattern in (TRACE_FILE, f".{TRACE_FILE}.*", FAILED_FILE, LOG_FILE, INI_FILE):
+    for pattern in (TRACE_FILE, f".{TRACE_FILE}.*", FAILED_FILE, LOG_FILE, SIMULATOR_LOG, INI_FILE):
         for file in folder.glob(pattern):
             file.unlink()
+    shutil.rmtree(folder / SIMULATOR_FOLDER, ignore_errors=True)
 
 
 def discard(plan: RunPlan) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import multiprocessing
 import os
@@ -16,6 +15,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from pathlib import Path
 
+from bridge.backends.factory import BackendFactory
 from bridge.errors import BackendError, UserError
 from bridge.host import make_agents
 from bridge.ini import parse_scenario, radio_file_name
@@ -25,7 +25,6 @@ from bridge.run import (
     INI_FILE,
     LOG_FILE,
     TRACE_FILE,
-    BackendFactory,
     RunPlan,
     discard,
     errors_named,
@@ -38,7 +37,6 @@ from bridge.trace import TraceLevel
 from experiments.progress import Progress
 from experiments.render import find_beside, render
 from experiments.sweep import Point, Scalar, Sweep, expand
-from python_protocol.simtime import MICROSECOND
 
 
 @dataclass(slots=True)
@@ -86,13 +84,9 @@ def _rendered(template: Path) -> Path:
     return template.with_name(f"{template.name} (rendered)")
 
 
-def warm_up(plan: RunPlan, backend: BackendFactory) -> None:
-    """Runs a back-end for an instant, so that what it compiles is compiled once, before the workers ask for it."""
-    scenario = parse_scenario(plan.ini, plan.folder / INI_FILE, plan.radio_file.parent)
-    warm = backend(dataclasses.replace(scenario, time_limit=MICROSECOND))
-    warm.open()
-    warm.advance((), None)
-    warm.close()
+def prepare(plan: RunPlan, backend: BackendFactory) -> None:
+    """Lets the back-end get ready for runs like this one; raises UserError."""
+    backend.prepare(parse_scenario(plan.ini, plan.folder / INI_FILE, plan.radio_file.parent))
 
 
 def run_plans(
@@ -103,16 +97,16 @@ def run_plans(
     After KeyboardInterrupt, or any other exception, no worker is left and no unfinished run either.
     """
     summary = Summary()
-    waiting = [plan for plan in plans if not _is_settled(plan, retry_failed, summary)]
+    waiting = [plan for plan in plans if not _is_settled(plan, backend, retry_failed, summary)]
     if waiting:
-        warm_up(waiting[0], backend)
+        prepare(waiting[0], backend)
         with progress.show(len(waiting)):
             _run_waiting(waiting, backend, min(workers, len(waiting)), summary, progress)
     return summary
 
 
-def _is_settled(plan: RunPlan, retry_failed: bool, summary: Summary) -> bool:
-    key = run_key(plan)
+def _is_settled(plan: RunPlan, backend: BackendFactory, retry_failed: bool, summary: Summary) -> bool:
+    key = run_key(plan, backend)
     if is_complete(plan.folder, key):
         summary.skipped += 1
         return True

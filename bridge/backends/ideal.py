@@ -65,6 +65,9 @@ class IdealBackend:
         self._now = until
         return self._step([])
 
+    def fail(self, error: BaseException) -> None:
+        """There is nobody to tell."""
+
     def close(self) -> Totals:
         """There is nothing to free and nothing to count."""
         return Totals()

@@ -108,5 +108,8 @@ class Backend(Protocol):
         limit itself). Raises BackendError if the simulator fails.
         """
 
+    def fail(self, error: BaseException) -> None:
+        """The run ends here because of `error`, whoever raised it; called at most once, before `close`. Never raises."""
+
     def close(self) -> Totals:
         """Ends the run, finished or not, and frees everything; called once, last."""

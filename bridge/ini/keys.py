@@ -44,6 +44,7 @@ OPTIONS = Group(
         Key("network", values.word, None, "the network, Castalia's SN", only=("SN",)),
         Key("sim-time-limit", values.duration, None, "how long a run lasts"),
         Key("seed-set", values.integer, "0", "the run's seed"),
+        Key("simtime-resolution", values.word, "ps", "OMNeT++'s step of time; the bridge to it needs ns"),
         Key("num-rngs", values.count, "1", "streams of random numbers in OMNeT++; no effect here"),
     ),
 )

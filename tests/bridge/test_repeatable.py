@@ -35,6 +35,9 @@ class ThroughBytes:
         decoded = [entry._replace(message=self._messages.decode(entry.message.encode())) for entry in transmissions]
         return self._backend.advance(decoded, wake_up)
 
+    def fail(self, error: BaseException) -> None:
+        self._backend.fail(error)
+
     def close(self) -> Totals:
         return self._backend.close()
 

@@ -41,7 +41,7 @@ def test_a_complete_run_leaves_trace_ini_radio_file_and_log(tmp_path: Path) -> N
     plan = plan_of(tmp_path)
     execute(plan, everybody_hears_everybody)
     assert files_of(plan) == {"trace.parquet", "run.ini", "CC2420.txt", "run.log"}
-    assert is_complete(plan.folder, run_key(plan))
+    assert is_complete(plan.folder, run_key(plan, everybody_hears_everybody))
     assert set(pq.read_schema(plan.folder / "trace.parquet").metadata) == {b"roambus.run_key"}
     assert "seed 0: complete in" in (plan.folder / "run.log").read_text()
 
@@ -58,11 +58,11 @@ def test_the_same_run_has_the_same_bytes(tmp_path: Path) -> None:
 def test_a_trace_of_another_key_is_not_complete(tmp_path: Path) -> None:
     """Neither is a folder without one, or with a file that is none."""
     plan = plan_of(tmp_path)
-    assert not is_complete(plan.folder, run_key(plan))
+    assert not is_complete(plan.folder, run_key(plan, everybody_hears_everybody))
     execute(plan, everybody_hears_everybody)
     assert not is_complete(plan.folder, "another key")
     (plan.folder / "trace.parquet").write_bytes(b"no Parquet")
-    assert not is_complete(plan.folder, run_key(plan))
+    assert not is_complete(plan.folder, run_key(plan, everybody_hears_everybody))
 
 
 def test_the_key_changes_with_ini_seed_level_and_agent(tmp_path: Path) -> None:
@@ -77,8 +77,10 @@ def test_the_key_changes_with_ini_seed_level_and_agent(tmp_path: Path) -> None:
         dataclasses.replace(plan, radio_file=radio_file),
         plan_of(tmp_path, "now", "other_agent"),
     ]
-    assert len({run_key(each) for each in (plan, *others)}) == 6
-    assert run_key(dataclasses.replace(plan, results=Path("elsewhere"))) == run_key(plan)
+    assert len({run_key(each, everybody_hears_everybody) for each in (plan, *others)}) == 6
+    key = run_key(plan, everybody_hears_everybody)
+    assert run_key(plan, dataclasses.replace(everybody_hears_everybody, name="another")) != key
+    assert run_key(dataclasses.replace(plan, results=Path("elsewhere")), everybody_hears_everybody) == key
 
 
 def test_an_agent_that_raises_leaves_its_error_and_no_trace(tmp_path: Path) -> None:
@@ -91,7 +93,7 @@ def test_an_agent_that_raises_leaves_its_error_and_no_trace(tmp_path: Path) -> N
         execute(plan, everybody_hears_everybody)
     assert files_of(plan) == {"failed", "run.ini", "CC2420.txt", "run.log"}
     assert "Traceback" in (plan.folder / "run.log").read_text()
-    assert has_failed(plan.folder, run_key(plan))
+    assert has_failed(plan.folder, run_key(plan, everybody_hears_everybody))
     assert not has_failed(plan.folder, "another key")
 
 

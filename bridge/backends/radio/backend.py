@@ -88,6 +88,9 @@ class RadioBackend:
             self._free += self._state.done["frame"][:done].tolist()
         return step
 
+    def fail(self, error: BaseException) -> None:
+        """There is nobody to tell."""
+
     def close(self) -> Totals:
         """Counts, energy and way-points up to now."""
         end = self._scenario.time_limit if self._now == self._last else self._now

@@ -1,0 +1,1 @@
+"""The `castalia` back-end: real Castalia on OMNeT++, over ZeroMQ (docs/bridge.md)."""

@@ -1,0 +1,119 @@
+"""CastaliaBackend: the host's side of the phases of docs/bridge.md, behind the interface of every back-end."""
+
+from __future__ import annotations
+
+import traceback
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+from bridge import wire
+from bridge.backends.castalia.connection import Connection
+from bridge.backends.castalia.simulators import Simulator
+from bridge.backends.interface import Hello, Step, Totals, Transmission
+from bridge.errors import AgentError, BackendError, ProtocolError
+from bridge.scenario import Scenario
+from bridge.wire_pb2 import Failed, Goodbye, Reject, ToSimulator
+from python_protocol.codec import MessageSet
+from python_protocol.simtime import SimTime, format_time
+
+
+class CastaliaBackend:
+    """Lets a simulator at the other end of a connection carry the messages and own the clock."""
+
+    def __init__(
+        self, scenario: Scenario, messages: MessageSet, simulator: Simulator, *, batching: bool = True
+    ) -> None:
+        """`messages` are those of the scenario's agent, which decode what arrives."""
+        self._scenario = scenario
+        self._messages = messages
+        self._simulator = simulator
+        self._batching = batching
+        self._connection: Connection | None = None
+        self._steps: wire.StepReader | None = None
+        self._instants: deque[Step] = deque()
+        """What the last wire Step holds, as far as the host has not been told."""
+        self._until: SimTime = -1
+        """Everything up to here is known."""
+        self._more = False
+        self._outgoing: list[Transmission] = []
+        self._sends = 0
+        self._totals: Totals | None = None
+        self.round_trips = 0
+        """Pairs of Step and Reply so far."""
+
+    def open(self) -> Hello:
+        """Waits for the simulator's Hello. Raises UserError, BackendError."""
+        with self._errors_placed("before the start"):
+            self._connection = self._simulator.connect()
+            frame = self._connection.receive_hello(self._simulator.hello_within_s)
+            hello = self._read_hello(frame, self._connection)
+        self._steps = wire.StepReader(hello, self._messages)
+        return hello
+
+    def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
+        """See `Backend.advance`. A window that holds several instants is one round trip, and a Step for each."""
+        self._outgoing += transmissions
+        while self._totals is None:
+            if self._instants and (wake_up is None or self._instants[0].now <= wake_up or self._more):
+                return self._instants.popleft()
+            if wake_up is not None and wake_up <= self._until and not self._more:
+                return Step(wake_up)
+            with self._errors_placed(f"after simulation time {format_time(max(self._until, 0))}"):
+                self._exchange(None if self._more else wake_up)
+        return None
+
+    def fail(self, error: BaseException) -> None:
+        """Tells the simulator, for its own log, why the run ends here."""
+        if self._connection is None or self._steps is None:
+            return
+        failed = Failed(reason=str(error), traceback="".join(traceback.format_exception(error)))
+        if isinstance(error, AgentError):
+            failed.node, failed.time, failed.event = error.node, error.time, error.event
+        with suppress(BackendError):
+            self._connection.send(ToSimulator(failed=failed))
+
+    def close(self) -> Totals:
+        """Ends the simulator; raises BackendError if it does not end in order after a whole run."""
+        self._simulator.end(in_order=self._totals is not None)
+        return self._totals or Totals()
+
+    def _read_hello(self, frame: bytes, connection: Connection) -> Hello:
+        try:
+            return wire.read_hello(wire.parse(frame, "hello").hello, self._scenario, connection.token)
+        except ProtocolError as error:
+            connection.send(ToSimulator(reject=Reject(reason=str(error))))
+            raise
+
+    def _exchange(self, wake_up: SimTime | None) -> None:
+        """Answers the last Step, or Hello, and takes what the simulator says next."""
+        connection, steps = self._connection, self._steps
+        if connection is None or steps is None:
+            raise RuntimeError("advance was called before open")
+        connection.send(self._answer(wake_up))
+        message = wire.parse(connection.receive(), "step", "finished", "failed")
+        match message.WhichOneof("body"):
+            case "step":
+                self._instants.extend(steps.read(message.step, wake_up))
+                self._until, self._more = message.step.now, message.step.more
+                self.round_trips += 1
+            case "finished":
+                self._totals = steps.finish(message.finished, self._sends)
+                connection.send(ToSimulator(goodbye=Goodbye()))
+            case _:
+                raise BackendError(f"the simulator gave up: {message.failed.reason}")
+
+    def _answer(self, wake_up: SimTime | None) -> ToSimulator:
+        if self._until < 0:
+            return wire.write_welcome(wake_up, batching=self._batching)
+        reply = wire.write_reply(self._outgoing, wake_up)
+        self._sends += sum(transmission.at < self._scenario.time_limit for transmission in self._outgoing)
+        self._outgoing.clear()
+        return reply
+
+    @contextmanager
+    def _errors_placed(self, when: str) -> Iterator[None]:
+        try:
+            yield
+        except BackendError as error:
+            raise type(error)(f"{self._simulator.run}, {when}: {error}") from error

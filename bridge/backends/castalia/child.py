@@ -1,0 +1,68 @@
+"""The simulator as a child process: its log, its end, and nothing of it left behind."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from bridge.backends.castalia.files import SIMULATOR_LOG
+from bridge.errors import BackendError
+
+LAST_LINES = 5
+LAST_BYTES = 4096
+IN_ORDER_S, GRACE_S = 30.0, 0.5
+"""How long a simulator may take to end after a whole run, and after one that failed, before it is killed."""
+
+
+class Child:
+    """Castalia, started in the run's folder; what it prints goes to `simulator.log` there."""
+
+    def __init__(self, command: Sequence[str | Path], folder: Path, environment: dict[str, str]) -> None:
+        """Raises BackendError if it cannot be started."""
+        self._log = folder / SIMULATOR_LOG
+        with self._log.open("wb") as log:
+            try:
+                # A session of its own: Ctrl-C reaches the host alone, which then ends it in order.
+                self._process = subprocess.Popen(  # noqa: S603  # the user's own simulator, without a shell
+                    command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                    start_new_session=True,
+                )  # fmt: skip
+            except OSError as error:
+                raise BackendError(f"{command[0]} cannot be started: {error.strerror}") from None
+
+    def ended(self) -> str | None:
+        """None while it runs; then how it ended, with the last lines of its log."""
+        status = self._process.poll()
+        return None if status is None else f"the simulator {_describe(status)}{self._last_lines()}"
+
+    def end(self, *, in_order: bool) -> None:
+        """Waits a moment for its own end, then kills it, frozen or not.
+
+        Raises BackendError if it was to end in order, and did not, or with another status than 0.
+        """
+        try:
+            self._process.wait(IN_ORDER_S if in_order else GRACE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if in_order and self._process.returncode != 0:
+            raise BackendError(f"after the end of the run {self.ended()}")
+
+    def _last_lines(self) -> str:
+        with self._log.open("rb") as log:
+            size = log.seek(0, 2)
+            log.seek(max(0, size - LAST_BYTES))
+            lines = log.read().decode(errors="replace").split("\n")
+        last = [line.strip() for line in lines if line.strip()][-LAST_LINES:]
+        return "; its log ends:\n  " + "\n  ".join(last) if last else "; its log is empty"
+
+
+def _describe(status: int) -> str:
+    if status >= 0:
+        return f"ended with exit status {status}"
+    try:
+        return f"was killed by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"was killed by signal {-status}"

@@ -1,0 +1,135 @@
+"""The host's end of the wire: a ROUTER for one simulator, on which every wait ends.
+
+A simulator that is gone is noticed by the loss of its connection, one that is frozen by ZeroMQ's heartbeats, one that
+is stuck by the deadline. Strangers, who lack the run's token, are answered with Reject and change nothing.
+"""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from typing import Any
+
+import zmq
+from google.protobuf.message import DecodeError
+from zmq.utils.monitor import recv_monitor_message
+
+from bridge.backends.castalia.curve import admit_only_client
+from bridge.backends.castalia.endpoint import Endpoint
+from bridge.errors import BackendError, UserError
+from bridge.wire import MAX_FRAME_BYTES
+from bridge.wire_pb2 import FromSimulator, Reject, ToSimulator
+
+TICK_MS = 100
+"""How often a wait looks whether the simulator is still there."""
+BEATS = 4
+"""Heartbeats in one deadline; two without an answer end the connection."""
+SOURCE_DESCRIPTOR = 2
+"""ZMQ_SRCFD: the connection that a message came by, as the monitor's events name it."""
+STRANGER = "this run has another token: its simulator reads the token from .roambus/session beside the run's ini"
+
+
+class Connection:
+    """Bound at once; `receive` and `send` speak with the one peer that said Hello with the run's token."""
+
+    def __init__(self, endpoint: Endpoint, deadline_s: float, ended: Callable[[], str | None]) -> None:
+        """`ended` says how the simulator ended, None while it runs. Raises UserError if the address cannot be had."""
+        self.token = endpoint.token
+        self._deadline_s = deadline_s
+        self._ended = ended
+        self._peer: bytes | None = None
+        self._descriptor: object = None
+        with ExitStack() as stack:
+            self._open(stack, endpoint)
+            self._resources = stack.pop_all()
+
+    def _open(self, stack: ExitStack, endpoint: Endpoint) -> None:
+        context = stack.enter_context(zmq.Context(1))
+        self._socket = stack.enter_context(context.socket(zmq.ROUTER))
+        _configure(self._socket, self._deadline_s)
+        if endpoint.keys is not None:
+            stack.callback(admit_only_client(context, self._socket, endpoint.keys).stop)
+        self._monitor = stack.enter_context(self._socket.get_monitor_socket(zmq.EVENT_DISCONNECTED))
+        stack.callback(self._socket.disable_monitor)
+        try:
+            self._socket.bind(endpoint.address)
+        except zmq.ZMQError as error:
+            raise UserError(f"{endpoint.address}: cannot listen there: {error}") from None
+
+    def receive_hello(self, within_s: float) -> bytes:
+        """The first message of a peer with the run's token, whatever strangers say before; raises BackendError."""
+        give_up = time.monotonic() + within_s
+        while True:
+            frames = self._wait(give_up, f"no simulator said hello within {within_s:g} s", copy=False)
+            identity, hello = frames[0].bytes, frames[-1].bytes
+            if hmac.compare_digest(_token(hello), self.token.encode()):
+                self._peer, self._descriptor = identity, frames[-1].get(SOURCE_DESCRIPTOR)
+                return hello
+            self._reject(identity)
+
+    def receive(self) -> bytes:
+        """The peer's next message; raises BackendError when it is gone, frozen, or silent beyond the deadline."""
+        give_up = time.monotonic() + self._deadline_s
+        while True:
+            sender, *frames = self._wait(give_up, f"the simulator did not answer within {self._deadline_s:g} s")
+            if sender == self._peer:
+                return b"".join(frames)
+            self._reject(sender)
+
+    def send(self, message: ToSimulator) -> None:
+        """Hands a message to the peer's connection; raises BackendError if that is lost."""
+        try:
+            self._socket.send_multipart([self._peer or b"", message.SerializeToString()])
+        except zmq.ZMQError:
+            raise BackendError(self._lost()) from None
+
+    def close(self) -> None:
+        """Ends the connection; what was sent last still goes out, if the peer takes it at once."""
+        self._resources.close()
+
+    def _wait(self, give_up: float, silence: str, *, copy: bool = True) -> list[Any]:
+        """The next message's frames, the sender's identity first."""
+        while True:
+            try:
+                return self._socket.recv_multipart(copy=copy)
+            except zmq.Again:
+                self._check_alive()
+                if time.monotonic() > give_up:
+                    raise BackendError(silence) from None
+
+    def _check_alive(self) -> None:
+        while self._monitor.poll(0):
+            if recv_monitor_message(self._monitor)["value"] == self._descriptor:
+                raise BackendError(self._lost())
+        if (end := self._ended()) is not None and not self._socket.poll(0):
+            raise BackendError(end)
+
+    def _lost(self) -> str:
+        """Why there is no connection any more: a simulator that ends closes it a moment before."""
+        time.sleep(TICK_MS / 1000)
+        return self._ended() or "the connection to the simulator is lost: it is frozen, or has closed its socket"
+
+    def _reject(self, stranger: bytes) -> None:
+        with suppress(zmq.ZMQError):
+            answer = ToSimulator(reject=Reject(reason=STRANGER))
+            self._socket.send_multipart([stranger, answer.SerializeToString()], zmq.DONTWAIT)
+
+
+def _configure(socket: zmq.Socket[bytes], deadline_s: float) -> None:
+    beat = max(1, round(deadline_s * 1000 / BEATS))
+    socket.setsockopt(zmq.LINGER, TICK_MS)
+    socket.setsockopt(zmq.RCVTIMEO, TICK_MS)
+    socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
+    socket.setsockopt(zmq.MAXMSGSIZE, MAX_FRAME_BYTES)
+    socket.setsockopt(zmq.HEARTBEAT_IVL, beat)
+    socket.setsockopt(zmq.HEARTBEAT_TIMEOUT, 2 * beat)
+
+
+def _token(frame: bytes) -> bytes:
+    """The token in a Hello; empty if the frame is something else."""
+    try:
+        return FromSimulator.FromString(frame).hello.token.encode()
+    except DecodeError:
+        return b""

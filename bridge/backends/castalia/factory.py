@@ -1,0 +1,60 @@
+"""A Castalia for each run: started by us, or by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bridge.backends.castalia.backend import CastaliaBackend
+from bridge.backends.castalia.endpoint import Endpoint
+from bridge.backends.castalia.installation import find_installation
+from bridge.backends.castalia.simulators import ServedSimulator, StartedSimulator
+from bridge.scenario import Scenario
+from python_protocol.agent import Agent
+
+DEADLINE_S = 30.0
+"""How long either side waits for the other, unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class CastaliaFactory:
+    """See `bridge.backends.factory`."""
+
+    deadline_s: float | None = None
+    batching: bool = True
+    name: str = "castalia"
+
+    def prepare(self, scenario: Scenario) -> None:  # noqa: ARG002  # the interface
+        """Raises UserError if Castalia, or our modules for it, are not there."""
+        find_installation()
+
+    def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> CastaliaBackend:
+        """The back-end of one run; nothing is started before it is opened."""
+        simulator = StartedSimulator(folder, find_installation(), self.deadline_s or DEADLINE_S)
+        return CastaliaBackend(scenario, agent.messages, simulator, batching=self.batching)
+
+
+@dataclass(frozen=True, slots=True)
+class ServeFactory:
+    """Waits for a simulator that somebody starts; see `bridge.backends.factory`."""
+
+    deadline_s: float | None
+    batching: bool
+    address: str | None
+    """tcp://ADDRESS:PORT; None: a private ipc socket."""
+    wait_s: float
+    announce: Callable[[Path], None]
+    """Told the run's folder as soon as the host listens."""
+    name: str = "castalia"
+
+    def prepare(self, scenario: Scenario) -> None:  # noqa: ARG002  # the interface
+        """Raises UserError for an address that cannot be used."""
+        if self.address is not None:
+            Endpoint.tcp(self.address)
+
+    def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> CastaliaBackend:
+        """The back-end of one run; it listens once it is opened."""
+        deadline_s = self.deadline_s or DEADLINE_S
+        simulator = ServedSimulator(folder, self.address, deadline_s, self.wait_s, self.announce)
+        return CastaliaBackend(scenario, agent.messages, simulator, batching=self.batching)

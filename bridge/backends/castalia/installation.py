@@ -1,0 +1,63 @@
+"""Where OMNeT++, Castalia and our modules for it are."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from bridge.errors import UserError
+
+OMNETPP_ROOT, CASTALIA_ROOT, OMNET_ROOT = "OMNETPP_ROOT", "CASTALIA_ROOT", "ROAMBUS_OMNET"
+"""Environment variables: the folders of OMNeT++, of Castalia, and of our `omnet`, if it is not beside `bridge`."""
+
+LIBRARY = "libroambus.so"
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """Everything that a run needs, found and there."""
+
+    omnetpp: Path
+    castalia: Path
+    omnet: Path
+
+    @property
+    def simulator(self) -> Path:
+        """Castalia's executable."""
+        return self.castalia / "src" / "CastaliaBin"
+
+    @property
+    def library(self) -> Path:
+        """Our modules, compiled."""
+        return self.omnet / "build" / LIBRARY
+
+    @property
+    def ned(self) -> Path:
+        """The root of our NED files."""
+        return self.omnet / "castalia" / "ned"
+
+    def environment(self) -> dict[str, str]:
+        """The environment in which the simulator finds OMNeT++'s libraries."""
+        libraries = [str(self.omnetpp / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
+        return {**os.environ, "LD_LIBRARY_PATH": ":".join(filter(None, libraries))}
+
+
+def find_installation() -> Installation:
+    """What the environment names; raises UserError that says what is missing and what to do."""
+    omnet = Path(os.environ.get(OMNET_ROOT, Path(__file__).parents[3] / "omnet"))
+    found = Installation(_root(OMNETPP_ROOT, "OMNeT++ 5.7.1"), _root(CASTALIA_ROOT, "Castalia"), omnet)
+    if not os.access(found.simulator, os.X_OK):
+        raise UserError(f"{found.simulator} is not there: build Castalia, or correct {CASTALIA_ROOT}")
+    if not found.library.is_file():
+        raise UserError(f"{found.library} is not there: build it with make -C {omnet} castalia")
+    return found
+
+
+def _root(variable: str, what: str) -> Path:
+    value = os.environ.get(variable)
+    if not value:
+        raise UserError(f"{variable} does not say where {what} is; roambus doctor says what the back-end castalia needs")
+    if not Path(value).is_dir():
+        raise UserError(f"{variable}: there is no folder {value}")
+    return Path(value).resolve()

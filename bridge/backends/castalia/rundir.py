@@ -1,0 +1,50 @@
+"""The folder `.roambus` beside a run's ini: what Castalia needs to find us, and how to reach the host.
+
+The ini names it (`load-libs`, `ned-path`), so that plain `CastaliaBin -f run.ini` works wherever things are installed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bridge.backends.castalia.endpoint import Endpoint
+from bridge.backends.castalia.files import SIMULATOR_FOLDER
+from bridge.backends.castalia.installation import LIBRARY, Installation
+
+SESSION = "session"
+
+
+@contextmanager
+def run_directory(folder: Path, found: Installation | None, endpoint: Endpoint, deadline_s: float) -> Iterator[Path]:
+    """Makes `.roambus` in a run's folder, with links if there is an installation here; removes it at the end."""
+    directory = folder / SIMULATOR_FOLDER
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(mode=0o700)
+    try:
+        if found is not None:
+            (directory / "castalia").symlink_to(found.castalia / "src")
+            (directory / "omnet").symlink_to(found.ned.resolve())
+            (directory / LIBRARY).symlink_to(found.library.resolve())
+        _write_private(directory / SESSION, session_text(endpoint, deadline_s))
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def session_text(endpoint: Endpoint, deadline_s: float) -> str:
+    """What the simulator's side reads: docs/bridge.md has the meaning of each name."""
+    entries = {"endpoint": endpoint.address, "token": endpoint.token, "deadline_ms": str(round(deadline_s * 1000))}
+    if endpoint.keys is not None:
+        entries["server_key"] = endpoint.keys.server_public
+        entries["public_key"] = endpoint.keys.client_public
+        entries["secret_key"] = endpoint.keys.client_secret
+    return "".join(f"{name}={value}\n" for name, value in entries.items())
+
+
+def _write_private(file: Path, text: str) -> None:
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as stream:
+        stream.write(text)

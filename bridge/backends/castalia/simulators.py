@@ -1,0 +1,113 @@
+"""How a simulator comes to the host: started by it, or by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Protocol
+
+from bridge.backends.castalia.child import Child
+from bridge.backends.castalia.connection import Connection
+from bridge.backends.castalia.cores import core_of_our_own
+from bridge.backends.castalia.endpoint import Endpoint
+from bridge.backends.castalia.installation import Installation, find_installation
+from bridge.backends.castalia.rundir import run_directory
+from bridge.errors import UserError
+
+START_DEADLINES = 3
+"""A simulator reads its files and builds its network before it says hello: it gets that many deadlines."""
+
+
+class Simulator(Protocol):
+    """A simulator and the way to it."""
+
+    @property
+    def run(self) -> str:
+        """Which run it belongs to, for errors."""
+
+    @property
+    def hello_within_s(self) -> float:
+        """How long to wait for its Hello, seconds."""
+
+    def connect(self) -> Connection:
+        """Listens, and sees to it that a simulator comes; called once, first. Raises UserError, BackendError."""
+
+    def end(self, *, in_order: bool) -> None:
+        """Frees everything; a simulator that does not end is killed. Called once, last.
+
+        Raises BackendError if one that should have ended in order did not.
+        """
+
+
+class StartedSimulator:
+    """Castalia as a child of this process, in the run's folder."""
+
+    def __init__(self, folder: Path, installation: Installation, deadline_s: float) -> None:
+        self._folder = folder
+        self._installation = installation
+        self._deadline_s = deadline_s
+        self._child: Child | None = None
+        self._resources = ExitStack()
+        self.run = f"run {folder}"
+        self.hello_within_s = START_DEADLINES * deadline_s
+
+    def connect(self) -> Connection:
+        """See `Simulator`."""
+        self._resources.enter_context(core_of_our_own())
+        endpoint = self._resources.enter_context(Endpoint.private())
+        directory = run_directory(self._folder, self._installation, endpoint, self._deadline_s)
+        self._resources.enter_context(directory)
+        connection = Connection(endpoint, self._deadline_s, self._ended)
+        self._resources.callback(connection.close)
+        command = [self._installation.simulator, "-u", "Cmdenv", "-f", "run.ini"]
+        self._child = Child(command, self._folder, self._installation.environment())
+        return connection
+
+    def end(self, *, in_order: bool) -> None:
+        """See `Simulator`."""
+        with self._resources:
+            if self._child is not None:
+                self._child.end(in_order=in_order)
+
+    def _ended(self) -> str | None:
+        return self._child.ended() if self._child else None
+
+
+class ServedSimulator:
+    """One that somebody starts by hand, in a debugger or on another machine."""
+
+    def __init__(
+        self, folder: Path, address: str | None, deadline_s: float, wait_s: float, announce: Callable[[Path], None]
+    ) -> None:
+        """`address` is tcp://ADDRESS:PORT or None; `announce` is told the run's folder as soon as the host listens."""
+        self._folder = folder
+        self._address = address
+        self._deadline_s = deadline_s
+        self._announce = announce
+        self._resources = ExitStack()
+        self.run = f"run {folder}"
+        self.hello_within_s = wait_s
+
+    def connect(self) -> Connection:
+        """See `Simulator`."""
+        endpoint = Endpoint.private() if self._address is None else Endpoint.tcp(self._address)
+        self._resources.enter_context(endpoint)
+        directory = run_directory(self._folder, _installation_here(), endpoint, self._deadline_s)
+        self._resources.enter_context(directory)
+        connection = Connection(endpoint, self._deadline_s, lambda: None)
+        self._resources.callback(connection.close)
+        self._announce(self._folder)
+        return connection
+
+    def end(self, *, in_order: bool) -> None:  # noqa: ARG002  # the simulator is not ours to end
+        """See `Simulator`."""
+        self._resources.close()
+
+
+def _installation_here() -> Installation | None:
+    """None if the simulator can only run on another machine."""
+    try:
+        return find_installation()
+    except UserError:
+        return None

@@ -1,0 +1,30 @@
+"""Makes the embedded radio for each run."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+
+from bridge.backends.radio.backend import RadioBackend
+from bridge.scenario import Scenario
+from python_protocol.agent import Agent
+from python_protocol.simtime import MICROSECOND
+
+
+@dataclass(frozen=True, slots=True)
+class RadioFactory:
+    """See `bridge.backends.factory`."""
+
+    name: str = "radio"
+
+    def prepare(self, scenario: Scenario) -> None:
+        """Runs an instant, so that the radio is compiled once, before the workers ask for it."""
+        warm = RadioBackend(dataclasses.replace(scenario, time_limit=MICROSECOND))
+        warm.open()
+        warm.advance((), None)
+        warm.close()
+
+    def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> RadioBackend:  # noqa: ARG002  # interface
+        """The radio of one run; raises UserError for a scenario that it does not model."""
+        return RadioBackend(scenario)
