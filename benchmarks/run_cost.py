@@ -28,8 +28,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from bridge.backends.interface import Step, Transmission
-from bridge.backends.radio.factory import RadioFactory
 from bridge.backends.radio import RadioBackend
+from bridge.backends.radio.factory import RadioFactory
 from bridge.errors import RoambusError, UserError
 from bridge.host import Host
 from bridge.ini import parse_scenario

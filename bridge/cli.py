@@ -62,9 +62,7 @@ WORKERS = click.option(
     "--workers", type=click.IntRange(1), default=len(os.sched_getaffinity(0)), show_default="cores", help="Processes."
 )
 FOLDER = click.Path(file_okay=False, path_type=Path)
-OUT = click.option(
-    "--out", type=FOLDER, default=Path("results/run"), show_default=True, help="Results folder."
-)
+OUT = click.option("--out", type=FOLDER, default=Path("results/run"), show_default=True, help="Results folder.")
 
 
 def main() -> None:
@@ -215,7 +213,9 @@ def _factory(backend: str, deadline: float | None, batching: bool) -> BackendFac
 @SEED
 @LEVEL
 @click.option(
-    "--endpoint", metavar="tcp://ADDRESS:PORT", help="Listen there, with CURVE off loopback.  [default: a private socket]"
+    "--endpoint",
+    metavar="tcp://ADDRESS:PORT",
+    help="Listen there, with CURVE off loopback.  [default: a private socket]",
 )
 @click.option(
     "--wait", type=click.FloatRange(1), default=3600, show_default=True, help="Seconds to wait for a simulator."

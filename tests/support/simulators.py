@@ -38,7 +38,7 @@ class Wire:
         self.say(message)
         return self.hear()
 
-    def hello(self, nodes: int, time_limit: int, **changes: object) -> FromSimulator:
+    def hello(self, nodes: int, time_limit: int, /, **changes: object) -> FromSimulator:
         """A Hello that the host of a run with these nodes accepts, but for the changes."""
         fields = {"protocol_version": 1, "schema_hash": SCHEMA_HASH, "token": self.token, "simulator": "script"}
         fields |= {"time_resolution": -9, "time_limit": time_limit, "nodes": [Node(clock_rate=1)] * nodes, **changes}
@@ -95,5 +95,5 @@ class ScriptedSimulator:
             socket.connect(endpoint.address)
             try:
                 self._script(Wire(socket, endpoint.token))
-            except BaseException as error:  # noqa: BLE001  # raised again in the test's own thread
+            except BaseException as error:  # raised again in the test's own thread
                 self._error = error

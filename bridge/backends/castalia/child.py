@@ -19,7 +19,7 @@ IN_ORDER_S, GRACE_S = 30.0, 0.5
 class Child:
     """Castalia, started in the run's folder; what it prints goes to `simulator.log` there."""
 
-    def __init__(self, command: Sequence[str | Path], folder: Path, environment: dict[str, str]) -> None:
+    def __init__(self, command: Sequence[str], folder: Path, environment: dict[str, str]) -> None:
         """Raises BackendError if it cannot be started."""
         self._log = folder / SIMULATOR_LOG
         with self._log.open("wb") as log:

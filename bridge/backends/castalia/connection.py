@@ -10,7 +10,7 @@ import hmac
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from typing import Any
+from typing import TypeVar
 
 import zmq
 from google.protobuf.message import DecodeError
@@ -29,6 +29,8 @@ BEATS = 4
 SOURCE_DESCRIPTOR = 2
 """ZMQ_SRCFD: the connection that a message came by, as the monitor's events name it."""
 STRANGER = "this run has another token: its simulator reads the token from .roambus/session beside the run's ini"
+
+F = TypeVar("F", bytes, zmq.Frame)
 
 
 class Connection:
@@ -62,7 +64,7 @@ class Connection:
         """The first message of a peer with the run's token, whatever strangers say before; raises BackendError."""
         give_up = time.monotonic() + within_s
         while True:
-            frames = self._wait(give_up, f"no simulator said hello within {within_s:g} s", copy=False)
+            frames = self._wait(self._receive_frames, give_up, f"no simulator said hello within {within_s:g} s")
             identity, hello = frames[0].bytes, frames[-1].bytes
             if hmac.compare_digest(_token(hello), self.token.encode()):
                 self._peer, self._descriptor = identity, frames[-1].get(SOURCE_DESCRIPTOR)
@@ -72,8 +74,9 @@ class Connection:
     def receive(self) -> bytes:
         """The peer's next message; raises BackendError when it is gone, frozen, or silent beyond the deadline."""
         give_up = time.monotonic() + self._deadline_s
+        silence = f"the simulator did not answer within {self._deadline_s:g} s"
         while True:
-            sender, *frames = self._wait(give_up, f"the simulator did not answer within {self._deadline_s:g} s")
+            sender, *frames = self._wait(self._socket.recv_multipart, give_up, silence)
             if sender == self._peer:
                 return b"".join(frames)
             self._reject(sender)
@@ -89,11 +92,14 @@ class Connection:
         """Ends the connection; what was sent last still goes out, if the peer takes it at once."""
         self._resources.close()
 
-    def _wait(self, give_up: float, silence: str, *, copy: bool = True) -> list[Any]:
+    def _receive_frames(self) -> list[zmq.Frame]:
+        return self._socket.recv_multipart(copy=False)
+
+    def _wait(self, receive: Callable[[], list[F]], give_up: float, silence: str) -> list[F]:
         """The next message's frames, the sender's identity first."""
         while True:
             try:
-                return self._socket.recv_multipart(copy=copy)
+                return receive()
             except zmq.Again:
                 self._check_alive()
                 if time.monotonic() > give_up:

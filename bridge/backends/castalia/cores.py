@@ -1,7 +1,7 @@
 """A core of the machine for host and simulator together.
 
-The two take turns: one computes while the other waits. On one core the turn passes in a third of the time that it takes to
-wake another core.
+The two take turns: one computes while the other waits. On one core the turn passes in a third of the time that it takes
+to wake another core.
 """
 
 from __future__ import annotations

@@ -57,7 +57,9 @@ def find_installation() -> Installation:
 def _root(variable: str, what: str) -> Path:
     value = os.environ.get(variable)
     if not value:
-        raise UserError(f"{variable} does not say where {what} is; roambus doctor says what the back-end castalia needs")
+        raise UserError(
+            f"{variable} does not say where {what} is; roambus doctor says what the back-end castalia needs"
+        )
     if not Path(value).is_dir():
         raise UserError(f"{variable}: there is no folder {value}")
     return Path(value).resolve()

@@ -60,7 +60,7 @@ class StartedSimulator:
         self._resources.enter_context(directory)
         connection = Connection(endpoint, self._deadline_s, self._ended)
         self._resources.callback(connection.close)
-        command = [self._installation.simulator, "-u", "Cmdenv", "-f", "run.ini"]
+        command = (str(self._installation.simulator), "-u", "Cmdenv", "-f", "run.ini")
         self._child = Child(command, self._folder, self._installation.environment())
         return connection
 
