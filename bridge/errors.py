@@ -24,6 +24,10 @@ class BackendError(RoambusError):
     exit_code = 3
 
 
+class ProtocolError(BackendError):
+    """The simulator said something that the bridge's protocol does not allow: the message names the rule."""
+
+
 class AgentError(RoambusError):
     """An agent raised: the message names node, simulation time, event, and the agent's own line."""
 

@@ -113,7 +113,7 @@ class Host:
         return due[0][0] if due else None
 
     def _handle_step(self, step: Step) -> SimTime | None:
-        """Everything of one instant; returns when the next thing is due."""
+        """Everything of one instant, or a part of it; returns when the next thing is due."""
         self._now = step.now
         if self._trace.receives:
             for receiver, sender, message, _, _ in step.deliveries:
@@ -123,7 +123,7 @@ class Host:
         for node, destination, message, reason in step.failures:
             self._trace.add(step.now, node, DROP, message.message_type, peer=destination, detail=reason)
             self._tell(node, SendFailed(destination, message, reason))
-        return self._handle_due()
+        return self._next_due() if step.more else self._handle_due()
 
     def _handle_deliveries(self, deliveries: Sequence[Delivery]) -> None:
         # Most of a run's time passes here: one call of the agent for each delivery, and nothing else unless it acts.

@@ -1,12 +1,13 @@
 """The host drives agents by the clock of the back-end, and blames the right one when something breaks."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import pytest
 
 from bridge.backends.ideal import IdealBackend
+from bridge.backends.interface import Delivery, Hello, NodeInfo, Step, Totals, Transmission
 from bridge.errors import AgentError, UserError
 from bridge.host import Host
 from bridge.scenario import Publications, Scenario, Subscription, Workload
@@ -15,7 +16,7 @@ from python_protocol.actions import Action, CancelTimer, Deliver, Send, SetTimer
 from python_protocol.agent import Agent
 from python_protocol.codec import Message, MessageSet, Reader, Writer
 from python_protocol.events import Event, Publish, Received, Started, TimerFired
-from python_protocol.filters import Filter, Notification
+from python_protocol.filters import Filter, Notification, NotificationId
 from python_protocol.roles import BROADCAST, Role
 from python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.scenarios import scenario
@@ -136,6 +137,34 @@ def test_an_agent_that_raises_is_named() -> None:
     assert "KeyError: 'no route'" in message
     assert "test_host.py:" in message
     assert message.endswith("in handle")
+
+
+class Scripted:
+    """A back-end that says what it is told to, and keeps the wake-ups that it is asked for."""
+
+    def __init__(self, *steps: Step) -> None:
+        self._steps = iter(steps)
+        self.wake_ups: list[SimTime | None] = []
+
+    def open(self) -> Hello:
+        return Hello("scripted", [NodeInfo(0)] * 3, 10 * SECOND)
+
+    def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
+        self.wake_ups.append(wake_up)
+        return next(self._steps, None)
+
+    def close(self) -> Totals:
+        return Totals()
+
+
+def test_what_is_due_waits_for_the_last_step_of_an_instant() -> None:
+    """Deliveries that come in several Steps are handled at once, the boots of the same instant after them."""
+    Gossiper.log.clear()
+    heard = [Delivery(node, 0, Gossip(Notification(NotificationId(0, 0), ())), -50, 10) for node in (1, 2)]
+    backend = Scripted(Step(0, heard[:1], more=True), Step(0, heard[1:]))
+    Host(scenario([Role.NONE] * 3), Gossiper, backend, TraceWriter()).run()
+    assert Gossiper.log == [(0, 1, "Received"), (0, 2, "Received")] + [(0, node, "Started") for node in range(3)]
+    assert backend.wake_ups == [0, 0, None]
 
 
 class Stuck(Agent):
