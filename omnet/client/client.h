@@ -32,10 +32,10 @@ private:
     enum class Phase { kHandshake, kRunning, kEnd };
 
     void require(Phase phase, const char* call) const;
-    template <typename Message>
-    FromHost ask(const Message& message);
-    template <typename Expected>
-    Expected expect(FromHost answer, const char* question);
+    template <typename Action>
+    auto guarded(Action action);
+    template <typename Expected, typename Message>
+    Expected ask(const Message& message, const char* question);
 
     Channel& channel_;
     std::string token_;

@@ -62,10 +62,12 @@ public:
 private:
     std::optional<Moment> next_step() const;
     std::optional<Moment> next_send() const;
-    void make_steps(SimTime now);
-    void make_single_steps(SimTime now);
-    Reply exchange(const Step& step);
-    std::vector<Send> take_sends(SimTime now);
+    bool has_windows() const;
+    void make_step(const Moment& moment);
+    void exchange_singly(Step& step);
+    void exchange(const Step& step);
+    void keep(Send send);
+    std::vector<Send> take_sends(const Moment& moment);
 
     SimTime time_limit_;
     SimTime processing_delay_;

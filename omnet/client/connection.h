@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,14 +12,14 @@
 
 namespace roambus {
 
-// Connects once, and does not reconnect. Removes the host's socket file and its folder when the host is lost.
+// Connects once, and does not reconnect. When the host is lost it removes the host's socket file and folder.
 class Connection : public Channel {
 public:
     // Starts connecting; whether that succeeds shows at the first `receive`. Throws ConnectionLost for an endpoint that
     // cannot be used.
     explicit Connection(const Session& session);
 
-    // Waits for unsent messages for half a second at most.
+    // Waits for half a second at most until what was sent is on its way.
     ~Connection() override;
 
     void send(std::string_view message) override;
@@ -27,15 +28,14 @@ public:
 private:
     struct Sockets;
 
-    void set_options(const Session& session);
-    void wait();
-    bool host_is_lost();
+    std::optional<std::string> take_message();
+    void read_event();
     [[noreturn]] void lose_host();
 
     std::string endpoint_;
     std::chrono::milliseconds deadline_;
     bool was_connected_ = false;
-    std::string loss_;
+    std::string loss_;  // why the host is lost; empty while it is not
     std::unique_ptr<Sockets> sockets_;
 };
 
