@@ -1,0 +1,188 @@
+#include "connection.h"
+
+#include <zmq.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include "errors.h"
+#include "messages.h"
+#include "socket_file.h"
+
+namespace roambus {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr int kLingerMs = 500;
+constexpr const char* kMonitorEndpoint = "inproc://monitor";
+
+// A context of ZeroMQ; its sockets must be closed before it is.
+class Context {
+public:
+    Context() : handle_(zmq_ctx_new()) {}
+    Context(const Context&) = delete;
+    Context& operator=(const Context&) = delete;
+    ~Context() {
+        while (zmq_ctx_term(handle_) != 0 && errno == EINTR) {
+        }
+    }
+    void* handle() const { return handle_; }
+
+private:
+    void* handle_;
+};
+
+class Socket {
+public:
+    Socket(const Context& context, int type) : handle_(zmq_socket(context.handle(), type)) { set(ZMQ_LINGER, 0); }
+    Socket(const Socket&) = delete;
+    Socket& operator=(const Socket&) = delete;
+    ~Socket() { zmq_close(handle_); }
+
+    void* handle() const { return handle_; }
+    void set(int option, int value) { zmq_setsockopt(handle_, option, &value, sizeof value); }
+    void set(int option, std::int64_t value) { zmq_setsockopt(handle_, option, &value, sizeof value); }
+    void set(int option, const std::string& value) { zmq_setsockopt(handle_, option, value.c_str(), value.size()); }
+    zmq_pollitem_t readable() const { return {handle_, 0, ZMQ_POLLIN, 0}; }
+
+private:
+    void* handle_;
+};
+
+class Message {
+public:
+    Message() { zmq_msg_init(&message_); }
+    Message(const Message&) = delete;
+    Message& operator=(const Message&) = delete;
+    ~Message() { zmq_msg_close(&message_); }
+
+    // Whether there was one.
+    bool receive(const Socket& socket) { return zmq_msg_recv(&message_, socket.handle(), ZMQ_DONTWAIT) >= 0; }
+    bool has_more() const { return zmq_msg_more(&message_) != 0; }
+    std::string_view bytes() {
+        return {static_cast<const char*>(zmq_msg_data(&message_)), zmq_msg_size(&message_)};
+    }
+
+private:
+    zmq_msg_t message_;
+};
+
+void set_options(Socket& dealer, const Session& session) {
+    const int deadline = static_cast<int>(session.deadline.count());
+    dealer.set(ZMQ_LINGER, kLingerMs);
+    dealer.set(ZMQ_RECONNECT_IVL, -1);
+    dealer.set(ZMQ_MAXMSGSIZE, static_cast<std::int64_t>(kMaxMessageBytes));
+    // A frozen host is noticed at three quarters of the deadline, so before a live one would be late with its answer.
+    dealer.set(ZMQ_HANDSHAKE_IVL, std::max(1, deadline * 3 / 4));
+    dealer.set(ZMQ_HEARTBEAT_IVL, std::max(1, deadline / 4));
+    dealer.set(ZMQ_HEARTBEAT_TIMEOUT, std::max(1, deadline / 2));
+    dealer.set(ZMQ_HEARTBEAT_TTL, std::max(1, deadline * 3 / 4));
+}
+
+// Throws SessionError.
+void set_keys(Socket& dealer, const CurveKeys& keys) {
+    dealer.set(ZMQ_CURVE_SERVERKEY, keys.server_key);
+    dealer.set(ZMQ_CURVE_PUBLICKEY, keys.public_key);
+    dealer.set(ZMQ_CURVE_SECRETKEY, keys.secret_key);
+    int mechanism = ZMQ_NULL;
+    std::size_t size = sizeof mechanism;
+    zmq_getsockopt(dealer.handle(), ZMQ_MECHANISM, &mechanism, &size);
+    if (mechanism != ZMQ_CURVE)
+        throw SessionError("the session's keys are no keys of CURVE, or this libzmq was built without it");
+}
+
+std::string seconds(milliseconds duration) {
+    const std::string text = std::to_string(static_cast<double>(duration.count()) / 1000);
+    return text.substr(0, text.find('.') + 4) + " s";
+}
+
+}  // namespace
+
+struct Connection::Sockets {
+    Context context;
+    Socket dealer{context, ZMQ_DEALER};
+    Socket monitor{context, ZMQ_PAIR};
+};
+
+Connection::Connection(const Session& session)
+    : endpoint_(session.endpoint), deadline_(session.deadline), sockets_(std::make_unique<Sockets>()) {
+    Socket& dealer = sockets_->dealer;
+    set_options(dealer, session);
+    if (session.keys)
+        set_keys(dealer, *session.keys);
+    constexpr int kEvents = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED |
+                            ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+                            ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+    zmq_socket_monitor(dealer.handle(), kMonitorEndpoint, kEvents);
+    zmq_connect(sockets_->monitor.handle(), kMonitorEndpoint);
+    if (zmq_connect(dealer.handle(), endpoint_.c_str()) != 0)
+        throw ConnectionLost("cannot connect to " + endpoint_ + ": " + zmq_strerror(errno));
+}
+
+Connection::~Connection() = default;
+
+void Connection::send(std::string_view message) {
+    if (message.size() > kMaxMessageBytes)
+        throw BridgeError("a Step of " + std::to_string(message.size()) +
+                          " bytes is more than a message may have; take a shorter processing delay");
+    while (zmq_send(sockets_->dealer.handle(), message.data(), message.size(), ZMQ_DONTWAIT) < 0) {
+        if (errno == EINTR)
+            continue;
+        loss_ = "cannot send to the host at " + endpoint_ + ": " + zmq_strerror(errno);
+        lose_host();
+    }
+}
+
+std::string Connection::receive() {
+    const Clock::time_point end = Clock::now() + deadline_;
+    for (;;) {
+        const auto left = std::chrono::ceil<milliseconds>(end - Clock::now());
+        zmq_pollitem_t items[] = {sockets_->dealer.readable(), sockets_->monitor.readable()};
+        zmq_poll(items, 2, loss_.empty() ? std::max<long>(0, left.count()) : 0);
+        if (std::optional<std::string> message = take_message())
+            return std::move(*message);
+        if (!loss_.empty())
+            lose_host();
+        read_event();
+        if (loss_.empty() && left.count() <= 0)
+            throw DeadlineMissed("the host at " + endpoint_ + " is alive, but has not answered for " +
+                                 seconds(deadline_));
+    }
+}
+
+std::optional<std::string> Connection::take_message() {
+    Message message;
+    if (!message.receive(sockets_->dealer))
+        return std::nullopt;
+    if (message.has_more())
+        throw ProtocolError("the host sent a message of several parts");
+    return std::string(message.bytes());
+}
+
+void Connection::read_event() {
+    Message event, address;
+    if (!event.receive(sockets_->monitor) || !address.receive(sockets_->monitor))
+        return;
+    std::uint16_t number = 0;
+    std::memcpy(&number, event.bytes().data(), sizeof number);
+    if (number == ZMQ_EVENT_CONNECTED)
+        was_connected_ = true;
+    else if (!was_connected_)
+        loss_ = "no host listens at " + endpoint_ + ": it is gone, or this session is an old one's";
+    else if (number == ZMQ_EVENT_DISCONNECTED || number == ZMQ_EVENT_CLOSED)
+        loss_ = "the host at " + endpoint_ + " is gone: it ended, froze, closed the connection or sent more than 64 MiB";
+    else
+        loss_ = "what listens at " + endpoint_ + " is no host of this session, or its keys are others";
+}
+
+void Connection::lose_host() {
+    sockets_->dealer.set(ZMQ_LINGER, 0);
+    remove_socket_file(endpoint_);
+    throw ConnectionLost(loss_);
+}
+
+}  // namespace roambus

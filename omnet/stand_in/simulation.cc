@@ -1,0 +1,67 @@
+#include "stand_in/simulation.h"
+
+#include <algorithm>
+
+namespace roambus::stand_in {
+namespace {
+
+constexpr double kRssiDbm = -50;
+constexpr double kLqiDb = 50;
+
+}  // namespace
+
+Simulation::Simulation(const Script& script, Client& client)
+    : script_(script), client_(client), network_(script.run.nodes.size(), script.delay, script.changes) {}
+
+void Simulation::run() {
+    const Welcome welcome = client_.hello(script_.run);
+    Collector collector(script_.run, welcome, [this](const Step& step) { return client_.step(step); });
+    run_events(collector);
+    collector.finish();
+    client_.finish({collector.sends(), collector.deliveries(), {}, {}, {}});
+}
+
+void Simulation::run_events(Collector& collector) {
+    const SimTime limit = script_.run.time_limit;
+    const Moment never{limit, Turn::kFirst};
+    for (;;) {
+        const SimTime arrival = network_.next().value_or(limit);
+        const Moment moment = collector.next().value_or(never);
+        const bool collector_first = moment.time < arrival || (moment.time == arrival && moment.turn == Turn::kFirst);
+        const SimTime now = collector_first ? moment.time : arrival;
+        if (now >= limit)
+            return;
+        if (collector_first)
+            act(now, collector);
+        else
+            deliver(now, collector);
+    }
+}
+
+void Simulation::act(SimTime now, Collector& collector) {
+    for (const Send& send : collector.act()) {
+        if (refuses(send.node, now))
+            collector.failed({now, send.node, send.destination, send.payload, "MAC buffer full"});
+        else
+            network_.transmit(now, send);
+    }
+}
+
+void Simulation::deliver(SimTime now, Collector& collector) {
+    for (const Delivery& delivery : network_.deliver(now))
+        collector.arrived(now, delivery.sender, delivery.payload, {delivery.receiver, kRssiDbm, kLqiDb});
+}
+
+// Whether a refusal of the script is due; it is used up by this.
+bool Simulation::refuses(NodeId node, SimTime now) {
+    std::vector<Refusal>& refusals = script_.refusals;
+    const auto due = std::find_if(refusals.begin(), refusals.end(), [&](const Refusal& refusal) {
+        return refusal.node == node && refusal.time <= now;
+    });
+    if (due == refusals.end())
+        return false;
+    refusals.erase(due);
+    return true;
+}
+
+}  // namespace roambus::stand_in
