@@ -116,14 +116,19 @@ class Host:
         """Everything of one instant, or a part of it; returns when the next thing is due."""
         self._now = step.now
         if self._trace.receives:
-            for receiver, sender, message, _, _ in step.deliveries:
-                self._trace.add(step.now, receiver, RECEIVE, message.message_type, peer=sender)
-        if step.deliveries:
+            self._handle_traced(step.deliveries)
+        elif step.deliveries:
             self._handle_deliveries(step.deliveries)
         for node, destination, message, reason in step.failures:
             self._trace.add(step.now, node, DROP, message.message_type, peer=destination, detail=reason)
             self._tell(node, SendFailed(destination, message, reason))
         return self._next_due() if step.more else self._handle_due()
+
+    def _handle_traced(self, deliveries: Sequence[Delivery]) -> None:
+        for delivery in deliveries:
+            message_type = delivery.message.message_type
+            self._trace.add(self._now, delivery.receiver, RECEIVE, message_type, peer=delivery.sender)
+            self._handle_deliveries((delivery,))
 
     def _handle_deliveries(self, deliveries: Sequence[Delivery]) -> None:
         # Most of a run's time passes here: one call of the agent for each delivery, and nothing else unless it acts.

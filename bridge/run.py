@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import python_protocol
-from bridge.backends.castalia.files import SIMULATOR_FOLDER, SIMULATOR_LOG
+from bridge.backends.castalia.files import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG
 from bridge.backends.factory import BackendFactory
 from bridge.errors import RoambusError, UserError
 from bridge.host import Host
@@ -30,7 +30,6 @@ from bridge.trace import TraceLevel, TraceWriter
 from spark import schema
 
 TRACE_FILE = "trace.parquet"
-INI_FILE = "run.ini"
 LOG_FILE = "run.log"
 FAILED_FILE = "failed"
 RUN_KEY = "roambus.run_key"

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from pathlib import Path
 
+from bridge.backends.castalia.files import INI_FILE
 from bridge.backends.factory import BackendFactory
 from bridge.errors import BackendError, UserError
 from bridge.host import make_agents
@@ -22,7 +23,6 @@ from bridge.ini import parse_scenario, radio_file_name
 from bridge.registry import load_agent
 from bridge.run import (
     FAILED_FILE,
-    INI_FILE,
     LOG_FILE,
     TRACE_FILE,
     RunPlan,

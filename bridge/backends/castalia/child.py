@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import signal
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 from bridge.backends.castalia.files import SIMULATOR_LOG
+from bridge.backends.castalia.installation import Program
 from bridge.errors import BackendError
 
 LAST_LINES = 5
@@ -19,18 +19,19 @@ IN_ORDER_S, GRACE_S = 30.0, 0.5
 class Child:
     """Castalia, started in the run's folder; what it prints goes to `simulator.log` there."""
 
-    def __init__(self, command: Sequence[str], folder: Path, environment: dict[str, str]) -> None:
+    def __init__(self, program: Program, folder: Path) -> None:
         """Raises BackendError if it cannot be started."""
         self._log = folder / SIMULATOR_LOG
         with self._log.open("wb") as log:
             try:
                 # A session of its own: Ctrl-C reaches the host alone, which then ends it in order.
                 self._process = subprocess.Popen(  # noqa: S603  # the user's own simulator, without a shell
-                    command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                    program.command, cwd=folder, env=program.environment,
+                    stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                     start_new_session=True,
                 )  # fmt: skip
             except OSError as error:
-                raise BackendError(f"{command[0]} cannot be started: {error.strerror}") from None
+                raise BackendError(f"{program.command[0]} cannot be started: {error.strerror}") from None
 
     def ended(self) -> str | None:
         """None while it runs; then how it ended, with the last lines of its log."""

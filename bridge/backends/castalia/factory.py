@@ -31,7 +31,7 @@ class CastaliaFactory:
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> CastaliaBackend:
         """The back-end of one run; nothing is started before it is opened."""
-        simulator = StartedSimulator(folder, find_installation(), self.deadline_s or DEADLINE_S)
+        simulator = StartedSimulator(folder, find_installation().program(), self.deadline_s or DEADLINE_S)
         return CastaliaBackend(scenario, agent.messages, simulator, batching=self.batching)
 
 

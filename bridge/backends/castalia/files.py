@@ -1,5 +1,8 @@
 """What a run with a simulator has beside its ini."""
 
+INI_FILE = "run.ini"
+"""The run, as Castalia reads it."""
+
 SIMULATOR_LOG = "simulator.log"
 """What the simulator printed."""
 

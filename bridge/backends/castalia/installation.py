@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from bridge.backends.castalia.files import INI_FILE
 from bridge.errors import UserError
 
 OMNETPP_ROOT, CASTALIA_ROOT, OMNET_ROOT = "OMNETPP_ROOT", "CASTALIA_ROOT", "ROAMBUS_OMNET"
 """Environment variables: the folders of OMNeT++, of Castalia, and of our `omnet`, if it is not beside `bridge`."""
 
 LIBRARY = "libroambus.so"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A simulator that can be started in a run's folder."""
+
+    command: tuple[str, ...]
+    environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
+    links: dict[str, Path] = field(default_factory=dict)
+    """Names in `.roambus`, and what they stand for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +48,15 @@ class Installation:
         """The root of our NED files."""
         return self.omnet / "castalia" / "ned"
 
-    def environment(self) -> dict[str, str]:
-        """The environment in which the simulator finds OMNeT++'s libraries."""
+    def program(self) -> Program:
+        """How Castalia is started in a run's folder, without a window."""
         libraries = [str(self.omnetpp / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
-        return {**os.environ, "LD_LIBRARY_PATH": ":".join(filter(None, libraries))}
+        environment = {**os.environ, "LD_LIBRARY_PATH": ":".join(filter(None, libraries))}
+        return Program((str(self.simulator), "-u", "Cmdenv", "-f", INI_FILE), environment, self.links())
+
+    def links(self) -> dict[str, Path]:
+        """What the ini's `load-libs` and `ned-path` expect in `.roambus`."""
+        return {"castalia": self.castalia / "src", "omnet": self.ned, LIBRARY: self.library}
 
 
 def find_installation() -> Installation:

@@ -7,28 +7,25 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from bridge.backends.castalia.endpoint import Endpoint
 from bridge.backends.castalia.files import SIMULATOR_FOLDER
-from bridge.backends.castalia.installation import LIBRARY, Installation
 
 SESSION = "session"
 
 
 @contextmanager
-def run_directory(folder: Path, found: Installation | None, endpoint: Endpoint, deadline_s: float) -> Iterator[Path]:
-    """Makes `.roambus` in a run's folder, with links if there is an installation here; removes it at the end."""
+def run_directory(folder: Path, links: Mapping[str, Path], endpoint: Endpoint, deadline_s: float) -> Iterator[Path]:
+    """Makes `.roambus` in a run's folder, with these links in it; removes it at the end."""
     directory = folder / SIMULATOR_FOLDER
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(mode=0o700)
     try:
-        if found is not None:
-            (directory / "castalia").symlink_to(found.castalia / "src")
-            (directory / "omnet").symlink_to(found.ned.resolve())
-            (directory / LIBRARY).symlink_to(found.library.resolve())
+        for name, target in links.items():
+            (directory / name).symlink_to(target.resolve())
         _write_private(directory / SESSION, session_text(endpoint, deadline_s))
         yield directory
     finally:

@@ -11,7 +11,7 @@ from bridge.backends.castalia.child import Child
 from bridge.backends.castalia.connection import Connection
 from bridge.backends.castalia.cores import core_of_our_own
 from bridge.backends.castalia.endpoint import Endpoint
-from bridge.backends.castalia.installation import Installation, find_installation
+from bridge.backends.castalia.installation import Program, find_installation
 from bridge.backends.castalia.rundir import run_directory
 from bridge.errors import UserError
 
@@ -41,11 +41,11 @@ class Simulator(Protocol):
 
 
 class StartedSimulator:
-    """Castalia as a child of this process, in the run's folder."""
+    """A child of this process, in the run's folder."""
 
-    def __init__(self, folder: Path, installation: Installation, deadline_s: float) -> None:
+    def __init__(self, folder: Path, program: Program, deadline_s: float) -> None:
         self._folder = folder
-        self._installation = installation
+        self._program = program
         self._deadline_s = deadline_s
         self._child: Child | None = None
         self._resources = ExitStack()
@@ -56,12 +56,11 @@ class StartedSimulator:
         """See `Simulator`."""
         self._resources.enter_context(core_of_our_own())
         endpoint = self._resources.enter_context(Endpoint.private())
-        directory = run_directory(self._folder, self._installation, endpoint, self._deadline_s)
+        directory = run_directory(self._folder, self._program.links, endpoint, self._deadline_s)
         self._resources.enter_context(directory)
         connection = Connection(endpoint, self._deadline_s, self._ended)
         self._resources.callback(connection.close)
-        command = (str(self._installation.simulator), "-u", "Cmdenv", "-f", "run.ini")
-        self._child = Child(command, self._folder, self._installation.environment())
+        self._child = Child(self._program, self._folder)
         return connection
 
     def end(self, *, in_order: bool) -> None:
@@ -93,7 +92,7 @@ class ServedSimulator:
         """See `Simulator`."""
         endpoint = Endpoint.private() if self._address is None else Endpoint.tcp(self._address)
         self._resources.enter_context(endpoint)
-        directory = run_directory(self._folder, _installation_here(), endpoint, self._deadline_s)
+        directory = run_directory(self._folder, _links_here(), endpoint, self._deadline_s)
         self._resources.enter_context(directory)
         connection = Connection(endpoint, self._deadline_s, lambda: None)
         self._resources.callback(connection.close)
@@ -105,9 +104,9 @@ class ServedSimulator:
         self._resources.close()
 
 
-def _installation_here() -> Installation | None:
+def _links_here() -> dict[str, Path]:
     """None if the simulator can only run on another machine."""
     try:
-        return find_installation()
+        return find_installation().links()
     except UserError:
-        return None
+        return {}
