@@ -40,13 +40,13 @@ void BridgeApplication::note(const std::string& text) {
 
 std::optional<Failure> BridgeApplication::transmit(const Send& send) {
     Enter_Method_Silent();
+    ++offered_;
     SimTime now = omnetpp::simTime().raw();
     if (auto reason = refusal(send.payload->size()))
         return Failure{now, node(), send.destination, send.payload, *reason};
     if (!sent_.empty() && sent_.back().time != now)
         sent_.clear();
     sent_.push_back(send);
-    ++offered_;
     toNetworkLayer(new BytesPacket(node(), send.payload), address_of(send.destination).c_str());
     return std::nullopt;
 }
