@@ -1,0 +1,29 @@
+#include "stack_limits.h"
+
+namespace roambus {
+
+namespace {
+
+long bytes_of(omnetpp::cModule& communication, const char* layer, const char* parameter) {
+    return communication.getSubmodule(layer)->par(parameter).intValue();
+}
+
+}  // namespace
+
+StackLimits::StackLimits(omnetpp::cModule& communication)
+    : mac_overhead_(bytes_of(communication, "Routing", "netDataFrameOverhead") +
+                    bytes_of(communication, "MAC", "macPacketOverhead")),
+      mac_max_(bytes_of(communication, "MAC", "macMaxPacketSize")),
+      radio_overhead_(bytes_of(communication, "Radio", "phyFrameOverhead")),
+      radio_max_(bytes_of(communication, "Radio", "maxPhyFrameSize")) {}
+
+std::optional<std::string> StackLimits::refusal(std::size_t bytes) const {
+    long packet = static_cast<long>(bytes) + mac_overhead_;
+    if (0 < mac_max_ && mac_max_ < packet)
+        return "packet longer than MAC.macMaxPacketSize";
+    if (0 < radio_max_ && radio_max_ < packet + radio_overhead_)
+        return "frame longer than Radio.maxPhyFrameSize";
+    return std::nullopt;
+}
+
+}  // namespace roambus

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include <omnetpp.h>
+
+namespace roambus {
+
+// What a node's stack carries at most. Castalia drops longer packets without a word.
+class StackLimits {
+public:
+    // `communication` is the node's submodule that holds routing, MAC and radio.
+    explicit StackLimits(omnetpp::cModule& communication);
+
+    // Why a packet of so many bytes gets no farther; nothing if it does.
+    std::optional<std::string> refusal(std::size_t bytes) const;
+
+private:
+    long mac_overhead_;  // of routing and MAC together
+    long mac_max_;       // bytes; 0: no limit
+    long radio_overhead_;
+    long radio_max_;
+};
+
+}  // namespace roambus

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <vector>
+
+namespace roambus {
+
+// A node is at (x, y) metres at `time` seconds.
+struct WayPoint {
+    double time;
+    double x;
+    double y;
+};
+
+// Where one node is, and was: it goes straight from way-point to way-point, and stays at the last.
+class Trajectory {
+public:
+    // Appends a way-point, not before the last.
+    void add(WayPoint point);
+
+    // The last way-point; there must be one.
+    bool empty() const { return points_.empty(); }
+
+    const WayPoint& last() const { return points_.back(); }
+
+    // The place at `time`, which must not be before the second last way-point.
+    WayPoint at(double time) const;
+
+    // The way-points before `end`; and the place at `end`, if the node is on its way then.
+    std::vector<WayPoint> until(double end) const;
+
+private:
+    std::vector<WayPoint> points_;
+};
+
+}  // namespace roambus
