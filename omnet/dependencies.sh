@@ -1,0 +1,21 @@
+#!/bin/sh
+# Installs what omnet/ is built and tested with from Debian's packages, if it is missing and we are root.
+set -eu
+
+packages="g++ make pkg-config libzmq3-dev libprotobuf-dev protobuf-compiler doctest-dev"
+
+complete() {
+    command -v g++ && command -v make && command -v protoc && pkg-config --exists libzmq protobuf &&
+        g++ -E -include doctest/doctest.h -x c++ /dev/null
+}
+
+if complete >/dev/null 2>&1; then
+    exit 0
+fi
+if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+    apt-get update -qq
+    # shellcheck disable=SC2086
+    apt-get install -qq --no-install-recommends $packages
+else
+    echo "omnet/ cannot be built here, and its tests are left out; on Debian install, as root: $packages"
+fi
