@@ -9,13 +9,15 @@ complete() {
         g++ -E -include doctest/doctest.h -x c++ /dev/null
 }
 
+install() {
+    export DEBIAN_FRONTEND=noninteractive
+    # shellcheck disable=SC2086  # several words
+    apt-get update -qq && apt-get install -qq --no-install-recommends $packages
+}
+
 if complete >/dev/null 2>&1; then
     exit 0
 fi
-if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
-    apt-get update -qq
-    # shellcheck disable=SC2086
-    apt-get install -qq --no-install-recommends $packages
-else
+if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null || ! install; then
     echo "omnet/ cannot be built here, and its tests are left out; on Debian install, as root: $packages"
 fi

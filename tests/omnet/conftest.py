@@ -1,0 +1,25 @@
+"""What the tests of `omnet/` build, once."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.omnet import build
+
+
+@pytest.fixture(scope="session")
+def stand_in() -> Path:
+    """The program of the scripted simulator."""
+    return build("stand-in", "stand-in")
+
+
+@pytest.fixture(scope="session")
+def unit_tests() -> Path:
+    """The program of the unit tests in C++."""
+    return build("test-program", "unit-tests")
+
+
+@pytest.fixture(scope="session")
+def fuzz_client() -> Path:
+    """The program that gives damaged messages to the client."""
+    return build("fuzz", "fuzz-client")

@@ -1,0 +1,28 @@
+"""Builds what is in `omnet/`, where its compiler and libraries are."""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+OMNET = Path(__file__).parents[2] / "omnet"
+BUILD = OMNET / "build"
+NOT_INSTALLED = "not installed: "
+
+
+def build(target: str, program: str) -> Path:
+    """`make target`, and where its program then is; skips the test, with the reason, if something is not installed."""
+    if shutil.which("make") is None:
+        pytest.skip("make is not installed")
+    BUILD.mkdir(exist_ok=True)
+    with (BUILD / ".lock").open("w") as lock:  # other test processes build, too
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        made = subprocess.run(["make", "-C", OMNET, target], capture_output=True, text=True, check=False)
+    if NOT_INSTALLED in made.stderr:
+        pytest.skip(NOT_INSTALLED + made.stderr.split(NOT_INSTALLED, 1)[1].strip())
+    assert made.returncode == 0, made.stderr
+    return BUILD / program
