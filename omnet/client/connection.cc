@@ -18,6 +18,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr int kLingerMs = 500;
+constexpr int kTickMs = 20;  // how often a wait looks whether the host is lost
 constexpr const char* kMonitorEndpoint = "inproc://monitor";
 
 // A context of ZeroMQ; its sockets must be closed before it is.
@@ -47,7 +48,6 @@ public:
     void set(int option, int value) { zmq_setsockopt(handle_, option, &value, sizeof value); }
     void set(int option, std::int64_t value) { zmq_setsockopt(handle_, option, &value, sizeof value); }
     void set(int option, const std::string& value) { zmq_setsockopt(handle_, option, value.c_str(), value.size()); }
-    zmq_pollitem_t readable() const { return {handle_, 0, ZMQ_POLLIN, 0}; }
 
 private:
     void* handle_;
@@ -60,8 +60,8 @@ public:
     Message& operator=(const Message&) = delete;
     ~Message() { zmq_msg_close(&message_); }
 
-    // Whether there was one.
-    bool receive(const Socket& socket) { return zmq_msg_recv(&message_, socket.handle(), ZMQ_DONTWAIT) >= 0; }
+    // Whether there was one before the socket's time ran out, or, with `flags` ZMQ_DONTWAIT, at once.
+    bool receive(const Socket& socket, int flags = 0) { return zmq_msg_recv(&message_, socket.handle(), flags) >= 0; }
     bool has_more() const { return zmq_msg_more(&message_) != 0; }
     std::string_view bytes() {
         return {static_cast<const char*>(zmq_msg_data(&message_)), zmq_msg_size(&message_)};
@@ -74,6 +74,7 @@ private:
 void set_options(Socket& dealer, const Session& session) {
     const int deadline = static_cast<int>(session.deadline.count());
     dealer.set(ZMQ_LINGER, kLingerMs);
+    dealer.set(ZMQ_RCVTIMEO, std::min(kTickMs, deadline));
     dealer.set(ZMQ_RECONNECT_IVL, -1);
     dealer.set(ZMQ_MAXMSGSIZE, static_cast<std::int64_t>(kMaxMessageBytes));
     // A frozen host is noticed at three quarters of the deadline, so before a live one would be late with its answer.
@@ -140,15 +141,12 @@ void Connection::send(std::string_view message) {
 std::string Connection::receive() {
     const Clock::time_point end = Clock::now() + deadline_;
     for (;;) {
-        const auto left = std::chrono::ceil<milliseconds>(end - Clock::now());
-        zmq_pollitem_t items[] = {sockets_->dealer.readable(), sockets_->monitor.readable()};
-        zmq_poll(items, 2, loss_.empty() ? std::max<long>(0, left.count()) : 0);
         if (std::optional<std::string> message = take_message())
             return std::move(*message);
         if (!loss_.empty())
             lose_host();
-        read_event();
-        if (loss_.empty() && left.count() <= 0)
+        read_events();
+        if (loss_.empty() && Clock::now() >= end)
             throw DeadlineMissed("the host at " + endpoint_ + " is alive, but has not answered for " +
                                  seconds(deadline_));
     }
@@ -163,20 +161,26 @@ std::optional<std::string> Connection::take_message() {
     return std::string(message.bytes());
 }
 
-void Connection::read_event() {
+void Connection::read_events() {
     Message event, address;
-    if (!event.receive(sockets_->monitor) || !address.receive(sockets_->monitor))
-        return;
-    std::uint16_t number = 0;
-    std::memcpy(&number, event.bytes().data(), sizeof number);
-    if (number == ZMQ_EVENT_CONNECTED)
+    while (event.receive(sockets_->monitor, ZMQ_DONTWAIT) && address.receive(sockets_->monitor, ZMQ_DONTWAIT)) {
+        std::uint16_t number = 0;
+        std::memcpy(&number, event.bytes().data(), sizeof number);
+        note_event(number);
+    }
+}
+
+void Connection::note_event(int event) {
+    if (event == ZMQ_EVENT_CONNECTED)
         was_connected_ = true;
+    else if (!loss_.empty())
+        return;  // the first loss is the cause of what follows
     else if (!was_connected_)
         loss_ = "no host listens at " + endpoint_ + ": it is gone, or this session is an old one's";
-    else if (number == ZMQ_EVENT_DISCONNECTED || number == ZMQ_EVENT_CLOSED)
+    else if (event == ZMQ_EVENT_DISCONNECTED || event == ZMQ_EVENT_CLOSED)
         loss_ = "the host at " + endpoint_ + " is gone: it ended, froze, closed the connection or sent more than 64 MiB";
     else
-        loss_ = "what listens at " + endpoint_ + " is no host of this session, or its keys are others";
+        loss_ = "what listens at " + endpoint_ + " is frozen, or no host of this session, or its keys are others";
 }
 
 void Connection::lose_host() {

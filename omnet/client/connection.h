@@ -12,7 +12,8 @@
 
 namespace roambus {
 
-// Connects once, and does not reconnect. When the host is lost it removes the host's socket file and folder.
+// Connects once, and does not reconnect. A host that ends is noticed within a few ms, a frozen one at three quarters of
+// the deadline. When the host is lost its socket file and folder are removed.
 class Connection : public Channel {
 public:
     // Starts connecting; whether that succeeds shows at the first `receive`. Throws ConnectionLost for an endpoint that
@@ -29,7 +30,8 @@ private:
     struct Sockets;
 
     std::optional<std::string> take_message();
-    void read_event();
+    void read_events();
+    void note_event(int event);
     [[noreturn]] void lose_host();
 
     std::string endpoint_;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -209,6 +210,16 @@ def test_where_no_host_listens(start: Start, tmp_path: Path) -> None:
     status, log = start(f"ipc://{tmp_path / 'nobody'}").end()
     assert status == 1
     assert "no host listens at ipc://" in log
+
+
+def test_what_listens_may_be_no_host(start: Start, tmp_path: Path) -> None:
+    """A socket that takes connections and says nothing, as a host that froze early."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "other"))
+        listener.listen()
+        status, log = start(f"ipc://{tmp_path / 'other'}", deadline_ms=SHORT_MS).end()
+    assert status == 1
+    assert "is frozen, or no host of this session" in log
 
 
 def test_a_simulation_without_a_session(stand_in: Path, tmp_path: Path) -> None:
