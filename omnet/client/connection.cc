@@ -73,7 +73,6 @@ private:
 
 void set_options(Socket& dealer, const Session& session) {
     const int deadline = static_cast<int>(session.deadline.count());
-    dealer.set(ZMQ_LINGER, kLingerMs);
     dealer.set(ZMQ_RCVTIMEO, std::min(kTickMs, deadline));
     dealer.set(ZMQ_RECONNECT_IVL, -1);
     dealer.set(ZMQ_MAXMSGSIZE, static_cast<std::int64_t>(kMaxMessageBytes));
@@ -124,7 +123,11 @@ Connection::Connection(const Session& session)
         throw ConnectionLost("cannot connect to " + endpoint_ + ": " + zmq_strerror(errno));
 }
 
-Connection::~Connection() = default;
+Connection::~Connection() {
+    // Not before: what was meant for a host that is lost would linger as well.
+    if (loss_.empty())
+        sockets_->dealer.set(ZMQ_LINGER, kLingerMs);
+}
 
 void Connection::send(std::string_view message) {
     if (message.size() > kMaxMessageBytes)
@@ -184,7 +187,6 @@ void Connection::note_event(int event) {
 }
 
 void Connection::lose_host() {
-    sockets_->dealer.set(ZMQ_LINGER, 0);
     remove_socket_file(endpoint_);
     throw ConnectionLost(loss_);
 }
