@@ -171,7 +171,8 @@ int main(int argc, char** argv) {
     const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
     try {
         const std::uint64_t accepted = run(count, seed);
-        std::cout << count << " answers, " << accepted << " accepted, peak memory " << peak_memory_kib() / 1024 << " MiB\n";
+        std::cout << count << " answers, " << accepted << " accepted, peak memory " << peak_memory_kib() / 1024
+                  << " MiB\n";
         return 0;
     } catch (const std::exception& error) {
         std::cerr << "fuzz-client, seed " << seed << ": " << error.what() << "\n";

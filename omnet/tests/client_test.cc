@@ -30,7 +30,8 @@ std::string told_reason(const PreparedHost& host) {
     return host.told.back().failed().reason();
 }
 
-void check_violation(const wire::ToSimulator& reply, const Step& step, const std::string& reason, const Run& run = kRun) {
+void check_violation(const wire::ToSimulator& reply, const Step& step, const std::string& reason,
+                     const Run& run = kRun) {
     Running running(run);
     running.host.answer(reply);
     CHECK_THROWS_AS(running.client.step(step), ProtocolError);

@@ -44,8 +44,8 @@ TEST_CASE("A session without keys is read") {
 }
 
 TEST_CASE("A session with keys is read, and may be on another machine") {
-    const Session session = parse("endpoint=tcp://10.0.0.1:5000\ntoken=" + kToken + "\ndeadline_ms=1\nserver_key=" + kKey +
-                                  "\npublic_key=" + kKey + "\nsecret_key=" + kKey + "\n");
+    const std::string keys = "server_key=" + kKey + "\npublic_key=" + kKey + "\nsecret_key=" + kKey + "\n";
+    const Session session = parse("endpoint=tcp://10.0.0.1:5000\ntoken=" + kToken + "\ndeadline_ms=1\n" + keys);
     REQUIRE(session.keys);
     CHECK(session.keys->secret_key == kKey);
 }
