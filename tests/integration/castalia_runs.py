@@ -24,6 +24,7 @@ from python_protocol.roles import BROADCAST
 from python_protocol.simtime import SECOND, SimTime
 
 DEADLINE_S = 5.0
+CASTALIAS_TRACE = "Castalia-Trace.txt"
 Variables = Mapping[str, Scalar]
 KINDS = ("hello", "step", "finished", "failed")
 
@@ -70,7 +71,7 @@ def send(time: SimTime, node: int, payload: bytes, destination: int = BROADCAST)
 
 
 class ScriptedHost:
-    """Plain `CastaliaBin -f run.ini` in a folder, and the host's end of the wire."""
+    """Castalia in a run's folder, and the host's end of the wire."""
 
     def __init__(self, folder: Path, castalia: Program) -> None:
         self._folder = folder
@@ -107,7 +108,7 @@ class ScriptedHost:
 
     def welcome(self, wake_up: SimTime | None, *, batching: bool = True) -> FromSimulator:
         """Answers Hello; returns what the simulator says next."""
-        return self._ask(wire.write_welcome(wake_up, batching=batching))
+        return self.ask(wire.write_welcome(wake_up, batching=batching))
 
     def reply(self, sends: Iterable[Send] = (), wake_up: SimTime | None = None) -> FromSimulator:
         """Answers a Step; returns what the simulator says next."""
@@ -116,7 +117,7 @@ class ScriptedHost:
         message.reply.sends.extend(sends)
         if wake_up is not None:
             message.reply.wake_up = wake_up
-        return self._ask(message)
+        return self.ask(message)
 
     def send_at(self, sends: Iterable[Send]) -> list[Step]:
         """Welcomes, gives each send when its time has come, and returns all Steps up to Finished."""
@@ -151,7 +152,8 @@ class ScriptedHost:
         """Says Failed."""
         self.connection.send(ToSimulator(failed=Failed(reason=reason)))
 
-    def _ask(self, message: ToSimulator) -> FromSimulator:
+    def ask(self, message: ToSimulator) -> FromSimulator:
+        """Says anything; returns what the simulator says next."""
         self.connection.send(message)
         return self._parse(self.connection.receive())
 

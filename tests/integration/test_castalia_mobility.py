@@ -13,13 +13,12 @@ import numpy as np
 import pytest
 
 from bridge.backends.castalia.installation import Program
-from tests.integration.castalia_runs import ScriptedHost, Variables, run_alone, seconds, write_run
+from tests.integration.castalia_runs import CASTALIAS_TRACE, ScriptedHost, Variables, run_alone, seconds, write_run
 
 pytestmark = pytest.mark.castalia
 
 SIDE, SPEED, PAUSE, TIME_LIMIT = 40.0, 8.0, 1.5, 60.0
 WAYPOINT: Variables = {"nodes": 5, "side": SIDE, "mobility": "waypoint", "speed": SPEED, "time_limit": TIME_LIMIT}
-CASTALIAS_TRACE = "Castalia-Trace.txt"
 
 
 class Place(NamedTuple):

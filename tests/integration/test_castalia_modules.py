@@ -15,7 +15,15 @@ from bridge.backends.castalia.installation import CASTALIA_ROOT, OMNETPP_ROOT, P
 from bridge.errors import BackendError
 from bridge.wire_pb2 import Step, ToSimulator
 from python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
-from tests.integration.castalia_runs import ScriptedHost, Variables, run_alone, seconds, send, write_run
+from tests.integration.castalia_runs import (
+    CASTALIAS_TRACE,
+    ScriptedHost,
+    Variables,
+    run_alone,
+    seconds,
+    send,
+    write_run,
+)
 from tests.integration.conftest import OMNET
 
 pytestmark = pytest.mark.castalia
@@ -29,6 +37,9 @@ BYTE_TIME: SimTime = 32 * MICROSECOND
 TURNAROUND: SimTime = 20 * MICROSECOND
 """10 us from RX to TX, and 10 us from the receiver's radio to its MAC."""
 QUEUE = 32
+EVERY_AGENT = 'SN.node[*].ApplicationName = "BridgeApplication"'
+NATIVE = 'ApplicationName = "NativeBeacon"'
+OWN_DELAY = "Application.processingDelay = 1ms"
 SPEED = 8.0
 
 
@@ -82,10 +93,21 @@ class TestHandshake:
             assert host.fails()
         assert "not today" in host.log
 
-    def test_picoseconds_are_refused(self, castalia: Program, tmp_path: Path) -> None:
-        """Without simtime-resolution Castalia fails before it says anything to the host, and says what to set."""
-        folder = write_run(tmp_path, CLOSE, {"simtime-resolution = ns\n": ""})
-        with pytest.raises(BackendError, match="set simtime-resolution = ns"), ScriptedHost(folder, castalia):
+    @pytest.mark.parametrize(
+        ("old", "new", "complaint"),
+        [
+            ("simtime-resolution = ns\n", "", "set simtime-resolution = ns"),
+            ("sim-time-limit = 2s\n", "", "set sim-time-limit"),
+            (EVERY_AGENT, f"SN.node[2].{OWN_DELAY}\n{EVERY_AGENT}", "node 2 has a processingDelay of its own"),
+            (EVERY_AGENT, f"SN.node[3].{NATIVE}\n{EVERY_AGENT}", "node 3 has no BridgeApplication"),
+        ],
+    )
+    def test_what_the_bridge_cannot_run_is_refused(
+        self, old: str, new: str, complaint: str, castalia: Program, tmp_path: Path
+    ) -> None:
+        """Castalia fails before it says anything to the host, and names the key or the node."""
+        folder = write_run(tmp_path, CLOSE, {old: new})
+        with pytest.raises(BackendError, match=complaint), ScriptedHost(folder, castalia):
             pass
 
 
@@ -164,6 +186,22 @@ class TestSending:
             steps = host.send_at([send(UP, 0, bytes(longest)), send(2 * UP, 0, bytes(longest + 1))])
         assert [len(payload) for _, payload in arrivals(steps, 1)] == [longest]
         assert [(f.time, f.reason) for step in steps for f in step.failures] == [(2 * UP, reason)]
+
+
+class TestNotes:
+    def test_notes_come_if_a_node_traces_and_go_to_castalias_trace(self, castalia: Program, tmp_path: Path) -> None:
+        """Of a node that does not trace they are dropped."""
+        folder = write_run(tmp_path, CLOSE, {}, ["SN.node[1].Application.collectTraceInfo = true"])
+        message = ToSimulator()
+        message.reply.notes.add(time=UP, node=1, text="the tree is whole")
+        message.reply.notes.add(time=UP, node=2, text="nobody asked")
+        with ScriptedHost(folder, castalia) as host:
+            assert host.hello.wants_notes
+            host.welcome(UP)
+            host.end(host.ask(message))
+        trace = (folder / CASTALIAS_TRACE).read_text()
+        assert re.search(r"^0\.1 +SN\.node\[1\]\.Application +the tree is whole$", trace, re.MULTILINE)
+        assert "nobody asked" not in trace
 
 
 class TestWindows:
@@ -270,7 +308,7 @@ class TestEnd:
 class TestNativeBeacon:
     def test_it_sends_at_its_rate_and_hears_the_others(self, castalia: Program, tmp_path: Path) -> None:
         """Where everybody hears everybody, each beacon is received three times, at the levels of the distances."""
-        native = {'ApplicationName = "BridgeApplication"': 'ApplicationName = "NativeBeacon"'}
+        native = {EVERY_AGENT: f"SN.node[*].{NATIVE}"}
         folder = write_run(tmp_path, {**CLOSE, "time_limit": 100}, native, ["SN.node[*].Application.rate = 2"])
         printed = run_alone(folder, castalia)
         sent, received = beacons(printed, "sent"), beacons(printed, "received")
@@ -281,10 +319,7 @@ class TestNativeBeacon:
 
     def test_it_refuses_a_length_that_the_agent_refuses(self, castalia: Program, tmp_path: Path) -> None:
         """Tag and length of a beacon take three bytes."""
-        native = {
-            'ApplicationName = "BridgeApplication"': 'ApplicationName = "NativeBeacon"',
-            "Application.payload = 20": "Application.payload = 2",
-        }
+        native = {EVERY_AGENT: f"SN.node[*].{NATIVE}", "Application.payload = 20": "Application.payload = 2"}
         with pytest.raises(AssertionError, match="payload is not between 3 and 65535 bytes"):
             run_alone(write_run(tmp_path, CLOSE, native), castalia)
 
