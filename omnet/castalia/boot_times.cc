@@ -8,7 +8,6 @@
 #include "bridge_application.h"
 
 namespace roambus {
-
 namespace {
 
 using Boots = std::unordered_map<const omnetpp::cModule*, SimTime>;

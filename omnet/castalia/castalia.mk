@@ -1,9 +1,9 @@
-# Our modules for Castalia: build/libroambus.so. OMNETPP_ROOT and CASTALIA_ROOT name the OMNeT++ and the Castalia that it
-# is made against; they are only read. The Makefile in the folder above includes this file.
+# Our modules for Castalia: build/libroambus.so. OMNETPP_ROOT and CASTALIA_ROOT name the OMNeT++ and the Castalia that
+# it is made against; they are only read. The Makefile in the folder above includes this file.
 
 ifneq ($(filter castalia,$(MAKECMDGOALS)),)
 need_root = $(if $($(1)),,$(error $(1) is not set: let it name the folder of a built $(2)))
-need_file = $(if $(wildcard $($(1))/$(3)),,$(error $(1)=$($(1)) holds no $(3): build $(2) there first, or name another folder))
+need_file = $(if $(wildcard $($(1))/$(3)),,$(error $(1)=$($(1)) holds no $(3): build $(2) there first))
 $(call need_root,OMNETPP_ROOT,OMNeT++)$(call need_file,OMNETPP_ROOT,OMNeT++,lib/liboppsim.so)
 $(call need_root,CASTALIA_ROOT,Castalia)$(call need_file,CASTALIA_ROOT,Castalia,src/CastaliaBin)
 endif

@@ -5,7 +5,6 @@
 #include <omnetpp.h>
 
 namespace roambus {
-
 namespace {
 
 omnetpp::cConfigurationEx& configuration() {

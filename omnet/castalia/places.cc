@@ -6,7 +6,6 @@
 #include "random_waypoint_mobility_manager.h"
 
 namespace roambus {
-
 namespace {
 
 constexpr double kNanosecondsPerSecond = 1e9;

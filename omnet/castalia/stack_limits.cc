@@ -1,7 +1,6 @@
 #include "stack_limits.h"
 
 namespace roambus {
-
 namespace {
 
 long bytes_of(omnetpp::cModule& communication, const char* layer, const char* parameter) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace roambus {
-
 namespace {
 
 WayPoint between(const WayPoint& from, const WayPoint& to, double time) {
