@@ -115,11 +115,11 @@ class Backend(Protocol):
         """Takes the host's transmissions (none in the first call) and runs to the next instant that concerns it.
 
         Returns a Step at the wake-up at the latest; None once the time limit is reached (nothing happens at the
-        limit itself). Raises BackendError if the simulator fails.
+        limit itself). Raises BackendError if the simulator fails, ValueError for a transmission in the past.
         """
 
     def fail(self, error: BaseException) -> None:
         """The run ends here because of `error`, whoever raised it; called at most once, before `close`."""
 
     def close(self) -> Totals:
-        """Ends the run, finished or not, and frees everything; called once, last."""
+        """Ends the run, finished or not, opened or not, and frees everything; called once, last."""
