@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from bridge.backends.interface import Delivery, Hello, NodeInfo, Step, Totals, Transmission
+from bridge.backends.interface import Delivery, Hello, NodeInfo, Step, Totals, Transmission, refuse_past
 from python_protocol.roles import BROADCAST, NodeId
 from python_protocol.simtime import MILLISECOND, SimTime
 
@@ -58,9 +58,8 @@ class IdealBackend:
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """See `Backend.advance`."""
+        refuse_past(transmissions, self._now)
         for transmission in transmissions:
-            if transmission.at < self._now:
-                raise ValueError(f"node {transmission.node} sends at {transmission.at}, which is before {self._now}")
             self._push(transmission.at, transmission)
         until = self._time_limit if wake_up is None else min(wake_up, self._time_limit)
         while self._pending and self._pending[0][0] <= until:

@@ -33,6 +33,13 @@ class Transmission(NamedTuple):
     size: int
 
 
+def refuse_past(transmissions: Iterable[Transmission], now: SimTime) -> None:
+    """Raises ValueError for a transmission before `now`, the last Step's."""
+    for node, at, *_ in transmissions:
+        if at < now:
+            raise ValueError(f"node {node} sends at {at}, which is before {now}")
+
+
 class Delivery(NamedTuple):
     """A message that arrives at `receiver`."""
 

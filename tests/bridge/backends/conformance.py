@@ -5,15 +5,20 @@ A further back-end is one more entry of SUBJECTS.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import ClassVar, Self
 
 import pytest
 
+from bridge.backends.castalia.backend import CastaliaBackend
+from bridge.backends.castalia.installation import CASTALIA_ROOT, OMNETPP_ROOT, Program, find_installation
+from bridge.backends.castalia.simulators import StartedSimulator
 from bridge.backends.ideal import IdealBackend
 from bridge.backends.interface import Backend, Delivery, Failure, Hello, Step, Totals, Transmission
 from bridge.backends.radio import RadioBackend
@@ -25,6 +30,8 @@ from python_protocol.codec import Message, MessageSet, Reader, Writer
 from python_protocol.roles import BROADCAST, NodeId
 from python_protocol.simtime import SECOND, SimTime, format_time
 
+STAND_IN = Path(__file__).parents[3] / "omnet" / "build" / "stand-in"
+DEADLINE_S = 20
 TEMPLATE = Path(__file__).with_name("conformance.ini.j2")
 
 
@@ -53,7 +60,45 @@ def make_radio(case: Case) -> Backend:
     return RadioBackend(case.scenario)
 
 
-SUBJECTS = [pytest.param(make_ideal, id="ideal"), pytest.param(make_radio, id="radio")]
+def make_stand_in(case: Case, *, batching: bool = True) -> Backend:
+    """The scripted simulator, over the real wire."""
+    scenario = case.scenario
+    nodes = len(scenario.nodes)
+    lines = [
+        f"nodes {nodes}",
+        f"seed {scenario.seed}",
+        f"time_limit {scenario.time_limit}",
+        f"processing_delay {scenario.processing_delay}",
+        *(f"link {a} {b}" for a, b in combinations(range(nodes), 2)),
+    ]
+    (case.folder / "links").write_text("\n".join(lines) + "\n")
+    program = Program((str(STAND_IN), "links"))
+    simulator = StartedSimulator(case.folder, program, DEADLINE_S)
+    return CastaliaBackend(scenario, case.messages, simulator, batching=batching)
+
+
+def make_castalia(case: Case, *, batching: bool = True) -> Backend:
+    """Real Castalia."""
+    simulator = StartedSimulator(case.folder, find_installation().program(), DEADLINE_S)
+    return CastaliaBackend(case.scenario, case.messages, simulator, batching=batching)
+
+
+NEEDS_STAND_IN = pytest.mark.skipif(not STAND_IN.is_file(), reason="not built: make -C omnet stand-in")
+NEEDS_CASTALIA = [
+    pytest.mark.castalia,
+    pytest.mark.skipif(
+        not {OMNETPP_ROOT, CASTALIA_ROOT} <= os.environ.keys(),
+        reason=f"{OMNETPP_ROOT} and {CASTALIA_ROOT} do not say where OMNeT++ and Castalia are",
+    ),
+]
+SUBJECTS = [
+    pytest.param(make_ideal, id="ideal"),
+    pytest.param(make_radio, id="radio"),
+    pytest.param(make_stand_in, id="stand-in", marks=NEEDS_STAND_IN),
+    pytest.param(partial(make_stand_in, batching=False), id="stand-in-unbatched", marks=NEEDS_STAND_IN),
+    pytest.param(make_castalia, id="castalia", marks=NEEDS_CASTALIA),
+    pytest.param(partial(make_castalia, batching=False), id="castalia-unbatched", marks=NEEDS_CASTALIA),
+]
 
 
 def write_case(
@@ -145,6 +190,12 @@ class Conforming:
         if step is not None:
             self._check_step(step, wake_up)
         return step
+
+    def fail(self, error: BaseException) -> None:
+        """At most once, before the end."""
+        assert not {"fail", "close"} & {*self.calls}
+        self.calls.append("fail")
+        self.backend.fail(error)
 
     def close(self) -> Totals:
         """Last, and once."""

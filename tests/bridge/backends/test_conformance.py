@@ -327,4 +327,4 @@ def test_the_back_end_is_closed_when_an_agent_raises(factory: Factory, tmp_path:
     backend = Conforming(factory(case))
     with pytest.raises(AgentError, match=r"node 0, .* on Received.*RuntimeError: enough"):
         Host(case.scenario, Raising, backend, TraceWriter()).run()
-    assert backend.calls[-2:] == ["step", "close"]
+    assert backend.calls[-3:] == ["step", "fail", "close"]
