@@ -44,6 +44,8 @@ from spark.schema import (
 MAX_TIMERS_AT_ONCE = 100_000
 """Timers that may fire at one instant before the host takes the agents for stuck in a loop of zero delays."""
 
+MAX_MESSAGE_BYTES = 65535
+
 Due = tuple[SimTime, NodeId, int, Event]
 
 
@@ -171,6 +173,10 @@ class Host:
     def _send(self, node: NodeId, action: Send) -> None:
         message = action.message
         size = len(message.encode())
+        if size > MAX_MESSAGE_BYTES:
+            raise ValueError(f"a {message.message_type} of {size} bytes, at most {MAX_MESSAGE_BYTES} can be sent")
+        if action.destination != BROADCAST and not 0 <= action.destination < len(self._handlers):
+            raise ValueError(f"a {message.message_type} to {action.destination}, which is no node")
         at = self._now + self._hello.processing_delay
         self._outgoing.append(Transmission(node, at, action.destination, message, size))
         peer = None if action.destination == BROADCAST else action.destination

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from random import Random
 
 from bridge.backends.interface import NodeInfo
@@ -16,14 +17,16 @@ Command = tuple[SimTime, NodeId, Subscribe | Publish]
 
 
 def commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> list[Command]:
-    """Every command with its time and node. A subscription waits until its node has booted."""
+    """Every command before the time limit, with its time and node. A subscription waits until its node has booted."""
     subscriptions = [
         Subscription(entry.node, max(entry.at, nodes[entry.node].start), entry.filter)
         for entry in scenario.workload.subscriptions
     ]
     found: list[Command] = [(entry.at, entry.node, Subscribe(entry.filter)) for entry in subscriptions]
     for publications in scenario.workload.publications:
-        found.extend(_publish_commands(publications, subscriptions, scenario.seed, nodes[publications.node].start))
+        until = min(publications.until, scenario.time_limit)
+        published = replace(publications, until=until)
+        found.extend(_publish_commands(published, subscriptions, scenario.seed, nodes[publications.node].start))
     return sorted(found, key=lambda command: command[:2])
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from bridge.backends.interface import Delivery, Hello, NodeInfo, Step, Totals, Transmission
+from bridge.backends.interface import Delivery, Hello, NodeInfo, Step, Totals, Transmission, refuse_past
 from python_protocol.roles import BROADCAST, NodeId
 from python_protocol.simtime import MILLISECOND, SimTime
 
@@ -30,17 +30,20 @@ class LinkChange(NamedTuple):
 class IdealBackend:
     """Links of one `delay`; a broadcast reaches all neighbours, a unicast frame the one it is addressed to."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # a graph, how it changes, and three times that have nothing to do with each other
         self,
         nodes: int,
         links: Iterable[tuple[NodeId, NodeId]],
         time_limit: SimTime,
         changes: Iterable[LinkChange] = (),
         delay: SimTime = MILLISECOND,
+        *,
+        processing_delay: SimTime = 0,
     ) -> None:
         self._neighbours: list[set[NodeId]] = [set() for _ in range(nodes)]
         self._time_limit = time_limit
         self._delay = delay
+        self._processing_delay = processing_delay
         self._order = 0
         self._pending: list[tuple[SimTime, int, LinkChange | Transmission | Delivery]] = []
         self._now: SimTime = 0
@@ -51,10 +54,11 @@ class IdealBackend:
 
     def open(self) -> Hello:
         """Every node boots at 0, with a perfect clock."""
-        return Hello("ideal", [NodeInfo(0) for _ in self._neighbours], self._time_limit)
+        return Hello("ideal", [NodeInfo(0) for _ in self._neighbours], self._time_limit, self._processing_delay)
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """See `Backend.advance`."""
+        refuse_past(transmissions, self._now)
         for transmission in transmissions:
             self._push(transmission.at, transmission)
         until = self._time_limit if wake_up is None else min(wake_up, self._time_limit)

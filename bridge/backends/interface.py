@@ -33,6 +33,13 @@ class Transmission(NamedTuple):
     size: int
 
 
+def refuse_past(transmissions: Iterable[Transmission], now: SimTime) -> None:
+    """Raises ValueError for a transmission before `now`, the last Step's."""
+    for node, at, *_ in transmissions:
+        if at < now:
+            raise ValueError(f"node {node} sends at {at}, which is before {now}")
+
+
 class Delivery(NamedTuple):
     """A message that arrives at `receiver`."""
 
@@ -115,11 +122,11 @@ class Backend(Protocol):
         """Takes the host's transmissions (none in the first call) and runs to the next instant that concerns it.
 
         Returns a Step at the wake-up at the latest; None once the time limit is reached (nothing happens at the
-        limit itself). Raises BackendError if the simulator fails.
+        limit itself). Raises BackendError if the simulator fails, ValueError for a transmission in the past.
         """
 
     def fail(self, error: BaseException) -> None:
         """The run ends here because of `error`, whoever raised it; called at most once, before `close`."""
 
     def close(self) -> Totals:
-        """Ends the run, finished or not, and frees everything; called once, last."""
+        """Ends the run, finished or not, opened or not, and frees everything; called once, last."""

@@ -14,6 +14,7 @@ from bridge.scenario import Publications, Scenario, Subscription, Workload
 from bridge.trace import TraceLevel, TraceWriter
 from python_protocol.actions import Action, CancelTimer, Deliver, Send, SetTimer
 from python_protocol.agent import Agent
+from python_protocol.beacon import BeaconMessage
 from python_protocol.codec import Message, MessageSet, Reader, Writer
 from python_protocol.events import Event, Publish, Received, Started, TimerFired
 from python_protocol.filters import Filter, Notification, NotificationId
@@ -194,6 +195,30 @@ def test_what_is_no_action_is_named() -> None:
     """A wrong return value is the agent's error."""
     with pytest.raises(AgentError, match="'send' is no action"):
         run(Confused, scenario([Role.NONE] * 3))
+
+
+class Careless(Agent):
+    """Sends what cannot be sent."""
+
+    what: ClassVar[Send]
+
+    def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+        return [self.what]
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        (Send(3, BeaconMessage(40)), "a Beacon to 3, which is no node"),
+        (Send(-1, BeaconMessage(40)), "a Beacon to -1, which is no node"),
+        (Send(BROADCAST, BeaconMessage(65536)), "a Beacon of 65536 bytes, at most 65535"),
+    ],
+)
+def test_what_cannot_be_sent_is_the_agents_mistake(what: Send, message: str) -> None:
+    """To a node that is not there, or of more bytes than any packet has, whatever the back-end."""
+    Careless.what = what
+    with pytest.raises(AgentError, match=message):
+        run(Careless, scenario([Role.NONE] * 3))
 
 
 def test_unknown_parameters_are_the_users_mistake() -> None:

@@ -36,6 +36,12 @@ def test_publishes_at_its_interval() -> None:
     assert times[-1] < 5 * SECOND
 
 
+def test_nobody_publishes_after_the_time_limit() -> None:
+    """A publisher without an end stops with the run."""
+    endless = Workload((), (Publications(0, 0, 10**9 * SECOND, SECOND, NEWS, 20),))
+    assert len(commands(scenario([Role.NONE] * 3, endless, time_limit=5 * SECOND), NODES)) == 5
+
+
 def test_phase_follows_the_seed_only() -> None:
     """The same seed gives the same times; another seed gives others."""
     assert published(1) == published(1)

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from bridge import wire
 from bridge.backends.castalia.connection import Connection
 from bridge.backends.castalia.simulators import Simulator
-from bridge.backends.interface import Hello, Step, Totals, Transmission
+from bridge.backends.interface import Hello, Step, Totals, Transmission, refuse_past
 from bridge.errors import AgentError, BackendError, ProtocolError
 from bridge.scenario import Scenario
 from bridge.wire_pb2 import Failed, Goodbye, Reject, ToSimulator
@@ -33,6 +33,7 @@ class CastaliaBackend:
         self._steps: wire.StepReader | None = None
         self._instants: deque[Step] = deque()
         """What the last wire Step holds, as far as the host has not been told."""
+        self._now: SimTime = 0
         self._until: SimTime = -1
         """Everything up to here is known."""
         self._more = False
@@ -53,7 +54,14 @@ class CastaliaBackend:
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """See `Backend.advance`. A window that holds several instants is one round trip, and a Step for each."""
+        refuse_past(transmissions, self._now)
         self._outgoing += transmissions
+        step = self._next(wake_up)
+        if step is not None:
+            self._now = step.now
+        return step
+
+    def _next(self, wake_up: SimTime | None) -> Step | None:
         while self._totals is None:
             if self._instants and (wake_up is None or self._instants[0].now <= wake_up or self._more):
                 return self._instants.popleft()

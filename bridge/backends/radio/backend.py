@@ -7,7 +7,17 @@ from collections.abc import Sequence
 from itertools import repeat
 from operator import itemgetter
 
-from bridge.backends.interface import Delivery, Failure, Hello, NodeInfo, Step, Totals, Transmission, make_deliveries
+from bridge.backends.interface import (
+    Delivery,
+    Failure,
+    Hello,
+    NodeInfo,
+    Step,
+    Totals,
+    Transmission,
+    make_deliveries,
+    refuse_past,
+)
 from bridge.backends.radio import outbox, setup
 from bridge.backends.radio.energy import energy_mj
 from bridge.backends.radio.kernel import bind
@@ -61,10 +71,8 @@ class RadioBackend:
         return Hello("embedded radio", infos, self._scenario.time_limit, self._scenario.processing_delay)
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """Runs to the next instant that concerns the host; see `bridge.backends.interface`.
-
-        Raises ValueError for a transmission in the past.
-        """
+        """Runs to the next instant that concerns the host; see `bridge.backends.interface`."""
+        refuse_past(transmissions, self._now)
         for transmission in transmissions:
             self._hand_over(transmission)
         until = self._last if wake_up is None or wake_up > self._last else max(wake_up, self._now)
@@ -98,8 +106,6 @@ class RadioBackend:
 
     def _hand_over(self, transmission: Transmission) -> None:
         node, at, destination, _, size = transmission
-        if at < self._now:
-            raise ValueError(f"node {node} sends at {at}, which is before {self._now}")
         if not self._free:
             self._make_room()
         if size not in self._kinds:

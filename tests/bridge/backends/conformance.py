@@ -1,0 +1,250 @@
+"""What every back-end promises, whoever carries its messages: the back-ends under test, and the promises.
+
+A further back-end is one more entry of SUBJECTS.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from typing import ClassVar, Self
+
+import pytest
+
+from bridge.backends.castalia.backend import CastaliaBackend
+from bridge.backends.castalia.installation import CASTALIA_ROOT, OMNETPP_ROOT, Program, find_installation
+from bridge.backends.castalia.simulators import StartedSimulator
+from bridge.backends.ideal import IdealBackend
+from bridge.backends.interface import Backend, Delivery, Failure, Hello, Step, Totals, Transmission
+from bridge.backends.radio import RadioBackend
+from bridge.ini import read_scenario
+from bridge.run import RunPlan, write_inputs
+from bridge.scenario import Scenario
+from experiments.render import TEMPLATES, render
+from python_protocol.codec import Message, MessageSet, Reader, Writer
+from python_protocol.roles import BROADCAST, NodeId
+from python_protocol.simtime import SECOND, SimTime, format_time
+
+STAND_IN = Path(__file__).parents[3] / "omnet" / "build" / "stand-in"
+DEADLINE_S = 20
+TEMPLATE = Path(__file__).with_name("conformance.ini.j2")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A run to be: `folder` holds the rendered ini and its radio parameters file, `messages` are the agents'."""
+
+    folder: Path
+    scenario: Scenario
+    messages: MessageSet
+
+
+Factory = Callable[[Case], Backend]
+
+
+def make_ideal(case: Case) -> Backend:
+    """Links between all nodes."""
+    scenario = case.scenario
+    nodes = len(scenario.nodes)
+    links = combinations(range(nodes), 2)
+    return IdealBackend(nodes, links, scenario.time_limit, processing_delay=scenario.processing_delay)
+
+
+def make_radio(case: Case) -> Backend:
+    """The embedded radio."""
+    return RadioBackend(case.scenario)
+
+
+def make_stand_in(case: Case, *, batching: bool = True) -> Backend:
+    """The scripted simulator, over the real wire."""
+    scenario = case.scenario
+    nodes = len(scenario.nodes)
+    lines = [
+        f"nodes {nodes}",
+        f"seed {scenario.seed}",
+        f"time_limit {scenario.time_limit}",
+        f"processing_delay {scenario.processing_delay}",
+        *(f"link {a} {b}" for a, b in combinations(range(nodes), 2)),
+    ]
+    (case.folder / "links").write_text("\n".join(lines) + "\n")
+    program = Program((str(STAND_IN), "links"))
+    simulator = StartedSimulator(case.folder, program, DEADLINE_S)
+    return CastaliaBackend(scenario, case.messages, simulator, batching=batching)
+
+
+def make_castalia(case: Case, *, batching: bool = True) -> Backend:
+    """Real Castalia."""
+    simulator = StartedSimulator(case.folder, find_installation().program(), DEADLINE_S)
+    return CastaliaBackend(case.scenario, case.messages, simulator, batching=batching)
+
+
+NEEDS_STAND_IN = pytest.mark.skipif(not STAND_IN.is_file(), reason="not built: make -C omnet stand-in")
+NEEDS_CASTALIA = [
+    pytest.mark.castalia,
+    pytest.mark.skipif(
+        not {OMNETPP_ROOT, CASTALIA_ROOT} <= os.environ.keys(),
+        reason=f"{OMNETPP_ROOT} and {CASTALIA_ROOT} do not say where OMNeT++ and Castalia are",
+    ),
+]
+SUBJECTS = [
+    pytest.param(make_ideal, id="ideal"),
+    pytest.param(make_radio, id="radio"),
+    pytest.param(make_stand_in, id="stand-in", marks=NEEDS_STAND_IN),
+    pytest.param(partial(make_stand_in, batching=False), id="stand-in-unbatched", marks=NEEDS_STAND_IN),
+    pytest.param(make_castalia, id="castalia", marks=NEEDS_CASTALIA),
+    pytest.param(partial(make_castalia, batching=False), id="castalia-unbatched", marks=NEEDS_CASTALIA),
+]
+
+
+def write_case(
+    folder: Path,
+    messages: MessageSet,
+    *,
+    agent: str = "",
+    parameters: str = "",
+    seed: int = 1,
+    time_limit: SimTime = 4 * SECOND,
+    processing_delay: SimTime = 0,
+) -> Case:
+    """Renders the ini of the four nodes into `folder`."""
+    values: dict[str, int | float | str | bool] = {
+        "agent": agent,
+        "agent_parameters": parameters,
+        "seed": seed,
+        "time_limit": format_time(time_limit),
+        "processing_delay": format_time(processing_delay),
+    }
+    plan = RunPlan(folder, Path(), render(TEMPLATE, values), TEMPLATES / "CC2420.txt", agent, seed)
+    write_inputs(plan, folder)
+    return Case(folder, read_scenario(folder / "run.ini"), messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Marker(Message):
+    """A message that can be told from others."""
+
+    tag: ClassVar[int] = 1
+    message_type: ClassVar[str] = "MARKER"
+    number: int
+
+    def write(self, writer: Writer) -> None:
+        """The number, and what makes a frame of it."""
+        writer.u16(self.number)
+        writer.zeros(20)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        number = reader.u16()
+        reader.zeros(20)
+        return cls(number)
+
+
+MARKERS = MessageSet([Marker])
+
+
+def send(node: NodeId, number: int, at: SimTime, destination: NodeId = BROADCAST) -> Transmission:
+    """`node` hands a marker to its MAC."""
+    message = Marker(number)
+    return Transmission(node, at, destination, message, len(message.encode()))
+
+
+Packet = tuple[NodeId, NodeId, Message]
+"""Sender, destination, message."""
+
+
+@dataclass(slots=True)
+class Conforming:
+    """Passes everything on to a back-end, and asserts what the interface promises about each call."""
+
+    backend: Backend
+    calls: list[str] = field(default_factory=list)
+    heard: list[tuple[SimTime, Delivery]] = field(default_factory=list)
+    failed: list[tuple[SimTime, Failure]] = field(default_factory=list)
+    _hello: Hello = field(default_factory=lambda: Hello("", (), 0))
+    _now: SimTime = 0
+    _sent: Counter[Packet] = field(default_factory=Counter)
+    _since: dict[Packet, SimTime] = field(default_factory=dict)
+    _heard: Counter[tuple[NodeId, Packet]] = field(default_factory=Counter)
+
+    def open(self) -> Hello:
+        """First, and once."""
+        assert self.calls == []
+        self.calls.append("open")
+        self._hello = self.backend.open()
+        return self._hello
+
+    def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
+        """Between the others; the first brings no transmissions, none follows the one that gives None."""
+        assert self.calls[0] == "open"
+        assert not {"end", "close"} & {*self.calls}
+        assert self.calls != ["open"] or not transmissions
+        self._keep(transmissions)
+        step = self.backend.advance(transmissions, wake_up)
+        self.calls.append("step" if step else "end")
+        if step is not None:
+            self._check_step(step, wake_up)
+        return step
+
+    def fail(self, error: BaseException) -> None:
+        """At most once, before the end."""
+        assert not {"fail", "close"} & {*self.calls}
+        self.calls.append("fail")
+        self.backend.fail(error)
+
+    def close(self) -> Totals:
+        """Last, and once."""
+        assert "close" not in self.calls
+        self.calls.append("close")
+        totals = self.backend.close()
+        if self.calls[0] == "open":
+            self._check_totals(totals)
+        return totals
+
+    def _keep(self, transmissions: Sequence[Transmission]) -> None:
+        for node, at, destination, message, size in transmissions:
+            assert size == len(message.encode())
+            self._sent[node, destination, message] += 1
+            self._since.setdefault((node, destination, message), at)
+
+    def _check_step(self, step: Step, wake_up: SimTime | None) -> None:
+        assert self._now <= step.now < self._hello.time_limit
+        assert wake_up is None or step.now <= wake_up
+        assert step.deliveries or step.failures or step.now == wake_up
+        assert list(step.deliveries) == sorted(step.deliveries, key=lambda delivery: delivery.receiver)
+        self._now = step.now
+        for delivery in step.deliveries:
+            self._check_delivery(delivery)
+        for node, destination, message, reason in step.failures:
+            assert self._since[node, destination, message] <= step.now
+            assert reason
+        self.heard += [(step.now, delivery) for delivery in step.deliveries]
+        self.failed += [(step.now, failure) for failure in step.failures]
+
+    def _check_delivery(self, delivery: Delivery) -> None:
+        receiver, sender, message, rssi_dbm, lqi_db = delivery
+        assert receiver in range(len(self._hello.nodes))
+        assert receiver != sender
+        assert self._now >= self._hello.nodes[receiver].start
+        assert -100 < rssi_dbm < 30
+        assert -100 < lqi_db < 130
+        packets = [(sender, BROADCAST, message), (sender, receiver, message)]
+        assert any(self._since.get(packet, self._hello.time_limit) <= self._now for packet in packets)
+        self._heard[receiver, packets[0]] += 1
+        assert self._heard[receiver, packets[0]] <= sum(self._sent[packet] for packet in packets)
+
+    def _check_totals(self, totals: Totals) -> None:
+        nodes, limit = len(self._hello.nodes), self._hello.time_limit
+        assert all(len(counts) == nodes and min(counts) >= 0 for counts in totals.counts.values())
+        assert len(totals.energy_mj) in (0, nodes)
+        assert all(0 <= move.time <= limit and 0 <= move.node < nodes for move in totals.moves)
+        assert [move.time for move in totals.moves] == sorted(move.time for move in totals.moves)
+        heard = Counter(delivery.receiver for _, delivery in self.heard)
+        assert list(totals.counts.get("received", [heard[node] for node in range(nodes)])) == [
+            heard[node] for node in range(nodes)
+        ]
