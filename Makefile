@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 VENV := .venv
 
-.PHONY: install test reproduce
+.PHONY: install test reproduce wire
 
 install: $(VENV)/installed
 
@@ -13,10 +13,15 @@ $(VENV)/installed: pyproject.toml
 	touch $@
 
 test: install
+	omnet/dependencies.sh
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/pytest -n 2
+
+# After a change of bridge/wire.proto.
+wire: install
+	$(VENV)/bin/python -m grpc_tools.protoc -I bridge --python_out=bridge --pyi_out=bridge bridge/wire.proto
 
 reproduce: install
 	$(VENV)/bin/roambus reproduce thesis --quick --out results/thesis-quick

@@ -90,6 +90,7 @@ class Host:
 
     def _run_steps(self) -> None:
         self._hello = self._backend.open()
+        self._perform[Deliver], self._perform[Note] = self._noted(self._deliver), self._noted(self._note)
         self._schedule_workload()
         advance, outgoing = self._backend.advance, self._outgoing
         wake_up = self._next_due()
@@ -203,6 +204,18 @@ class Host:
     def _note(self, node: NodeId, note: Note) -> None:
         row = (note.name, note.message_type, note.notification_id, note.peer, note.bytes, note.hops, note.detail)
         self._trace.add(self._now, node, *row)
+
+    def _noted(self, perform: Callable[[NodeId, Any], None]) -> Callable[[NodeId, Any], None]:
+        """`perform`, and a line in the simulator's own log if it wants one."""
+        take_note = self._hello.take_note
+        if take_note is None:
+            return perform
+
+        def performed(node: NodeId, action: Action) -> None:
+            perform(node, action)
+            take_note(self._now, node, str(action))
+
+        return performed
 
     def _trace_command(self, node: NodeId, event: Event) -> None:
         now, add = self._now, self._trace.add

@@ -276,10 +276,12 @@ def write_welcome(wake_up: SimTime | None, *, batching: bool) -> pb.ToSimulator:
     return pb.ToSimulator(welcome=pb.Welcome(wake_up=wake_up, batching=batching))
 
 
-def write_reply(transmissions: Iterable[Transmission], wake_up: SimTime | None) -> pb.ToSimulator:
+def write_reply(
+    transmissions: Iterable[Transmission], wake_up: SimTime | None, notes: Iterable[pb.Note] = ()
+) -> pb.ToSimulator:
     """The host's answer to a Step."""
     sends = [
         pb.Send(time=at, node=node, destination=destination, payload=message.encode())
         for node, at, destination, message, _ in transmissions
     ]
-    return pb.ToSimulator(reply=pb.Reply(sends=sends, wake_up=wake_up))
+    return pb.ToSimulator(reply=pb.Reply(sends=sends, wake_up=wake_up, notes=notes))

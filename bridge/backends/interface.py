@@ -13,7 +13,7 @@ one instant: deliveries by (receiving node, arrival order), failures, then the h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import NamedTuple, Protocol
@@ -83,12 +83,16 @@ class NodeInfo:
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """What the host must know before the first step. `nodes[i]` is node i."""
+    """What the host must know before the first step. `nodes[i]` is node i.
+
+    `take_note(time, node, text)`, if the simulator's own log is to hold what the agents note and deliver, gets each.
+    """
 
     simulator: str
     nodes: Sequence[NodeInfo]
     time_limit: SimTime
     processing_delay: SimTime = 0
+    take_note: Callable[[SimTime, NodeId, str], None] | None = None
 
 
 class Step(NamedTuple):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import traceback
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 
 from bridge import wire
 from bridge.backends.castalia.connection import Connection
@@ -13,8 +14,9 @@ from bridge.backends.castalia.simulators import Simulator
 from bridge.backends.interface import Hello, Step, Totals, Transmission, refuse_past
 from bridge.errors import AgentError, BackendError, ProtocolError
 from bridge.scenario import Scenario
-from bridge.wire_pb2 import Failed, Goodbye, Reject, ToSimulator
+from bridge.wire_pb2 import Failed, Goodbye, Note, Reject, ToSimulator
 from python_protocol.codec import MessageSet
+from python_protocol.roles import NodeId
 from python_protocol.simtime import SimTime, format_time
 
 
@@ -38,6 +40,7 @@ class CastaliaBackend:
         """Everything up to here is known."""
         self._more = False
         self._outgoing: list[Transmission] = []
+        self._notes: list[Note] = []
         self._sends = 0
         self._totals: Totals | None = None
         self.round_trips = 0
@@ -45,10 +48,12 @@ class CastaliaBackend:
 
     def open(self) -> Hello:
         """Waits for the simulator's Hello. Raises UserError, BackendError."""
-        with self._errors_placed("before the start"):
+        try:
             self._connection = self._simulator.connect()
             frame = self._connection.receive_hello(self._simulator.hello_within_s)
             hello = self._read_hello(frame, self._connection)
+        except BackendError as error:
+            raise self._placed(error, "before the start") from error
         self._steps = wire.StepReader(hello, self._messages)
         return hello
 
@@ -67,8 +72,10 @@ class CastaliaBackend:
                 return self._instants.popleft()
             if wake_up is not None and wake_up <= self._until and not self._more:
                 return Step(wake_up)
-            with self._errors_placed(f"after simulation time {format_time(max(self._until, 0))}"):
+            try:
                 self._exchange(None if self._more else wake_up)
+            except BackendError as error:
+                raise self._placed(error, f"after simulation time {format_time(max(self._until, 0))}") from error
         return None
 
     def fail(self, error: BaseException) -> None:
@@ -88,10 +95,12 @@ class CastaliaBackend:
 
     def _read_hello(self, frame: bytes, connection: Connection) -> Hello:
         try:
-            return wire.read_hello(wire.parse(frame, "hello").hello, self._scenario, connection.token)
+            said = wire.parse(frame, "hello").hello
+            hello = wire.read_hello(said, self._scenario, connection.token)
         except ProtocolError as error:
             connection.send(ToSimulator(reject=Reject(reason=str(error))))
             raise
+        return replace(hello, take_note=self._keep_note) if said.wants_notes else hello
 
     def _exchange(self, wake_up: SimTime | None) -> None:
         """Answers the last Step, or Hello, and takes what the simulator says next."""
@@ -114,14 +123,15 @@ class CastaliaBackend:
     def _answer(self, wake_up: SimTime | None) -> ToSimulator:
         if self._until < 0:
             return wire.write_welcome(wake_up, batching=self._batching)
-        reply = wire.write_reply(self._outgoing, wake_up)
-        self._sends += sum(transmission.at < self._scenario.time_limit for transmission in self._outgoing)
-        self._outgoing.clear()
+        reply = wire.write_reply(self._outgoing, wake_up, self._notes)
+        if self._outgoing:
+            self._sends += sum(transmission.at < self._scenario.time_limit for transmission in self._outgoing)
+            self._outgoing.clear()
+        self._notes.clear()
         return reply
 
-    @contextmanager
-    def _errors_placed(self, when: str) -> Iterator[None]:
-        try:
-            yield
-        except BackendError as error:
-            raise type(error)(f"{self._simulator.run}, {when}: {error}") from error
+    def _keep_note(self, time: SimTime, node: NodeId, text: str) -> None:
+        self._notes.append(Note(time=time, node=node, text=text))
+
+    def _placed(self, error: BackendError, when: str) -> BackendError:
+        return type(error)(f"{self._simulator.run}, {when}: {error}")

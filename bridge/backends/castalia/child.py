@@ -16,6 +16,10 @@ IN_ORDER_S, GRACE_S = 30.0, 0.5
 """How long a simulator may take to end after a whole run, and after one that failed, before it is killed."""
 
 
+EMPTY_FILES = (".cmdenv-log", "Castalia-Trace.txt")
+"""What OMNeT++ and Castalia make in the run's folder, and write to only if they are told to."""
+
+
 class Child:
     """Castalia, started in the run's folder; what it prints goes to `simulator.log` there."""
 
@@ -48,8 +52,15 @@ class Child:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._remove_empty_files()
         if in_order and self._process.returncode != 0:
             raise BackendError(f"after the end of the run {self.ended()}")
+
+    def _remove_empty_files(self) -> None:
+        for name in EMPTY_FILES:
+            file = self._log.with_name(name)
+            if file.is_file() and file.stat().st_size == 0:
+                file.unlink()
 
     def _last_lines(self) -> str:
         with self._log.open("rb") as log:
