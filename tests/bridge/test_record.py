@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -95,18 +94,19 @@ def test_a_run_that_ended_otherwise_has_none(tmp_path: Path, error: BaseExceptio
 
 def test_a_killed_run_has_none(tmp_path: Path) -> None:
     """What it leaves is hidden, and has another name."""
-    agent = write_counting(tmp_path, "agent", "import time\ndef hear(self, number):\n    time.sleep(0.2); return []")
+    agent = write_counting(
+        tmp_path, "agent", "def hear(self, number):\n    import time\n    return time.sleep(1) or []"
+    )
     code = (
         "import sys, pathlib as p; from tests.support.records import record as r; r(p.Path(sys.argv[1]), sys.argv[2])"
     )
-    running = subprocess.Popen([sys.executable, "-c", code, tmp_path, agent], cwd=ROOT)
-    deadline = time.monotonic() + 40
-    while not list(tmp_path.glob(".frames.roambus.*")):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    os.kill(running.pid, signal.SIGKILL)
-    running.wait()
-    assert not (tmp_path / "frames.roambus").exists()
+    with subprocess.Popen([sys.executable, "-c", code, tmp_path, agent], cwd=ROOT) as running:
+        deadline = time.monotonic() + 40
+        while not list(tmp_path.glob(".frames.roambus.*")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        running.kill()
+    assert running.returncode == -signal.SIGKILL
+    assert [name[:16] for name in left_in(tmp_path) if "frames" in name] == [".frames.roambus."]
 
 
 class Divided:
