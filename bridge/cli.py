@@ -250,6 +250,22 @@ def _announce(folder: Path) -> None:
     click.echo(f"waiting; start the simulator with\n  cd {folder} && CastaliaBin -f run.ini", err=True)
 
 
+@commands.command()
+@click.argument("record", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--agent", help="Another agent than the record's: a name, module:Class or file.py[:Class].")
+@click.option("--pdb", "debugging", is_flag=True, help="Open the debugger where an agent raises or first differs.")
+def rerun(record: Path, agent: str | None, debugging: bool) -> None:
+    """Runs the agents of RECORD (see run --record) again without a simulator, and says where they first differ.
+
+    Example: roambus rerun results/run/traces/agent=mft/seed=0/frames.roambus --pdb
+    """
+    from bridge.rerun import debug
+    from bridge.rerun import rerun as rerun_agents
+
+    done = debug(record, agent) if debugging else rerun_agents(record, agent)
+    click.echo(f"{record}: {done.frames} frames agree; {done.ending}")
+
+
 def _choose(agent: str, parameters: Sequence[str]) -> AgentChoice:
     """The agent, under a name that can be a folder's."""
     from experiments.sweep import AgentChoice

@@ -25,6 +25,7 @@ from bridge.backends.factory import BackendFactory
 from bridge.errors import RoambusError, UserError
 from bridge.host import Host
 from bridge.ini import read_scenario
+from bridge.record_file import RECORD_FILE
 from bridge.registry import agent_sources, load_agent
 from bridge.trace import TraceLevel, TraceWriter
 from spark import schema
@@ -161,7 +162,8 @@ def errors_named(path: Path) -> Iterator[None]:
 
 def discard_files(folder: Path) -> None:
     """Removes what earlier runs, finished or killed, left in the folder; nothing else."""
-    for pattern in (TRACE_FILE, f".{TRACE_FILE}.*", FAILED_FILE, LOG_FILE, SIMULATOR_LOG, INI_FILE):
+    whole = (TRACE_FILE, RECORD_FILE)
+    for pattern in (*whole, *(f".{name}.*" for name in whole), FAILED_FILE, LOG_FILE, SIMULATOR_LOG, INI_FILE):
         for file in folder.glob(pattern):
             file.unlink()
     shutil.rmtree(folder / SIMULATOR_FOLDER, ignore_errors=True)

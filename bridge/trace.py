@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
@@ -11,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from bridge.unfinished_file import UnfinishedFile
 from python_protocol.roles import NodeId
 from python_protocol.simtime import SECOND, SimTime
 from spark.schema import TIME_S, TRACE_SCHEMA
@@ -64,15 +64,9 @@ class TraceWriter:
     def write(self, path: Path, metadata: Mapping[str, str]) -> None:
         """Writes the file in one step: after a kill at any moment it is whole or absent. Raises OSError."""
         table = self.table().replace_schema_metadata(dict(metadata))
-        unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            with unfinished.open("wb") as file:
-                pq.write_table(table, file, compression="zstd")
-                file.flush()
-                os.fsync(file.fileno())
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        with UnfinishedFile(path) as unfinished:
+            pq.write_table(table, unfinished.file, compression="zstd")
+            unfinished.finish()
 
     def _pack(self) -> None:
         columns = list(zip(*self._rows, strict=True)) or [()] * len(TRACE_SCHEMA)

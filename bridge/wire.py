@@ -13,6 +13,7 @@ from itertools import repeat
 from math import isfinite
 from operator import itemgetter
 from pathlib import Path
+from traceback import format_exception
 
 from google.protobuf.message import DecodeError as NoMessageError
 
@@ -28,7 +29,7 @@ from bridge.backends.interface import (
     Transmission,
     make_deliveries,
 )
-from bridge.errors import ProtocolError
+from bridge.errors import AgentError, ProtocolError
 from bridge.scenario import Scenario
 from python_protocol.codec import DecodeError, Message, MessageSet
 from python_protocol.roles import BROADCAST, NodeId
@@ -285,3 +286,11 @@ def write_reply(
         for node, at, destination, message, _ in transmissions
     ]
     return pb.ToSimulator(reply=pb.Reply(sends=sends, wake_up=wake_up, notes=notes))
+
+
+def write_failed(error: BaseException) -> pb.Failed:
+    """Why this side ends the run: with node, time and event, if an agent raised."""
+    failed = pb.Failed(reason=str(error), traceback="".join(format_exception(error)))
+    if isinstance(error, AgentError):
+        failed.node, failed.time, failed.event = error.node, error.time, error.event
+    return failed

@@ -108,10 +108,11 @@ def test_a_run_that_succeeds_after_a_failure_is_complete(tmp_path: Path) -> None
 
 
 def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path) -> None:
-    """A half-written trace has a name of its own."""
+    """A half-written trace or record has a name of its own."""
     plan = plan_of(tmp_path)
     plan.folder.mkdir(parents=True)
     (plan.folder / ".trace.parquet.4711").write_bytes(b"PAR1 half of it")
+    (plan.folder / ".frames.roambus.4711").write_bytes(b"roambus record")
     execute(plan, everybody_hears_everybody)
     assert files_of(plan) == {"trace.parquet", "run.ini", "CC2420.txt", "run.log"}
 

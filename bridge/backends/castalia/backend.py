@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,9 +11,9 @@ from bridge import wire
 from bridge.backends.castalia.connection import Connection
 from bridge.backends.castalia.simulators import Simulator
 from bridge.backends.interface import Hello, Step, Totals, Transmission, refuse_past
-from bridge.errors import AgentError, BackendError, ProtocolError
+from bridge.errors import BackendError, ProtocolError
 from bridge.scenario import Scenario
-from bridge.wire_pb2 import Failed, Goodbye, Note, Reject, ToSimulator
+from bridge.wire_pb2 import Goodbye, Note, Reject, ToSimulator
 from python_protocol.codec import MessageSet
 from python_protocol.roles import NodeId
 from python_protocol.simtime import SimTime, format_time
@@ -82,11 +81,8 @@ class CastaliaBackend:
         """Tells the simulator, for its own log, why the run ends here."""
         if self._connection is None or self._steps is None:
             return
-        failed = Failed(reason=str(error), traceback="".join(traceback.format_exception(error)))
-        if isinstance(error, AgentError):
-            failed.node, failed.time, failed.event = error.node, error.time, error.event
         with suppress(BackendError):
-            self._connection.send(ToSimulator(failed=failed))
+            self._connection.send(ToSimulator(failed=wire.write_failed(error)))
 
     def close(self) -> Totals:
         """Ends the simulator; raises BackendError if it does not end in order after a whole run."""

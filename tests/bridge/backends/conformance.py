@@ -9,7 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from itertools import combinations
 from pathlib import Path
 from typing import ClassVar, Self
@@ -29,8 +29,8 @@ from experiments.render import TEMPLATES, render
 from python_protocol.codec import Message, MessageSet, Reader, Writer
 from python_protocol.roles import BROADCAST, NodeId
 from python_protocol.simtime import SECOND, SimTime, format_time
+from tests.support.omnet import build
 
-STAND_IN = Path(__file__).parents[3] / "omnet" / "build" / "stand-in"
 DEADLINE_S = 20
 TEMPLATE = Path(__file__).with_name("conformance.ini.j2")
 
@@ -60,6 +60,12 @@ def make_radio(case: Case) -> Backend:
     return RadioBackend(case.scenario)
 
 
+@cache
+def stand_in() -> Path:
+    """The scripted simulator; skips the test where it cannot be built."""
+    return build("stand-in", "stand-in")
+
+
 def make_stand_in(case: Case, *, batching: bool = True) -> Backend:
     """The scripted simulator, over the real wire."""
     scenario = case.scenario
@@ -72,7 +78,7 @@ def make_stand_in(case: Case, *, batching: bool = True) -> Backend:
         *(f"link {a} {b}" for a, b in combinations(range(nodes), 2)),
     ]
     (case.folder / "links").write_text("\n".join(lines) + "\n")
-    program = Program((str(STAND_IN), "links"))
+    program = Program((str(stand_in()), "links"))
     simulator = StartedSimulator(case.folder, program, DEADLINE_S)
     return CastaliaBackend(scenario, case.messages, simulator, batching=batching)
 
@@ -83,7 +89,6 @@ def make_castalia(case: Case, *, batching: bool = True) -> Backend:
     return CastaliaBackend(case.scenario, case.messages, simulator, batching=batching)
 
 
-NEEDS_STAND_IN = pytest.mark.skipif(not STAND_IN.is_file(), reason="not built: make -C omnet stand-in")
 NEEDS_CASTALIA = [
     pytest.mark.castalia,
     pytest.mark.skipif(
@@ -94,8 +99,8 @@ NEEDS_CASTALIA = [
 SUBJECTS = [
     pytest.param(make_ideal, id="ideal"),
     pytest.param(make_radio, id="radio"),
-    pytest.param(make_stand_in, id="stand-in", marks=NEEDS_STAND_IN),
-    pytest.param(partial(make_stand_in, batching=False), id="stand-in-unbatched", marks=NEEDS_STAND_IN),
+    pytest.param(make_stand_in, id="stand-in"),
+    pytest.param(partial(make_stand_in, batching=False), id="stand-in-unbatched"),
     pytest.param(make_castalia, id="castalia", marks=NEEDS_CASTALIA),
     pytest.param(partial(make_castalia, batching=False), id="castalia-unbatched", marks=NEEDS_CASTALIA),
 ]

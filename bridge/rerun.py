@@ -1,0 +1,71 @@
+"""`roambus rerun`: the agents of a record once more, without any simulator, and in a debugger if need be."""
+
+from __future__ import annotations
+
+import pdb
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bridge.errors import AgentError
+from bridge.host import Host
+from bridge.ini import parse_scenario
+from bridge.record_file import Record, open_record
+from bridge.registry import load_agent
+from bridge.replay import DifferenceError, ReplayBackend
+from bridge.scenario import Scenario
+from bridge.trace import TraceLevel, TraceWriter
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """A record that the agents agree with: how many frames, and how the recorded run ended."""
+
+    frames: int
+    ending: str
+
+
+def rerun(path: Path, agent: str | None = None, *, stop_before: int | None = None) -> Rerun:
+    """Runs the record's agent, or another, on what the simulator said.
+
+    `stop_before` opens the debugger before the agents answer in that frame. Raises DifferenceError, AgentError when
+    an agent raises, as in the record or not, and UserError for what is no record, or damaged.
+    """
+    with open_record(path) as record:
+        reference = agent or record.header.agent
+        agent_class = load_agent(reference)
+        scenario = replace(_read_scenario(record), agent=reference)
+        replay = ReplayBackend(record, scenario, agent_class.messages, stop_before)
+        host = Host(scenario, agent_class, replay, TraceWriter(TraceLevel(record.header.level)))
+        try:
+            host.run()
+        except AgentError as error:
+            place = "as recorded" if replay.raised_as_recorded else "though not in the record"
+            text = f"{path}: frame {replay.frame}, {place}: {error}"
+            raise AgentError(text, error.node, error.time, error.event) from error.__cause__
+        return Rerun(replay.frame, replay.ending)
+
+
+def debug(path: Path, agent: str | None = None) -> Rerun:
+    """Like `rerun`; opens the debugger where an agent raises, or before the answer that differs."""
+    try:
+        return rerun(path, agent)
+    except AgentError as error:
+        if error.__cause__ is not None:
+            pdb.post_mortem(error.__cause__.__traceback__)
+        raise
+    except DifferenceError as difference:
+        with suppress(Exception):  # however the debugger is left, the difference is the result
+            rerun(path, agent, stop_before=difference.frame)
+        raise
+
+
+def _read_scenario(record: Record) -> Scenario:
+    """The scenario of the recorded ini; its radio parameters file lies in a folder for the moment."""
+    name = record.header.radio_file_name
+    if Path(name).name != name:
+        raise record.damaged(0, f"{name!r} is no name of a radio parameters file")
+    with TemporaryDirectory() as folder:
+        Path(folder, name).write_bytes(record.header.radio_file)
+        return parse_scenario(record.header.ini, Path(f"{record.path} (run.ini)"), Path(folder))
