@@ -71,7 +71,8 @@ def sweep_afterwards(stage: Stage, runs: int) -> list[str]:
     file = stage.folder / "trials.toml"
     axes = "".join(f"{name} = [{value}]\n" for name, value in sorted(SETTINGS.items()))
     file.write_text(f'template = "{TEMPLATE}"\nseeds = {runs}\n[axes]\n{axes}[agents]\n{AGENT} = {{}}\n')
-    time.sleep(BEING_MADE_S)  # private folders younger than this are left alone
+    if stage.abandoned:
+        time.sleep(BEING_MADE_S)  # private folders younger than this are left alone
     command = [*ROAMBUS, "sweep", str(file), "--backend", "castalia", "--retry-failed", "--out", str(stage.results)]
     done = subprocess.run(command, env=stage.surroundings("sweep"), capture_output=True, text=True, check=False)
     complaints = [] if done.returncode == 0 else [f"the sweep ends with {done.returncode}: {done.stderr.strip()}"]

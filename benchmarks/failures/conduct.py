@@ -8,7 +8,7 @@ from enum import Enum
 
 from benchmarks.failures.kinds import Kind
 from benchmarks.failures.processes import describe, wait_for
-from benchmarks.failures.trial import Stage, Trial
+from benchmarks.failures.trial import LONGEST_RUN_S, Stage, Trial
 
 LAST_CHARACTERS = 1500
 """Of the outputs of a run that broke its promise."""
@@ -41,8 +41,7 @@ def conduct(kind: Kind, stage: Stage, seed: int, moment_s: float) -> Outcome:
     with Trial(stage, seed) as trial:
         struck = kind.strike(trial) if trial.wait_until(moment_s) else None
         late = trial.has_trace()
-        limit = kind.limit_s(stage.deadline_s, started=False)
-        wait_for(lambda: not trial.left(), limit)
+        wait_for(lambda: not trial.left(), LONGEST_RUN_S)
         took = 0.0 if struck is None else time.monotonic() - struck
         complaints = [*trial.complaints, *_still_there(trial, kind)]
         end = End.FINISHED if struck is None or late else _judge(trial, kind, took, complaints)
