@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bridge.errors import RoambusError, UserError
+from bridge.interrupts import termination_interrupts
 
 if TYPE_CHECKING:
     from bridge.backends.factory import BackendFactory
@@ -68,7 +69,8 @@ OUT = click.option("--out", type=FOLDER, default=Path("results/run"), show_defau
 def main() -> None:
     """Runs the command line; a user's mistake, or a run that failed, gets one message and an exit code of its own."""
     try:
-        sys.exit(commands(standalone_mode=False))
+        with termination_interrupts():
+            sys.exit(commands(standalone_mode=False))
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

@@ -1,4 +1,4 @@
-"""Ctrl-C where it must not come in the middle."""
+"""Ctrl-C where it must not come in the middle, and SIGTERM as another Ctrl-C."""
 
 from __future__ import annotations
 
@@ -6,6 +6,26 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
+
+
+def _interrupt_once(number: int, _: FrameType | None) -> None:
+    # What ends by the first one is not interrupted by a second.
+    signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def termination_interrupts() -> Iterator[None]:
+    """SIGTERM during the block raises KeyboardInterrupt, so that nothing is left behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _interrupt_once)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
@@ -14,15 +34,19 @@ def interrupts_postponed() -> Iterator[None]:
 
     A library that calls Python back from C cannot pass the exception on: it prints a traceback, and the run goes on.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
-        yield
-        return
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    raising = {
+        number for number, handler in handlers.items() if handler in {signal.default_int_handler, _interrupt_once}
+    }
+    if threading.current_thread() is not threading.main_thread():
+        raising = set()
     received: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: received.append(number))
+    for number in raising:
+        signal.signal(number, lambda number, _: received.append(number))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number in raising:
+            signal.signal(number, handlers[number])
     if received:
         raise KeyboardInterrupt

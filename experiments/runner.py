@@ -20,6 +20,7 @@ from bridge.backends.factory import BackendFactory
 from bridge.errors import BackendError, UserError
 from bridge.host import make_agents
 from bridge.ini import parse_scenario, radio_file_name
+from bridge.interrupts import termination_interrupts
 from bridge.registry import load_agent
 from bridge.run import (
     FAILED_FILE,
@@ -164,10 +165,12 @@ def _work(plan: RunPlan, backend: BackendFactory) -> str | None:
     printed = io.StringIO()
     failure = None
     try:
-        with redirect_stdout(printed):
+        with redirect_stdout(printed), termination_interrupts():
             execute(plan, backend)
     except OSError:
         raise
+    except KeyboardInterrupt:  # the pool would go on with the next run
+        os._exit(1)
     except Exception as error:
         failure = f"{type(error).__name__}: {error}".splitlines()[0]
     log = plan.folder / LOG_FILE

@@ -76,10 +76,10 @@ void set_options(Socket& dealer, const Session& session) {
     dealer.set(ZMQ_RCVTIMEO, std::min(kTickMs, deadline));
     dealer.set(ZMQ_RECONNECT_IVL, -1);
     dealer.set(ZMQ_MAXMSGSIZE, static_cast<std::int64_t>(kMaxMessageBytes));
-    // A frozen host is noticed at three quarters of the deadline, so before a live one would be late with its answer.
+    // A frozen host is noticed soon after three quarters of the deadline, before a live one would be late.
     dealer.set(ZMQ_HANDSHAKE_IVL, std::max(1, deadline * 3 / 4));
-    dealer.set(ZMQ_HEARTBEAT_IVL, std::max(1, deadline / 4));
-    dealer.set(ZMQ_HEARTBEAT_TIMEOUT, std::max(1, deadline / 2));
+    dealer.set(ZMQ_HEARTBEAT_IVL, std::max(1, deadline / 8));
+    dealer.set(ZMQ_HEARTBEAT_TIMEOUT, std::max(1, deadline * 3 / 4));
     dealer.set(ZMQ_HEARTBEAT_TTL, std::max(1, deadline * 3 / 4));
 }
 

@@ -83,6 +83,10 @@ class ScriptedSimulator:
         self._thread.start()
         return connection
 
+    def last_lines(self) -> str:
+        """It has no log."""
+        return ""
+
     def end(self, *, in_order: bool) -> None:
         """See `Simulator`."""
         self.ended_in_order = in_order

@@ -86,7 +86,10 @@ class CastaliaBackend:
 
     def close(self) -> Totals:
         """Ends the simulator; raises BackendError if it does not end in order after a whole run."""
-        self._simulator.end(in_order=self._totals is not None)
+        try:
+            self._simulator.end(in_order=self._totals is not None)
+        except BackendError as error:
+            raise self._placed(error, "after the end of the run") from error
         return self._totals or Totals()
 
     def _read_hello(self, frame: bytes, connection: Connection) -> Hello:
@@ -130,4 +133,4 @@ class CastaliaBackend:
         self._notes.append(Note(time=time, node=node, text=text))
 
     def _placed(self, error: BackendError, when: str) -> BackendError:
-        return type(error)(f"{self._simulator.run}, {when}: {error}")
+        return type(error)(f"{self._simulator.run}, {when}: {error}{self._simulator.last_lines()}")

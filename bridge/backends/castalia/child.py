@@ -12,8 +12,8 @@ from bridge.errors import BackendError
 
 LAST_LINES = 5
 LAST_BYTES = 4096
-IN_ORDER_S, GRACE_S = 30.0, 0.5
-"""How long a simulator may take to end after a whole run, and after one that failed, before it is killed."""
+GRACE_S = 0.5
+"""How long a simulator may take to end after a run that failed, before it is killed."""
 
 
 EMPTY_FILES = (".cmdenv-log", "Castalia-Trace.txt")
@@ -23,8 +23,9 @@ EMPTY_FILES = (".cmdenv-log", "Castalia-Trace.txt")
 class Child:
     """Castalia, started in the run's folder; what it prints goes to `simulator.log` there."""
 
-    def __init__(self, program: Program, folder: Path) -> None:
-        """Raises BackendError if it cannot be started."""
+    def __init__(self, program: Program, folder: Path, deadline_s: float) -> None:
+        """`deadline_s`: how long it may take to end after a whole run. Raises BackendError if it cannot be started."""
+        self._deadline_s = deadline_s
         self._log = folder / SIMULATOR_LOG
         with self._log.open("wb") as log:
             try:
@@ -38,20 +39,25 @@ class Child:
                 raise BackendError(f"{program.command[0]} cannot be started: {error.strerror}") from None
 
     def ended(self) -> str | None:
-        """None while it runs; then how it ended, with the last lines of its log."""
+        """None while it runs; then how it ended."""
         status = self._process.poll()
-        return None if status is None else f"the simulator {_describe(status)}{self._last_lines()}"
+        return None if status is None else f"the simulator {_describe(status)}"
 
     def end(self, *, in_order: bool) -> None:
         """Waits a moment for its own end, then kills it, frozen or not.
 
         Raises BackendError if it was to end in order, and did not, or with another status than 0.
         """
+        within_s = self._deadline_s if in_order else GRACE_S
         try:
-            self._process.wait(IN_ORDER_S if in_order else GRACE_S)
+            self._process.wait(within_s)
         except subprocess.TimeoutExpired:
+            if in_order:
+                raise BackendError(f"the simulator did not end within {within_s:g} s") from None
+        finally:
             self._process.kill()
             self._process.wait()
+<<<<<<< HEAD
         self._remove_empty_files()
         if in_order and self._process.returncode != 0:
             raise BackendError(f"after the end of the run {self.ended()}")
@@ -63,6 +69,13 @@ class Child:
                 file.unlink()
 
     def _last_lines(self) -> str:
+=======
+        if in_order and (end := self.ended()) and self._process.returncode != 0:
+            raise BackendError(end)
+
+    def last_lines(self) -> str:
+        """How its log ends, to be appended to an error."""
+>>>>>>> 380c2f9 (Give a simulator one deadline to end, show how its log ends with every error, and let Ctrl-C wait while it is started)
         with self._log.open("rb") as log:
             size = log.seek(0, 2)
             log.seek(max(0, size - LAST_BYTES))

@@ -24,8 +24,8 @@ from bridge.wire_pb2 import FromSimulator, Reject, ToSimulator
 
 TICK_MS = 100
 """How often a wait looks whether the simulator is still there."""
-BEATS = 4
-"""Heartbeats in one deadline; two without an answer end the connection."""
+BEATS, MISSED = 8, 6
+"""Heartbeats in one deadline, and how many without an answer end the connection: a busy machine is late with some."""
 SOURCE_DESCRIPTOR = 2
 """ZMQ_SRCFD: the connection that a message came by, as the monitor's events name it."""
 STRANGER = "this run has another token: its simulator reads the token from .roambus/session beside the run's ini"
@@ -67,6 +67,8 @@ class Connection:
             frames = self._wait(self._receive_frames, give_up, f"no simulator said hello within {within_s:g} s")
             identity, hello = frames[0].bytes, frames[-1].bytes
             if hmac.compare_digest(_token(hello), self.token.encode()):
+                while self._monitor.poll(0):  # a stranger before may have had the same descriptor
+                    recv_monitor_message(self._monitor)
                 self._peer, self._descriptor = identity, frames[-1].get(SOURCE_DESCRIPTOR)
                 return hello
             self._reject(identity)
@@ -130,7 +132,7 @@ def _configure(socket: zmq.Socket[bytes], deadline_s: float) -> None:
     socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
     socket.setsockopt(zmq.MAXMSGSIZE, MAX_FRAME_BYTES)
     socket.setsockopt(zmq.HEARTBEAT_IVL, beat)
-    socket.setsockopt(zmq.HEARTBEAT_TIMEOUT, 2 * beat)
+    socket.setsockopt(zmq.HEARTBEAT_TIMEOUT, MISSED * beat)
 
 
 def _token(frame: bytes) -> bytes:

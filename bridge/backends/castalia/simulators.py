@@ -14,6 +14,7 @@ from bridge.backends.castalia.endpoint import Endpoint
 from bridge.backends.castalia.installation import Program, find_installation
 from bridge.backends.castalia.rundir import run_directory
 from bridge.errors import UserError
+from bridge.interrupts import interrupts_postponed
 
 START_DEADLINES = 3
 """A simulator reads its files and builds its network before it says hello: it gets that many deadlines."""
@@ -32,6 +33,9 @@ class Simulator(Protocol):
 
     def connect(self) -> Connection:
         """Listens, and sees to it that a simulator comes; called once, first. Raises UserError, BackendError."""
+
+    def last_lines(self) -> str:
+        """How its log ends, to be appended to an error; empty if it is not known."""
 
     def end(self, *, in_order: bool) -> None:
         """Frees everything; a simulator that does not end is killed. Called once, last.
@@ -54,13 +58,17 @@ class StartedSimulator:
 
     def connect(self) -> Connection:
         """See `Simulator`."""
+        with interrupts_postponed():  # else what was just made might not be known to `end`
+            return self._connect()
+
+    def _connect(self) -> Connection:
         self._resources.enter_context(core_of_our_own())
         endpoint = self._resources.enter_context(Endpoint.private())
         directory = run_directory(self._folder, self._program.links, endpoint, self._deadline_s)
         self._resources.enter_context(directory)
         connection = Connection(endpoint, self._deadline_s, self._ended)
         self._resources.callback(connection.close)
-        self._child = Child(self._program, self._folder)
+        self._child = Child(self._program, self._folder, self._deadline_s)
         return connection
 
     def end(self, *, in_order: bool) -> None:
@@ -68,6 +76,10 @@ class StartedSimulator:
         with self._resources:
             if self._child is not None:
                 self._child.end(in_order=in_order)
+
+    def last_lines(self) -> str:
+        """See `Simulator`."""
+        return self._child.last_lines() if self._child else ""
 
     def _ended(self) -> str | None:
         return self._child.ended() if self._child else None
@@ -90,14 +102,23 @@ class ServedSimulator:
 
     def connect(self) -> Connection:
         """See `Simulator`."""
+        with interrupts_postponed():
+            connection = self._connect()
+        self._announce(self._folder)
+        return connection
+
+    def _connect(self) -> Connection:
         endpoint = Endpoint.private() if self._address is None else Endpoint.tcp(self._address)
         self._resources.enter_context(endpoint)
         directory = run_directory(self._folder, _links_here(), endpoint, self._deadline_s)
         self._resources.enter_context(directory)
         connection = Connection(endpoint, self._deadline_s, lambda: None)
         self._resources.callback(connection.close)
-        self._announce(self._folder)
         return connection
+
+    def last_lines(self) -> str:
+        """See `Simulator`; whoever started it sees its log."""
+        return ""
 
     def end(self, *, in_order: bool) -> None:  # noqa: ARG002  # the simulator is not ours to end
         """See `Simulator`."""

@@ -1,0 +1,109 @@
+"""What becomes of whole runs, in processes of their own, when something goes wrong: with the stand-in as simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from benchmarks.bridge_failures import set_stage, sweep_afterwards, undisturbed_s
+from benchmarks.failures.conduct import End, conduct
+from benchmarks.failures.kinds import KINDS, Kind
+from benchmarks.failures.processes import adopt_orphans
+from benchmarks.failures.stand_in import STAND_IN, all_linked, install_stand_in
+from benchmarks.failures.trial import Stage
+from bridge.backends.castalia.factory import CastaliaFactory
+from bridge.backends.castalia.files import SIMULATOR_FOLDER
+from bridge.errors import BackendError
+from bridge.run import FAILED_FILE, TRACE_FILE, execute
+from experiments.render import find_template
+from experiments.runner import plan_runs
+from experiments.sweep import AgentChoice, Sweep, plain_axis
+
+pytestmark = pytest.mark.skipif(not STAND_IN.is_file(), reason="not built: make -C omnet stand-in")
+
+DEADLINE_S = 2.0
+HITS = 2
+"""Trials of each kind; benchmarks/bridge_failures.py makes hundreds."""
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
+    adopt_orphans()
+    return set_stage(tmp_path_factory.mktemp("t"), "stand-in", DEADLINE_S)
+
+
+@pytest.fixture(scope="module")
+def whole_s(stage: Stage) -> float:
+    """How long a run takes that nothing disturbs."""
+    return undisturbed_s(stage, len(KINDS) * HITS)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_run_that_is_hit_ends_in_time_with_its_cause_and_leaves_nothing(
+    kind: Kind, stage: Stage, whole_s: float
+) -> None:
+    """A process killed or frozen, the socket closed, Ctrl-C: at any moment. The runs go on in a sweep afterwards."""
+    random = Random(kind.name)
+    for hit in range(HITS):
+        seed = KINDS.index(kind) * HITS + hit
+        outcome = conduct(kind, stage, seed, random.uniform(0.2, 1.0) * whole_s)
+        assert outcome.end is not End.BROKEN, outcome.details
+
+
+def test_a_sweep_completes_what_was_hit(stage: Stage) -> None:
+    """Whatever a run left in its folder."""
+    assert sweep_afterwards(stage, HITS) == []
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where hosts make their private folders, none of which is left."""
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    yield tmp_path
+    assert not list(temporary.glob("roambus-*"))
+
+
+def misbehave(folder: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> str:
+    """The host's error in a run with a simulator that goes wrong in this way."""
+    installation = install_stand_in(folder / "stand-in", [*all_linked(6, 30), f"misbehave {how}"])
+    for name, value in installation.items():
+        monkeypatch.setenv(name, value)
+    axes = (plain_axis("time_limit", [30]), plain_axis("publish_until", [20]))
+    sweep = Sweep("test", find_template("thesis"), (AgentChoice("mft", "mft"),), axes)
+    (plan,) = plan_runs(sweep, folder / "results")
+    with pytest.raises(BackendError) as caught:
+        execute(plan, CastaliaFactory(DEADLINE_S))
+    assert (plan.folder / FAILED_FILE).is_file()
+    assert not any((plan.folder / name).exists() for name in (TRACE_FILE, SIMULATOR_FOLDER))
+    assert str(caught.value).startswith(f"run {plan.folder}, ")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("how", "reasons"),
+    [
+        ("wrong-version", ["before the start: Hello: version 2 of the protocol, this host speaks 1: build omnet/"]),
+        ("wrong-hash", ["before the start: Hello: made from another wire.proto: build omnet/"]),
+        ("wrong-token", ["before the start: the simulator ended with exit status 1", "this run has another token"]),
+        ("node-out-of-range 3", ["after simulation time", "Arrival at", "at 65534: the nodes are 0 to 5"]),
+        ("time-backwards 3", ["after simulation time", "Step at", "the one before was at"]),
+        ("wrong-counts", ["after simulation time", "Finished: the simulator counts", "sends, the host"]),
+        ("garbage-after 3", ["after simulation time", "4 bytes that are no message of the bridge's protocol"]),
+        ("hello-after 3", ["after simulation time", "hello came, where step or finished or failed belongs"]),
+        ("silent-after 3", ["after simulation time", "the simulator did not answer within 2 s"]),
+        ("close-after 3", ["after simulation time", "the connection to the simulator is lost"]),
+        ("exit-after 3 7", ["after simulation time", "the simulator ended with exit status 7; its log ends:"]),
+        ("exit-after 3 0", ["after simulation time", "the simulator ended with exit status 0; its log ends:"]),
+    ],
+)
+def test_a_simulator_that_goes_wrong_is_rejected_with_the_reason(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, how: str, reasons: list[str]
+) -> None:
+    """The real client says it, over the real socket; the error names run, simulation time and rule."""
+    message = misbehave(folder, monkeypatch, how)
+    assert [reason for reason in reasons if reason not in message] == [], message
