@@ -119,7 +119,8 @@ class StepReader:
         """
         now, more = message.now, message.more
         self._check_now(now)
-        deliveries, failures = self._read_deliveries(now, message.arrivals), self._read_failures(now, message.failures)
+        deliveries = self._read_deliveries(now, message.arrivals) if message.arrivals else {}
+        failures = self._read_failures(now, message.failures) if message.failures else {}
         instants = sorted({*deliveries, *failures})
         self._check_window(now, more, instants, wake_up)
         self._now, self._more = now, more

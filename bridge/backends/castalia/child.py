@@ -57,10 +57,9 @@ class Child:
         finally:
             self._process.kill()
             self._process.wait()
-<<<<<<< HEAD
         self._remove_empty_files()
-        if in_order and self._process.returncode != 0:
-            raise BackendError(f"after the end of the run {self.ended()}")
+        if in_order and (end := self.ended()) and self._process.returncode != 0:
+            raise BackendError(end)
 
     def _remove_empty_files(self) -> None:
         for name in EMPTY_FILES:
@@ -68,14 +67,8 @@ class Child:
             if file.is_file() and file.stat().st_size == 0:
                 file.unlink()
 
-    def _last_lines(self) -> str:
-=======
-        if in_order and (end := self.ended()) and self._process.returncode != 0:
-            raise BackendError(end)
-
     def last_lines(self) -> str:
         """How its log ends, to be appended to an error."""
->>>>>>> 380c2f9 (Give a simulator one deadline to end, show how its log ends with every error, and let Ctrl-C wait while it is started)
         with self._log.open("rb") as log:
             size = log.seek(0, 2)
             log.seek(max(0, size - LAST_BYTES))

@@ -10,7 +10,6 @@ import hmac
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from typing import TypeVar
 
 import zmq
 from google.protobuf.message import DecodeError
@@ -30,7 +29,8 @@ SOURCE_DESCRIPTOR = 2
 """ZMQ_SRCFD: the connection that a message came by, as the monitor's events name it."""
 STRANGER = "this run has another token: its simulator reads the token from .roambus/session beside the run's ini"
 
-F = TypeVar("F", bytes, zmq.Frame)
+MORE = int(zmq.SNDMORE)
+"""A plain number, and frame by frame: send_multipart and recv_multipart cost more than reading a Step."""
 
 
 class Connection:
@@ -64,7 +64,7 @@ class Connection:
         """The first message of a peer with the run's token, whatever strangers say before; raises BackendError."""
         give_up = time.monotonic() + within_s
         while True:
-            frames = self._wait(self._receive_frames, give_up, f"no simulator said hello within {within_s:g} s")
+            frames = self._wait(give_up, f"no simulator said hello within {within_s:g} s")
             identity, hello = frames[0].bytes, frames[-1].bytes
             if hmac.compare_digest(_token(hello), self.token.encode()):
                 while self._monitor.poll(0):  # a stranger before may have had the same descriptor
@@ -78,15 +78,16 @@ class Connection:
         give_up = time.monotonic() + self._deadline_s
         silence = f"the simulator did not answer within {self._deadline_s:g} s"
         while True:
-            sender, *frames = self._wait(self._socket.recv_multipart, give_up, silence)
-            if sender == self._peer:
-                return b"".join(frames)
-            self._reject(sender)
+            sender, *frames = self._wait(give_up, silence)
+            if sender.bytes == self._peer:
+                return b"".join(frame.bytes for frame in frames)
+            self._reject(sender.bytes)
 
     def send(self, message: ToSimulator) -> None:
         """Hands a message to the peer's connection; raises BackendError if that is lost."""
         try:
-            self._socket.send_multipart([self._peer or b"", message.SerializeToString()])
+            self._socket.send(self._peer or b"", MORE)
+            self._socket.send(message.SerializeToString())
         except zmq.ZMQError:
             raise BackendError(self._lost()) from None
 
@@ -94,18 +95,19 @@ class Connection:
         """Ends the connection; what was sent last still goes out, if the peer takes it at once."""
         self._resources.close()
 
-    def _receive_frames(self) -> list[zmq.Frame]:
-        return self._socket.recv_multipart(copy=False)
-
-    def _wait(self, receive: Callable[[], list[F]], give_up: float, silence: str) -> list[F]:
+    def _wait(self, give_up: float, silence: str) -> list[zmq.Frame]:
         """The next message's frames, the sender's identity first."""
         while True:
             try:
-                return receive()
+                frames = [self._socket.recv(copy=False)]
             except zmq.Again:
                 self._check_alive()
                 if time.monotonic() > give_up:
                     raise BackendError(silence) from None
+            else:
+                while frames[-1].more:
+                    frames.append(self._socket.recv(copy=False))
+                return frames
 
     def _check_alive(self) -> None:
         while self._monitor.poll(0):
