@@ -268,6 +268,23 @@ def rerun(record: Path, agent: str | None, debugging: bool) -> None:
     click.echo(f"{record}: {done.frames} frames agree; {done.ending}")
 
 
+@commands.command()
+def doctor() -> None:
+    """Says what is installed, what would run, and what to do about what is missing.
+
+    Example: roambus doctor
+    """
+    try:
+        from rich.console import Console
+
+        from bridge.doctor import BACKENDS, examine, report
+    except ImportError as error:
+        raise UserError(f"{error}: install roambus anew, with everything that it needs") from None
+    diagnosis = examine()
+    report(diagnosis, Console())
+    sys.exit(bool(diagnosis.in_the_way(BACKENDS[0])))
+
+
 def _choose(agent: str, parameters: Sequence[str]) -> AgentChoice:
     """The agent, under a name that can be a folder's."""
     from experiments.sweep import AgentChoice

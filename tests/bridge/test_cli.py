@@ -79,7 +79,7 @@ class Listed(Agent):
     def handle(self, event, now):
         return []
 """
-COMMANDS = ["agents", "render", "run", "rerun", "sweep", "aggregate", "figures", "reproduce"]
+COMMANDS = ["agents", "render", "run", "rerun", "doctor", "sweep", "aggregate", "figures", "reproduce"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -50,18 +50,28 @@ class Installation:
 
     def program(self) -> Program:
         """How Castalia is started in a run's folder, without a window."""
-        libraries = [str(self.omnetpp / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
-        environment = {**os.environ, "LD_LIBRARY_PATH": ":".join(filter(None, libraries))}
-        return Program((str(self.simulator), "-u", "Cmdenv", "-f", INI_FILE), environment, self.links())
+        command = (str(self.simulator), "-u", "Cmdenv", "-f", INI_FILE)
+        return Program(command, environment_with(self.omnetpp), self.links())
 
     def links(self) -> dict[str, Path]:
         """What the ini's `load-libs` and `ned-path` expect in `.roambus`."""
         return {"castalia": self.castalia / "src", "omnet": self.ned, LIBRARY: self.library}
 
 
+def environment_with(omnetpp: Path) -> dict[str, str]:
+    """Our own environment, in which programs find the libraries of that OMNeT++, too."""
+    libraries = [str(omnetpp / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
+    return {**os.environ, "LD_LIBRARY_PATH": ":".join(filter(None, libraries))}
+
+
+def omnet_folder() -> Path:
+    """Our `omnet`: beside `bridge`, or where the environment says."""
+    return Path(os.environ.get(OMNET_ROOT, Path(__file__).parents[3] / "omnet"))
+
+
 def find_installation() -> Installation:
     """What the environment names; raises UserError that says what is missing and what to do."""
-    omnet = Path(os.environ.get(OMNET_ROOT, Path(__file__).parents[3] / "omnet"))
+    omnet = omnet_folder()
     found = Installation(_root(OMNETPP_ROOT, "OMNeT++ 5.7.1"), _root(CASTALIA_ROOT, "Castalia"), omnet)
     if not os.access(found.simulator, os.X_OK):
         raise UserError(f"{found.simulator} is not there: build Castalia, or correct {CASTALIA_ROOT}")
