@@ -1,0 +1,85 @@
+"""Batching saves round trips, and nothing else can tell that it was on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from bridge.backends.castalia.backend import CastaliaBackend
+from bridge.backends.castalia.files import INI_FILE
+from bridge.backends.castalia.installation import Program, find_installation
+from bridge.backends.castalia.simulators import StartedSimulator
+from bridge.host import Host
+from bridge.ini import read_scenario
+from bridge.registry import load_agent
+from bridge.run import write_inputs
+from bridge.trace import TraceLevel, TraceWriter
+from experiments.render import find_template
+from experiments.runner import plan_runs
+from experiments.sweep import AgentChoice, Sweep, plain_axis
+from tests.bridge.backends.conformance import NEEDS_CASTALIA, stand_in
+
+AGENTS = ("beacon", "flooding", "mft", "aodv")
+DELAYS = ("0s", "1ms")
+DEADLINE_S = 20
+SECONDS = 12
+
+
+def stand_in_program(folder: Path) -> Program:
+    """The scripted simulator, with a ring of links and two chords."""
+    scenario = read_scenario(folder / INI_FILE)
+    nodes = len(scenario.nodes)
+    links = [(node, (node + 1) % nodes) for node in range(nodes)] + [(0, 5), (2, 7)]
+    lines = [f"nodes {nodes}", f"time_limit {scenario.time_limit}", f"processing_delay {scenario.processing_delay}"]
+    (folder / "links").write_text("\n".join([*lines, *(f"link {a} {b}" for a, b in links)]) + "\n")
+    return Program((str(stand_in()), "links"))
+
+
+def castalia_program(_: Path) -> Program:
+    return find_installation().program()
+
+
+def write_run(folder: Path, agent: str, delay: str) -> None:
+    """Ten nodes of the thesis' experiment, moving."""
+    axes = (plain_axis("time_limit", [SECONDS]), plain_axis("publish_until", [SECONDS - 2]))
+    settings = (plain_axis("brokers", [4]), plain_axis("subscribers", [4]), plain_axis("side", [45]))
+    sweep = Sweep("test", find_template("thesis"), (AgentChoice(agent, agent),), (*axes, *settings))
+    (plan,) = plan_runs(sweep, folder)
+    write_inputs(plan, folder)
+    with (folder / INI_FILE).open("a") as ini:
+        ini.write(f"SN.node[*].Application.processingDelay = {delay}\n")
+
+
+def run(folder: Path, agent: str, program: Program, *, batching: bool) -> tuple[pa.Table, int]:
+    """The whole trace, and how many round trips it took."""
+    scenario, agent_class = read_scenario(folder / INI_FILE), load_agent(agent)
+    simulator = StartedSimulator(folder, program, DEADLINE_S)
+    backend = CastaliaBackend(scenario, agent_class.messages, simulator, batching=batching)
+    trace = TraceWriter(TraceLevel.FULL)
+    Host(scenario, agent_class, backend, trace).run()
+    return trace.table(), backend.round_trips
+
+
+@pytest.mark.parametrize("delay", DELAYS)
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(stand_in_program, id="stand-in"),
+        pytest.param(castalia_program, id="castalia", marks=NEEDS_CASTALIA),
+    ],
+)
+def test_traces_are_equal_with_and_without_batching(
+    program: Callable[[Path], Program], agent: str, delay: str, tmp_path: Path
+) -> None:
+    """Every row, in the same order; what differs is the number of round trips."""
+    write_run(tmp_path, agent, delay)
+    batched, few = run(tmp_path, agent, program(tmp_path), batching=True)
+    single, many = run(tmp_path, agent, program(tmp_path), batching=False)
+    assert batched.num_rows > 100
+    assert batched.equals(single)
+    assert few < many
+    print(f"{agent}, processing delay {delay}: {few} round trips with batching, {many} without")  # noqa: T201  # pytest -s
