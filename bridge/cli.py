@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,7 @@ DEADLINE = click.option(
 BATCHING = click.option(
     "--batching/--no-batching", default=True, help="Whether a simulator tells everything of one instant at once."
 )
+RECORD = click.option("--record", is_flag=True, help="Keep the frames in frames.roambus, for roambus rerun.")
 WORKERS = click.option(
     "--workers", type=click.IntRange(1), default=len(os.sched_getaffinity(0)), show_default="cores", help="Processes."
 )
@@ -163,6 +165,7 @@ def render(
 @BACKEND
 @DEADLINE
 @BATCHING
+@RECORD
 @OUT
 def run(
     template: str,
@@ -174,6 +177,7 @@ def run(
     backend: str,
     deadline: float | None,
     batching: bool,
+    record: bool,
     out: Path,
 ) -> None:
     """Runs TEMPLATE (a name of ours, or a file) once, and prints where its results are.
@@ -181,10 +185,10 @@ def run(
     Example: roambus run field --agent beacon --set nodes=30 --seed 1 --out results/field
     """
     sweep = _single_run("run", template, _choose(agent, parameters), settings, seed)
-    _run_once(sweep, level, out, _factory(backend, deadline, batching))
+    _run_once(sweep, level, record, out, _factory(backend, deadline, batching))
 
 
-def _run_once(sweep: Sweep, level: str, out: Path, backend: BackendFactory) -> None:
+def _run_once(sweep: Sweep, level: str, record: bool, out: Path, backend: BackendFactory) -> None:
     from bridge.run import execute
     from bridge.trace import TraceLevel
     from experiments.results import opened_results
@@ -193,7 +197,7 @@ def _run_once(sweep: Sweep, level: str, out: Path, backend: BackendFactory) -> N
     (plan,) = plan_runs(sweep, out, TraceLevel(level))
     prepare(plan, backend)
     with opened_results(sweep, out):
-        execute(plan, backend)
+        execute(replace(plan, record=record), backend)
     click.echo(plan.folder)
 
 
@@ -224,6 +228,7 @@ def _factory(backend: str, deadline: float | None, batching: bool) -> BackendFac
 )
 @DEADLINE
 @BATCHING
+@RECORD
 @OUT
 def serve(
     template: str,
@@ -236,6 +241,7 @@ def serve(
     wait: float,
     deadline: float | None,
     batching: bool,
+    record: bool,
     out: Path,
 ) -> None:
     """Runs TEMPLATE once, with a simulator that you start: by hand, in a debugger, or on another machine.
@@ -245,7 +251,7 @@ def serve(
     from bridge.backends.castalia.factory import ServeFactory
 
     sweep = _single_run("serve", template, _choose(agent, parameters), settings, seed)
-    _run_once(sweep, level, out, ServeFactory(deadline, batching, endpoint, wait, _announce))
+    _run_once(sweep, level, record, out, ServeFactory(deadline, batching, endpoint, wait, _announce))
 
 
 def _announce(folder: Path) -> None:

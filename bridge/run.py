@@ -22,9 +22,11 @@ import pyarrow.parquet as pq
 import python_protocol
 from bridge.backends.castalia.files import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG
 from bridge.backends.factory import BackendFactory
+from bridge.backends.interface import Backend
 from bridge.errors import RoambusError, UserError
 from bridge.host import Host
 from bridge.ini import read_scenario
+from bridge.record import recorded
 from bridge.record_file import RECORD_FILE
 from bridge.registry import agent_sources, load_agent
 from bridge.trace import TraceLevel, TraceWriter
@@ -48,6 +50,8 @@ class RunPlan:
     agent: str
     seed: int
     level: TraceLevel = TraceLevel.APP
+    record: bool = False
+    """Whether to keep the frames, for `roambus rerun`; the trace is the same either way."""
 
     @property
     def folder(self) -> Path:
@@ -138,7 +142,10 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:
     scenario = read_scenario(plan.folder / INI_FILE)
     trace = TraceWriter(plan.level)
     agent = load_agent(plan.agent)
-    Host(scenario, agent, backend.make(scenario, agent, plan.folder), trace).run()
+    carrier: Backend = backend.make(scenario, agent, plan.folder)
+    if plan.record:
+        carrier = recorded(carrier, plan.folder, scenario, plan.agent, plan.level)
+    Host(scenario, agent, carrier, trace).run()
     trace.write(plan.folder / TRACE_FILE, {RUN_KEY: key})
     text = f"agent {plan.agent}, seed {plan.seed}: complete in {time.monotonic() - start:.1f} s\n"
     (plan.folder / LOG_FILE).write_text(text, encoding="utf-8")
