@@ -20,7 +20,8 @@ import zmq
 from bridge.errors import UserError
 
 SOCKET = "bridge"
-PREFIX = "roambus-"
+PREFIX = "roambus-bridge-"
+"""Of nobody else's folders: those that are abandoned are removed."""
 BEING_MADE_S = 10.0
 """A folder this young may not be locked yet."""
 

@@ -1,0 +1,126 @@
+"""The metrics of one sweep on the embedded radio and on Castalia, side by side.
+
+roambus sweep backends --set config=C8,C16 --out results/radio
+roambus sweep backends --set config=C8,C16 --backend castalia --out results/castalia
+roambus aggregate results/radio
+roambus aggregate results/castalia
+python -m benchmarks.backend_agreement results/radio results/castalia
+
+Both draw places, ways and shadowing from generators of their own, so that only distributions can agree: for each metric
+the means over the seeds with their 95 % intervals, and the 95 % interval of the difference (Welch). A row is marked
+where they differ at the 5 % level, corrected for the number of rows (Holm). Ends with 1 if any row is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from bridge.errors import RoambusError, UserError
+from experiments.measurements import Measurements, read_measurements
+from spark.layout import AGENT
+
+METRICS = (
+    "delivery_rate_thesis",
+    "delivery_rate_all",
+    "end_to_end_delay_mean_s",
+    "hops_mean",
+    "messages_per_node",
+    "energy_per_node_mj",
+)
+LEVEL = 0.05
+
+
+class Row(NamedTuple):
+    """One metric of one point, its value in each run on the embedded radio and on Castalia."""
+
+    place: str
+    metric: str
+    radio: NDArray[np.float64]
+    castalia: NDArray[np.float64]
+
+    @property
+    def p_value(self) -> float:
+        """Welch's test of equal means; 1 where neither varies and both are equal."""
+        if np.ptp(np.concatenate([self.radio, self.castalia])) == 0:
+            return 1.0
+        return float(_welch(self).pvalue)
+
+
+def rows(radio: Measurements, castalia: Measurements) -> Iterator[Row]:
+    """A row for each metric of each point that both measured; raises UserError if they share none."""
+    columns = [AGENT, *radio.axes]
+    if columns != [AGENT, *castalia.axes]:
+        raise UserError(f"the two sweeps have different axes: {radio.axes} and {castalia.axes}")
+    there = dict(iter(castalia.runs.groupby(columns)))
+    for place, runs in radio.runs.groupby(columns):
+        for metric in METRICS:
+            if place in there:
+                pair = [table[metric].dropna().to_numpy(float) for table in (runs, there[place])]
+                if min(map(len, pair)) > 1:
+                    yield Row(" ".join(map(str, place)), metric, *pair)
+
+
+def differing(found: Sequence[Row]) -> set[int]:
+    """Places of the rows whose means differ, by Holm's correction."""
+    marked = set()
+    for rank, place in enumerate(sorted(range(len(found)), key=lambda place: found[place].p_value)):
+        if found[place].p_value > LEVEL / (len(found) - rank):
+            break
+        marked.add(place)
+    return marked
+
+
+def describe(row: Row, *, differs: bool) -> str:
+    """One line of the table."""
+    cells = [f"{_mean(values):>24}" for values in (row.radio, row.castalia)]
+    return f"{row.place:14} {row.metric:26}{''.join(cells)} {_difference(row):>26}  {'differs' if differs else ''}"
+
+
+def _welch(row: Row) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # one side can have the same value in every run
+        return stats.ttest_ind(row.radio, row.castalia, equal_var=False)
+
+
+def _mean(values: NDArray[np.float64]) -> str:
+    half_width = stats.t.ppf(1 - LEVEL / 2, len(values) - 1) * stats.sem(values)
+    return f"{values.mean():.4g} +- {half_width:.2g} ({len(values)})"
+
+
+def _difference(row: Row) -> str:
+    if row.p_value == 1.0:
+        return "0"
+    interval = _welch(row).confidence_interval()
+    return f"{interval.low:.3g} to {interval.high:.3g}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints the table; 1 if any row differs."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("radio", type=Path, help="aggregated results of the embedded radio")
+    parser.add_argument("castalia", type=Path, help="aggregated results of Castalia")
+    chosen = parser.parse_args(arguments)
+    try:
+        found = list(rows(read_measurements(chosen.radio), read_measurements(chosen.castalia)))
+    except RoambusError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    marked = differing(found)
+    print(f"{'agent, point':14} {'metric':26}{'radio (runs)':>24}{'castalia (runs)':>24} {'difference, 95 %':>26}")
+    for place, row in enumerate(found):
+        print(describe(row, differs=place in marked))
+    print(f"{len(marked)} of {len(found)} rows differ")
+    return int(bool(marked) or not found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
