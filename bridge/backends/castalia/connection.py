@@ -43,6 +43,7 @@ class Connection:
         self._ended = ended
         self._peer: bytes | None = None
         self._descriptor: object = None
+        self._left = False
         with ExitStack() as stack:
             self._open(stack, endpoint)
             self._resources = stack.pop_all()
@@ -91,6 +92,12 @@ class Connection:
         except zmq.ZMQError:
             raise BackendError(self._lost()) from None
 
+    def wait_until_left(self, within_s: float) -> None:
+        """Until the peer has closed its end, so that it has surely read what was said last; not longer than told."""
+        give_up = time.monotonic() + within_s
+        while self._peer is not None and not self._has_left() and time.monotonic() < give_up:
+            self._monitor.poll(TICK_MS)
+
     def close(self) -> None:
         """Ends the connection; what was sent last still goes out, if the peer takes it at once."""
         self._resources.close()
@@ -110,11 +117,15 @@ class Connection:
                 return frames
 
     def _check_alive(self) -> None:
-        while self._monitor.poll(0):
-            if recv_monitor_message(self._monitor)["value"] == self._descriptor:
-                raise BackendError(self._lost())
+        if self._has_left():
+            raise BackendError(self._lost())
         if (end := self._ended()) is not None and not self._socket.poll(0):
             raise BackendError(end)
+
+    def _has_left(self) -> bool:
+        while self._monitor.poll(0):
+            self._left |= recv_monitor_message(self._monitor)["value"] == self._descriptor
+        return self._left
 
     def _lost(self) -> str:
         """Why there is no connection any more: a simulator that ends closes it a moment before."""

@@ -16,6 +16,8 @@ from bridge.backends.castalia.rundir import run_directory
 from bridge.errors import UserError
 from bridge.interrupts import interrupts_postponed
 
+FAREWELL_S = 1.0
+"""How long a simulator that somebody else started may take to read why a run failed."""
 START_DEADLINES = 3
 """A simulator reads its files and builds its network before it says hello: it gets that many deadlines."""
 
@@ -96,6 +98,7 @@ class ServedSimulator:
         self._address = address
         self._deadline_s = deadline_s
         self._announce = announce
+        self._connection: Connection | None = None
         self._resources = ExitStack()
         self.run = f"run {folder}"
         self.hello_within_s = wait_s
@@ -103,9 +106,9 @@ class ServedSimulator:
     def connect(self) -> Connection:
         """See `Simulator`."""
         with interrupts_postponed():
-            connection = self._connect()
+            self._connection = self._connect()
         self._announce(self._folder)
-        return connection
+        return self._connection
 
     def _connect(self) -> Connection:
         endpoint = Endpoint.private() if self._address is None else Endpoint.tcp(self._address)
@@ -120,13 +123,15 @@ class ServedSimulator:
         """See `Simulator`; whoever started it sees its log."""
         return ""
 
-    def end(self, *, in_order: bool) -> None:  # noqa: ARG002  # the simulator is not ours to end
-        """See `Simulator`."""
-        self._resources.close()
+    def end(self, *, in_order: bool) -> None:
+        """See `Simulator`; the simulator is not ours to kill, but it should read what it was told last."""
+        with self._resources:
+            if self._connection is not None:
+                self._connection.wait_until_left(self._deadline_s if in_order else FAREWELL_S)
 
 
 def _links_here() -> dict[str, Path]:
-    """None if the simulator can only run on another machine."""
+    """None at all if the simulator can only run on another machine."""
     try:
         return find_installation().links()
     except UserError:
