@@ -100,6 +100,10 @@ class Fed:
         self._process = spawn.Process(target=self._peer, args=(address, token, self._batch, tells))
         self._process.start()
 
+    def last_lines(self) -> str:
+        """It has no log."""
+        return ""
+
     def end(self, *, in_order: bool) -> None:
         """See `bridge.backends.castalia.simulators`."""
         if in_order:
