@@ -32,6 +32,7 @@ from bridge.errors import RoambusError
 from python_protocol.simtime import MILLISECOND
 
 SOCKET_EVERY = 300
+STDERR = 2
 WATCHED = 1000
 HANG_S = 120
 """If so many conversations take longer, the program ends with a traceback of where it hangs."""
@@ -64,7 +65,7 @@ def fuzz(conversations: Sequence[Conversation], frames: int, seed: int) -> Itera
     memory = _peak_mib()
     for number in range(frames):
         if number % WATCHED == 0:
-            faulthandler.dump_traceback_later(HANG_S, exit=True)
+            faulthandler.dump_traceback_later(HANG_S, exit=True, file=STDERR)
         conversation = random.choice(conversations).cut(random)
         mutated = mutate(conversation.frames, others, random)
         feeder: Feeder = FramesInMemory if number % SOCKET_EVERY else FramesOnSocket

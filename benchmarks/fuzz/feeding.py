@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from enum import Enum
-from itertools import chain, repeat
 from typing import cast
 
 import zmq
@@ -14,7 +13,6 @@ from benchmarks.fuzz.recordings import Conversation
 from bridge.backends.castalia.backend import CastaliaBackend
 from bridge.backends.castalia.connection import Connection
 from bridge.backends.castalia.endpoint import Endpoint
-from bridge.backends.interface import Backend
 from bridge.errors import BackendError, ProtocolError
 from bridge.wire_pb2 import ToSimulator
 from python_protocol.simtime import SimTime
@@ -112,7 +110,7 @@ def feed(conversation: Conversation, frames: Sequence[bytes], feeder: Feeder) ->
     simulator = feeder(frames, conversation.token)
     backend = CastaliaBackend(conversation.scenario, conversation.messages, simulator)
     try:
-        _advance_to_the_end(backend, chain(conversation.wake_ups, repeat(None)))
+        _advance_to_the_end(backend, conversation.wake_ups)
     except BackendError as error:
         if feeder is FramesOnSocket:  # from memory nobody would hear it, and its traceback takes half of the time
             backend.fail(error)
@@ -124,13 +122,13 @@ def feed(conversation: Conversation, frames: Sequence[bytes], feeder: Feeder) ->
     return Result.HANDLED
 
 
-def _advance_to_the_end(backend: Backend, wake_ups: Iterator[SimTime | None]) -> None:
+def _advance_to_the_end(backend: CastaliaBackend, wake_ups: Sequence[SimTime | None]) -> None:
     backend.open()
-    wake_up = next(wake_ups)
+    now = -1
     for _ in range(MOST_STEPS):
-        step = backend.advance((), wake_up)
+        asked = wake_ups[backend.round_trips] if backend.round_trips < len(wake_ups) else None
+        step = backend.advance((), None if asked is None or asked <= now else asked)
         if step is None:
             return
-        while wake_up is not None and wake_up <= step.now:
-            wake_up = next(wake_ups)
+        now = step.now
     raise AssertionError(f"the host was told more than {MOST_STEPS} Steps")

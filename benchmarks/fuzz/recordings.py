@@ -32,7 +32,7 @@ NODES, SECONDS = 6, 20
 SCRIPT_FILE = "script"
 DEADLINE_S = 30.0
 STEPS = 4
-"""At most so many in a short conversation."""
+"""At most so many in a short conversation, those of one instant counted as one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,17 @@ class Conversation:
     token: str
     frames: tuple[bytes, ...]
     wake_ups: tuple[SimTime | None, ...]
+    """One for each frame but the first."""
+    beginnings: tuple[int, ...] = ()
+    """The frames with Steps that do not go on with what the one before announced."""
 
     def cut(self, random: Random) -> Conversation:
         """A short one: Hello, some Steps in a row, and a Finished that fits them."""
-        first = random.randrange(1, len(self.frames) - STEPS)
-        steps = self.frames[first : first + random.randint(1, STEPS)]
-        finished = _finished(steps, self.scenario)
-        wake_ups = self.wake_ups[first - 1 : first - 1 + len(steps)]
-        return replace(self, frames=(self.frames[0], *steps, finished), wake_ups=wake_ups)
+        place = random.randrange(len(self.beginnings) - STEPS)
+        first, end = self.beginnings[place], self.beginnings[place + random.randint(1, STEPS)]
+        steps = self.frames[first:end]
+        frames = (self.frames[0], *steps, _finished(steps, self.scenario))
+        return replace(self, frames=frames, wake_ups=self.wake_ups[first - 1 : end - 1])
 
 
 def _finished(steps: Sequence[bytes], scenario: Scenario) -> bytes:
@@ -75,7 +78,12 @@ def record(agent: str, folder: Path, processing_delay: SimTime = 0, *, batching:
     backend = CastaliaBackend(scenario, agent_class.messages, simulator, batching=batching)
     Host(scenario, agent_class, backend, TraceWriter()).run()
     frames, wake_ups = tuple(simulator.frames), tuple(simulator.wake_ups)
-    return Conversation(scenario, agent_class.messages, simulator.token, frames, wake_ups)
+    return Conversation(scenario, agent_class.messages, simulator.token, frames, wake_ups, _beginnings(frames))
+
+
+def _beginnings(frames: Sequence[bytes]) -> tuple[int, ...]:
+    announced = [FromSimulator.FromString(frame).step.more for frame in frames[:-2]]
+    return tuple(place for place, more in enumerate(announced, 1) if not more)
 
 
 def _scenario(agent: str, folder: Path) -> Scenario:
