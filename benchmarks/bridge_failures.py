@@ -2,16 +2,18 @@
 
 python -m benchmarks.bridge_failures --trials 200
 python -m benchmarks.bridge_failures --trials 20 --simulator stand-in --kind "host frozen"
+python -m benchmarks.bridge_failures --at-once 20
 
 Each trial is a real `roambus run --backend castalia` in processes of its own, hit once at a moment between its start
 and its end. Host and simulator must both end in time, the one that is left with the right exit code and message, and no
 process, socket or unfinished result may be left. A sweep over some of the same runs must complete afterwards.
+
+With --at-once, nothing is hit: so many runs are started together, and must leave the traces that they leave alone.
 """
 
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import tempfile
 import time
@@ -24,12 +26,13 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from benchmarks.failures.at_once import run_alone, run_at_once
 from benchmarks.failures.conduct import End, Outcome, conduct
 from benchmarks.failures.kinds import ALLOWANCE_S, KINDS, Kind
 from benchmarks.failures.processes import adopt_orphans
 from benchmarks.failures.stand_in import all_linked, install_stand_in
-from benchmarks.failures.trial import AGENT, NODES, ROAMBUS, SETTINGS, TEMPLATE, Stage, Trial
-from bridge.backends.castalia.endpoint import BEING_MADE_S, PREFIX
+from benchmarks.failures.sweeps import sweep
+from benchmarks.failures.trial import NODES, SETTINGS, Stage, Trial
 from bridge.backends.castalia.installation import find_installation
 from bridge.errors import RoambusError, UserError
 
@@ -64,22 +67,6 @@ def trials(kinds: Sequence[Kind], count: int, stage: Stage, random: Random) -> I
     whole = min(undisturbed_s(stage, seed) for seed in range(2))
     for seed in range(count * len(kinds)):
         yield conduct(kinds[seed % len(kinds)], stage, seed + 2, random.uniform(0, whole))
-
-
-def sweep_afterwards(stage: Stage, runs: int) -> list[str]:
-    """Completes so many of the runs with `roambus sweep`; what is wrong then, nothing if all is well."""
-    file = stage.folder / "trials.toml"
-    axes = "".join(f"{name} = [{value}]\n" for name, value in sorted(SETTINGS.items()))
-    file.write_text(f'template = "{TEMPLATE}"\nseeds = {runs}\n[axes]\n{axes}[agents]\n{AGENT} = {{}}\n')
-    if stage.abandoned:
-        time.sleep(BEING_MADE_S)  # private folders younger than this are left alone
-    command = [*ROAMBUS, "sweep", str(file), "--backend", "castalia", "--retry-failed", "--out", str(stage.results)]
-    done = subprocess.run(command, env=stage.surroundings("sweep"), capture_output=True, text=True, check=False)
-    complaints = [] if done.returncode == 0 else [f"the sweep ends with {done.returncode}: {done.stderr.strip()}"]
-    folders = [stage.place(seed) for seed in range(runs)]
-    complaints += [f"{folder} has no trace" for folder in folders if not (folder / "trace.parquet").is_file()]
-    left = [path for folder in folders for path in folder.glob(".[rt]*")] + [*stage.temporary.glob(f"{PREFIX}*")]
-    return complaints + [f"{path} is left" for path in left]
 
 
 def table(outcomes: Sequence[Outcome]) -> Table:
@@ -117,8 +104,21 @@ def run_trials(kinds: Sequence[Kind], count: int, simulator: str, deadline_s: fl
         stage = set_stage(Path(folder), simulator, deadline_s)
         steps = track(trials(kinds, count, stage, random), "trials", count * len(kinds), console=console)
         outcomes = list(steps)
-        complaints = sweep_afterwards(stage, min(SWEPT, len(outcomes)))
+        complaints = sweep(stage, min(SWEPT, len(outcomes)))
     return report(outcomes, complaints, deadline_s, console)
+
+
+def run_together(runs: int, simulator: str, deadline_s: float) -> int:
+    """The same runs alone, then at once; returns the exit code. Raises UserError if the simulator is not there."""
+    with tempfile.TemporaryDirectory(prefix="trials-") as folder:
+        stage = set_stage(Path(folder), simulator, deadline_s)
+        start = time.monotonic()
+        alone, complaints = run_alone(stage, runs)
+        between = time.monotonic()
+        complaints += run_at_once(stage, alone, runs)
+    print("\n".join([*complaints, f"{runs} runs: one after the other {between - start:.1f} s, at once "]), end="")
+    print(f"{time.monotonic() - between:.1f} s; {'their traces are equal' if not complaints else 'see above'}")
+    return 1 if complaints else 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -126,6 +126,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = _parser().parse_args(arguments)
     kinds = [kind for kind in KINDS if kind.name in (asked.kind or {kind.name})]
     try:
+        if asked.at_once:
+            return run_together(asked.at_once, asked.simulator, asked.deadline)
         return run_trials(kinds, asked.trials, asked.simulator, asked.deadline, asked.seed)
     except (RoambusError, OSError) as error:
         print(f"bridge_failures: {error}", file=sys.stderr)
@@ -143,6 +145,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--kind", action="append", choices=[kind.name for kind in KINDS], help="default: all")
     parser.add_argument("--deadline", type=float, default=2.0, help="of the runs, in seconds (default: 2)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments (default: 0)")
+    parser.add_argument("--at-once", type=int, metavar="RUNS", help="start so many together instead, and hit none")
     return parser
 
 

@@ -101,7 +101,7 @@ class Fed:
         self._process.start()
 
     def last_lines(self) -> str:
-        """A benchmark keeps no log."""
+        """It has no log."""
         return ""
 
     def end(self, *, in_order: bool) -> None:

@@ -27,6 +27,8 @@ BEATS, MISSED = 8, 6
 """Heartbeats in one deadline, and how many without an answer end the connection: a busy machine is late with some."""
 SOURCE_DESCRIPTOR = 2
 """ZMQ_SRCFD: the connection that a message came by, as the monitor's events name it."""
+MAX_HELLO_BYTES = 4 * 2**20
+"""Of as many nodes as there are addresses. Parsed, a message can take 40 times its length."""
 STRANGER = "this run has another token: its simulator reads the token from .roambus/session beside the run's ini"
 
 MORE = int(zmq.SNDMORE)
@@ -149,7 +151,9 @@ def _configure(socket: zmq.Socket[bytes], deadline_s: float) -> None:
 
 
 def _token(frame: bytes) -> bytes:
-    """The token in a Hello; empty if the frame is something else."""
+    """The token in a Hello; empty if the frame is something else, or too long for a stranger's to be looked at."""
+    if len(frame) > MAX_HELLO_BYTES:
+        return b""
     try:
         return FromSimulator.FromString(frame).hello.token.encode()
     except DecodeError:

@@ -1,0 +1,1 @@
+"""Feeds the host what no simulator should say: real conversations, mutated."""

@@ -1,0 +1,65 @@
+"""The host withstands mutated frames; benchmarks/fuzz_host.py feeds it a million."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from benchmarks.failures.stand_in import STAND_IN
+from benchmarks.fuzz.feeding import FramesInMemory, FramesOnSocket, Result, feed
+from benchmarks.fuzz.recordings import Conversation, record
+from benchmarks.fuzz_host import main
+from bridge.wire_pb2 import FromSimulator
+from python_protocol.simtime import MILLISECOND
+
+pytestmark = pytest.mark.skipif(not STAND_IN.is_file(), reason="not built: make -C omnet stand-in")
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Conversation:
+    return record("mft", tmp_path_factory.mktemp("recorded"), MILLISECOND)
+
+
+def test_mutated_frames_are_handled_or_rejected(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing else is raised, nothing hangs, and memory stays bounded, for a thousand of them."""
+    assert main(["--frames", "1000", "--seed", "11"]) == 0
+    counts = [int(line.split()[0].replace(",", "")) for line in capsys.readouterr().out.splitlines()[:4]]
+    handled, rejected, gone, faults = counts
+    assert handled + rejected + gone == 1000
+    assert min(handled, rejected, gone) > 0
+    assert faults == 0
+
+
+@pytest.mark.parametrize("feeder", [FramesInMemory, FramesOnSocket])
+def test_what_is_not_mutated_is_handled_to_the_end(
+    recording: Conversation, feeder: type[FramesInMemory | FramesOnSocket]
+) -> None:
+    """The short conversations are valid, so that a rejection is the mutation's doing."""
+    for seed in range(20):
+        short = recording.cut(Random(seed))
+        assert feed(short, short.frames, feeder) is Result.HANDLED
+
+
+def test_a_code_that_lets_something_else_through_is_found(
+    recording: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fuzzer does not swallow what the host should not raise."""
+    short = recording.cut(Random(1))
+
+    def raising(*_: object) -> FromSimulator:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("bridge.wire.parse", raising)
+    with pytest.raises(ZeroDivisionError):
+        feed(short, short.frames, FramesInMemory)
+
+
+def test_a_mistake_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without the stand-in there is nothing to record."""
+    monkeypatch.setattr("benchmarks.fuzz.recordings.STAND_IN", Path("/nowhere/stand-in"))
+    assert main(["--frames", "1"]) == 2
+    assert capsys.readouterr().err == (
+        "fuzz_host: /nowhere/stand-in is not there: build it with make -C omnet stand-in\n"
+    )

@@ -1,0 +1,51 @@
+"""Runs at the same time on one machine do not disturb each other."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.bridge_failures import set_stage
+from benchmarks.failures.at_once import run_alone, run_at_once
+from benchmarks.failures.stand_in import STAND_IN
+from benchmarks.failures.trial import Stage
+from bridge.backends.castalia.installation import CASTALIA_ROOT, OMNETPP_ROOT
+
+DEADLINE_S = 30.0
+MOST = 20
+
+
+@pytest.fixture(scope="module")
+def stages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Stage, Stage]:
+    """One for runs at once, and one in which they were made alone."""
+    stage = set_stage(tmp_path_factory.mktemp("t"), "stand-in", DEADLINE_S)
+    alone, complaints = run_alone(stage, MOST)
+    assert complaints == []
+    return stage, alone
+
+
+@pytest.mark.skipif(not STAND_IN.is_file(), reason="not built: make -C omnet stand-in")
+@pytest.mark.parametrize("runs", [2, MOST])
+def test_runs_at_once_leave_the_traces_that_they_leave_alone(
+    stages: tuple[Stage, Stage], runs: int, tmp_path: Path
+) -> None:
+    """All complete, byte for byte the same, and nothing else is left."""
+    stage, alone = stages
+    here = replace(stage, folder=tmp_path)
+    here.temporary.mkdir()
+    assert run_at_once(here, alone, runs) == []
+
+
+@pytest.mark.castalia
+@pytest.mark.skipif(
+    not {OMNETPP_ROOT, CASTALIA_ROOT} <= os.environ.keys(),
+    reason=f"{OMNETPP_ROOT} and {CASTALIA_ROOT} do not say where OMNeT++ and Castalia are",
+)
+def test_simulations_at_once_leave_the_traces_that_they_leave_alone(tmp_path: Path) -> None:
+    """Real Castalia too."""
+    stage = set_stage(tmp_path, "castalia", DEADLINE_S)
+    alone, complaints = run_alone(stage, 3)
+    assert complaints + run_at_once(stage, alone, 3) == []
