@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
-from zmq.utils import z85
 
 from bridge.backends.castalia.endpoint import CurveKeys
 
@@ -13,10 +12,10 @@ class OnlyClient:
     """Decides for the authenticator: the one key that was made for the run's simulator is welcome."""
 
     def __init__(self, keys: CurveKeys) -> None:
-        self._key = z85.decode(keys.client_public)
+        self._key = keys.client_public.encode()
 
     def callback(self, domain: str, key: bytes) -> bool:  # noqa: ARG002  # the authenticator's interface
-        """Whether `key`, a client's public key, is the run's."""
+        """Whether `key`, a client's public key in Z85, is the run's."""
         return key == self._key
 
 

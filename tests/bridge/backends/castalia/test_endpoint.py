@@ -1,0 +1,88 @@
+"""Where the host listens: private by default, with keys off loopback, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from bridge.backends.castalia.endpoint import BEING_MADE_S, PREFIX, Endpoint
+from bridge.errors import UserError
+
+LONG_AGO = time.time() - 2 * BEING_MADE_S
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which private folders are made."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_a_private_endpoint_lies_where_only_the_user_can_enter(temporary: Path) -> None:
+    """And is gone after use."""
+    with Endpoint.private() as endpoint:
+        (folder,) = temporary.iterdir()
+        assert endpoint.address == f"ipc://{folder}/bridge"
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert endpoint.keys is None
+    assert list(temporary.iterdir()) == []
+
+
+def test_every_run_has_a_token_of_its_own(temporary: Path) -> None:
+    """32 hexadecimal digits."""
+    with Endpoint.private() as one, Endpoint.private() as other:
+        assert one.token != other.token
+        assert len(bytes.fromhex(one.token)) == 16
+
+
+def test_what_killed_hosts_left_is_removed(temporary: Path) -> None:
+    """Folders of hosts that live, of hosts that are just starting, and of anybody else stay."""
+    abandoned, starting, others = (temporary / name for name in (f"{PREFIX}a", f"{PREFIX}b", "roambus-spark-c"))
+    for folder in (abandoned, starting, others):
+        folder.mkdir()
+        (folder / "bridge").touch()
+    for folder in (abandoned, others):
+        os.utime(folder, (LONG_AGO, LONG_AGO))
+    with Endpoint.private() as living:
+        assert living.folder is not None
+        os.utime(living.folder, (LONG_AGO, LONG_AGO))
+        with Endpoint.private():
+            assert living.folder.is_dir()
+        assert not abandoned.exists()
+        assert starting.is_dir()
+        assert others.is_dir()
+
+
+@pytest.mark.parametrize(
+    ("address", "has_keys"),
+    [("tcp://127.0.0.1:7000", False), ("tcp://[::1]:7000", False), ("tcp://192.0.2.1:7000", True)],
+)
+def test_tcp_has_keys_unless_it_is_loopback(address: str, has_keys: bool) -> None:
+    """Fresh ones for each run."""
+    one, other = Endpoint.tcp(address), Endpoint.tcp(address)
+    assert (one.keys is not None) == has_keys
+    if one.keys and other.keys:
+        assert one.keys.client_secret != other.keys.client_secret
+
+
+@pytest.mark.parametrize(
+    ("address", "problem"),
+    [
+        ("udp://127.0.0.1:7000", "write tcp://ADDRESS:PORT"),
+        ("tcp://127.0.0.1", "write tcp://ADDRESS:PORT"),
+        ("tcp://127.0.0.1:70000", "write tcp://ADDRESS:PORT"),
+        ("tcp://127.0.0.1:7000/run", "write tcp://ADDRESS:PORT"),
+        ("tcp://my-laptop:7000", "in numbers, not a name"),
+        ("tcp://0.0.0.0:7000", "at which the simulator reaches this machine"),
+    ],
+)
+def test_an_address_that_cannot_be_used_is_an_error(address: str, problem: str) -> None:
+    """It says what to write instead."""
+    with pytest.raises(UserError, match=problem) as caught:
+        Endpoint.tcp(address)
+    assert address in str(caught.value)
