@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from bridge.backends.castalia.installation import Program
+
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BY_MAKE = {"make reproduce", "make test", ". .venv/bin/activate"}
@@ -17,8 +19,8 @@ BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 LISTING = re.compile(r"`(\w+\.py)`, is whole")
 
 
-def commands(text: str) -> list[str]:
-    blocks = [content for language, content in BLOCK.findall(text) if language == "sh"]
+def commands(text: str, kind: str = "sh") -> list[str]:
+    blocks = [content for language, content in BLOCK.findall(text) if language == kind]
     return [line for block in blocks for line in block.splitlines() if line and line not in BY_MAKE]
 
 
@@ -29,11 +31,21 @@ def test_commands_work(document: Path, tmp_path: Path) -> None:
     listings = [content for language, content in BLOCK.findall(text) if language == "python"]
     for name, content in zip(LISTING.findall(text), listings, strict=True):
         (tmp_path / name).write_text(content)
+    run_all(commands(text), tmp_path)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.castalia
+def test_commands_for_castalia_work(document: Path, castalia: Program, tmp_path: Path) -> None:
+    """Blocks marked as `bash` need OMNeT++ and Castalia."""
+    run_all(commands(document.read_text(), "bash"), tmp_path)
+
+
+def run_all(lines: list[str], folder: Path) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    for command in commands(text):
-        done = subprocess.run(
-            command.split(), cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
-        )
+    environment = {**os.environ, "PATH": path}
+    for command in lines:
+        done = subprocess.run(command.split(), cwd=folder, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
 
 

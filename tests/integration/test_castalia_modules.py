@@ -24,7 +24,7 @@ from tests.integration.castalia_runs import (
     send,
     write_run,
 )
-from tests.integration.conftest import OMNET
+from tests.support.omnet import OMNET
 
 pytestmark = pytest.mark.castalia
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from bridge.backends.castalia.installation import CASTALIA_ROOT, LIBRARY, OMNETPP_ROOT, Program, find_installation
 
 OMNET = Path(__file__).parents[2] / "omnet"
 BUILD = OMNET / "build"
@@ -26,3 +30,12 @@ def build(target: str, program: str) -> Path:
         pytest.skip(NOT_INSTALLED + made.stderr.split(NOT_INSTALLED, 1)[1].strip())
     assert made.returncode == 0, made.stderr
     return BUILD / program
+
+
+@cache
+def castalia() -> Program:
+    """Castalia with our modules; skips unless the environment says where OMNeT++ and Castalia are."""
+    if not all(os.environ.get(name) for name in (OMNETPP_ROOT, CASTALIA_ROOT)):
+        pytest.skip(f"{OMNETPP_ROOT} and {CASTALIA_ROOT} do not say where OMNeT++ and Castalia are")
+    build("castalia", LIBRARY)
+    return find_installation().program()

@@ -22,6 +22,8 @@ from bridge.errors import UserError
 SOCKET = "bridge"
 PREFIX = "roambus-bridge-"
 """Of nobody else's folders: those that are abandoned are removed."""
+LONGEST_TEMPORARY = 70
+"""Bytes: a Unix socket's path has room for 107, of which our own names take up to 30."""
 BEING_MADE_S = 10.0
 """A folder this young may not be locked yet."""
 
@@ -56,8 +58,9 @@ class Endpoint:
     @classmethod
     def private(cls) -> Endpoint:
         """An ipc socket in a new folder that only the user can enter."""
-        _remove_abandoned(Path(tempfile.gettempdir()))
-        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        parent = _temporary()
+        _remove_abandoned(parent)
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
         lock = os.open(folder, os.O_DIRECTORY)
         fcntl.flock(lock, fcntl.LOCK_EX)
         return cls(f"ipc://{folder / SOCKET}", folder=folder, lock=lock)
@@ -84,6 +87,12 @@ class Endpoint:
             shutil.rmtree(self.folder, ignore_errors=True)
         if self.lock is not None:
             os.close(self.lock)
+
+
+def _temporary() -> Path:
+    """The user's folder for temporary files, or the system's if a socket's path there would be too long."""
+    chosen = tempfile.gettempdir()
+    return Path(chosen if len(os.fsencode(chosen)) <= LONGEST_TEMPORARY else "/tmp")  # noqa: S108  # mkdtemp follows
 
 
 def _remove_abandoned(parent: Path) -> None:

@@ -5,7 +5,6 @@ A further back-end is one more entry of SUBJECTS.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from typing import ClassVar, Self
 import pytest
 
 from bridge.backends.castalia.backend import CastaliaBackend
-from bridge.backends.castalia.installation import CASTALIA_ROOT, OMNETPP_ROOT, Program, find_installation
+from bridge.backends.castalia.installation import Program
 from bridge.backends.castalia.simulators import StartedSimulator
 from bridge.backends.ideal import IdealBackend
 from bridge.backends.interface import Backend, Delivery, Failure, Hello, Step, Totals, Transmission
@@ -29,7 +28,7 @@ from experiments.render import TEMPLATES, render
 from python_protocol.codec import Message, MessageSet, Reader, Writer
 from python_protocol.roles import BROADCAST, NodeId
 from python_protocol.simtime import SECOND, SimTime, format_time
-from tests.support.omnet import build
+from tests.support.omnet import build, castalia
 
 DEADLINE_S = 20
 TEMPLATE = Path(__file__).with_name("conformance.ini.j2")
@@ -85,24 +84,17 @@ def make_stand_in(case: Case, *, batching: bool = True) -> Backend:
 
 def make_castalia(case: Case, *, batching: bool = True) -> Backend:
     """Real Castalia."""
-    simulator = StartedSimulator(case.folder, find_installation().program(), DEADLINE_S)
+    simulator = StartedSimulator(case.folder, castalia(), DEADLINE_S)
     return CastaliaBackend(case.scenario, case.messages, simulator, batching=batching)
 
 
-NEEDS_CASTALIA = [
-    pytest.mark.castalia,
-    pytest.mark.skipif(
-        not {OMNETPP_ROOT, CASTALIA_ROOT} <= os.environ.keys(),
-        reason=f"{OMNETPP_ROOT} and {CASTALIA_ROOT} do not say where OMNeT++ and Castalia are",
-    ),
-]
 SUBJECTS = [
     pytest.param(make_ideal, id="ideal"),
     pytest.param(make_radio, id="radio"),
     pytest.param(make_stand_in, id="stand-in"),
     pytest.param(partial(make_stand_in, batching=False), id="stand-in-unbatched"),
-    pytest.param(make_castalia, id="castalia", marks=NEEDS_CASTALIA),
-    pytest.param(partial(make_castalia, batching=False), id="castalia-unbatched", marks=NEEDS_CASTALIA),
+    pytest.param(make_castalia, id="castalia", marks=pytest.mark.castalia),
+    pytest.param(partial(make_castalia, batching=False), id="castalia-unbatched", marks=pytest.mark.castalia),
 ]
 
 

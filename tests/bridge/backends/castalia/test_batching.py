@@ -10,7 +10,7 @@ import pytest
 
 from bridge.backends.castalia.backend import CastaliaBackend
 from bridge.backends.castalia.files import INI_FILE
-from bridge.backends.castalia.installation import Program, find_installation
+from bridge.backends.castalia.installation import Program
 from bridge.backends.castalia.simulators import StartedSimulator
 from bridge.host import Host
 from bridge.ini import read_scenario
@@ -20,7 +20,8 @@ from bridge.trace import TraceLevel, TraceWriter
 from experiments.render import find_template
 from experiments.runner import plan_runs
 from experiments.sweep import AgentChoice, Sweep, plain_axis
-from tests.bridge.backends.conformance import NEEDS_CASTALIA, stand_in
+from tests.bridge.backends.conformance import stand_in
+from tests.support.omnet import castalia
 
 AGENTS = ("beacon", "flooding", "mft", "aodv")
 DELAYS = ("0s", "1ms")
@@ -39,7 +40,7 @@ def stand_in_program(folder: Path) -> Program:
 
 
 def castalia_program(_: Path) -> Program:
-    return find_installation().program()
+    return castalia()
 
 
 def write_run(folder: Path, agent: str, delay: str) -> None:
@@ -69,7 +70,7 @@ def run(folder: Path, agent: str, program: Program, *, batching: bool) -> tuple[
     "program",
     [
         pytest.param(stand_in_program, id="stand-in"),
-        pytest.param(castalia_program, id="castalia", marks=NEEDS_CASTALIA),
+        pytest.param(castalia_program, id="castalia", marks=pytest.mark.castalia),
     ],
 )
 def test_traces_are_equal_with_and_without_batching(

@@ -6,6 +6,7 @@ import os
 import stat
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,11 @@ LONG_AGO = time.time() - 2 * BEING_MADE_S
 
 
 @pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which private folders are made."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    return tmp_path
+def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder in which private folders are made: one with a short name."""
+    with tempfile.TemporaryDirectory(prefix="rb-", dir="/tmp") as name:  # for its length
+        monkeypatch.setattr(tempfile, "tempdir", name)
+        yield Path(name)
 
 
 def test_a_private_endpoint_lies_where_only_the_user_can_enter(temporary: Path) -> None:
@@ -31,6 +33,16 @@ def test_a_private_endpoint_lies_where_only_the_user_can_enter(temporary: Path) 
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         assert endpoint.keys is None
     assert list(temporary.iterdir()) == []
+
+
+def test_a_long_path_for_temporary_files_is_avoided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Unix socket's path has room for 107 bytes; libzmq would refuse a longer one."""
+    long = tmp_path / ("x" * 100)
+    long.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    with Endpoint.private() as endpoint:
+        assert len(endpoint.address) < len("ipc://") + 107
+    assert list(long.iterdir()) == []
 
 
 def test_every_run_has_a_token_of_its_own(temporary: Path) -> None:
