@@ -291,7 +291,7 @@ def write_reply(
 
 def write_failed(error: BaseException) -> pb.Failed:
     """Why this side ends the run: with node, time and event, if an agent raised."""
-    failed = pb.Failed(reason=str(error), traceback="".join(format_exception(error)))
+    failed = pb.Failed(reason=str(error) or type(error).__name__, traceback="".join(format_exception(error)))
     if isinstance(error, AgentError):
         failed.node, failed.time, failed.event = error.node, error.time, error.event
     return failed

@@ -95,6 +95,7 @@ class ScriptedSimulator:
     def _play(self, endpoint: Endpoint) -> None:
         with zmq.Context() as context, context.socket(zmq.DEALER) as socket:
             socket.setsockopt(zmq.RCVTIMEO, PATIENCE_MS)
+            socket.setsockopt(zmq.SNDTIMEO, PATIENCE_MS)
             socket.setsockopt(zmq.LINGER, 0)
             socket.connect(endpoint.address)
             try:

@@ -88,11 +88,16 @@ class Connection:
 
     def send(self, message: ToSimulator) -> None:
         """Hands a message to the peer's connection; raises BackendError if that is lost."""
+        if self._peer is None:
+            raise BackendError("there is nobody to speak to")
         try:
-            self._socket.send(self._peer or b"", MORE)
+            self._socket.send(self._peer, MORE)
             self._socket.send(message.SerializeToString())
         except zmq.ZMQError:
             raise BackendError(self._lost()) from None
+        except KeyboardInterrupt:  # maybe between address and message: what is sent next would be a part of it
+            self._peer = None
+            raise
 
     def wait_until_left(self, within_s: float) -> None:
         """Until the peer has closed its end, so that it has surely read what was said last; not longer than told."""
@@ -144,6 +149,7 @@ def _configure(socket: zmq.Socket[bytes], deadline_s: float) -> None:
     beat = max(1, round(deadline_s * 1000 / BEATS))
     socket.setsockopt(zmq.LINGER, TICK_MS)
     socket.setsockopt(zmq.RCVTIMEO, TICK_MS)
+    socket.setsockopt(zmq.SNDTIMEO, round(deadline_s * 1000))  # for a peer that speaks on, and does not listen
     socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
     socket.setsockopt(zmq.MAXMSGSIZE, MAX_FRAME_BYTES)
     socket.setsockopt(zmq.HEARTBEAT_IVL, beat)

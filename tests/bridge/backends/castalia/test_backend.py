@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import socket
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 import pytest
+import zmq
 
 from bridge.backends.castalia.backend import CastaliaBackend
 from bridge.backends.interface import Failure, Step, Totals, Transmission
@@ -17,7 +23,7 @@ from python_protocol.beacon import Beacon, BeaconMessage
 from python_protocol.roles import BROADCAST, Role
 from python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.scenarios import scenario
-from tests.support.simulators import Script, ScriptedSimulator, Wire
+from tests.support.simulators import PATIENCE_MS, Script, ScriptedSimulator, Wire
 
 LIMIT = 10 * SECOND
 NODES = 3
@@ -187,6 +193,49 @@ def test_a_stranger_is_rejected_and_changes_nothing() -> None:
         backend.close()
 
 
+def test_what_is_no_peer_changes_nothing() -> None:
+    """Bytes that are not even ZeroMQ's."""
+
+    def script(wire: Wire) -> None:
+        with socket.socket(socket.AF_UNIX) as other:
+            other.connect(wire.socket.get_string(zmq.LAST_ENDPOINT).removeprefix("ipc://"))
+            other.sendall(b"\xff" * 100_000)
+        greeting(ends)(wire)
+
+    with ScriptedSimulator(script) as simulator:
+        backend = opened(simulator)
+        assert backend.advance((), None) is None
+        backend.close()
+
+
+def test_a_stranger_that_left_is_not_taken_for_the_simulator() -> None:
+    """Although the system gives the simulator the descriptor that the stranger had."""
+
+    def script(first: Wire) -> None:
+        with connected_like(first) as stranger:
+            stranger.ask(stranger.hello(NODES, LIMIT, token="guessed"))  # noqa: S106  # a wrong one
+        time.sleep(0.02)
+        with connected_like(first) as wire:
+            wire.ask(wire.hello(NODES, LIMIT))
+            time.sleep(0.5)  # the host looks around meanwhile
+            ends(wire)
+
+    with ScriptedSimulator(script, deadline_s=5) as simulator:
+        backend = opened(simulator)
+        assert backend.advance((), None) is None
+        backend.close()
+
+
+@contextmanager
+def connected_like(wire: Wire) -> Iterator[Wire]:
+    """Another connection to the same host."""
+    with wire.socket.context.socket(zmq.DEALER) as another:
+        another.setsockopt(zmq.LINGER, 0)
+        another.setsockopt(zmq.RCVTIMEO, PATIENCE_MS)
+        another.connect(wire.socket.get_string(zmq.LAST_ENDPOINT))
+        yield Wire(another, wire.token)
+
+
 def failing(script: Script, error: type[BackendError] = BackendError) -> str:
     """What the host says of a simulator that does this after the handshake."""
     with ScriptedSimulator(greeting(script), deadline_s=1) as simulator:
@@ -249,6 +298,21 @@ def test_a_closed_socket_is_noticed_long_before_the_deadline() -> None:
         wire.socket.close(0)
 
     assert "the connection to the simulator is lost" in failing(script)
+
+
+def test_a_simulator_that_does_not_listen_is_given_up_at_the_deadline() -> None:
+    """It speaks on and on, and the answers pile up until no more go out."""
+
+    def script(wire: Wire) -> None:
+        with suppress(zmq.Again):
+            for now in range(20_000):
+                wire.socket.send(step(now, arrival(now, 1)).SerializeToString())
+
+    with ScriptedSimulator(greeting(script)) as simulator:
+        backend = opened(simulator)
+        with pytest.raises(BackendError, match="the connection to the simulator is lost"):
+            deque(iter(lambda: backend.advance((), None), None), 0)
+        backend.close()
 
 
 def test_no_simulator_is_an_error_within_its_time() -> None:
