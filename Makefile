@@ -19,9 +19,9 @@ test: install
 	$(VENV)/bin/mypy
 	$(VENV)/bin/pytest -n 2
 
-# After a change of bridge/wire.proto.
+# After a change of bridge/wire.proto or bridge/record.proto.
 wire: install
-	$(VENV)/bin/python -m grpc_tools.protoc -I bridge --python_out=bridge --pyi_out=bridge bridge/wire.proto
+	$(VENV)/bin/python -m grpc_tools.protoc -I bridge --python_out=bridge --pyi_out=bridge wire.proto record.proto
 
 reproduce: install
 	$(VENV)/bin/roambus reproduce thesis --quick --out results/thesis-quick
