@@ -10,6 +10,7 @@ import hmac
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from typing import TypeVar
 
 import zmq
 from google.protobuf.message import DecodeError
@@ -18,6 +19,7 @@ from zmq.utils.monitor import recv_monitor_message
 from bridge.backends.castalia.curve import admit_only_client
 from bridge.backends.castalia.endpoint import Endpoint
 from bridge.errors import BackendError, UserError
+from bridge.interrupts import interrupts_postponed
 from bridge.wire import MAX_FRAME_BYTES
 from bridge.wire_pb2 import FromSimulator, Reject, ToSimulator
 
@@ -33,6 +35,8 @@ STRANGER = "this run has another token: its simulator reads the token from .roam
 
 MORE = int(zmq.SNDMORE)
 """A plain number, and frame by frame: send_multipart and recv_multipart cost more than reading a Step."""
+
+T = TypeVar("T", bytes, zmq.Frame)
 
 
 class Connection:
@@ -67,12 +71,14 @@ class Connection:
         """The first message of a peer with the run's token, whatever strangers say before; raises BackendError."""
         give_up = time.monotonic() + within_s
         while True:
-            frames = self._wait(give_up, f"no simulator said hello within {within_s:g} s")
-            identity, hello = frames[0].bytes, frames[-1].bytes
+            frames = self._wait(self._receive_frames, give_up, f"no simulator said hello within {within_s:g} s")
+            with interrupts_postponed():  # pyzmq swallows the exception if it comes while a frame is freed
+                identity, hello, descriptor = frames[0].bytes, frames[-1].bytes, frames[-1].get(SOURCE_DESCRIPTOR)
+                frames.clear()
             if hmac.compare_digest(_token(hello), self.token.encode()):
                 while self._monitor.poll(0):  # a stranger before may have had the same descriptor
                     recv_monitor_message(self._monitor)
-                self._peer, self._descriptor = identity, frames[-1].get(SOURCE_DESCRIPTOR)
+                self._peer, self._descriptor = identity, descriptor
                 return hello
             self._reject(identity)
 
@@ -81,10 +87,10 @@ class Connection:
         give_up = time.monotonic() + self._deadline_s
         silence = f"the simulator did not answer within {self._deadline_s:g} s"
         while True:
-            sender, *frames = self._wait(give_up, silence)
-            if sender.bytes == self._peer:
-                return b"".join(frame.bytes for frame in frames)
-            self._reject(sender.bytes)
+            sender, *parts = self._wait(self._receive_parts, give_up, silence)
+            if sender == self._peer:
+                return b"".join(parts)
+            self._reject(sender)
 
     def send(self, message: ToSimulator) -> None:
         """Hands a message to the peer's connection; raises BackendError if that is lost."""
@@ -109,19 +115,24 @@ class Connection:
         """Ends the connection; what was sent last still goes out, if the peer takes it at once."""
         self._resources.close()
 
-    def _wait(self, give_up: float, silence: str) -> list[zmq.Frame]:
-        """The next message's frames, the sender's identity first."""
-        while True:
+    def _wait(self, receive: Callable[[], list[T]], give_up: float, silence: str) -> list[T]:
+        """The next message's parts, the sender's identity first."""
+        while time.monotonic() <= give_up:
             try:
-                frames = [self._socket.recv(copy=False)]
+                return receive()
             except zmq.Again:
                 self._check_alive()
-                if time.monotonic() > give_up:
-                    raise BackendError(silence) from None
-            else:
-                while frames[-1].more:
-                    frames.append(self._socket.recv(copy=False))
-                return frames
+        raise BackendError(silence)
+
+    def _receive_parts(self) -> list[bytes]:
+        # As bytes: frames swallow Ctrl-C now and then.
+        parts = [self._socket.recv(), self._socket.recv()]
+        while self._socket.getsockopt(zmq.RCVMORE):
+            parts.append(self._socket.recv())
+        return parts
+
+    def _receive_frames(self) -> list[zmq.Frame]:
+        return self._socket.recv_multipart(copy=False)
 
     def _check_alive(self) -> None:
         if self._has_left():

@@ -291,6 +291,21 @@ def test_a_silent_simulator_is_given_up_at_the_deadline() -> None:
     assert "did not answer within 1 s" in failing(script)
 
 
+def test_a_stranger_that_speaks_on_and_on_does_not_put_the_deadline_off() -> None:
+    """The wait is for the run's own simulator."""
+
+    def script(wire: Wire) -> None:
+        with connected_like(wire) as stranger:
+            for _ in range(300):
+                stranger.say(FromSimulator())
+                if wire.socket.poll(10):
+                    break
+        assert wire.socket.poll(0), "the host still waits"
+        assert wire.hear().WhichOneof("body") == "failed"
+
+    assert "did not answer within 1 s" in failing(script)
+
+
 def test_a_closed_socket_is_noticed_long_before_the_deadline() -> None:
     """The loss of the connection is told as such."""
 
