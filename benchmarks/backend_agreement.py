@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -103,11 +105,33 @@ def _difference(row: Row) -> str:
     return f"{interval.low:.3g} to {interval.high:.3g}"
 
 
+def draw(found: Sequence[Row], path: Path) -> None:
+    """The differences in percent of Castalia's mean, each with its interval; the format is the suffix's."""
+    shown = [row for row in found if row.castalia.mean() != 0 and row.p_value != 1.0]
+    figure = Figure(figsize=(7, 0.22 * len(shown) + 1), layout="constrained")
+    axes = figure.subplots()
+    places = range(len(shown), 0, -1)
+    for place, row in zip(places, shown, strict=True):
+        interval = _welch(row).confidence_interval()
+        low, high = (100 * bound / row.castalia.mean() for bound in (interval.low, interval.high))
+        axes.plot((low, high), (place, place), color="#0072B2", linewidth=2)
+        axes.plot((low + high) / 2, place, "o", color="#0072B2", markersize=4)
+    axes.axvline(0, color="black", linewidth=0.8)
+    axes.set_yticks(places, [f"{row.place} {row.metric}" for row in shown], fontsize=8)
+    axes.set_ylim(0.3, len(shown) + 0.7)
+    axes.set_xscale("symlog", linthresh=1)
+    axes.set_xlabel("embedded radio minus Castalia, % of Castalia's mean\n95 % intervals; logarithmic beyond 1 %")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=140)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints the table; 1 if any row differs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("radio", type=Path, help="aggregated results of the embedded radio")
     parser.add_argument("castalia", type=Path, help="aggregated results of Castalia")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the differences there: .png, .svg")
     chosen = parser.parse_args(arguments)
     try:
         found = list(rows(read_measurements(chosen.radio), read_measurements(chosen.castalia)))
@@ -118,6 +142,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"{'agent, point':14} {'metric':26}{'radio (runs)':>24}{'castalia (runs)':>24} {'difference, 95 %':>26}")
     for place, row in enumerate(found):
         print(describe(row, differs=place in marked))
+    if chosen.plot:
+        draw(found, chosen.plot)
     print(f"{len(marked)} of {len(found)} rows differ")
     return int(bool(marked) or not found)
 
