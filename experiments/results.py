@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 
 from bridge.errors import UserError
 from bridge.run import errors_named
+from bridge.unfinished_file import UnfinishedFile
 from experiments.sweep import TRACES, Sweep
 
 SWEEP_FILE = "sweep.json"
@@ -33,14 +36,26 @@ def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
     It fits if template, fixed values and names of the axes are the same: then more agents, values or seeds are added.
     If everything fails, nothing of it is left.
     """
-    description = _merge_with_old(describe(sweep), results)
     created = not results.exists()
-    try:
-        _write_description(description, results)
+    with _locked(results):
+        description = _merge_with_old(describe(sweep), results)
+        with _removed_if_empty(results, created):
+            _write_description(description, results)
+    with _removed_if_empty(results, created):
         yield
-    except BaseException:
-        _remove_if_empty(results, created)
-        raise
+
+
+@contextmanager
+def _locked(results: Path) -> Iterator[None]:
+    """Makes the folder, and lets one process at a time add to what it holds."""
+    results.mkdir(parents=True, exist_ok=True)
+    folder = os.open(results, os.O_DIRECTORY)
+    try:
+        with suppress(OSError):  # not every network's file system has locks
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def _merge_with_old(new: dict[str, Any], results: Path) -> dict[str, Any]:
@@ -53,15 +68,10 @@ def _merge_with_old(new: dict[str, Any], results: Path) -> dict[str, Any]:
 
 
 def _write_description(description: dict[str, Any], results: Path) -> None:
-    results.mkdir(parents=True, exist_ok=True)
     file = results / SWEEP_FILE
-    unfinished = file.with_suffix(".unfinished")
-    try:
-        with errors_named(file):
-            unfinished.write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
-            unfinished.replace(file)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with errors_named(file), UnfinishedFile(file) as unfinished:
+        unfinished.file.write(f"{json.dumps(description, indent=2)}\n".encode())
+        unfinished.finish()
 
 
 def _read_description(file: Path) -> dict[str, Any]:
@@ -74,13 +84,17 @@ def _read_description(file: Path) -> dict[str, Any]:
     return old
 
 
-def _remove_if_empty(results: Path, created: bool) -> None:
-    if (results / TRACES).exists():
-        return
-    with suppress(OSError):
-        (results / SWEEP_FILE).unlink(missing_ok=True)
-        if created:
-            results.rmdir()
+@contextmanager
+def _removed_if_empty(results: Path, created: bool) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        if not (results / TRACES).exists():
+            with suppress(OSError):
+                (results / SWEEP_FILE).unlink(missing_ok=True)
+                if created:
+                    results.rmdir()
+        raise
 
 
 def _check_fit(old: dict[str, Any], new: dict[str, Any], results: Path) -> None:

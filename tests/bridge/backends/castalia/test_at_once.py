@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,8 @@ from benchmarks.failures.stand_in import STAND_IN
 from benchmarks.failures.trial import Stage
 from bridge.backends.castalia.installation import CASTALIA_ROOT, OMNETPP_ROOT
 
+SECONDS = 30
+"""How long the runs are, in simulated time."""
 DEADLINE_S = 30.0
 MOST = 20
 
@@ -21,7 +24,7 @@ MOST = 20
 @pytest.fixture(scope="module")
 def stages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Stage, Stage]:
     """One for runs at once, and one in which they were made alone."""
-    stage = set_stage(tmp_path_factory.mktemp("t"), "stand-in", DEADLINE_S)
+    stage = set_stage(tmp_path_factory.mktemp("t"), "stand-in", DEADLINE_S, SECONDS)
     alone, complaints = run_alone(stage, MOST)
     assert complaints == []
     return stage, alone
@@ -37,6 +40,7 @@ def test_runs_at_once_leave_the_traces_that_they_leave_alone(
     here = replace(stage, folder=tmp_path)
     here.temporary.mkdir()
     assert run_at_once(here, alone, runs) == []
+    assert json.loads((here.results / "sweep.json").read_text())["seeds"] == list(range(runs))
 
 
 @pytest.mark.castalia
@@ -46,6 +50,6 @@ def test_runs_at_once_leave_the_traces_that_they_leave_alone(
 )
 def test_simulations_at_once_leave_the_traces_that_they_leave_alone(tmp_path: Path) -> None:
     """Real Castalia too."""
-    stage = set_stage(tmp_path, "castalia", DEADLINE_S)
+    stage = set_stage(tmp_path, "castalia", DEADLINE_S, SECONDS)
     alone, complaints = run_alone(stage, 3)
     assert complaints + run_at_once(stage, alone, 3) == []
