@@ -72,7 +72,8 @@ def main() -> None:
     """Runs the command line; a user's mistake, or a run that failed, gets one message and an exit code of its own."""
     try:
         with termination_interrupts():
-            sys.exit(commands(standalone_mode=False))
+            code = commands(standalone_mode=False)
+        sys.exit(code)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

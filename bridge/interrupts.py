@@ -8,24 +8,33 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+_noticed: list[int] = []
+
 
 def _interrupt_once(number: int, _: FrameType | None) -> None:
     # What ends by the first one is not interrupted by a second.
     signal.signal(number, signal.SIG_IGN)
+    _noticed.append(number)
     raise KeyboardInterrupt
 
 
 @contextmanager
 def termination_interrupts() -> Iterator[None]:
-    """SIGTERM during the block raises KeyboardInterrupt, so that nothing is left behind."""
+    """SIGTERM during the block raises KeyboardInterrupt, so that nothing is left behind.
+
+    At the end of the block once more, if a library has swallowed it.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    _noticed.clear()
     before = signal.signal(signal.SIGTERM, _interrupt_once)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+    if _noticed:
+        raise KeyboardInterrupt
 
 
 @contextmanager

@@ -1,11 +1,12 @@
-"""Ctrl-C can wait, but is never lost."""
+"""Ctrl-C and SIGTERM can wait, but are never lost."""
 
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
-from bridge.interrupts import interrupts_postponed
+from bridge.interrupts import interrupts_postponed, termination_interrupts
 
 
 @pytest.fixture(autouse=True)
@@ -43,3 +44,47 @@ def test_who_ignores_interrupts_goes_on_ignoring_them() -> None:
     with interrupts_postponed():
         signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+def test_a_termination_is_an_interrupt_and_a_second_one_is_ignored() -> None:
+    """So what is left can be cleaned up; afterwards the handler is the one from before."""
+    before = signal.getsignal(signal.SIGTERM)
+    cleaned = []
+
+    def terminated() -> None:
+        with termination_interrupts():
+            try:
+                signal.raise_signal(signal.SIGTERM)
+            finally:
+                signal.raise_signal(signal.SIGTERM)
+                cleaned.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        terminated()
+    assert cleaned
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_termination_that_a_library_swallows_comes_at_the_end() -> None:
+    """The block goes on, but nothing after it."""
+
+    def swallowing() -> None:
+        with termination_interrupts(), suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(KeyboardInterrupt):
+        swallowing()
+
+
+def test_a_termination_can_be_postponed_too() -> None:
+    """As Ctrl-C."""
+    done = []
+
+    def terminated() -> None:
+        with termination_interrupts(), interrupts_postponed():
+            signal.raise_signal(signal.SIGTERM)
+            done.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        terminated()
+    assert done
