@@ -32,22 +32,24 @@ from benchmarks.failures.kinds import ALLOWANCE_S, KINDS, Kind
 from benchmarks.failures.processes import adopt_orphans
 from benchmarks.failures.stand_in import all_linked, install_stand_in
 from benchmarks.failures.sweeps import sweep
-from benchmarks.failures.trial import NODES, SETTINGS, Stage, Trial
+from benchmarks.failures.trial import NODES, Stage, Trial
 from bridge.backends.castalia.installation import find_installation
 from bridge.errors import RoambusError, UserError
 
+SECONDS = 90
+"""How long the runs are, in simulated time: about as long as they take to start, in wall time."""
 SWEPT = 42
 """So many of the runs, of all kinds in turns, are in the sweep that follows the trials."""
 
 
-def set_stage(folder: Path, simulator: str, deadline_s: float) -> Stage:
+def set_stage(folder: Path, simulator: str, deadline_s: float, seconds: int) -> Stage:
     """Makes the folders; raises UserError if the simulator is not there."""
     environment: dict[str, str] = {}
     if simulator == "stand-in":
-        environment = install_stand_in(folder / "stand-in", all_linked(NODES, SETTINGS["time_limit"]))
+        environment = install_stand_in(folder / "stand-in", all_linked(NODES, seconds))
     else:
         find_installation()
-    stage = Stage(folder, environment, deadline_s)
+    stage = Stage(folder, environment, deadline_s, seconds)
     stage.temporary.mkdir()
     return stage
 
@@ -75,7 +77,7 @@ def table(outcomes: Sequence[Outcome]) -> Table:
     for kind in dict.fromkeys(outcome.kind for outcome in outcomes):
         ours = [outcome for outcome in outcomes if outcome.kind == kind]
         counts = [str(sum(outcome.end is end for outcome in ours)) for end in End]
-        slowest = max(outcome.took_s for outcome in ours)
+        slowest = max((outcome.took_s for outcome in ours if outcome.end is End.PROMISED), default=0.0)
         made.add_row(kind, str(len(ours)), *counts, f"{slowest:.1f} s")
     return made
 
@@ -101,7 +103,7 @@ def run_trials(kinds: Sequence[Kind], count: int, simulator: str, deadline_s: fl
     adopt_orphans()
     console, random = Console(), Random(seed)
     with tempfile.TemporaryDirectory(prefix="trials-") as folder:
-        stage = set_stage(Path(folder), simulator, deadline_s)
+        stage = set_stage(Path(folder), simulator, deadline_s, SECONDS)
         steps = track(trials(kinds, count, stage, random), "trials", count * len(kinds), console=console)
         outcomes = list(steps)
         complaints = sweep(stage, min(SWEPT, len(outcomes)))
@@ -111,7 +113,7 @@ def run_trials(kinds: Sequence[Kind], count: int, simulator: str, deadline_s: fl
 def run_together(runs: int, simulator: str, deadline_s: float) -> int:
     """The same runs alone, then at once; returns the exit code. Raises UserError if the simulator is not there."""
     with tempfile.TemporaryDirectory(prefix="trials-") as folder:
-        stage = set_stage(Path(folder), simulator, deadline_s)
+        stage = set_stage(Path(folder), simulator, deadline_s, SECONDS)
         start = time.monotonic()
         alone, complaints = run_alone(stage, runs)
         between = time.monotonic()

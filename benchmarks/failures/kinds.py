@@ -20,6 +20,9 @@ from bridge.run import FAILED_FILE
 ALLOWANCE_S = 3.0
 """On top of a kind's deadlines: for starting, cleaning up and ending on a machine that has other things to do."""
 
+ADOPTED_S = 1.0
+"""How long it may take until a process that has ended is known to have."""
+
 Strike = Callable[[Trial], float | None]
 """Deals the blow and returns when; None if the run had ended before there was anything to hit."""
 Judge = Callable[[Trial], list[str]]
@@ -111,6 +114,7 @@ def cut_socket(trial: Trial) -> float | None:
 def simulator_gave_up(trial: Trial) -> list[str]:
     """Its host was killed: it ends with an error and says why, unless it had said goodbye before."""
     complaints = [] if trial.host.returncode == -signal.SIGKILL else [f"the host ended with {trial.host.returncode}"]
+    wait_for(lambda: trial.left() == [] and trial.simulator_status is not None, ADOPTED_S)
     if trial.simulator is None or trial.simulator_status == 0:
         return complaints
     if trial.simulator_status is None or trial.simulator_status < 0:
@@ -143,13 +147,18 @@ def interrupted_by(number: signal.Signals) -> Judge:
 
     def judge(trial: Trial) -> list[str]:
         complaints = [f"{trial.folder} is left"] if trial.folder.exists() else []
-        if trial.host.returncode == -number and trial.simulator is None:
+        if trial.simulator is None and (trial.host.returncode == -number or _hit_an_import(trial.errors())):
             return complaints
         if trial.host.returncode != InterruptionError.exit_code or trial.errors().strip() != "error: interrupted":
             complaints.append(f"exit code {trial.host.returncode}, not {InterruptionError.exit_code} and one message")
         return complaints
 
     return judge
+
+
+def _hit_an_import(errors: str) -> bool:
+    """Whether Ctrl-C came before `main`: Python wraps the exception if it comes while a class is made."""
+    return "KeyboardInterrupt" in errors and "in main\n" not in errors
 
 
 KINDS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 
-from benchmarks.failures.trial import AGENT, ROAMBUS, SETTINGS, TEMPLATE, Stage
+from benchmarks.failures.trial import AGENT, ROAMBUS, TEMPLATE, Stage
 from bridge.backends.castalia.endpoint import BEING_MADE_S, PREFIX
 from bridge.backends.castalia.files import SIMULATOR_FOLDER
 from bridge.run import TRACE_FILE
@@ -14,7 +14,7 @@ from bridge.run import TRACE_FILE
 def sweep_command(stage: Stage, runs: int) -> list[str]:
     """How the runs with seeds below `runs` are swept into the stage's results."""
     file = stage.folder / "trials.toml"
-    axes = "".join(f"{name} = [{value}]\n" for name, value in sorted(SETTINGS.items()))
+    axes = "".join(f"{name} = [{value}]\n" for name, value in stage.settings.items())
     file.write_text(
         f'template = "{TEMPLATE}"\nseeds = {runs}\n[axes]\n{axes}[agents]\n{AGENT} = {{}}\n', encoding="utf-8"
     )

@@ -22,8 +22,7 @@ from bridge.run import TRACE_FILE
 ROOT = Path(__file__).resolve().parents[2]
 ROAMBUS = (sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from bridge.cli import main; main()")
 TEMPLATE, AGENT, NODES = "thesis", "mft", 6
-SETTINGS = {"publish_until": 20, "time_limit": 30}
-"""Of the template; with the other values it has, a run of six nodes."""
+"""With the values that the template has by itself, a run of six nodes."""
 LONGEST_RUN_S = 60.0
 """No trial is waited for longer than this."""
 
@@ -35,6 +34,8 @@ class Stage:
     folder: Path
     environment: dict[str, str]
     deadline_s: float
+    seconds: int
+    """How long the runs are, in simulated time."""
     abandoned: set[Path] = field(default_factory=set)
     """Private folders of hosts that were killed before they had a simulator: the next host but one removes them."""
 
@@ -48,14 +49,19 @@ class Stage:
         """Where hosts make their private folders."""
         return self.folder / "tmp"
 
+    @property
+    def settings(self) -> dict[str, int]:
+        """What the runs set of the template."""
+        return {"publish_until": self.seconds * 2 // 3, "time_limit": self.seconds}
+
     def place(self, seed: int) -> Path:
         """The folder of one run."""
-        settings = [f"{name}={value}" for name, value in sorted(SETTINGS.items())]
+        settings = [f"{name}={value}" for name, value in self.settings.items()]
         return self.results.joinpath("traces", f"agent={AGENT}", *settings, f"seed={seed}")
 
     def command(self, seed: int) -> list[str]:
         """How one run is started."""
-        settings = [word for name, value in SETTINGS.items() for word in ("--set", f"{name}={value}")]
+        settings = [word for name, value in self.settings.items() for word in ("--set", f"{name}={value}")]
         options = ["--backend", "castalia", "--deadline", f"{self.deadline_s:g}", "--out", str(self.results)]
         return [*ROAMBUS, "run", TEMPLATE, "--agent", AGENT, "--seed", str(seed), *settings, *options]
 

@@ -24,6 +24,8 @@ from experiments.sweep import AgentChoice, Sweep, plain_axis
 
 pytestmark = pytest.mark.skipif(not STAND_IN.is_file(), reason="not built: make -C omnet stand-in")
 
+SECONDS = 30
+"""How long the runs are, in simulated time."""
 DEADLINE_S = 2.0
 MOMENTS = (0.3, 0.8)
 """Of a run's time: while it starts, and while it runs. benchmarks/bridge_failures.py hits at hundreds of them."""
@@ -32,7 +34,7 @@ MOMENTS = (0.3, 0.8)
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
     adopt_orphans()
-    return set_stage(tmp_path_factory.mktemp("t"), "stand-in", DEADLINE_S)
+    return set_stage(tmp_path_factory.mktemp("t"), "stand-in", DEADLINE_S, SECONDS)
 
 
 @pytest.fixture(scope="module")

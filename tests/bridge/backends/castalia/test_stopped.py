@@ -26,6 +26,8 @@ from bridge.run import TRACE_FILE
 pytestmark = pytest.mark.skipif(not STAND_IN.is_file(), reason="not built: make -C omnet stand-in")
 
 MARK = "stopped"
+SECONDS = 30
+"""How long the runs are, in simulated time."""
 DEADLINE_S = 5.0
 PATIENCE_S = 40.0
 RUNS = 8
@@ -36,7 +38,7 @@ SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids
 @pytest.fixture
 def stage(tmp_path: Path) -> Iterator[Stage]:
     """An empty one; at the end no process and no socket is left."""
-    made = set_stage(tmp_path, "stand-in", DEADLINE_S)
+    made = set_stage(tmp_path, "stand-in", DEADLINE_S, SECONDS)
     yield made
     wait_for(lambda: not marked(MARK + str(tmp_path)), DEADLINE_S)
     left = marked(MARK + str(tmp_path))
