@@ -29,8 +29,9 @@ from typing import NamedTuple
 from benchmarks.bridge_steps import measure_steps
 from bridge.backends.castalia.backend import CastaliaBackend
 from bridge.backends.castalia.factory import DEADLINE_S
-from bridge.backends.castalia.files import INI_FILE, SIMULATOR_FOLDER
+from bridge.backends.castalia.files import INI_FILE
 from bridge.backends.castalia.installation import find_installation
+from bridge.backends.castalia.rundir import linked_directory
 from bridge.backends.castalia.simulators import StartedSimulator
 from bridge.errors import RoambusError
 from bridge.host import Host
@@ -73,10 +74,7 @@ def run_folder(delay: str) -> Iterator[Path]:
 def run_native() -> float:
     """Wall seconds of Castalia alone, its beacons in C++."""
     found = find_installation()
-    with run_folder("0s") as folder:
-        (folder / SIMULATOR_FOLDER).mkdir()
-        for name, target in found.links().items():
-            (folder / SIMULATOR_FOLDER / name).symlink_to(target)
+    with run_folder("0s") as folder, linked_directory(folder, found.links()):
         application = {"ApplicationName": '"NativeBeacon"', "rate": RATE_PER_S, "payload": PAYLOAD_BYTES}
         options = [
             f"--SN.node[*].{name if name == 'ApplicationName' else f'Application.{name}'}={value}"

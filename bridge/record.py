@@ -37,24 +37,6 @@ def recorded(backend: Backend, folder: Path, scenario: Scenario, agent: str, lev
     return RecordingBackend(backend, folder / RECORD_FILE, header, scenario)
 
 
-class HostSide:
-    """What the host says, as messages: Welcome, then a Reply to each Step."""
-
-    def __init__(self, time_limit: SimTime) -> None:
-        self._time_limit = time_limit
-        self._welcomed = False
-        self.sends = 0
-        """Those that take effect before the time limit."""
-
-    def answer(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> ToSimulator:
-        """To Hello, and then to each Step. `wake_up` is None after a Step that announced more."""
-        if not self._welcomed:
-            self._welcomed = True
-            return wire.write_welcome(wake_up, batching=True)
-        self.sends += sum(transmission.at < self._time_limit for transmission in transmissions)
-        return wire.write_reply(transmissions, wake_up)
-
-
 class RecordingBackend:
     """Passes everything on, and writes it down; also a run that an agent or the simulator ended leaves a record."""
 
@@ -64,7 +46,7 @@ class RecordingBackend:
         self._header = header
         self._seed = scenario.seed
         self._writer: RecordWriter | None = None
-        self._host = HostSide(scenario.time_limit)
+        self._host = wire.HostSide(scenario.time_limit)
         self._deliveries = 0
         self._more = False
         self._at_limit = False

@@ -10,7 +10,6 @@ from bridge import wire
 from bridge.backends.interface import Hello, Step, Totals, Transmission
 from bridge.differences import describe_difference
 from bridge.errors import AgentError, ProtocolError, RoambusError, UserError
-from bridge.record import HostSide
 from bridge.record_file import Frame, Record
 from bridge.scenario import Scenario
 from bridge.wire_pb2 import FromSimulator, Goodbye, ToSimulator
@@ -36,7 +35,7 @@ class ReplayBackend:
         self._scenario = scenario
         self._messages = messages
         self._stop_before = stop_before
-        self._host = HostSide(scenario.time_limit)
+        self._host = wire.HostSide(scenario.time_limit)
         self._steps = wire.StepReader(Hello("", (), 0), messages)
         self._now: SimTime | None = None
         self._more = False

@@ -295,3 +295,24 @@ def write_failed(error: BaseException) -> pb.Failed:
     if isinstance(error, AgentError):
         failed.node, failed.time, failed.event = error.node, error.time, error.event
     return failed
+
+
+class HostSide:
+    """What the host of one run says: Welcome, then a Reply to each Step."""
+
+    def __init__(self, time_limit: SimTime, *, batching: bool = True) -> None:
+        self._time_limit = time_limit
+        self._batching = batching
+        self._welcomed = False
+        self.sends = 0
+        """Those that take effect before the time limit."""
+
+    def answer(
+        self, transmissions: Sequence[Transmission], wake_up: SimTime | None, notes: Iterable[pb.Note] = ()
+    ) -> pb.ToSimulator:
+        """To Hello, and then to each Step. `wake_up` is None after a Step that announced more."""
+        if not self._welcomed:
+            self._welcomed = True
+            return write_welcome(wake_up, batching=self._batching)
+        self.sends += sum(transmission.at < self._time_limit for transmission in transmissions)
+        return write_reply(transmissions, wake_up, notes)

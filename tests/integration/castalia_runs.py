@@ -14,7 +14,7 @@ from bridge.backends.castalia.connection import Connection
 from bridge.backends.castalia.endpoint import Endpoint
 from bridge.backends.castalia.files import INI_FILE, SIMULATOR_LOG
 from bridge.backends.castalia.installation import Program
-from bridge.backends.castalia.rundir import run_directory
+from bridge.backends.castalia.rundir import linked_directory, run_directory
 from bridge.run import write_inputs
 from bridge.wire_pb2 import Failed, Finished, FromSimulator, Goodbye, Hello, Send, Step, ToSimulator
 from experiments.render import find_template
@@ -52,7 +52,7 @@ def write_run(
 
 def run_alone(folder: Path, castalia: Program) -> str:
     """Runs Castalia without any host to its end; returns what it printed."""
-    with run_directory(folder, castalia.links, Endpoint("ipc:///nowhere"), DEADLINE_S):
+    with linked_directory(folder, castalia.links):
         done = subprocess.run(
             castalia.command,
             cwd=folder,

@@ -29,7 +29,7 @@ class CastaliaBackend:
         self._scenario = scenario
         self._messages = messages
         self._simulator = simulator
-        self._batching = batching
+        self._host = wire.HostSide(scenario.time_limit, batching=batching)
         self._connection: Connection | None = None
         self._steps: wire.StepReader | None = None
         self._instants: deque[Step] = deque()
@@ -40,7 +40,6 @@ class CastaliaBackend:
         self._more = False
         self._outgoing: list[Transmission] = []
         self._notes: list[Note] = []
-        self._sends = 0
         self._totals: Totals | None = None
         self.round_trips = 0
         """Pairs of Step and Reply so far."""
@@ -114,20 +113,16 @@ class CastaliaBackend:
                 self._until, self._more = message.step.now, message.step.more
                 self.round_trips += 1
             case "finished":
-                self._totals = steps.finish(message.finished, self._sends)
+                self._totals = steps.finish(message.finished, self._host.sends)
                 connection.send(ToSimulator(goodbye=Goodbye()))
             case _:
                 raise BackendError(f"the simulator gave up: {message.failed.reason}")
 
     def _answer(self, wake_up: SimTime | None) -> ToSimulator:
-        if self._until < 0:
-            return wire.write_welcome(wake_up, batching=self._batching)
-        reply = wire.write_reply(self._outgoing, wake_up, self._notes)
-        if self._outgoing:
-            self._sends += sum(transmission.at < self._scenario.time_limit for transmission in self._outgoing)
-            self._outgoing.clear()
+        answer = self._host.answer(self._outgoing, wake_up, self._notes)
+        self._outgoing.clear()
         self._notes.clear()
-        return reply
+        return answer
 
     def _keep_note(self, time: SimTime, node: NodeId, text: str) -> None:
         self._notes.append(Note(time=time, node=node, text=text))

@@ -19,6 +19,14 @@ SESSION = "session"
 
 @contextmanager
 def run_directory(folder: Path, links: Mapping[str, Path], endpoint: Endpoint, deadline_s: float) -> Iterator[Path]:
+    """`linked_directory`, with the session file in it."""
+    with linked_directory(folder, links) as directory:
+        _write_private(directory / SESSION, session_text(endpoint, deadline_s))
+        yield directory
+
+
+@contextmanager
+def linked_directory(folder: Path, links: Mapping[str, Path]) -> Iterator[Path]:
     """Makes `.roambus` in a run's folder, with these links in it; removes it at the end."""
     directory = folder / SIMULATOR_FOLDER
     shutil.rmtree(directory, ignore_errors=True)
@@ -26,7 +34,6 @@ def run_directory(folder: Path, links: Mapping[str, Path], endpoint: Endpoint, d
     try:
         for name, target in links.items():
             (directory / name).symlink_to(target.resolve())
-        _write_private(directory / SESSION, session_text(endpoint, deadline_s))
         yield directory
     finally:
         shutil.rmtree(directory, ignore_errors=True)
