@@ -19,21 +19,22 @@ sender's own parent, so that a node knows its children too. How what the thesis 
 
 Nobody takes a new parent at as many hops as it has told itself, so the hops fall from node to node towards the leader.
 
-An agent performs the actions and follows the changes that each method returns. Whatever has the interface of
-`Overlay` can take the place of this one.
+It is an `Overlay`, and whatever has that interface can take its place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from struct import Struct
-from typing import ClassVar, NamedTuple, Protocol, Self
+from typing import ClassVar, NamedTuple, Self
 
 from python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from python_protocol.codec import Message, Reader, Writer
 from python_protocol.delay import DelayEstimate
+from python_protocol.events import Rewired
+from python_protocol.overlay import NOTHING, Change, NeighbourAppeared, NeighbourGone, Outcome, ParentChanged
 from python_protocol.parameters import parameter
 from python_protocol.roles import BROADCAST, NodeId
 from python_protocol.simtime import MILLISECOND, SECOND, SimTime
@@ -142,35 +143,6 @@ class Heartbeat(Message):
 
 
 @dataclass(frozen=True, slots=True)
-class ParentChanged:
-    """The way to the leader now begins at `parent`; None while there is none, and at the leader itself."""
-
-    parent: NodeId | None
-
-
-@dataclass(frozen=True, slots=True)
-class NeighbourAppeared:
-    """`neighbour` has this node as its parent."""
-
-    neighbour: NodeId
-    is_broker: bool
-
-
-@dataclass(frozen=True, slots=True)
-class NeighbourGone:
-    """A child is no longer one: it `moved` to another parent, or has not been heard for too long."""
-
-    neighbour: NodeId
-    moved: bool
-
-
-Change = ParentChanged | NeighbourAppeared | NeighbourGone
-Outcome = tuple[Sequence[Action], Sequence[Change]]
-NOTHING: Outcome = ((), ())
-"""What most heartbeats come to; compare by identity."""
-
-
-@dataclass(frozen=True, slots=True)
 class ElectionTimer:
     """The key of a timer of the election: "lead", "relay", "choose" or "time-out"."""
 
@@ -178,33 +150,6 @@ class ElectionTimer:
 
 
 _LEAD, _RELAY, _CHOOSE, _TIME_OUT = map(ElectionTimer, ("lead", "relay", "choose", "time-out"))
-
-
-class Overlay(Protocol):
-    """What an agent needs of an algorithm that keeps its node in a tree."""
-
-    @property
-    def parent(self) -> NodeId | None:
-        """The next node towards the root; None at the root, and while there is none."""
-
-    @property
-    def children(self) -> Mapping[NodeId, object]:
-        """The nodes, brokers and clients, whose parent this one is."""
-
-    def start(self, now: SimTime) -> Outcome:
-        """The node has booted."""
-
-    def receive(self, sender: NodeId, message: Heartbeat, rssi_dbm: float, now: SimTime) -> Outcome:
-        """A message of the algorithm has arrived."""
-
-    def timer(self, key: ElectionTimer, now: SimTime) -> Outcome:
-        """A timer of the algorithm has run out."""
-
-    def adopt(self, neighbour: NodeId, now: SimTime) -> None:
-        """A broker says by other means that this node is its parent."""
-
-    def give_up(self, neighbour: NodeId, now: SimTime) -> Outcome:
-        """The link layer gave a neighbour up: it is no child, and for some time no parent."""
 
 
 class _GapEstimate:
@@ -378,6 +323,10 @@ class Election:
             return ()
         self.parent = parent
         return (ParentChanged(parent),)
+
+    def rewire(self, tree: Rewired) -> Outcome:  # noqa: ARG002  # the interface's
+        """See `Overlay`: this tree makes itself."""
+        return NOTHING
 
     def adopt(self, neighbour: NodeId, now: SimTime) -> None:
         """See `Overlay`."""

@@ -35,9 +35,13 @@ class TimerFired:
     key: TimerKey
 
 
+NO_LINK = "no link"
+"""Why a frame over ideal links failed: there is no link to its destination, or it broke with the frame under way."""
+
+
 @dataclass(frozen=True, slots=True)
 class SendFailed:
-    """A frame of this node was not sent, because the buffer of the MAC was full."""
+    """A frame of this node was not sent: the buffer of the MAC was full, or over ideal links there is no way."""
 
     destination: NodeId
     message: Message
@@ -57,6 +61,18 @@ class Crashed:
 @dataclass(frozen=True, slots=True)
 class Recovered:
     """The node is back after having been stopped or crashed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewired:
+    """The scenario gives the tree of brokers, and this is the node's place in it from now on.
+
+    `brokers` are those of the `children` that are brokers. Agents that make their own tree ignore it.
+    """
+
+    parent: NodeId | None
+    children: tuple[NodeId, ...]
+    brokers: frozenset[NodeId]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +119,7 @@ Event = (
     | Stopped
     | Crashed
     | Recovered
+    | Rewired
     | Subscribe
     | Unsubscribe
     | Publish

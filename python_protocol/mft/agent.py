@@ -14,17 +14,7 @@ from typing import Any
 from python_protocol.actions import Action, Note, Send
 from python_protocol.agent import Agent
 from python_protocol.codec import Message, MessageSet
-from python_protocol.election import (
-    NOTHING,
-    Change,
-    Election,
-    ElectionTimer,
-    Heartbeat,
-    NeighbourAppeared,
-    NeighbourGone,
-    Outcome,
-    ParentChanged,
-)
+from python_protocol.election import Election, ElectionTimer, Heartbeat
 from python_protocol.events import (
     Crashed,
     Event,
@@ -42,6 +32,7 @@ from python_protocol.mft.client import Client
 from python_protocol.mft.messages import MFT_MESSAGES
 from python_protocol.mft.parameters import MftParameters
 from python_protocol.notes import MIGRATE
+from python_protocol.overlay import NOTHING, Change, NeighbourAppeared, NeighbourGone, Outcome, ParentChanged
 from python_protocol.roles import NodeId, Role
 from python_protocol.simtime import SimTime
 

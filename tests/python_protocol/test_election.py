@@ -10,20 +10,8 @@ from hypothesis import strategies as st
 
 from python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from python_protocol.codec import MessageSet
-from python_protocol.election import (
-    NO_LEADERSHIP,
-    NOTHING,
-    Change,
-    Election,
-    ElectionParameters,
-    ElectionTimer,
-    Heartbeat,
-    Leadership,
-    NeighbourAppeared,
-    NeighbourGone,
-    Outcome,
-    ParentChanged,
-)
+from python_protocol.election import NO_LEADERSHIP, Election, ElectionParameters, ElectionTimer, Heartbeat, Leadership
+from python_protocol.overlay import NOTHING, Change, NeighbourAppeared, NeighbourGone, Outcome, ParentChanged
 from python_protocol.roles import BROADCAST, NodeId
 from python_protocol.simtime import MILLISECOND, SECOND, SimTime
 

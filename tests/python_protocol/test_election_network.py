@@ -14,16 +14,10 @@ from bridge.scenario import Workload
 from python_protocol.actions import Action, Note
 from python_protocol.agent import Agent
 from python_protocol.codec import MessageSet
-from python_protocol.election import (
-    Election,
-    ElectionParameters,
-    ElectionTimer,
-    Heartbeat,
-    Outcome,
-    ParentChanged,
-)
+from python_protocol.election import Election, ElectionParameters, ElectionTimer, Heartbeat
 from python_protocol.events import Event, Received, Started, TimerFired
 from python_protocol.notes import MIGRATE
+from python_protocol.overlay import Outcome, ParentChanged
 from python_protocol.roles import NodeId, Role
 from python_protocol.simtime import SECOND, SimTime
 from tests.support.graphs import connected_graphs
