@@ -18,6 +18,7 @@ from typing import Any
 
 from bridge.backends.interface import Backend, Delivery, Hello, Step, Totals, Transmission
 from bridge.errors import AgentError, UserError
+from bridge.given_tree import rewirings
 from bridge.scenario import Scenario
 from bridge.trace import TraceWriter
 from bridge.workload import commands
@@ -103,6 +104,8 @@ class Host:
             self._schedule(info.start, node, Started())
         for time, node, command in commands(self._scenario, self._hello.nodes):
             self._schedule(time, node, command)
+        for time, node, place in rewirings(self._scenario):
+            self._schedule(max(time, self._hello.nodes[node].start), node, place)
 
     def _schedule(self, time: SimTime, node: NodeId, event: Event) -> int:
         self._order += 1

@@ -7,6 +7,7 @@ the modules that Castalia would run (see the design, section 7), so that a key l
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 
 from python_protocol.filters import Filter, Value
 from python_protocol.roles import NodeId, Role
@@ -138,6 +139,60 @@ class Workload:
 
 
 @dataclass(frozen=True, slots=True)
+class ParentChange:
+    """From `at` on, the parent of `node` in the given tree is `parent` (None: it has none).
+
+    A broker's parent is a broker; so is a client's.
+    """
+
+    at: SimTime
+    node: NodeId
+    parent: NodeId | None
+
+
+class FaultKind(Enum):
+    """What can be done to a node; see `Crashed`, `Stopped` and `Recovered`."""
+
+    CRASH = "crash"
+    FREEZE = "freeze"
+    RECOVER = "recover"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """At `at`, `node` crashes, freezes or recovers."""
+
+    at: SimTime
+    node: NodeId
+    kind: FaultKind
+
+
+@dataclass(frozen=True, slots=True)
+class LinkChange:
+    """At `at`, the ideal link between `a` and `b` comes up or goes down; what is under way on it then is lost."""
+
+    at: SimTime
+    a: NodeId
+    b: NodeId
+    up: bool
+
+
+@dataclass(frozen=True, slots=True)
+class IdealLinks:
+    """The links of the ideal back-end; other back-ends ignore them.
+
+    They are the edges of the scenario's tree if it gives one; else `links` and `changes` if there are any; else every
+    pair of nodes within `range_m` of each other, wherever the mobility takes them.
+    """
+
+    delay: SimTime = MILLISECOND
+    links: tuple[tuple[NodeId, NodeId], ...] = ()
+    changes: tuple[LinkChange, ...] = ()
+    range_m: float = 0.0
+    """0: the distance at which the mean path loss leaves the radio's sensitivity."""
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """A whole run, but for the agents' code."""
 
@@ -152,3 +207,8 @@ class Scenario:
     processing_delay: SimTime = 0
     agent: str = ""
     agent_parameters: dict[str, str] = field(default_factory=dict)
+    tree: tuple[ParentChange, ...] = ()
+    """In the order of time. Agents whose parameter `tree` is "given" are told of it."""
+    faults: tuple[Fault, ...] = ()
+    """In the order of time."""
+    ideal: IdealLinks = IdealLinks()

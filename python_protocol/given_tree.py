@@ -52,5 +52,9 @@ class GivenTree:
         """Only the scenario says who is whose child."""
 
     def give_up(self, neighbour: NodeId, now: SimTime) -> Outcome:  # noqa: ARG002  # the interface's
-        """A link that is gone, the scenario tells by itself."""
-        return NOTHING
+        """There is no way to a neighbour until the scenario says so again."""
+        self.children.pop(neighbour, None)
+        if neighbour != self.parent:
+            return NOTHING
+        self.parent = None
+        return (), [ParentChanged(None)]

@@ -197,11 +197,14 @@ class Link:
         outbound = self._outbound.get(neighbour)
         return outbound is None or not outbound.queue
 
-    def receive(self, sender: NodeId, message: LinkData | LinkAck, now: SimTime) -> tuple[list[Action], list[Message]]:
-        """Takes a frame of a neighbour's link layer: actions, and the messages to hand up, in order."""
+    def receive(self, sender: NodeId, message: Message, now: SimTime) -> tuple[list[Action], list[Message]]:
+        """Takes a frame of a neighbour's link layer: actions, and the messages to hand up, in order.
+
+        What is no such frame is ignored.
+        """
         if isinstance(message, LinkAck):
             return self._receive_ack(sender, message, now), []
-        return self._receive_data(sender, message)
+        return self._receive_data(sender, message) if isinstance(message, LinkData) else ([], [])
 
     def timer(self, key: LinkTimer) -> tuple[list[Action], list[LinkBroken]]:
         """A timer of ours ran out: a retransmission, or after the last one a neighbour given up."""

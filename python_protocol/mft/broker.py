@@ -1,9 +1,5 @@
 """A broker of MFT-PubSub: algorithms 4.1 to 4.4 of 003, without radio, link or tree.
 
-Whoever drives it tells it its interfaces (N_i, `neighbours`, and the clients: together I_i) and the messages that
-arrive over them, and carries its `Send` actions out over reliable FIFO links; what a link gives up comes back by
-`link_broken`. A `Send` to the broker's own node is for the client on that node.
-
 Where the algorithms leave something open, or fail on a radio:
 
 - *Of two brokers at one timestamp the nearer is right*: compared is the hop count that the sender of a BMIG declares
@@ -31,12 +27,14 @@ from dataclasses import replace
 from typing import Any
 
 from python_protocol.actions import Action, Note, Send
+from python_protocol.brokers import broker
+from python_protocol.brokers.messages import Filters, Pub
+from python_protocol.brokers.storage import Storage
 from python_protocol.codec import Message
 from python_protocol.filters import Notification, NotificationId
-from python_protocol.mft.messages import Bmig, Bquery, Bsub, Filters, Known, Mig, Pub, Rep, Sub, Uns
+from python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
 from python_protocol.mft.parameters import MftParameters
 from python_protocol.mft.routing import Route, RoutingTable
-from python_protocol.mft.storage import Storage
 from python_protocol.mft.timestamps import MAX_HOPS, Timestamp, at_hops
 from python_protocol.notes import REPLAY, ROUTE, node_list
 from python_protocol.roles import NodeId
@@ -45,16 +43,12 @@ Recipients = dict[NodeId | None, list[NodeId]]
 """The subscribers for whom something goes to each interface; None: those to whom no way is known."""
 
 
-class Broker:
+class Broker(broker.Broker):
     """b_i: its interfaces, routing table and queues."""
 
     def __init__(self, node: NodeId, parameters: MftParameters) -> None:
         """Nothing is known at first, not even a neighbour."""
-        self.node = node
-        self.neighbours: dict[NodeId, None] = {}
-        """N_i, in the order in which they came."""
-        self.clients: set[NodeId] = set()
-        """The clients of I_i, but for the one on this node."""
+        super().__init__(node, parameters)
         self.table = RoutingTable()
         self.storage = Storage(parameters.storage_limit)
         self._parameters = parameters
@@ -76,7 +70,7 @@ class Broker:
     def receive(self, sender: NodeId, message: Message) -> list[Action]:
         """A message has arrived from an interface z, or from the client on this node."""
         self._meet(sender, message)
-        if not (isinstance(message, Pub | Rep) or self._reaches(sender)):
+        if not (isinstance(message, Pub | Rep) or self.reaches(sender)):
             return []
         return self._handlers[type(message)](sender, message)
 
@@ -102,11 +96,9 @@ class Broker:
 
     def gone(self, interface: NodeId, *, moved: bool) -> None:
         """A neighbour or client is out of reach; one that `moved` will tell of itself by its new parent."""
-        if interface in self.neighbours:
-            del self.neighbours[interface]
-            if not moved:
-                self._lost.add(interface)
-        self.clients.discard(interface)
+        if interface in self.neighbours and not moved:
+            self._lost.add(interface)
+        super().gone(interface, moved=moved)
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> list[Action]:
         """A link was given up: notifications that were not acknowledged go another way, or are stored."""
@@ -189,7 +181,7 @@ class Broker:
     def _receive_rep(self, sender: NodeId, message: Rep) -> list[Action]:
         """Algorithm 3.2, lines 22 to 27."""
         interface = self.table.next_hop(message.subscriber)
-        cannot_go_on = interface == sender or not self._reaches(interface)
+        cannot_go_on = interface == sender or not self.reaches(interface)
         if interface is None or cannot_go_on or message.hops > self._parameters.max_hops:
             return [note for one in message.notifications for note in self.storage.put(message.subscriber, one)]
         return [Send(interface, replace(message, hops=self._radio_hops(message.hops, interface)))]
@@ -314,13 +306,13 @@ class Broker:
 
     def _send_pub(self, message: Pub, interface: NodeId | None, subscribers: list[NodeId]) -> list[Action]:
         """Algorithm 3.1, lines 17 to 21."""
-        if interface is not None and self._reaches(interface):
+        if interface is not None and self.reaches(interface):
             return [Send(interface, Pub(message.notification, self._radio_hops(message.hops, interface)))]
         return [note for one in subscribers for note in self.storage.put(one, message.notification)]
 
     def _send_queued(self, subscriber: NodeId, interface: NodeId | None) -> list[Action]:
         """Algorithm 3.2, lines 14 to 21: sendQueuedMessages(s, y); the first REP, `idle` sends the others."""
-        if interface is None or not self._reaches(interface):
+        if interface is None or not self.reaches(interface):
             return []
         notifications = tuple(self.storage.take(subscriber, self._parameters.replay_bytes))
         if not notifications:
@@ -351,10 +343,6 @@ class Broker:
     def _meet_neighbour(self, neighbour: NodeId) -> None:
         self._lost.discard(neighbour)
         self.neighbours[neighbour] = None
-
-    def _reaches(self, interface: NodeId | None) -> bool:
-        """Whether an interface is in I_i."""
-        return interface == self.node or interface in self.neighbours or interface in self.clients
 
     def _is_newer(self, message: Sub | Uns | Mig) -> bool:
         return Timestamp(message.timestamp, message.hops) > self.table.timestamp(message.subscriber)

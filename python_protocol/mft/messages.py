@@ -6,11 +6,11 @@ passes it on. `hops` of PUB and REP counts radio hops, the one that the message 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar, NamedTuple, Self
 
+from python_protocol.brokers.messages import Filters, Pub, read_filters, write_filters
 from python_protocol.codec import Message, Reader, Writer
 from python_protocol.filters import Filter, Notification
 from python_protocol.mft.timestamps import Timestamp
@@ -56,27 +56,6 @@ class Uns(_FilterMessage):
 
     tag: ClassVar[int] = 2
     message_type: ClassVar[str] = "UNS"
-
-
-@dataclass(frozen=True, slots=True)
-class Pub(Message):
-    """(PUB, e): e is published."""
-
-    tag: ClassVar[int] = 3
-    message_type: ClassVar[str] = "PUB"
-    notification: Notification
-    hops: int
-
-    def write(self, writer: Writer) -> None:
-        """Hops, notification."""
-        writer.u8(self.hops)
-        self.notification.write(writer)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        hops = reader.u8()
-        return cls(Notification.read(reader), hops)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,24 +105,6 @@ class Rep(Message):
         """Inverse of `write`."""
         subscriber, hops, count = reader.u16(), reader.u8(), reader.u8()
         return cls(subscriber, tuple(Notification.read(reader) for _ in range(count)), hops)
-
-
-@dataclass(frozen=True, slots=True)
-class Filters(Message):
-    """(FILTERS, X): the subscriptions of the receiver that its new broker knows."""
-
-    tag: ClassVar[int] = 6
-    message_type: ClassVar[str] = "FILTERS"
-    filters: tuple[Filter, ...]
-
-    def write(self, writer: Writer) -> None:
-        """A count, filters."""
-        _write_filters(self.filters, writer)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        return cls(_read_filters(reader))
 
 
 class Known(NamedTuple):
@@ -216,27 +177,16 @@ class Bsub(Message):
         writer.u16(self.subscriber)
         self.known.write(writer)
         writer.u8(self.hops)
-        _write_filters(self.filters, writer)
+        write_filters(self.filters, writer)
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
         """Inverse of `write`."""
         subscriber, known, hops = reader.u16(), Timestamp.read(reader), reader.u8()
-        return cls(subscriber, _read_filters(reader), known, hops)
+        return cls(subscriber, read_filters(reader), known, hops)
 
 
 MFT_MESSAGES: tuple[type[Message], ...] = (Sub, Uns, Pub, Mig, Rep, Filters, Bmig, Bquery, Bsub)
-
-
-def _write_filters(filters: Iterable[Filter], writer: Writer) -> None:
-    listed = tuple(filters)
-    writer.u8(len(listed))
-    for one in listed:
-        one.write(writer)
-
-
-def _read_filters(reader: Reader) -> tuple[Filter, ...]:
-    return tuple(Filter.read(reader) for _ in range(reader.u8()))
 
 
 def _write_known(known: tuple[Known, ...], writer: Writer) -> None:

@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from python_protocol.election import ElectionParameters
-from python_protocol.link import LinkParameters
+from python_protocol.brokers.parameters import BrokerParameters
 from python_protocol.parameters import parameter
 
 
 @dataclass(frozen=True)
-class MftParameters(LinkParameters, ElectionParameters):
+class MftParameters(BrokerParameters):
     """What can be set for MFT-PubSub; the thesis gives no values."""
 
-    storage_limit: int = parameter(
-        16384,
-        source="reasoned: 1 MiB, the flash of a TelosB, in notifications of 64 bytes",
-        doc="notifications that a broker stores, all subscribers together",
-    )
-    publisher_buffer: int = parameter(
-        64,
-        source="reasoned: a minute of the thesis' publishers",
-        doc="notifications that a publisher keeps while it has no broker",
-    )
     replay_bytes: int = parameter(
         96,
         unit="B",

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.backends.ideal import LinkChange
-from bridge.scenario import Workload
+from bridge.scenario import LinkChange, Workload
 from python_protocol.actions import Action, Note
 from python_protocol.agent import Agent
 from python_protocol.codec import MessageSet

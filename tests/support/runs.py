@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bridge.backends.ideal import IdealBackend, LinkChange
+from bridge.backends.ideal import IdealBackend
 from bridge.host import Host
-from bridge.scenario import Publications, Subscription, Workload
+from bridge.scenario import LinkChange, Publications, Subscription, Workload
 from bridge.trace import TraceWriter
 from python_protocol.agent import Agent
 from python_protocol.filters import Filter

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from bridge.backends.ideal import IdealBackend, LinkChange
-from bridge.backends.interface import Transmission
+from bridge.backends.ideal import IdealBackend
+from bridge.backends.interface import Failure, Transmission
+from bridge.scenario import LinkChange
 from python_protocol.codec import Message, Reader, Writer
+from python_protocol.events import NO_LINK
 from python_protocol.roles import BROADCAST
 from python_protocol.simtime import MILLISECOND, SECOND
 
@@ -43,8 +45,12 @@ def test_a_broadcast_reaches_the_neighbours_at_once() -> None:
 
 
 def test_unicast_reaches_its_addressee_only() -> None:
-    """A frame for one neighbour is for no other; one for a stranger is lost."""
-    step = opened().advance([send(0, 2, 7), send(0, 3, 8)], None)
+    """A frame for one neighbour is for no other; of one for a stranger the sender is told at once."""
+    backend = opened()
+    refused = backend.advance([send(0, 2, 7), send(0, 3, 8)], None)
+    step = backend.advance([], None)
+    assert refused is not None
+    assert (refused.now, refused.failures) == (0, [Failure(0, 3, Number(8), NO_LINK)])
     assert step is not None
     assert [(delivery.receiver, delivery.message) for delivery in step.deliveries] == [(2, Number(7))]
 
@@ -71,15 +77,24 @@ def test_a_wake_up_comes_before_a_later_delivery() -> None:
 
 
 def test_a_falling_link_loses_what_is_under_way() -> None:
-    """A frame on a link that goes down does not arrive, even if the link comes back at once."""
+    """A frame on a link that goes down does not arrive, even if the link comes back at once; its sender is told."""
     changes = [LinkChange(MILLISECOND // 2, 0, 1, False), LinkChange(MILLISECOND // 2, 0, 1, True)]
-    assert opened(changes).advance([send(0, 1, 1)], None) is None
+    backend = opened(changes)
+    step = backend.advance([send(0, 1, 1), send(0, BROADCAST, 2)], None)
+    assert step is not None
+    assert (step.now, step.failures) == (MILLISECOND // 2, [Failure(0, 1, Number(1), NO_LINK)])
+    step = backend.advance([], None)
+    assert step is not None
+    assert [delivery.receiver for delivery in step.deliveries] == [2]
 
 
 def test_a_new_link_carries() -> None:
     """A link that comes up carries frames sent from then on."""
     backend = opened([LinkChange(5 * MILLISECOND, 1, 3, True)])
-    step = backend.advance([send(1, 3, 1, at=4 * MILLISECOND), send(1, 3, 2, at=5 * MILLISECOND)], None)
+    refused = backend.advance([send(1, 3, 1, at=4 * MILLISECOND), send(1, 3, 2, at=5 * MILLISECOND)], None)
+    step = backend.advance([], None)
+    assert refused is not None
+    assert [failure.message for failure in refused.failures] == [Number(1)]
     assert step is not None
     assert [delivery.message for delivery in step.deliveries] == [Number(2)]
 

@@ -7,8 +7,7 @@ from typing import ClassVar
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.backends.ideal import LinkChange
-from bridge.scenario import Workload
+from bridge.scenario import LinkChange, Workload
 from python_protocol.actions import Action
 from python_protocol.aodv import Aodv, AodvParameters
 from python_protocol.aodv.routing_table import RouteState

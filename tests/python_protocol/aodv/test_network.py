@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.backends.ideal import LinkChange
+from bridge.scenario import LinkChange
 from python_protocol.aodv import Aodv
 from python_protocol.simtime import SECOND
 from tests.support.graphs import connected_graphs

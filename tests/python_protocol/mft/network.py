@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import deque
 
 from python_protocol.actions import Action, Note, Send
+from python_protocol.brokers.messages import Pub
 from python_protocol.codec import Message
 from python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator
 from python_protocol.mft.broker import Broker
-from python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Pub, Rep, Sub, Uns
+from python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
 from python_protocol.mft.parameters import MftParameters
 from python_protocol.roles import NodeId
 

@@ -7,8 +7,9 @@ from random import Random
 
 import pytest
 
-from bridge.backends.ideal import LinkChange
+from bridge.scenario import LinkChange
 from python_protocol.actions import Action, Deliver, Note, Send
+from python_protocol.brokers.messages import Filters, Pub
 from python_protocol.codec import Message
 from python_protocol.election import Heartbeat, Leadership
 from python_protocol.events import (
@@ -26,7 +27,7 @@ from python_protocol.events import (
 from python_protocol.filters import Filter
 from python_protocol.link import LinkAck, LinkData, LinkTimer
 from python_protocol.mft import MftPubSub
-from python_protocol.mft.messages import Bmig, Filters, Mig, Pub, Sub, Uns
+from python_protocol.mft.messages import Bmig, Mig, Sub, Uns
 from python_protocol.mft.parameters import MftParameters
 from python_protocol.notes import MIGRATE, ROUTE, STORE
 from python_protocol.roles import NodeId, Role

@@ -4,10 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from python_protocol.actions import Action, Deliver, Note, Send
+from python_protocol.brokers.messages import Filters, Pub
 from python_protocol.codec import Message
 from python_protocol.filters import NotificationId
 from python_protocol.mft.client import Client
-from python_protocol.mft.messages import Filters, Mig, Pub, Rep, Sub, Uns
+from python_protocol.mft.messages import Mig, Rep, Sub, Uns
 from python_protocol.mft.parameters import MftParameters
 from python_protocol.notes import DROP
 from tests.python_protocol.mft.network import event, topic

@@ -4,11 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from python_protocol.brokers.messages import Filters, Pub
 from python_protocol.codec import DecodeError, Message
 from python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator
 from python_protocol.link import LinkData
 from python_protocol.mft import MftPubSub
-from python_protocol.mft.messages import MFT_MESSAGES, Bmig, Bquery, Bsub, Filters, Known, Mig, Pub, Rep, Sub, Uns
+from python_protocol.mft.messages import MFT_MESSAGES, Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
 from python_protocol.mft.timestamps import Timestamp
 
 bytes_1 = st.integers(0, 255)

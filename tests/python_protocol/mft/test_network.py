@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.backends.ideal import LinkChange
-from bridge.scenario import Publications, Subscription, Workload
+from bridge.scenario import LinkChange, Publications, Subscription, Workload
 from python_protocol.actions import Action, SetTimer
 from python_protocol.events import Event, Started, TimerFired, Unsubscribe
 from python_protocol.filters import Filter

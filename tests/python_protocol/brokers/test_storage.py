@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from python_protocol.actions import Note
+from python_protocol.brokers.storage import Storage
 from python_protocol.codec import Writer
 from python_protocol.filters import Notification
-from python_protocol.mft.storage import Storage
 from python_protocol.notes import DROP, STORE
 from tests.python_protocol.mft.network import event
 

@@ -1,0 +1,64 @@
+"""The tree that a scenario gives, as links for the ideal back-end and as events for the agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from bridge.scenario import Fault, FaultKind, LinkChange, ParentChange, Scenario
+from python_protocol.events import Rewired
+from python_protocol.roles import NodeId, Role
+from python_protocol.simtime import SimTime
+
+Parents = dict[NodeId, NodeId | None]
+
+
+def tree_links(tree: tuple[ParentChange, ...]) -> list[LinkChange]:
+    """The edges of the tree, each from when a parent is given to when it is taken away."""
+    parents: Parents = {}
+    changes: list[LinkChange] = []
+    for change in tree:
+        old = parents.get(change.node)
+        if old is not None:
+            changes.append(LinkChange(change.at, change.node, old, up=False))
+        if change.parent is not None:
+            changes.append(LinkChange(change.at, change.node, change.parent, up=True))
+        parents[change.node] = change.parent
+    return changes
+
+
+def rewirings(scenario: Scenario) -> Iterator[tuple[SimTime, NodeId, Rewired]]:
+    """What each node is told of its place, and when: at 0, and whenever it changes.
+
+    A crashed node is nobody's parent and nobody's child until it recovers, and is then told anew.
+    """
+    brokers = frozenset(node for node, settings in enumerate(scenario.nodes) if Role.BROKER in settings.roles)
+    parents: Parents = dict.fromkeys(range(len(scenario.nodes)))
+    down: set[NodeId] = set()
+    known: dict[NodeId, Rewired] = {}
+    happenings: list[ParentChange | Fault] = [*scenario.tree, *scenario.faults]
+    happenings.sort(key=lambda one: one.at)
+    for at, together in groupby(happenings, key=lambda one: one.at):
+        for one in together:
+            _apply(one, parents, down, known)
+        for node in sorted(parents.keys() - down):
+            place = _place(node, parents, down, brokers)
+            if place != known.get(node):
+                known[node] = place
+                yield at, node, place
+
+
+def _apply(happening: ParentChange | Fault, parents: Parents, down: set[NodeId], known: dict[NodeId, Rewired]) -> None:
+    if isinstance(happening, ParentChange):
+        parents[happening.node] = happening.parent
+    elif happening.kind is FaultKind.CRASH:
+        down.add(happening.node)
+        known.pop(happening.node, None)
+    elif happening.kind is FaultKind.RECOVER:
+        down.discard(happening.node)
+
+
+def _place(node: NodeId, parents: Parents, down: set[NodeId], brokers: frozenset[NodeId]) -> Rewired:
+    parent = parents[node]
+    children = tuple(child for child, its in parents.items() if its == node and child not in down)
+    return Rewired(None if parent in down else parent, children, brokers & frozenset(children))

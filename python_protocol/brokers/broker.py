@@ -1,0 +1,65 @@
+"""What every broker of the family has: its interfaces, and a handler for each message.
+
+Whoever drives it (`brokers.agent`) tells it its interfaces (N_i, `neighbours`, and the clients: together I_i of 003,
+section 2.2) and the messages that arrive over them, and carries its `Send` actions out over FIFO links; what a link
+gives up comes back by `link_broken`. A `Send` to the broker's own node is for the client on that node.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any
+
+from python_protocol.actions import Action
+from python_protocol.codec import Message
+from python_protocol.roles import NodeId
+
+
+class Broker(ABC):
+    """b_i, without radio, link or tree."""
+
+    def __init__(self, node: NodeId, parameters: Any) -> None:  # noqa: ARG002  # each protocol has its own
+        """Nothing is known at first, not even a neighbour."""
+        self.node = node
+        self.neighbours: dict[NodeId, None] = {}
+        """N_i, in the order in which they came."""
+        self.clients: set[NodeId] = set()
+        """The clients of I_i, but for the one on this node."""
+
+    @abstractmethod
+    def receive(self, sender: NodeId, message: Message) -> list[Action]:
+        """A message has arrived from an interface z, or from the client on this node."""
+
+    def neighbour_appeared(self, neighbour: NodeId) -> list[Action]:
+        """A broker has made this one its parent, or is back."""
+        self.neighbours[neighbour] = None
+        return []
+
+    def client_appeared(self, client: NodeId) -> list[Action]:
+        """A client has attached itself, or is back."""
+        self.clients.add(client)
+        return []
+
+    def gone(self, interface: NodeId, *, moved: bool) -> None:  # noqa: ARG002  # not all protocols ask
+        """A neighbour or client is out of reach; one that `moved` will tell of itself by its new parent."""
+        self.neighbours.pop(interface, None)
+        self.clients.discard(interface)
+
+    def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> list[Action]:  # noqa: ARG002  # not all protocols store
+        """A link was given up with `messages` under way or waiting, the oldest first."""
+        self.gone(interface, moved=False)
+        return []
+
+    def idle(self, interface: NodeId) -> list[Action]:  # noqa: ARG002  # not all protocols store
+        """The link to an interface has nothing left to do."""
+        return []
+
+    def migrate(self, parent: NodeId) -> list[Action]:
+        """The way to the leader now begins at `parent`."""
+        self.neighbours[parent] = None
+        return []
+
+    def reaches(self, interface: NodeId | None) -> bool:
+        """Whether an interface is in I_i."""
+        return interface == self.node or interface in self.neighbours or interface in self.clients

@@ -1,0 +1,65 @@
+"""The messages that more than one protocol of the family has (003, tables 2.1 and 3.1).
+
+`hops` of PUB counts radio hops, the one that the message itself makes included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from python_protocol.codec import Message, Reader, Writer
+from python_protocol.filters import Filter, Notification
+
+
+@dataclass(frozen=True, slots=True)
+class Pub(Message):
+    """(PUB, e): e is published."""
+
+    tag: ClassVar[int] = 3
+    message_type: ClassVar[str] = "PUB"
+    notification: Notification
+    hops: int
+
+    def write(self, writer: Writer) -> None:
+        """Hops, notification."""
+        writer.u8(self.hops)
+        self.notification.write(writer)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        hops = reader.u8()
+        return cls(Notification.read(reader), hops)
+
+
+@dataclass(frozen=True, slots=True)
+class Filters(Message):
+    """(FILTERS, X): the subscriptions of the receiver that its new broker knows."""
+
+    tag: ClassVar[int] = 6
+    message_type: ClassVar[str] = "FILTERS"
+    filters: tuple[Filter, ...]
+
+    def write(self, writer: Writer) -> None:
+        """A count, filters."""
+        write_filters(self.filters, writer)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        return cls(read_filters(reader))
+
+
+def write_filters(filters: Iterable[Filter], writer: Writer) -> None:
+    """A count, filters."""
+    listed = tuple(filters)
+    writer.u8(len(listed))
+    for one in listed:
+        one.write(writer)
+
+
+def read_filters(reader: Reader) -> tuple[Filter, ...]:
+    """Inverse of `write_filters`."""
+    return tuple(Filter.read(reader) for _ in range(reader.u8()))
