@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from bridge.scenario import Fault, FaultKind, LinkChange, ParentChange, Scenario
@@ -13,17 +13,18 @@ from python_protocol.simtime import SimTime
 Parents = dict[NodeId, NodeId | None]
 
 
-def tree_links(tree: tuple[ParentChange, ...]) -> list[LinkChange]:
-    """The edges of the tree, each from when a parent is given to when it is taken away."""
+def tree_links(tree: Sequence[ParentChange]) -> list[LinkChange]:
+    """The edges of the tree, each from when it comes to when it goes; one that only turns over stays."""
     parents: Parents = {}
+    before: set[frozenset[NodeId]] = set()
     changes: list[LinkChange] = []
-    for change in tree:
-        old = parents.get(change.node)
-        if old is not None:
-            changes.append(LinkChange(change.at, change.node, old, up=False))
-        if change.parent is not None:
-            changes.append(LinkChange(change.at, change.node, change.parent, up=True))
-        parents[change.node] = change.parent
+    for at, together in groupby(tree, key=lambda one: one.at):
+        parents |= {change.node: change.parent for change in together}
+        edges = {frozenset((node, parent)) for node, parent in parents.items() if parent is not None}
+        for edge in sorted(before ^ edges, key=sorted):
+            a, b = sorted(edge)
+            changes.append(LinkChange(at, a, b, edge in edges))
+        before = edges
     return changes
 
 

@@ -24,7 +24,17 @@ from bridge.trace import TraceWriter
 from bridge.workload import commands
 from python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
 from python_protocol.agent import Agent
-from python_protocol.events import Event, Publish, Received, SendFailed, Started, Subscribe, TimerFired, TimerKey
+from python_protocol.events import (
+    Event,
+    Publish,
+    Received,
+    SendFailed,
+    Started,
+    Subscribe,
+    TimerFired,
+    TimerKey,
+    Unsubscribe,
+)
 from python_protocol.notes import node_list
 from python_protocol.parameters import parse_parameters
 from python_protocol.roles import BROADCAST, NodeId, format_roles
@@ -40,6 +50,7 @@ from spark.schema import (
     ROLE,
     SEND,
     SUBSCRIBE,
+    UNSUBSCRIBE,
 )
 
 MAX_TIMERS_AT_ONCE = 100_000
@@ -227,6 +238,8 @@ class Host:
                 add(now, node, ROLE, detail=format_roles(self._scenario.nodes[node].roles))
             case Subscribe():
                 add(now, node, SUBSCRIBE, detail=str(event.filter))
+            case Unsubscribe():
+                add(now, node, UNSUBSCRIBE, detail=str(event.filter))
             case Publish():
                 subscribers = node_list(event.subscribers)
                 add(now, node, PUBLISH, notification_id=str(event.notification.id), detail=subscribers)

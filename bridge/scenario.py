@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
+from python_protocol.events import Subscribe, Unsubscribe
 from python_protocol.filters import Filter, Value
 from python_protocol.roles import NodeId, Role
 from python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
@@ -131,11 +133,29 @@ class Publications:
 
 
 @dataclass(frozen=True, slots=True)
+class Publication:
+    """One notification: the workload numbers it."""
+
+    attributes: tuple[tuple[str, Value], ...]
+    payload: int = 0
+
+
+class Command(NamedTuple):
+    """At `at`, the application of `node` does this, but not before the node has booted."""
+
+    at: SimTime
+    node: NodeId
+    command: Subscribe | Unsubscribe | Publication
+
+
+@dataclass(frozen=True, slots=True)
 class Workload:
     """The application's commands: they belong to the scenario, so that every protocol gets the same ones."""
 
     subscriptions: tuple[Subscription, ...] = ()
     publications: tuple[Publications, ...] = ()
+    commands: tuple[Command, ...] = ()
+    """Single ones, beside those; in any order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,59 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
 from bridge.backends.interface import NodeInfo
-from bridge.scenario import Publications, Scenario, Subscription
-from python_protocol.events import Publish, Subscribe
-from python_protocol.filters import Notification, NotificationId
+from bridge.scenario import Command, Publication, Publications, Scenario
+from python_protocol.events import Publish, Subscribe, Unsubscribe
+from python_protocol.filters import Filter, Notification, NotificationId
 from python_protocol.roles import NodeId
 from python_protocol.simtime import SimTime
 
-Command = tuple[SimTime, NodeId, Subscribe | Publish]
+TimedEvent = tuple[SimTime, NodeId, Subscribe | Unsubscribe | Publish]
 
 
-def commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> list[Command]:
-    """Every command before the time limit, with its time and node. A subscription waits until its node has booted."""
-    subscriptions = [
-        Subscription(entry.node, max(entry.at, nodes[entry.node].start), entry.filter)
-        for entry in scenario.workload.subscriptions
-    ]
-    found: list[Command] = [(entry.at, entry.node, Subscribe(entry.filter)) for entry in subscriptions]
-    for publications in scenario.workload.publications:
-        until = min(publications.until, scenario.time_limit)
-        published = replace(publications, until=until)
-        found.extend(_publish_commands(published, subscriptions, scenario.seed, nodes[publications.node].start))
-    return sorted(found, key=lambda command: command[:2])
+def commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> list[TimedEvent]:
+    """Every command before the time limit, with its time and node. A command waits until its node has booted."""
+    workload = scenario.workload
+    planned = [Command(entry.at, entry.node, Subscribe(entry.filter)) for entry in workload.subscriptions]
+    for publications in workload.publications:
+        planned += _publish_commands(publications, scenario, nodes[publications.node].start)
+    booted = [(max(at, nodes[node].start), node, command) for at, node, command in (*planned, *workload.commands)]
+    return list(_events(sorted((entry for entry in booted if entry[0] < scenario.time_limit), key=lambda one: one[:2])))
 
 
-def _publish_commands(
-    publications: Publications, subscriptions: Sequence[Subscription], seed: int, boot: SimTime
-) -> Iterator[Command]:
-    matching = _matching(publications, subscriptions)
-    for sequence, at in enumerate(_times(publications, seed, boot)):
-        notification = _notification(publications, sequence)
-        subscribers = {entry.node for entry in matching if entry.at <= at}
-        yield at, publications.node, Publish(notification, tuple(sorted(subscribers)))
+def _publish_commands(publications: Publications, scenario: Scenario, boot: SimTime) -> Iterator[Command]:
+    publication = Publication(publications.attributes, publications.payload)
+    for at in _times(publications, scenario.seed, boot, min(publications.until, scenario.time_limit)):
+        yield Command(at, publications.node, publication)
 
 
-def _notification(publications: Publications, sequence: int) -> Notification:
-    identifier = NotificationId(publications.node, sequence)
-    return Notification(identifier, publications.attributes, publications.payload)
-
-
-def _times(publications: Publications, seed: int, boot: SimTime) -> Iterator[SimTime]:
+def _times(publications: Publications, seed: int, boot: SimTime, until: SimTime) -> Iterator[SimTime]:
     # Publishers that all start at once would collide for ever: a phase of their own keeps them apart.
     phase = Random(f"publications/{seed}/{publications.node}").randrange(publications.interval)
     at = max(publications.start, boot) + phase
-    while at < publications.until:
+    while at < until:
         yield at
         at += publications.interval
 
 
-def _matching(publications: Publications, subscriptions: Sequence[Subscription]) -> list[Subscription]:
-    """Those whose filter wants the publications: filters look at attributes, which all of them share."""
-    notification = _notification(publications, 0)
-    return [entry for entry in subscriptions if entry.filter.matches(notification)]
+def _events(planned: Sequence[tuple[SimTime, NodeId, Subscribe | Unsubscribe | Publication]]) -> Iterator[TimedEvent]:
+    """Numbers the publications, and addresses them to those who want them at that time."""
+    wanted: dict[NodeId, dict[Filter, None]] = {}
+    published: Counter[NodeId] = Counter()
+    for at, node, command in planned:
+        if isinstance(command, Publication):
+            identifier = NotificationId(node, published[node])
+            published[node] += 1
+            notification = Notification(identifier, command.attributes, command.payload)
+            yield at, node, Publish(notification, _subscribers(notification, wanted))
+            continue
+        filters = wanted.setdefault(node, {})
+        if isinstance(command, Subscribe):
+            filters[command.filter] = None
+        else:
+            filters.pop(command.filter, None)
+        yield at, node, command
+
+
+def _subscribers(notification: Notification, wanted: Mapping[NodeId, Mapping[Filter, None]]) -> tuple[NodeId, ...]:
+    return tuple(sorted(node for node, filters in wanted.items() if any(one.matches(notification) for one in filters)))

@@ -30,7 +30,7 @@ class GivenTree:
 
     def rewire(self, tree: Rewired) -> Outcome:
         """Those who have gone, the new parent, those who have come, each in the order given."""
-        gone = [child for child in self.children if child not in tree.children]
+        gone = [child for child in self.children if child not in (*tree.children, tree.parent)]
         come = [child for child in tree.children if child not in self.children]
         changes: list[Change] = [NeighbourGone(child, moved=False) for child in gone]
         if tree.parent != self.parent:

@@ -35,6 +35,7 @@ __all__ = [
     "SUBSCRIBE",
     "TIME_S",
     "TRACE_SCHEMA",
+    "UNSUBSCRIBE",
 ]
 
 TIME_S = "time_s"
@@ -51,6 +52,8 @@ PUBLISH = "publish"
 """A publisher's application publishes: `notification_id`; `detail` is a list of the subscribers that want it."""
 SUBSCRIBE = "subscribe"
 """A subscriber's application subscribes: `detail` is the filter."""
+UNSUBSCRIBE = "unsubscribe"
+"""A subscriber's application unsubscribes: `detail` is the filter."""
 DELIVER = "deliver"
 """The application gets `notification_id` after `hops` radio hops."""
 SEND = "send"

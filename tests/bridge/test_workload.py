@@ -3,9 +3,9 @@
 from itertools import pairwise
 
 from bridge.backends.interface import NodeInfo
-from bridge.scenario import Publications, Subscription, Workload
+from bridge.scenario import Command, Publication, Publications, Subscription, Workload
 from bridge.workload import commands
-from python_protocol.events import Publish, Subscribe
+from python_protocol.events import Publish, Subscribe, Unsubscribe
 from python_protocol.filters import parse_filter
 from python_protocol.roles import Role
 from python_protocol.simtime import SECOND
@@ -57,3 +57,24 @@ def test_subscribes_when_the_node_has_booted() -> None:
     """A subscription asked for at 0 waits for the boot."""
     first = commands(scenario([Role.NONE] * 3, WORKLOAD), NODES)[0]
     assert first == (SECOND // 100, 1, Subscribe(parse_filter("topic = 'news'")))
+
+
+def test_single_commands_come_at_their_times_and_are_numbered_by_publisher() -> None:
+    """A publication is for those who want it then: not before they subscribe, not after they unsubscribe."""
+    news, sport = parse_filter("topic = 'news'"), parse_filter("topic = 'sport'")
+    single = (
+        Command(4 * SECOND, 0, Publication(NEWS)),
+        Command(SECOND, 1, Subscribe(news)),
+        Command(2 * SECOND, 2, Subscribe(sport)),
+        Command(3 * SECOND, 0, Publication(NEWS)),
+        Command(4 * SECOND, 1, Unsubscribe(news)),
+        Command(5 * SECOND, 0, Publication(NEWS)),
+    )
+    made = commands(scenario([Role.NONE] * 3, Workload(commands=single)), NODES)
+    assert [time for time, _, _ in made] == sorted(time for time, _, _ in made)
+    publications = [event for _, _, event in made if isinstance(event, Publish)]
+    assert [(str(event.notification.id), event.subscribers) for event in publications] == [
+        ("0.0", (1,)),
+        ("0.1", (1,)),
+        ("0.2", ()),
+    ]
