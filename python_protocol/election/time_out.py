@@ -1,0 +1,30 @@
+"""How long a node waits for its leader's next round."""
+
+from __future__ import annotations
+
+from python_protocol.delay import DelayEstimate
+from python_protocol.election.parameters import ElectionParameters
+from python_protocol.simtime import SimTime
+
+
+class GapEstimate:
+    """The adaptive time-out: what the gaps between rounds will hardly exceed, within bounds."""
+
+    def __init__(self, parameters: ElectionParameters) -> None:
+        self._parameters = parameters
+        self._gap = DelayEstimate(parameters.heartbeat_interval, 0)
+        self._last: SimTime | None = None
+
+    def heard(self, now: SimTime) -> None:
+        """A round's first copy has arrived."""
+        if self._last is not None:
+            self._gap.sample(now - self._last)
+        self._last = now
+
+    def interrupted(self) -> None:
+        """The next gap is that of another leader, or of a partition, and no sample."""
+        self._last = None
+
+    def time_out(self) -> float:
+        """In ns."""
+        return min(max(self._gap.bound(), self._parameters.leader_time_out_min), self._parameters.leader_time_out_max)
