@@ -26,11 +26,21 @@ It is an `Overlay`, and whatever has that interface can take its place.
 | `algorithm`  | one node's part: rounds, leaders, parent, children                        |
 | `heartbeat`  | the message, and the name of the leadership that it carries               |
 | `parameters` | what can be set                                                           |
+| `settling`   | how soon all of this comes to rest after the last change                  |
 | `time_out`   | how long a node waits for its leader                                      |
 """
 
 from python_protocol.election.algorithm import Election, ElectionTimer
 from python_protocol.election.heartbeat import NO_LEADERSHIP, Heartbeat, Leadership
 from python_protocol.election.parameters import ElectionParameters
+from python_protocol.election.settling import settling_rounds
 
-__all__ = ["NO_LEADERSHIP", "Election", "ElectionParameters", "ElectionTimer", "Heartbeat", "Leadership"]
+__all__ = [
+    "NO_LEADERSHIP",
+    "Election",
+    "ElectionParameters",
+    "ElectionTimer",
+    "Heartbeat",
+    "Leadership",
+    "settling_rounds",
+]

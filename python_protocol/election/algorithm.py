@@ -16,8 +16,6 @@ from python_protocol.overlay import NOTHING, Change, NeighbourAppeared, Neighbou
 from python_protocol.roles import BROADCAST, NodeId
 from python_protocol.simtime import MILLISECOND, SimTime
 
-_TIME_OUT_SPREAD = 1 / 4
-
 
 @dataclass(frozen=True, slots=True)
 class ElectionTimer:
@@ -61,6 +59,8 @@ class Election:
         self._excluded: dict[NodeId, SimTime] = {}
         self._other: tuple[SimTime, _Copy, Heartbeat] | None = None
         """When, how and what was last heard of a younger leadership."""
+        self._left: dict[Leadership, int] = {}
+        """The last round heard of each leadership that this node no longer follows: a few entries a minute at most."""
         self._gap = GapEstimate(parameters)
 
     @property
@@ -107,13 +107,23 @@ class Election:
         """Another leadership, or a new round of our leader's."""
         if message.leadership == self.leadership:
             return self._begin_round(copy, message, now)
+        if self._is_echo(message):
+            return NOTHING
         if message.leadership < self.leadership:
             return self._follow(copy, message, now)
         self._other = (now, copy, message)
         return NOTHING
 
+    def _is_echo(self, message: Heartbeat) -> bool:
+        """Of a round heard before this node left that leadership, or of one that it led before a crash.
+
+        Passed on again, the last round of a leader that is gone could circulate for ever.
+        """
+        return message.leadership.leader == self._node or message.round <= self._left.get(message.leadership, 0)
+
     def _follow(self, copy: _Copy, message: Heartbeat, now: SimTime) -> Outcome:
         """Changes to another leadership; what is known of the parent is of no use there."""
+        self._left[self.leadership] = self._round
         self.leadership = message.leadership
         self._other = None
         self._gap.interrupted()
@@ -129,11 +139,16 @@ class Election:
         self._excluded = {node: until for node, until in self._excluded.items() if now < until}
         changes: Sequence[Change] = ()
         self._compare(copy)
-        is_early = self._parameters.sticky_parent and self.parent not in (None, copy.sender)
-        relay = self._relay_after(self._parameters.relay_jitter if is_early or copy.is_weak else 0)
+        relay = self._relay_after(self._patience(copy))
         if self._is_fit_at_once(copy) and (self.parent is None or not self._parameters.sticky_parent):
             changes = self._set_parent(copy)
         return [relay, SetTimer(_CHOOSE, self._parameters.parent_window), self._time_out()], changes
+
+    def _patience(self, copy: _Copy) -> SimTime:
+        """How long to wait for the parent's copy, which each hop's jitter makes later, or for a stronger one."""
+        if self._parameters.sticky_parent and self.parent not in (None, copy.sender):
+            return min(max(1, copy.hops) * self._parameters.relay_jitter, self._parameters.parent_window)
+        return self._parameters.relay_jitter if copy.is_weak else 0
 
     def _is_fit_at_once(self, copy: _Copy) -> bool:
         """Whether a round's first copy can make a parent before the choice; with `sticky_parent` a weak one waits."""
@@ -220,10 +235,12 @@ class Election:
 
     def _lose_leader(self, now: SimTime) -> Outcome:
         self._gap.interrupted()
+        self._left[self.leadership] = self._round
         self.leadership, other = NO_LEADERSHIP, self._other
         changes = self._set_parent(None)
         if other is not None and now - other[0] < self._parameters.leader_time_out_min:
             actions, more = self._follow(other[1], other[2], now)
+            actions = [*actions, CancelTimer(_RELAY)]  # it is an old round, perhaps of a leader that is lost as well
         elif self._is_broker:
             self.leadership, self._round = Leadership(now // MILLISECOND, self._node), 0
             actions, more = self._lead(now)
@@ -237,12 +254,12 @@ class Election:
 
     def _age(self, now: SimTime) -> Sequence[Change]:
         """Forgets the children that have not been heard for too many rounds."""
-        patience = (self._parameters.allowed_heartbeat_loss + 1) * self._parameters.heartbeat_interval
+        rounds = self._parameters.allowed_heartbeat_loss + 1
+        patience = rounds * self._parameters.heartbeat_interval + self._parameters.parent_window
         gone = [child for child, heard in self.children.items() if now - heard > patience]
         for child in gone:
             del self.children[child]
         return [NeighbourGone(child, moved=False) for child in gone]
 
     def _time_out(self) -> SetTimer:
-        stretch = 1 + _TIME_OUT_SPREAD * self._random.random()
-        return SetTimer(_TIME_OUT, round(self._gap.time_out() * stretch))
+        return SetTimer(_TIME_OUT, self._gap.time_out(self._random))

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from random import Random
+
 from python_protocol.delay import DelayEstimate
 from python_protocol.election.parameters import ElectionParameters
 from python_protocol.simtime import SimTime
+
+_SPREAD = 1 / 4
+"""Time-outs are drawn from this much more than the estimate, so that not all brokers become leaders at once."""
+
+
+def longest_time_out(parameters: ElectionParameters) -> float:
+    """In ns: what no time-out exceeds."""
+    return (1 + _SPREAD) * parameters.leader_time_out_max
 
 
 class GapEstimate:
@@ -25,6 +35,7 @@ class GapEstimate:
         """The next gap is that of another leader, or of a partition, and no sample."""
         self._last = None
 
-    def time_out(self) -> float:
-        """In ns."""
-        return min(max(self._gap.bound(), self._parameters.leader_time_out_min), self._parameters.leader_time_out_max)
+    def time_out(self, random: Random) -> SimTime:
+        """One to set now."""
+        bound = max(self._gap.bound(), self._parameters.leader_time_out_min)
+        return round(min(bound, self._parameters.leader_time_out_max) * (1 + _SPREAD * random.random()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -141,6 +142,48 @@ def test_without_the_leader_another_one_that_was_heard_is_followed() -> None:
         assert list(changes) == [ParentChanged(None)] + [ParentChanged(3)] * follows
 
 
+def test_another_leader_heard_before_is_followed_without_passing_on_its_old_round() -> None:
+    """That leader may be lost as well: its next round is passed on, if there is one."""
+    made = election()
+    one_round(made, 1, (2, 0, STRONG))
+    younger = Leadership(2000, 8)
+    made.receive(3, copy(4, 1, leadership=younger), STRONG, 3 * SECOND)
+    actions, _ = made.timer(TIME_OUT, 4 * SECOND)
+    assert actions[-1] == CancelTimer(RELAY)
+    assert pause(actions, TIME_OUT) >= PARAMETERS.leader_time_out_min
+    made.receive(3, copy(5, 1, leadership=younger), STRONG, 4 * SECOND)
+    assert sent(made.timer(RELAY, 4 * SECOND)) == [copy(5, 2, leadership=younger, parent=3)]
+
+
+@pytest.mark.parametrize("number", [6, 7, 8])
+def test_a_leader_that_was_lost_is_followed_again_only_for_a_new_round(number: int) -> None:
+    """A copy of a round heard before is an echo: passed on again and again it could circulate for ever."""
+    made = election()
+    one_round(made, 7, (2, 0, STRONG))
+    made.timer(TIME_OUT, 10 * SECOND)
+    made.receive(3, copy(number, 1), STRONG, 11 * SECOND)
+    assert (made.leadership == LEADER) == (number > 7)
+
+
+def test_a_leader_that_was_left_is_followed_again_only_for_a_new_round() -> None:
+    """Also if it was left for an older one, and that one was lost."""
+    made = election()
+    one_round(made, 7, (2, 0, STRONG))
+    made.receive(3, copy(1, 1, leadership=Leadership(999, 8)), STRONG, 8 * SECOND)
+    made.receive(2, copy(7, 0), STRONG, 9 * SECOND)
+    made.timer(TIME_OUT, 10 * SECOND)
+    assert made.receive(2, copy(7, 0), STRONG, 11 * SECOND) == NOTHING
+    assert made.is_leader
+
+
+def test_a_leader_that_was_down_does_not_follow_itself() -> None:
+    """Its neighbours may still pass on what it said before it crashed."""
+    made = election()
+    made.start(5 * SECOND)
+    assert made.receive(2, copy(9, 1, leadership=Leadership(1000, ME)), STRONG, 6 * SECOND) == NOTHING
+    assert made.leadership == NO_LEADERSHIP
+
+
 def test_old_rounds_are_not_followed() -> None:
     """A copy that comes late says nothing of the way now."""
     made = election()
@@ -167,12 +210,21 @@ def test_a_round_waits_for_the_parents_copy() -> None:
     made = election()
     one_round(made, 1, (2, 2, STRONG))
     actions, _ = made.receive(3, copy(2, 3), STRONG, 2 * SECOND)
-    assert PARAMETERS.relay_jitter <= pause(actions, RELAY) <= 2 * PARAMETERS.relay_jitter
+    assert 3 * PARAMETERS.relay_jitter <= pause(actions, RELAY) <= 4 * PARAMETERS.relay_jitter
     actions, _ = made.receive(2, copy(2, 2), STRONG, 2 * SECOND)
     assert pause(actions, RELAY) <= PARAMETERS.relay_jitter
     assert sent(made.timer(RELAY, 2 * SECOND)) == [copy(2, 3, parent=2)]
     made.receive(3, copy(3, 3), STRONG, 3 * SECOND)
     assert sent(made.timer(RELAY, 3 * SECOND)) == [copy(3, 4, parent=2)]
+
+
+@pytest.mark.parametrize(("hops", "jitters"), [(0, 1), (1, 1), (2, 2), (5, 5), (6, 5)])
+def test_the_wait_for_the_parents_copy_grows_with_the_hops(hops: int, jitters: int) -> None:
+    """On its way that copy may have been late by the jitter of each hop; after `parent_window` it is too late."""
+    made = election()
+    one_round(made, 1, (2, hops, STRONG))
+    actions, _ = made.receive(3, copy(2, hops), STRONG, 2 * SECOND)
+    assert 0 <= pause(actions, RELAY) - jitters * PARAMETERS.relay_jitter <= PARAMETERS.relay_jitter
 
 
 def test_hops_do_not_overflow() -> None:
@@ -308,12 +360,12 @@ def test_children_appear_with_their_role_and_go_when_they_move() -> None:
 
 
 def test_a_silent_child_is_gone() -> None:
-    """After one round more than `allowed_heartbeat_loss`; the next that we broadcast ourselves shows it."""
+    """After one round more than `allowed_heartbeat_loss`, and some jitter; our next broadcast shows it."""
     made = election()
     made.timer(TIME_OUT, 0)
     made.receive(2, copy(1, 1, leadership=Leadership(0, ME), parent=ME), STRONG, 0)
-    assert made.timer(LEAD, 3 * SECOND)[1] == []
-    assert made.timer(LEAD, 3 * SECOND + 1)[1] == [NeighbourGone(2, moved=False)]
+    assert made.timer(LEAD, 3 * SECOND + PARAMETERS.parent_window)[1] == []
+    assert made.timer(LEAD, 3 * SECOND + PARAMETERS.parent_window + 1)[1] == [NeighbourGone(2, moved=False)]
     assert made.timer(LEAD, 4 * SECOND)[1] == []
 
 
