@@ -10,10 +10,13 @@ sender's own parent, so that a node knows its children too. How what the thesis 
   stable leader stays. Nodes order the names alike whatever their clocks show; clocks decide only how old "older" is.
 - *When a leader is lost.* After a time-out that adapts to the gaps between rounds, a broker follows another leader
   that it has heard meanwhile, or begins a leadership of its own, the youngest, which any other it meets will end.
+- *Whom to follow again.* A leader that was left is followed again only for a round that is new, so that each node
+  passes each round on at most once: the last rounds of a leader that is lost would else lead nodes astray.
 - *Which parent.* Without `sticky_parent` each round's first sender. With it a parent is kept while its copies come
   at no more hops than the round's best; the choice is made half a round after the first copy, when all are there.
-- *When to pass a round on.* With `sticky_parent` after the parent's copy, if that comes soon: what a node tells of its
-  hops then depends on its place in the tree, not on which copy happened to be first. Else after the first copy.
+- *When to pass a round on.* With `sticky_parent` after the parent's copy, for which it waits a jitter for each hop:
+  what a node tells of its hops then depends on its place in the tree, not on which copy happened to be first. If that
+  copy does not come, or without `sticky_parent`, after the first copy.
 - *Weak copies* travel far and so come first and with few hops, over links that lose the longer messages. They make a
   parent only where there is no other, and whoever has heard no other waits longer before it passes the round on.
 

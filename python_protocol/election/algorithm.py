@@ -105,8 +105,9 @@ class Election:
 
     def _receive_news(self, copy: _Copy, message: Heartbeat, now: SimTime) -> Outcome:
         """Another leadership, or a new round of our leader's."""
+        self._excluded = {node: until for node, until in self._excluded.items() if now < until}
         if message.leadership == self.leadership:
-            return self._begin_round(copy, message, now)
+            return self._begin_round(copy, message, now), self._take_at_once(copy)
         if self._is_echo(message):
             return NOTHING
         if message.leadership < self.leadership:
@@ -127,22 +128,22 @@ class Election:
         self.leadership = message.leadership
         self._other = None
         self._gap.interrupted()
-        actions, changes = self._begin_round(copy, message, now)
-        changes = (*changes, *self._set_parent(copy if self._is_fit_at_once(copy) else None))
-        return [CancelTimer(_LEAD), *actions], changes
+        changes = self._set_parent(copy if self._is_fit_at_once(copy) else None)
+        return [CancelTimer(_LEAD), *self._begin_round(copy, message, now)], changes
 
-    def _begin_round(self, copy: _Copy, message: Heartbeat, now: SimTime) -> Outcome:
+    def _begin_round(self, copy: _Copy, message: Heartbeat, now: SimTime) -> Sequence[Action]:
         self._round = message.round
         self._best = self._parent_copy = None
         self._told_hops = MAX_HOPS
         self._gap.heard(now)
-        self._excluded = {node: until for node, until in self._excluded.items() if now < until}
-        changes: Sequence[Change] = ()
         self._compare(copy)
         relay = self._relay_after(self._patience(copy))
-        if self._is_fit_at_once(copy) and (self.parent is None or not self._parameters.sticky_parent):
-            changes = self._set_parent(copy)
-        return [relay, SetTimer(_CHOOSE, self._parameters.parent_window), self._time_out()], changes
+        return [relay, SetTimer(_CHOOSE, self._parameters.parent_window), self._time_out()]
+
+    def _take_at_once(self, copy: _Copy) -> Sequence[Change]:
+        """A round's first sender is the parent of who has none; without `sticky_parent`, of everyone."""
+        is_free = self.parent is None or not self._parameters.sticky_parent
+        return self._set_parent(copy) if is_free and self._is_fit_at_once(copy) else ()
 
     def _patience(self, copy: _Copy) -> SimTime:
         """How long to wait for the parent's copy, which each hop's jitter makes later, or for a stronger one."""

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from python_protocol.codec import MessageSet
-from python_protocol.election import NO_LEADERSHIP, Election, ElectionParameters, ElectionTimer, Heartbeat, Leadership
+from python_protocol.election import (
+    NO_LEADERSHIP,
+    Election,
+    ElectionParameters,
+    ElectionTimer,
+    Heartbeat,
+    Leadership,
+    settling_rounds,
+)
 from python_protocol.overlay import NOTHING, Change, NeighbourAppeared, NeighbourGone, Outcome, ParentChanged
 from python_protocol.roles import BROADCAST, NodeId
 from python_protocol.simtime import MILLISECOND, SECOND, SimTime
@@ -227,6 +235,15 @@ def test_the_wait_for_the_parents_copy_grows_with_the_hops(hops: int, jitters: i
     assert 0 <= pause(actions, RELAY) - jitters * PARAMETERS.relay_jitter <= PARAMETERS.relay_jitter
 
 
+def test_another_leader_is_told_of_without_waiting() -> None:
+    """The parent's copy is worth waiting for only in the rounds of its leader."""
+    made = election()
+    one_round(made, 1, (2, 5, STRONG))
+    actions, _ = made.receive(3, copy(7, 5, leadership=Leadership(500, 8)), STRONG, 2 * SECOND)
+    assert pause(actions, RELAY) <= PARAMETERS.relay_jitter
+    assert sent(made.timer(RELAY, 2 * SECOND)) == [copy(7, 6, leadership=Leadership(500, 8), parent=3)]
+
+
 def test_hops_do_not_overflow() -> None:
     """What a heartbeat cannot tell is cut to what it can."""
     made = election()
@@ -272,6 +289,14 @@ def test_a_weak_copy_makes_no_parent_where_there_is_a_strong_one() -> None:
     made = election()
     assert one_round(made, 1, (2, 1, WEAK), (3, 4, STRONG), (4, 2, WEAK)) == [ParentChanged(3)]
     assert one_round(made, 2, (2, 1, WEAK), (3, 4, STRONG)) == []
+
+
+def test_a_copy_at_the_limit_is_not_weak() -> None:
+    """Neither the round's first nor a later one."""
+    made = election()
+    limit = PARAMETERS.weak_signal_dbm
+    assert one_round(made, 1, (2, 3, limit)) == [ParentChanged(2)]
+    assert one_round(made, 2, (2, 3, STRONG), (3, 2, limit), (4, 1, WEAK)) == [ParentChanged(3)]
 
 
 def test_a_weak_copy_makes_a_parent_where_there_is_no_other() -> None:
@@ -444,3 +469,24 @@ def test_a_heartbeat_is_broadcast_on_within_milliseconds_of_its_time() -> None:
     assert min(pauses) < 10 * MILLISECOND
     assert max(pauses) > PARAMETERS.relay_jitter - 10 * MILLISECOND
     assert max(pauses) <= PARAMETERS.relay_jitter
+
+
+# The bound
+
+SLOW = ElectionParameters(
+    heartbeat_interval=2 * SECOND,
+    relay_jitter=50 * MILLISECOND,
+    parent_window=400 * MILLISECOND,
+    allowed_heartbeat_loss=1,
+    leader_time_out_min=6 * SECOND,
+    leader_time_out_max=8 * SECOND,
+)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "depth", "rounds"),
+    [(PARAMETERS, 0, 9 + 1 + 4), (PARAMETERS, 3, 16 + 1 + 7), (SLOW, 4, 11 + 1 + 7)],
+)
+def test_the_bound_follows_from_the_parameters(parameters: ElectionParameters, depth: int, rounds: int) -> None:
+    """By hand: floods and time-outs of 8.75 s, 15.05 s and 22 s, a round of the leader that is left, and the tree."""
+    assert settling_rounds(parameters, depth) == rounds

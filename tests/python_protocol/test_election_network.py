@@ -112,6 +112,20 @@ def test_a_round_that_comes_late_to_a_parent_moves_nobody(seed: int) -> None:
 
 
 @given(histories(), seeds)
+@settings(max_examples=20)
+def test_the_letter_of_the_thesis_settles_on_its_leaders(network: Network, seed: int) -> None:
+    """With `sticky_parent` false, too, nobody follows another leader after that time; only the parents change."""
+    parameters = {"sticky_parent": "false"}
+    settled = settled_at(network, parameters)
+    rows = network.run(settled + QUIET, seed=seed, parameters=parameters)
+    assert [row for row in of(rows, FOLLOW) if row["time_s"] > settled / SECOND] == []
+    found = places(rows, network.nodes)
+    for partition in network.partitions():
+        (leadership,) = {found[broker].leadership for broker in partition}
+        assert leadership.leader in partition
+
+
+@given(histories(), seeds)
 @settings(max_examples=30)
 def test_a_node_sends_each_round_once(network: Network, seed: int) -> None:
     """No heartbeat circulates for ever, be its leader lost or not; only a crash makes a node forget what it sent."""
@@ -119,6 +133,23 @@ def test_a_node_sends_each_round_once(network: Network, seed: int) -> None:
     sent = Counter((row["node"], row["detail"]) for row in of(rows, HEARTBEAT))
     crashes = Counter(row["node"] for row in of(rows, CRASH))
     assert all(times <= 1 + crashes[node] for (node, _), times in sent.items())
+
+
+def test_the_last_round_of_a_lost_leader_does_not_go_round_for_ever() -> None:
+    """In a ring that it takes longer to go round than the time-out, each node would follow it whenever it comes by.
+
+    The leader is lost at 25 s; its last rounds are under way for 4 s.
+    """
+    line: Edges = [(node, node + 1) for node in range(1, 85)]
+    joins, leaves = LinkChange(10 * SECOND, 0, 1, up=True), LinkChange(25 * SECOND + 1, 0, 1, up=False)
+    closes = LinkChange(25 * SECOND + 1, 85, 1, up=True)
+    behind = dict.fromkeys(range(1, 86), 100 * SECOND)
+    rows = Network(86, line, (), [joins, leaves, closes], (), behind).run(50 * SECOND)
+    followers = [row for row in of(rows, FOLLOW) if row["peer"] == 0 and row["node"] != 0]
+    assert {row["node"] for row in followers} == set(range(1, 86))
+    assert max(row["time_s"] for row in followers) < 30
+    (leadership,) = {place.leadership for place in places(rows, 86)[1:]}
+    assert leadership.leader != 0
 
 
 @given(connected_graphs(9), st.data(), seeds)
