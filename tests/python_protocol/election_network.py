@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import NamedTuple
 
-from bridge.backends.ideal import LinkChange
-from bridge.scenario import Workload
-from python_protocol.actions import Action, CancelTimer, Note, Send, SetTimer
+from bridge.scenario import Fault, LinkChange, Workload
+from python_protocol.actions import Action, Note, Send
 from python_protocol.agent import Agent
 from python_protocol.codec import MessageSet
 from python_protocol.election import (
@@ -20,35 +18,15 @@ from python_protocol.election import (
     Heartbeat,
     Leadership,
 )
-from python_protocol.events import Event, Received, Started, TimerFired
+from python_protocol.events import Crashed, Event, Received, Recovered, Started, TimerFired
 from python_protocol.notes import MIGRATE
-from python_protocol.overlay import Change, NeighbourAppeared, NeighbourGone, Outcome, ParentChanged
+from python_protocol.overlay import NOTHING, Change, NeighbourAppeared, NeighbourGone, Outcome, ParentChanged
 from python_protocol.roles import NodeId, Role
 from python_protocol.simtime import SimTime
+from spark.schema import CRASH
 from tests.support.runs import Edges, Row, distances, of, run
 
-FOLLOW, APPEARED, GONE, CRASH, HEARTBEAT = "follow", "appeared", "gone", "crash", "heartbeat"
-_TIMERS = tuple(map(ElectionTimer, ("lead", "relay", "choose", "time-out")))
-
-
-class Outage(NamedTuple):
-    """`node` is down from `start` to `end`, and has forgotten everything then."""
-
-    node: NodeId
-    start: SimTime
-    end: SimTime
-
-
-@dataclass(frozen=True, slots=True)
-class _Crash:
-    """The key of the timer at which a node goes down; it comes back `length` later."""
-
-    length: SimTime
-
-
-@dataclass(frozen=True, slots=True)
-class _Recovery:
-    """The key of the timer at which a node comes back."""
+FOLLOW, APPEARED, GONE, HEARTBEAT = "follow", "appeared", "gone", "heartbeat"
 
 
 class Electing(Agent):
@@ -58,46 +36,30 @@ class Electing(Agent):
     messages = MessageSet((Heartbeat,))
     clocks: Mapping[NodeId, SimTime] = {}
     """What a node's clock shows at the start of the run; 0 where it is not given."""
-    outages: Sequence[Outage] = ()
 
     def __init__(self, node: NodeId, roles: Role, parameters: ElectionParameters, random: Random) -> None:
         super().__init__(node, roles, parameters, random)
-        self._election = self._forgetful()
-        self._leadership = self._election.leadership
-        self._is_up = True
+        self._forget()
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
-        clock = now + self.clocks.get(self.node, 0)
-        match event:
-            case Started():
-                return [*self._crashes(), *self._follow(self._election.start(clock))]
-            case TimerFired(key=_Crash(length=length)):
-                return self._crash(length)
-            case TimerFired(key=_Recovery()):
-                self._is_up = True
-                return self._follow(self._election.start(clock))
-            case Received(message=Heartbeat() as message) if self._is_up:
-                return self._follow(self._election.receive(event.sender, message, event.rssi_dbm, clock))
-            case TimerFired(key=ElectionTimer() as key):
-                return self._follow(self._election.timer(key, clock))
-        return ()
-
-    def _forgetful(self) -> Election:
-        return Election(self.node, Role.BROKER in self.roles, self.parameters, self.random)
-
-    def _crashes(self) -> list[Action]:
-        mine = [outage for outage in self.outages if outage.node == self.node]
-        return [SetTimer(_Crash(end - start), start) for _, start, end in mine]
-
-    def _crash(self, length: SimTime) -> list[Action]:
-        self._is_up = False
-        self._election = self._forgetful()
-        self._leadership = self._election.leadership
-        return [*map(CancelTimer, _TIMERS), SetTimer(_Recovery(), length), Note(CRASH)]
-
-    def _follow(self, outcome: Outcome) -> list[Action]:
-        actions, changes = outcome
+        if isinstance(event, Crashed):
+            self._forget()
+        actions, changes = self._outcome(event, now + self.clocks.get(self.node, 0))
         return [*actions, *map(_note_change, changes), *self._note_leader(), *_note_heartbeats(actions)]
+
+    def _forget(self) -> None:
+        self._election = Election(self.node, Role.BROKER in self.roles, self.parameters, self.random)
+        self._leadership = self._election.leadership
+
+    def _outcome(self, event: Event, now: SimTime) -> Outcome:
+        match event:
+            case Started() | Recovered():
+                return self._election.start(now)
+            case Received(message=Heartbeat() as message):
+                return self._election.receive(event.sender, message, event.rssi_dbm, now)
+            case TimerFired(key=ElectionTimer() as key):
+                return self._election.timer(key, now)
+        return NOTHING
 
     def _note_leader(self) -> list[Note]:
         if self._election.leadership == self._leadership:
@@ -138,12 +100,12 @@ class Network:
     links: Edges
     clients: Collection[NodeId] = ()
     changes: Sequence[LinkChange] = ()
-    outages: Sequence[Outage] = ()
+    faults: Sequence[Fault] = ()
     clocks: Mapping[NodeId, SimTime] = field(default_factory=dict)
 
     def run(self, until: SimTime, *, seed: int = 0, parameters: Mapping[str, str] | None = None) -> list[Row]:
         """The trace of its election."""
-        agent = type("ElectingHere", (Electing,), {"clocks": self.clocks, "outages": self.outages})
+        agent = type("ElectingHere", (Electing,), {"clocks": self.clocks})
         roles = [Role.SUBSCRIBER if node in self.clients else Role.BROKER for node in range(self.nodes)]
         return run(
             agent,
@@ -152,6 +114,7 @@ class Network:
             Workload(),
             roles=roles,
             changes=self.changes,
+            faults=self.faults,
             time_limit=until,
             parameters=parameters,
             seed=seed,
@@ -160,14 +123,15 @@ class Network:
     @property
     def last_change(self) -> SimTime:
         """When it comes to rest; the start is a change, too."""
-        return max([0, *(change.time for change in self.changes), *(outage.end for outage in self.outages)])
+        return max([0, *(change.at for change in self.changes), *(fault.at for fault in self.faults)])
 
     @property
     def links_left(self) -> Edges:
         """The links after all changes, once each, the smaller end first."""
         left = {(min(ends), max(ends)) for ends in self.links}
-        for _, a, b, up in sorted(self.changes, key=lambda change: change.time):
-            (left.add if up else left.discard)((min(a, b), max(a, b)))
+        for change in sorted(self.changes, key=lambda change: change.at):
+            ends = (min(change.a, change.b), max(change.a, change.b))
+            (left.add if change.up else left.discard)(ends)
         return sorted(left)
 
     @property

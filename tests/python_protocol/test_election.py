@@ -295,7 +295,7 @@ def test_a_copy_at_the_limit_is_not_weak() -> None:
     """Neither the round's first nor a later one."""
     made = election()
     limit = PARAMETERS.weak_signal_dbm
-    assert one_round(made, 1, (2, 3, limit)) == [ParentChanged(2)]
+    assert list(made.receive(2, copy(1, 3), limit, SECOND)[1]) == [ParentChanged(2)]
     assert one_round(made, 2, (2, 3, STRONG), (3, 2, limit), (4, 1, WEAK)) == [ParentChanged(3)]
 
 

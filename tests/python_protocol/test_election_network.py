@@ -9,18 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.backends.ideal import LinkChange
+from bridge.scenario import Fault, FaultKind, LinkChange
 from python_protocol.election import ElectionParameters, Leadership, settling_rounds
 from python_protocol.notes import MIGRATE
 from python_protocol.parameters import parse_parameters
 from python_protocol.roles import NodeId
 from python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from spark.schema import CRASH
 from tests.python_protocol.election_network import (
-    CRASH,
     FOLLOW,
     HEARTBEAT,
     Network,
-    Outage,
     assert_settled,
     places,
     unrest,
@@ -60,12 +59,20 @@ def histories(draw: st.DrawFn, most: int = 12) -> Network:
     down = st.sampled_from(list(links)).map(lambda ends: (*ends, False))
     anything = st.tuples(edges(nodes), st.booleans()).map(lambda change: (*change[0], change[1]))
     changes = [LinkChange(draw(times), *change) for change in draw(st.lists(down | anything, max_size=8))]
-    outages = [Outage(node, start := draw(times), start + 1 + draw(times)) for node in draw(crashing(nodes))]
-    return Network(nodes, links, clients, changes, outages, draw(clocks(nodes)))
+    return Network(nodes, links, clients, changes, draw(faults(nodes)), draw(clocks(nodes)))
 
 
-def crashing(nodes: int) -> st.SearchStrategy[set[NodeId]]:
-    return st.sets(st.integers(0, nodes - 1), max_size=2)
+@st.composite
+def faults(draw: st.DrawFn, nodes: int) -> list[Fault]:
+    """Up to two nodes crash or freeze, and recover."""
+    found = []
+    for node in draw(st.sets(st.integers(0, nodes - 1), max_size=2)):
+        found += outage(node, 1 + draw(times), draw(times), draw(st.sampled_from([FaultKind.CRASH, FaultKind.FREEZE])))
+    return sorted(found, key=lambda fault: fault.at)
+
+
+def outage(node: NodeId, start: SimTime, length: SimTime, kind: FaultKind = FaultKind.CRASH) -> list[Fault]:
+    return [Fault(start, node, kind), Fault(start + length + 1, node, FaultKind.RECOVER)]
 
 
 def settled_at(network: Network, parameters: Mapping[str, str] | None = None) -> SimTime:
@@ -198,7 +205,7 @@ def test_a_leader_that_comes_back_after_a_crash_follows_its_successor(
     shown = data.draw(clocks(nodes))
     first = leaderships(Network(nodes, links, (), (), (), shown), 12 * SECOND, seed)[0]
     back = 12 * SECOND + settled_at(Network(nodes, links))
-    network = Network(nodes, links, (), (), [Outage(first.leader, 12 * SECOND, back)], shown)
+    network = Network(nodes, links, (), (), outage(first.leader, 12 * SECOND, back - 12 * SECOND), shown)
     rows = network.run(settled_at(network), seed=seed)
     found = places(rows, nodes, back / SECOND)
     successor = min(found[node].leadership for node in range(nodes) if node != first.leader)
@@ -224,7 +231,7 @@ def test_a_lost_leader_is_replaced_within_four_rounds() -> None:
     """While rounds came regularly the time-out is at its lower bound: 2.5 s, a quarter of that, and a flood."""
     for seed in range(5):
         (first,) = set(leaderships(Network(8, SEVEN_AND_ONE), 12 * SECOND, seed))
-        network = Network(8, SEVEN_AND_ONE, outages=[Outage(first.leader, 12 * SECOND, 60 * SECOND)])
+        network = Network(8, SEVEN_AND_ONE, faults=[Fault(12 * SECOND, first.leader, FaultKind.CRASH)])
         followed = of(network.run(40 * SECOND, seed=seed), FOLLOW)
         assert 14 < max(row["time_s"] for row in followed) < 16
 
