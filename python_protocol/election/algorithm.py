@@ -126,7 +126,6 @@ class Election:
         """Changes to another leadership; what is known of the parent is of no use there."""
         self._left[self.leadership] = self._round
         self.leadership = message.leadership
-        self._other = None
         self._gap.interrupted()
         changes = self._set_parent(copy if self._is_fit_at_once(copy) else None)
         return [CancelTimer(_LEAD), *self._begin_round(copy, message, now)], changes

@@ -360,7 +360,7 @@ def test_a_neighbour_given_up_is_no_parent_for_a_time() -> None:
     assert made.give_up(2, SECOND) == ((), (ParentChanged(None),))
     assert one_round(made, 2, (2, 1, STRONG)) == []
     assert one_round(made, 3, (2, 1, STRONG), (3, 2, STRONG)) == [ParentChanged(3)]
-    assert one_round(made, 5, (2, 1, STRONG), (3, 2, STRONG)) == [ParentChanged(2)]
+    assert one_round(made, 4, (2, 1, STRONG), (3, 2, STRONG)) == [ParentChanged(2)]
 
 
 def test_a_round_that_came_only_from_neighbours_given_up_is_not_passed_on() -> None:
