@@ -235,6 +235,14 @@ def test_the_wait_for_the_parents_copy_grows_with_the_hops(hops: int, jitters: i
     assert 0 <= pause(actions, RELAY) - jitters * PARAMETERS.relay_jitter <= PARAMETERS.relay_jitter
 
 
+def test_who_has_no_parent_waits_for_none() -> None:
+    """Its parent was given up; the first copy of the next round is passed on within a jitter."""
+    made = election()
+    one_round(made, 1, (2, 5, STRONG))
+    made.give_up(2, SECOND)
+    assert pause(made.receive(3, copy(2, 5), STRONG, 2 * SECOND)[0], RELAY) <= PARAMETERS.relay_jitter
+
+
 def test_another_leader_is_told_of_without_waiting() -> None:
     """The parent's copy is worth waiting for only in the rounds of its leader."""
     made = election()
