@@ -355,10 +355,12 @@ def test_nobody_as_far_away_as_told_becomes_the_parent() -> None:
     made = election()
     made.receive(2, copy(1, 1), STRONG, SECOND)
     made.timer(RELAY, SECOND)
-    made.receive(3, copy(1, 2), STRONG, SECOND)
     made.give_up(2, SECOND)
+    made.receive(3, copy(1, 2), STRONG, SECOND)
     assert made.timer(CHOOSE, SECOND) == ((), ())
     assert made.parent is None
+    made.receive(4, copy(1, 1), STRONG, SECOND)
+    assert list(made.timer(CHOOSE, SECOND)[1]) == [ParentChanged(4)]
 
 
 def test_a_neighbour_given_up_is_no_parent_for_a_time() -> None:
