@@ -448,6 +448,14 @@ def test_the_time_out_is_short_while_rounds_come_regularly() -> None:
     assert PARAMETERS.leader_time_out_min <= after <= PARAMETERS.leader_time_out_min * 5 // 4
 
 
+def test_time_outs_are_spread_over_a_quarter() -> None:
+    """Brokers that start together do not all become leaders together."""
+    starts = [Election(ME, True, PARAMETERS, Random(seed)).start(0)[0] for seed in range(100)]
+    time_outs = sorted(pause(actions, TIME_OUT) / PARAMETERS.leader_time_out_min for actions in starts)
+    assert 1 <= time_outs[0] < 1.05
+    assert 1.2 < time_outs[-1] <= 1.25
+
+
 def test_the_time_out_grows_when_rounds_are_lost() -> None:
     """Gaps of one and three seconds in turn: only the upper bound is beyond both."""
     times = [2 * number * SECOND + (number % 2) * SECOND for number in range(20)]
