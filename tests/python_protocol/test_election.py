@@ -316,6 +316,12 @@ def test_a_weak_copy_makes_a_parent_where_there_is_no_other() -> None:
     assert list(made.timer(CHOOSE, 2 * SECOND)[1]) == [ParentChanged(2)]
 
 
+@pytest.mark.parametrize(("first", "second"), [(2, 3), (3, 2)])
+def test_of_copies_that_are_alike_the_first_makes_the_parent(first: NodeId, second: NodeId) -> None:
+    """As figure 2.4 has it, whatever the nodes' ids."""
+    assert one_round(election(), 1, (first, 3, WEAK), (second, 3, WEAK)) == [ParentChanged(first)]
+
+
 def test_a_weak_copy_of_another_leadership_makes_no_parent_where_there_is_a_strong_one() -> None:
     """The way to the old leader is none to the new one."""
     made = election()
