@@ -234,7 +234,6 @@ class Election:
         return [self._heartbeat(0), SetTimer(_LEAD, self._parameters.heartbeat_interval)], self._age(now)
 
     def _lose_leader(self, now: SimTime) -> Outcome:
-        self._gap.interrupted()
         self._left[self.leadership] = self._round
         self.leadership, other = NO_LEADERSHIP, self._other
         changes = self._set_parent(None)

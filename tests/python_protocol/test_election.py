@@ -268,6 +268,11 @@ def test_the_sender_of_the_first_copy_is_the_parent_of_who_has_none() -> None:
     assert list(made.receive(2, copy(1, 3), STRONG, 0)[1]) == [ParentChanged(2)]
 
 
+def test_a_nearer_sender_in_the_same_round_takes_its_place() -> None:
+    """When the round's copies are all there."""
+    assert one_round(election(), 1, (2, 3, STRONG), (3, 2, STRONG)) == [ParentChanged(2), ParentChanged(3)]
+
+
 def test_a_clients_copy_makes_no_parent() -> None:
     """Brokers make the tree, clients hang on it."""
     made = election()
@@ -354,6 +359,9 @@ def test_a_parent_may_miss_some_rounds() -> None:
     for number in (5, 6):
         assert one_round(made, number, (3, 2, STRONG)) == []
     assert one_round(made, 7, (4, 3, STRONG), (3, 2, STRONG)) == [ParentChanged(3)]
+    for number in (8, 9):
+        assert one_round(made, number, (4, 3, STRONG)) == []
+    assert one_round(made, 10, (4, 3, STRONG)) == [ParentChanged(4)]
 
 
 def test_nobody_as_far_away_as_told_becomes_the_parent() -> None:

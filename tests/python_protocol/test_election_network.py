@@ -87,7 +87,7 @@ def leaderships(network: Network, at: SimTime, seed: int) -> list[Leadership]:
 
 
 @given(histories(), seeds, parameter_sets)
-@settings(max_examples=60)
+@settings(max_examples=120)
 def test_a_network_settles_within_its_bound_and_stays_so(
     network: Network, seed: int, parameters: dict[str, str]
 ) -> None:
@@ -99,7 +99,7 @@ def test_a_network_settles_within_its_bound_and_stays_so(
 
 
 @given(connected_graphs(12), seeds)
-@settings(max_examples=30)
+@settings(max_examples=50)
 def test_a_stable_network_has_no_migrations(graph: tuple[int, Edges], seed: int) -> None:
     """Once it has come to rest, all of its ways are the shortest, and no parent changes."""
     network = Network(*graph)
@@ -133,7 +133,7 @@ def test_the_letter_of_the_thesis_settles_on_its_leaders(network: Network, seed:
 
 
 @given(histories(), seeds)
-@settings(max_examples=30)
+@settings(max_examples=50)
 def test_a_node_sends_each_round_once(network: Network, seed: int) -> None:
     """No heartbeat circulates for ever, be its leader lost or not; only a crash makes a node forget what it sent."""
     rows = network.run(network.last_change + 20 * SECOND, seed=seed)
