@@ -140,7 +140,7 @@ def test_any_leadership_is_better_than_none(leadership: Leadership) -> None:
 def test_without_the_leader_another_one_that_was_heard_is_followed() -> None:
     """No leadership of its own is needed, if the other was heard just before."""
     younger = Leadership(2000, 8)
-    for heard, follows in ((9 * SECOND, True), (5 * SECOND, False)):
+    for heard, follows in ((9 * SECOND, True), (10 * SECOND - PARAMETERS.leader_time_out_min, False)):
         made = election()
         one_round(made, 1, (2, 0, STRONG))
         made.receive(3, copy(4, 1, leadership=younger), STRONG, heard)
@@ -416,6 +416,14 @@ def test_a_silent_child_is_gone() -> None:
     assert made.timer(LEAD, 3 * SECOND + PARAMETERS.parent_window)[1] == []
     assert made.timer(LEAD, 3 * SECOND + PARAMETERS.parent_window + 1)[1] == [NeighbourGone(2, moved=False)]
     assert made.timer(LEAD, 4 * SECOND)[1] == []
+
+
+def test_a_child_that_is_heard_stays() -> None:
+    """However long ago it appeared."""
+    made = election()
+    for number in (1, 4, 7):
+        made.receive(2, copy(number, 1, parent=ME), STRONG, number * SECOND)
+        assert made.timer(RELAY, (number + 3) * SECOND)[1] == []
 
 
 def test_a_follower_notices_silent_children_too() -> None:
