@@ -270,7 +270,10 @@ def test_the_sender_of_the_first_copy_is_the_parent_of_who_has_none() -> None:
 
 def test_a_nearer_sender_in_the_same_round_takes_its_place() -> None:
     """When the round's copies are all there."""
-    assert one_round(election(), 1, (2, 3, STRONG), (3, 2, STRONG)) == [ParentChanged(2), ParentChanged(3)]
+    made = election()
+    assert one_round(made, 1, (2, 3, STRONG), (3, 2, STRONG)) == [ParentChanged(2), ParentChanged(3)]
+    made.give_up(3, SECOND)
+    assert one_round(made, 2, (4, 3, STRONG), (5, 2, STRONG)) == [ParentChanged(4), ParentChanged(5)]
 
 
 def test_a_clients_copy_makes_no_parent() -> None:
