@@ -28,7 +28,7 @@ from typing import Any
 
 from python_protocol.actions import Action, Note, Send
 from python_protocol.brokers import broker
-from python_protocol.brokers.messages import Filters, Pub
+from python_protocol.brokers.messages import MAX_HOPS, Filters, Pub
 from python_protocol.brokers.storage import Storage
 from python_protocol.codec import Message
 from python_protocol.filters import Notification, NotificationId
@@ -36,9 +36,9 @@ from python_protocol.listing import Listing, by_first_column
 from python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
 from python_protocol.mft.parameters import MftParameters
 from python_protocol.mft.routing import Route, RoutingTable
-from python_protocol.mft.timestamps import MAX_HOPS, Timestamp, at_hops
+from python_protocol.mft.timestamps import Timestamp, at_hops
 from python_protocol.names import NOBODY, Names
-from python_protocol.notes import REPLAY, ROUTE, node_list
+from python_protocol.notes import REPLAY
 from python_protocol.roles import NodeId
 
 Recipients = dict[NodeId | None, list[NodeId]]
@@ -183,7 +183,7 @@ class Broker(broker.Broker):
         for subscriber, interface in matching:
             if interface != sender or sender not in self.neighbours:
                 recipients.setdefault(interface, []).append(subscriber)
-        actions = [] if is_known and not recipients else _note_route(notification, matching)
+        actions = [] if is_known and not recipients else broker.note_route(notification, (s for s, _ in matching))
         for interface, subscribers in recipients.items():
             handled.setdefault(interface, []).extend(subscribers)
             actions += self._send_pub(message, interface, subscribers)
@@ -195,7 +195,7 @@ class Broker(broker.Broker):
         cannot_go_on = interface == sender or not self.reaches(interface)
         if interface is None or cannot_go_on or message.hops > self._parameters.max_hops:
             return [note for one in message.notifications for note in self.storage.put(message.subscriber, one)]
-        return [Send(interface, replace(message, hops=self._radio_hops(message.hops, interface)))]
+        return [Send(interface, replace(message, hops=self.radio_hops(message.hops, interface)))]
 
     # Algorithm 4.3
 
@@ -318,7 +318,7 @@ class Broker(broker.Broker):
     def _send_pub(self, message: Pub, interface: NodeId | None, subscribers: list[NodeId]) -> list[Action]:
         """Algorithm 3.1, lines 17 to 21."""
         if interface is not None and self.reaches(interface):
-            return [Send(interface, Pub(message.notification, self._radio_hops(message.hops, interface)))]
+            return [Send(interface, Pub(message.notification, self.radio_hops(message.hops, interface)))]
         return [note for one in subscribers for note in self.storage.put(one, message.notification)]
 
     def _send_queued(self, subscriber: NodeId, interface: NodeId | None) -> list[Action]:
@@ -329,7 +329,7 @@ class Broker(broker.Broker):
         if not notifications:
             return []
         actions: list[Action] = [Note(REPLAY, notification_id=str(one.id), peer=subscriber) for one in notifications]
-        return [*actions, Send(interface, Rep(subscriber, notifications, self._radio_hops(0, interface)))]
+        return [*actions, Send(interface, Rep(subscriber, notifications, self.radio_hops(0, interface)))]
 
     def _flood(self, message: Sub | Uns | Bsub, sender: NodeId) -> list[Action]:
         """To all of N_i but the one from which the message came."""
@@ -361,9 +361,6 @@ class Broker(broker.Broker):
     def _locate(self, sender: NodeId, message: Sub | Uns | Mig) -> Route:
         return self.table.update(message.subscriber, sender, at_hops(message.timestamp, message.hops + 1))
 
-    def _radio_hops(self, hops: int, interface: NodeId) -> int:
-        return min(hops + (interface != self.node), MAX_HOPS)
-
     def _remember(self, identifier: NotificationId) -> Recipients:
         handled = self._handled.setdefault(identifier, {})
         if len(self._handled) > self._parameters.remembered:
@@ -383,10 +380,3 @@ class Broker(broker.Broker):
 def _is_from_client(sender: NodeId, message: Sub | Uns | Mig) -> bool:
     """Whether z = s: the subscriber itself has sent it, not the broker on the same node."""
     return sender == message.subscriber and message.hops == 0
-
-
-def _note_route(notification: Notification, matching: list[tuple[NodeId, NodeId | None]]) -> list[Action]:
-    if not matching:
-        return []
-    subscribers = node_list(subscriber for subscriber, _ in matching)
-    return [Note(ROUTE, notification_id=str(notification.id), detail=subscribers)]
