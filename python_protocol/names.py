@@ -31,8 +31,8 @@ class Names:
         """The broker on a node."""
         return self.node(node)
 
-    def client(self, node: NodeId | None) -> str:
-        """The subscriber or publisher on a node."""
+    def subscriber(self, node: NodeId | None) -> str:
+        """The subscriber on a node."""
         return self.node(node)
 
     def filter(self, one: Filter) -> str:

@@ -35,9 +35,9 @@ class NetworkNames(Names):
         """See `Names`."""
         return super().node(node) if node is None or node == BROADCAST else self._network.node_name(node)
 
-    def client(self, node: NodeId | None) -> str:
+    def subscriber(self, node: NodeId | None) -> str:
         """See `Names`."""
-        return NOBODY if node is None else self._network.client_name(node)
+        return NOBODY if node is None else self._network.subscriber_name(node)
 
     def filter(self, one: Filter) -> str:
         """See `Names`."""
@@ -121,13 +121,13 @@ class LineWriter:
         return f"{ends}  {failure.message.describe(self._names)} ({failure.reason})"
 
     def _deliver(self, entry: Entry, deliver: Deliver) -> str:
-        return f"{self._names.client(entry.node)} delivers {self._names.notification(deliver.notification)}"
+        return f"{self._names.subscriber(entry.node)} delivers {self._names.notification(deliver.notification)}"
 
     def _note(self, entry: Entry, note: Note) -> str:
         node, what = self._names.node(entry.node), self._subject(note)
         match note.name:
             case name if name in {STORE, REPLAY}:
-                return f"{node} {name}s {what} for {self._names.client(note.peer)}"
+                return f"{node} {name}s {what} for {self._names.subscriber(note.peer)}"
             case name if name == DROP:
                 return f"{node} drops {what} ({note.detail})"
             case name if name == MIGRATE:
@@ -140,10 +140,13 @@ class LineWriter:
         return note.message_type or ""
 
     def _view(self, view: View) -> Iterator[str]:
+        """Of the nodes that the command names, or of all that have something to show."""
+        show = view.look.show
         for node, listings in view.listings.items():
-            if view.look.show.what in listings:
+            listing = listings.get(show.what)
+            if listing is not None and (listing.rows or show.nodes):
                 yield self._names.node(node)
-                yield from (f"  {line}" for line in listings[view.look.show.what].lines())
+                yield from (f"  {line}" for line in listing.lines())
 
 
 ALWAYS_HIDDEN = {ROUTE}

@@ -54,14 +54,9 @@ class Network:
         """What the node is called as a whole: like its broker, if it has one."""
         return self.processes[node][0]
 
-    def client_name(self, node: NodeId) -> str:
-        """What its subscriber or publisher is called."""
-        names = self.processes[node]
-        return next((name for name in names if name[0] != "b"), names[0])
-
-    def broker_name(self, node: NodeId) -> str:
-        """What its broker is called."""
-        return self.node_name(node)
+    def subscriber_name(self, node: NodeId) -> str:
+        """What its subscriber is called; without one, the last of its names."""
+        return self.processes[node][-1]
 
 
 @dataclass(slots=True)

@@ -82,8 +82,8 @@ class Timeline:
     def add(self, number: int | None, line: Iterable[Timed]) -> None:
         """A line of commands: the first when the line before has had its time, or so long after that line's last."""
         first, *others = line
-        if isinstance(first.command, Start):
-            self._show_start(number)
+        if any(isinstance(one.command, Start) for one in (first, *others)):
+            self._show_start(number, alone=not others)
             return
         last = self.slots[-1]
         if first.after is not None:
@@ -120,8 +120,8 @@ class Timeline:
         roles |= Role.PUBLISHER if node in self._publishers else Role.NONE
         return roles | (Role.SUBSCRIBER if node in self._subscribers else Role.NONE)
 
-    def _show_start(self, number: int | None) -> None:
-        if len(self.slots) > 1 or number is None:
+    def _show_start(self, number: int | None, *, alone: bool) -> None:
+        if len(self.slots) > 1 or number is None or not alone:
             raise ValueError("'start' can only be the first command, without a setup before it")
         self.slots[0].number = number
 

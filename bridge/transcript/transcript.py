@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
@@ -52,7 +53,8 @@ def transcribe(path: Path, overrides: Overrides = Overrides()) -> str:
     if overrides.agent:
         head.agent, head.parameters, head.hidden = overrides.agent, {}, {}
     timeline = _read_commands(document, head, network)
-    with document.at(head.agent_line):
+    is_own = not (overrides.agent or overrides.parameters)
+    with document.at(head.agent_line) if is_own else nullcontext():
         agent = load_agent(head.agent)
         scenario = _scenario(timeline, agent, {**head.parameters, **overrides.parameters})
     hidden = _hidden(document, head, network, agent)
@@ -78,7 +80,10 @@ def _scenario(timeline: Timeline, agent: type[Agent], parameters: Mapping[str, s
     own = {one.name for one in fields(agent.parameters_type)}
     given = GIVEN_TREE if timeline.network.is_tree and own >= GIVEN_TREE.keys() else {}
     chosen = {**given, **parameters}
-    parse_parameters(agent.parameters_type, chosen)
+    try:
+        parse_parameters(agent.parameters_type, chosen)
+    except ValueError as error:
+        raise UserError(f"agent {timeline.head.agent}: {error}") from None
     return timeline.scenario(timeline.head.agent, chosen)
 
 

@@ -72,4 +72,4 @@ class Broker(ABC):
 
     def interface_name(self, interface: NodeId | None, names: Names) -> str:
         """What the papers' tables call an interface: a broker, or a client, of which one is on this node."""
-        return names.client(interface) if interface == self.node else names.node(interface)
+        return names.subscriber(interface) if interface == self.node else names.node(interface)
