@@ -221,7 +221,8 @@ def test_a_graph_can_change(run: Run) -> None:
 def test_another_agent_can_be_looked_at(run: Run) -> None:
     """Without the parameters and hidden messages of the file's own."""
     head = "agent mft storage_limit=3\nhide BMIG\ntree\n  b1\n    b2/s2\nclients p1@b1\n"
-    text = run("> s2 subscribes f1\n> p1 publishes e1\n", Overrides(agent="flooding"), head)
+    text = run("> s2 subscribes f1\n> show table\n> p1 publishes e1\n", Overrides(agent="flooding"), head)
+    assert "> show table\n(nothing)\n" in text
     assert "p1 -> *  FLOOD ttl=35 hop_count=0 notification=e1\n" in text
     assert "s2 delivers e1\n" in text
 
