@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from bridge.faults import Outage, outage_at, outages
 from bridge.scenario import (
     ChannelParameters,
     Command,
     Fault,
+    FaultKind,
     IdealLinks,
     LinkChange,
     MacParameters,
@@ -97,7 +99,7 @@ class Timeline:
 
     def scenario(self, agent: str, parameters: dict[str, str]) -> Scenario:
         """All of it, up to the end of the last slot."""
-        links = IdealLinks(self.head.delay, links=self.network.links, changes=tuple(self._links))
+        links = IdealLinks(delay=self.head.delay, links=self.network.links, changes=tuple(self._links))
         return Scenario(
             seed=self.head.seed,
             time_limit=self.slots[-1].end + NANOSECOND,
@@ -141,6 +143,8 @@ class Timeline:
         self._commands.append(Command(self._now, apply.node, apply.command))
 
     def _publish(self, publish: PublishEvent) -> None:
+        if self._outage(publish.node):
+            raise ValueError(f"{self.network.subscriber_name(publish.node)} is down, so it cannot publish")
         self._publishers.add(publish.node)
         self._commands.append(Command(self._now, publish.node, Publication(publish.attributes)))
         identifier = NotificationId(publish.node, self._published[publish.node])
@@ -174,7 +178,19 @@ class Timeline:
         self._links.append(LinkChange(self._now, relink.a, relink.b, relink.up))
 
     def _fail(self, fail: Fail) -> None:
+        outage = self._outage(fail.node)
+        possible = {
+            FaultKind.CRASH: outage is None or not outage.crashed,
+            FaultKind.FREEZE: outage is None,
+            FaultKind.RECOVER: outage is not None,
+        }
+        if not possible[fail.kind]:
+            state = "is up" if outage is None else "has crashed" if outage.crashed else "is frozen"
+            raise ValueError(f"{self.network.node_name(fail.node)} cannot {fail.kind.value}: it {state}")
         self._faults.append(Fault(self._now, fail.node, fail.kind))
+
+    def _outage(self, node: NodeId) -> Outage | None:
+        return outage_at(outages(self._faults), node, self._now)
 
 
 _DO: dict[type[Any], Callable[[Timeline, Any], None]] = {

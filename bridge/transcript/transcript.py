@@ -7,9 +7,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from bridge.backends.ideal import IdealBackend
+from bridge.backends.ideal.topology import make_ideal
 from bridge.errors import UserError
-from bridge.given_tree import tree_links
 from bridge.host import Host
 from bridge.registry import load_agent
 from bridge.scenario import Scenario
@@ -60,7 +59,7 @@ def transcribe(path: Path, overrides: Overrides = Overrides()) -> str:
     hidden = _hidden(document, head, network, agent)
     names = NetworkNames(network, head.vocabulary.filter_names, timeline.events)
     journal = Journal(timeline.looks, names)
-    _run(scenario, watched(agent, journal))
+    Host(scenario, watched(agent, journal), make_ideal(scenario), TraceWriter()).run()
     journal.reach(scenario.time_limit)
     if not overrides.agent:
         _refuse_unknown_listings(document, journal)
@@ -97,13 +96,6 @@ def _hidden(document: Document, head: Head, network: Network, agent: type[Agent]
                 raise UserError(unknown("type of message or note", name, dict.fromkeys(types | NOTES)))
     migrations = {MIGRATE} if network.is_tree else set()
     return ALWAYS_HIDDEN | migrations | head.hidden.keys()
-
-
-def _run(scenario: Scenario, agent: type[Agent]) -> None:
-    links = (*scenario.ideal.changes, *tree_links(scenario.tree))
-    nodes, limit = len(scenario.nodes), scenario.time_limit
-    backend = IdealBackend(nodes, scenario.ideal.links, limit, links, scenario.ideal.delay)
-    Host(scenario, agent, backend, TraceWriter()).run()
 
 
 def _refuse_unknown_listings(document: Document, journal: Journal) -> None:
