@@ -69,7 +69,3 @@ class Broker(ABC):
     def listings(self, names: Names) -> Mapping[str, Listing]:  # noqa: ARG002  # each protocol has its own
         """What a transcript can show of the broker, by name: "table" for R_i, "stored" for Q_i."""
         return {}
-
-    def interface_name(self, interface: NodeId | None, names: Names) -> str:
-        """What the papers' tables call an interface: a broker, or a client, of which one is on this node."""
-        return names.subscriber(interface) if interface == self.node else names.node(interface)
