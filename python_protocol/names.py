@@ -35,9 +35,9 @@ class Names:
         """The subscriber on a node."""
         return self.node(node)
 
-    def interface(self, interface: NodeId | None, client: NodeId) -> str:
-        """The z of a routing table: the client itself if it is on that node, else the node."""
-        return self.subscriber(interface) if interface == client else self.node(interface)
+    def interface(self, interface: NodeId | None, broker: NodeId) -> str:
+        """The z of a broker's routing table: another node, or the client on its own."""
+        return self.subscriber(interface) if interface == broker else self.node(interface)
 
     def filter(self, one: Filter) -> str:
         """A filter."""
