@@ -131,7 +131,11 @@ class LineWriter:
             case name if name == DROP:
                 return f"{node} drops {what} ({note.detail})"
             case name if name == MIGRATE:
-                return f"{node} migrates to {self._names.node(note.peer)}"
+                return (
+                    f"{node} has no parent"
+                    if note.peer is None
+                    else f"{node} migrates to {self._names.node(note.peer)}"
+                )
         return f"{node} notes {note.name} {what} {note.detail or ''}".rstrip()
 
     def _subject(self, note: Note) -> str:
