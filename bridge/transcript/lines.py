@@ -86,12 +86,10 @@ class LineWriter:
 
     def _visible(self, entries: list[Entry]) -> Iterator[Entry]:
         # What there is no way for is told at once: that is one line, not two.
-        failed = {(e.time, e.node, id(e.what.message)) for e in entries if isinstance(e.what, SendFailed)}
+        failed = {_transmission(entry, entry.what) for entry in entries if isinstance(entry.what, SendFailed)}
         for entry in entries:
-            what = entry.what
-            if isinstance(what, Send) and (entry.time, entry.node, id(what.message)) in failed:
-                continue
-            if self._kind(what) not in self._hidden:
+            is_told_below = isinstance(entry.what, Send) and _transmission(entry, entry.what) in failed
+            if not is_told_below and self._kind(entry.what) not in self._hidden:
                 yield entry
 
     def _kind(self, what: Send | SendFailed | Deliver | Note) -> str | None:
@@ -151,6 +149,10 @@ class LineWriter:
             if listing is not None and (listing.rows or show.nodes):
                 yield self._names.node(node)
                 yield from (f"  {line}" for line in listing.lines())
+
+
+def _transmission(entry: Entry, what: Send | SendFailed) -> tuple[SimTime, NodeId, NodeId, int]:
+    return entry.time, entry.node, what.destination, id(what.message)
 
 
 ALWAYS_HIDDEN = {ROUTE}

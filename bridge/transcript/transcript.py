@@ -73,6 +73,10 @@ def _read_commands(document: Document, head: Head, network: Network) -> Timeline
     for line in (*head.setup, *document.commands()):
         with document.at(line.number):
             timeline.add(line.number if line.is_command else None, reader.read(line.text))
+    for line in document.outputs:
+        if reader.knows(line.text.strip()):
+            with document.at(line.number):
+                raise UserError(f"{line.text.strip()!r} is no output; write > before a command")
     return timeline
 
 

@@ -69,6 +69,16 @@ def test_what_a_broken_link_loses_is_shown_where_it_is_lost(run: Run) -> None:
     ]
 
 
+def test_only_what_was_not_sent_is_shown_as_a_failure(run: Run) -> None:
+    """b1 does not know yet that b3 has gone, and floods to it and to b4."""
+    head = "agent mft\ntree\n  b1\n    b2/s2\n    b3\n    b4\n"
+    assert run("> s2 subscribes f2; after 1ms b3 is cut off\n", head=head).splitlines()[1:] == [
+        "b2 -> b1  SUB f2 s2 t=1 h=1",
+        "b1 -> b4  SUB f2 s2 t=1 h=2",
+        "b1 -x b3  SUB f2 s2 t=1 h=2 (no link)",
+    ]
+
+
 def test_commands_can_follow_before_all_is_quiet(run: Run) -> None:
     """In a line of their own, what follows from the command before is cut short there."""
     lines = run("> s3 subscribes f3\n> after 2ms s3 unsubscribes f3\n").splitlines()

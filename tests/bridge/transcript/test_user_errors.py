@@ -88,6 +88,11 @@ def test_a_file_without_commands_is_refused(write: Callable[[str], Path]) -> Non
     refuse(write(HEAD), 6, "there is no command; write one such as > s1 subscribes f1")
 
 
+def test_a_command_without_its_prompt_is_refused(write: Callable[[str], Path]) -> None:
+    """It would be taken for an output, and vanish."""
+    refuse(write(f"{HEAD}> s3 subscribes f1\ns3 subscribes f2\n"), 8, "'s3 subscribes f2' is no output; write > before")
+
+
 def test_what_is_no_text_is_refused(write: Callable[[str], Path]) -> None:
     """Such as a picture."""
     path = write("")
