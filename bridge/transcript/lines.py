@@ -16,7 +16,7 @@ from python_protocol.filters import Filter, Notification
 from python_protocol.names import NOBODY, Names
 from python_protocol.notes import DROP, MIGRATE, REPLAY, ROUTE, STORE
 from python_protocol.roles import BROADCAST, NodeId
-from python_protocol.simtime import SimTime, format_time
+from python_protocol.simtime import MILLISECOND, SimTime
 
 NOTHING = "(nothing)"
 """Below a command that nothing follows."""
@@ -79,7 +79,7 @@ class LineWriter:
         for entry in visible:
             slot = self._slot(entry.time)
             if slot.number is not None:
-                prefix = f"{format_time(entry.time - slot.start):>7} " if times else ""
+                prefix = f"{_milliseconds(entry.time - slot.start)} " if times else ""
                 found[slot.number].append(prefix + self._write[type(entry.what)](entry, entry.what))
         self._say_what_is_not_quiet(visible, found)
         return {number: lines or [NOTHING] for number, lines in found.items()}
@@ -149,6 +149,10 @@ class LineWriter:
             if listing is not None and (listing.rows or show.nodes):
                 yield self._names.node(node)
                 yield from (f"  {line}" for line in listing.lines())
+
+
+def _milliseconds(time: SimTime) -> str:
+    return f"{f'{time / MILLISECOND:.3f}'.rstrip('0').rstrip('.'):>5}ms"
 
 
 def _transmission(entry: Entry, what: Send | SendFailed) -> tuple[SimTime, NodeId, NodeId, int]:

@@ -114,7 +114,7 @@ def test_times_count_from_the_command(run: Run) -> None:
     commands = "delay 2500us\n> s3 subscribes f3\n"
     timed = run(commands, Overrides(times=True))
     assert timed.splitlines()[2:] == [
-        "     0s s3 -> b3  SUB f3 s3 t=1 h=0",
+        "    0ms s3 -> b3  SUB f3 s3 t=1 h=0",
         "  2.5ms b3 -> b1  SUB f3 s3 t=1 h=1",
         "    5ms b1 -> b2  SUB f3 s3 t=1 h=2",
     ]
