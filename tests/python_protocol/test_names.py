@@ -10,6 +10,7 @@ import pytest
 from python_protocol.aodv.messages import RouteError, RouteReply, RouteReplyAck, RouteRequest, Unreachable
 from python_protocol.brokers.messages import Filters, Pub
 from python_protocol.codec import DecodeError, Message, Reader, Writer
+from python_protocol.election.heartbeat import Heartbeat, Leadership
 from python_protocol.filters import Filter, Notification, NotificationId, parse_filter
 from python_protocol.link import LinkAck, LinkData
 from python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
@@ -49,6 +50,10 @@ DESCRIBED: list[tuple[Message, str]] = [
     (Bsub(6, (F1, F2), Timestamp(1, 1), 2), "BSUB s6 [f1 f2] T=(1,1) h=2"),
     (LinkData(4711, 8, Pub(E1, 2)), "PUB e1 hops=2 frame=4711.8"),
     (LinkAck(4711, 8), "ACK frame=4711.8"),
+    (
+        Heartbeat(Leadership(2839, 1), 4, 2, 3, is_broker=True),
+        "HEARTBEAT leader=n1 since=2839ms round=4 hops=2 parent=n3 broker",
+    ),
     (RouteReplyAck(), "RREP-ACK"),
     (
         RouteRequest(5, 1, 2, 7, 8, 9, 10, unknown_sequence=True),
@@ -90,6 +95,8 @@ def test_descriptions_leave_nothing_out(message: Any) -> None:
 
 
 def _other(value: Any) -> Any:
+    if isinstance(value, Leadership):
+        return Leadership(value.started, value.leader + 1)
     if isinstance(value, tuple):
         return value[1:] or (Known(1, 1, 1),)
     return not value if isinstance(value, bool) else OTHER[type(value)]
