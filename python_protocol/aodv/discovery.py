@@ -97,10 +97,11 @@ class Discovery:
 
     def learned(self, destination: NodeId, now: SimTime) -> None:
         """There is a new or better route to `destination`: what waited for it can go."""
+        search = self._searches.get(destination)
         route = self._state.table.active(destination, now)
-        search = self._searches.pop(destination, None)
         if search is None or route is None:
             return
+        del self._searches[destination]
         self._state.out.cancel_timer(DiscoveryTimer(destination))
         if search.lost_hop_count is not None and route.hop_count > search.lost_hop_count:
             # Section 6.12: the repaired way is longer, those before us may want to look for a better one.
@@ -118,6 +119,7 @@ class Discovery:
         search.is_sent = True
         request = self._make_request(destination, search.attempt.ttl)
         self._seen.add((request.originator, request.rreq_id), now)
+        self._state.table.keep(destination, now + 2 * self._state.parameters.net_traversal_time)
         self._state.out.broadcast(request, now)
         self._state.out.set_timer(DiscoveryTimer(destination), waiting_time(self._state.parameters, search.attempt))
 
@@ -146,6 +148,6 @@ class Discovery:
         self._packets.give_up(destination)
         route = self._state.table.get(destination)
         if route is not None and route.state is RouteState.BEING_REPAIRED:
-            # Section 6.12: it could not be repaired, so the loss is reported as if it had happened now.
-            route.state = RouteState.INVALID
+            # Section 6.12: it could not be repaired, so "it proceeds as described in section 6.11".
+            self._state.table.invalidate(route, now)
             self._errors.report([route], now)

@@ -7,11 +7,13 @@ from python_protocol.simtime import SimTime
 
 
 class Neighbours:
-    """`hello_timeout` and `blacklist_timeout` in ns."""
+    """A neighbour is watched for `watch_period` ns after its hello, and lost after `hello_timeout` ns of silence."""
 
-    def __init__(self, hello_timeout: SimTime, blacklist_timeout: SimTime) -> None:
+    def __init__(self, hello_timeout: SimTime, watch_period: SimTime, blacklist_timeout: SimTime) -> None:
         self._hello_timeout = hello_timeout
+        self._watch_period = watch_period
         self._blacklist_timeout = blacklist_timeout
+        self._said_hello: dict[NodeId, SimTime] = {}
         self.heard: dict[NodeId, SimTime] = {}
         """When those that are watched were last heard."""
         self.blacklisted: dict[NodeId, SimTime] = {}
@@ -19,7 +21,7 @@ class Neighbours:
 
     def hello(self, neighbour: NodeId, now: SimTime) -> None:
         """A hello came: from now on the neighbour is watched."""
-        self.heard[neighbour] = now
+        self.heard[neighbour] = self._said_hello[neighbour] = now
 
     def hear(self, neighbour: NodeId, now: SimTime) -> None:
         """Any other frame came: it counts as a sign of life of a neighbour that is watched."""
@@ -35,7 +37,8 @@ class Neighbours:
         silent = sorted(node for node, heard in self.heard.items() if heard + self._hello_timeout <= now)
         for neighbour in silent:
             del self.heard[neighbour]
-        return silent
+        # Section 6.9: only who said hello "within the past DELETE_PERIOD" is missed; others may have nothing to send.
+        return [neighbour for neighbour in silent if self._said_hello[neighbour] + self._watch_period > now]
 
     def blacklist(self, neighbour: NodeId, now: SimTime) -> None:
         """A RREP did not reach the neighbour: its RREQs are ignored for a while."""

@@ -27,9 +27,12 @@ class Requests:
         self._seen.add((request.originator, request.rreq_id), now)
         hop_count = min(request.hop_count + 1, 255)
         self._learn_reverse_route(sender, request, hop_count, now)
+        is_destination = request.destination == self._state.node
+        if is_destination:
+            self._renew_own_sequence(request)
         if self._state.is_silent(now):
             return
-        if request.destination == self._state.node:
+        if is_destination:
             self._answer_as_destination(request, now)
         elif route := self._usable_route(request, now):
             self._answer_for_destination(sender, request, route, now)
@@ -57,13 +60,14 @@ class Requests:
         is_new_enough = request.unknown_sequence or not is_newer(request.destination_sequence, route.sequence)
         return route if is_new_enough else None
 
-    def _answer_as_destination(self, request: RouteRequest, now: SimTime) -> None:
-        """Sections 6.1 and 6.6.1: with a sequence number that is as new as the request's."""
-        state = self._state
+    def _renew_own_sequence(self, request: RouteRequest) -> None:
+        """Section 6.1: as new as the request's; so a node learns its number again after a reboot (section 6.13)."""
         if not request.unknown_sequence:
-            state.sequence = newest(state.sequence, request.destination_sequence)
-        lifetime = state.parameters.my_route_timeout
-        self._reply(request, 0, state.sequence, lifetime, now)
+            self._state.sequence = newest(self._state.sequence, request.destination_sequence)
+
+    def _answer_as_destination(self, request: RouteRequest, now: SimTime) -> None:
+        """Section 6.6.1."""
+        self._reply(request, 0, self._state.sequence, self._state.parameters.my_route_timeout, now)
 
     def _answer_for_destination(self, sender: NodeId, request: RouteRequest, route: Route, now: SimTime) -> None:
         """Section 6.6.2, and 6.6.3 if the request wants it."""

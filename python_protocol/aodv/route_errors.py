@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from python_protocol.aodv.messages import MAX_UNREACHABLE, RouteError, Unreachable
 from python_protocol.aodv.rate_limit import RateLimit
-from python_protocol.aodv.routing_table import Route, RouteState
+from python_protocol.aodv.routing_table import Route
 from python_protocol.aodv.state import State
 from python_protocol.roles import BROADCAST, NodeId
-from python_protocol.sequence import following
 from python_protocol.simtime import SimTime
 
 
@@ -36,14 +35,12 @@ class RouteErrors:
                 route.precursors.clear()
 
     def refuse(self, destination: NodeId, sender: NodeId, now: SimTime) -> None:
-        """Case ii: data for `destination` came from `sender`, but there is no active route."""
+        """Case ii: data for `destination` came from `sender`, but there is no route over which it could go on."""
         route = self._state.table.get(destination)
         told = {sender}
         sequence = 0
         if route is not None:
-            if route.sequence_valid:
-                route.sequence = following(route.sequence)
-            route.lifetime = now + self._state.parameters.delete_period
+            self._state.table.invalidate(route, now)
             sequence = route.sequence
             told |= route.precursors
             route.precursors.clear()
@@ -51,8 +48,8 @@ class RouteErrors:
 
     def receive(self, sender: NodeId, error: RouteError, now: SimTime) -> None:
         """Case iii: our routes over the sender to what it cannot reach are lost, too."""
-        concerned = [route for route in map(self._route_of, error.unreachable) if route and route.next_hop == sender]
-        concerned = [route for route in concerned if route.state is RouteState.VALID]
+        routes = [self._state.table.active(entry.destination, now) for entry in error.unreachable]
+        concerned = [route for route in routes if route is not None and route.next_hop == sender]
         if not concerned:
             return
         if not error.no_delete:
@@ -61,9 +58,6 @@ class RouteErrors:
                 self._state.table.invalidate(route, now, reported[route.destination])
         if not self._state.is_silent(now):
             self.report(concerned, now, no_delete=error.no_delete)
-
-    def _route_of(self, entry: Unreachable) -> Route | None:
-        return self._state.table.get(entry.destination)
 
     def _send(
         self, neighbours: set[NodeId], unreachable: Sequence[Unreachable], now: SimTime, *, no_delete: bool = False

@@ -152,14 +152,18 @@ class Router:
             self._forward(sender, packet, now)
 
     def _forward(self, sender: NodeId, packet: DataPacket, now: SimTime) -> None:
-        route = self._state.table.active(packet.destination, now)
-        if route is not None or self._discovery.is_repairing(packet.destination):
+        if self._state.is_silent(now):
+            # Section 6.13: somebody still routes over this node, along a route that it has forgotten.
+            self._refuse(sender, packet, now)
+            self._keep_silent(now)
+        elif self._discovery.is_repairing(packet.destination) or self._state.table.active(packet.destination, now):
             self._discovery.carry(packet, now)
-            return
+        else:
+            self._refuse(sender, packet, now)
+
+    def _refuse(self, sender: NodeId, packet: DataPacket, now: SimTime) -> None:
         self.out.drop(packet, "no route")
         self._errors.refuse(packet.destination, sender, now)
-        if self._state.is_silent(now):
-            self._keep_silent(now)
 
     def _link_timer(self, key: LinkTimer, now: SimTime) -> None:
         for broken in self.out.link_timer(key):

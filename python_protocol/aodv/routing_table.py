@@ -113,10 +113,21 @@ class RoutingTable:
             route.sequence_valid = True
 
     def extend(self, destination: NodeId, until: SimTime, now: SimTime) -> None:
-        """The route, if it is active, lives until `until` at least (section 6.2)."""
-        route = self.active(destination, now)
-        if route is not None and route.lifetime < until:
-            route.lifetime = until
+        """The route, if it is active, lives until `until` at least (section 6.2).
+
+        A lost one is remembered for DELETE_PERIOD more: what prolongs our route may prolong a neighbour's route over
+        us, too, and that one must not outlive our memory of the number under which ours was lost.
+        """
+        route = self._routes.get(destination)
+        if route is not None:
+            least = until if self.active(destination, now) else now + self._delete_period
+            route.lifetime = max(route.lifetime, least)
+
+    def keep(self, destination: NodeId, until: SimTime) -> None:
+        """An entry that waits for a reply is not deleted before `until` (section 6.4)."""
+        route = self._routes.get(destination)
+        if route is not None and route.state is not RouteState.VALID:
+            route.lifetime = max(route.lifetime, until)
 
     def invalidate(self, route: Route, now: SimTime, reported: int | None = None) -> None:
         """Section 6.11: new sequence number (the one `reported` by a RERR, if newer), invalid, DELETE_PERIOD to go."""

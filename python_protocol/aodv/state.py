@@ -35,7 +35,7 @@ class State:
     def __post_init__(self) -> None:
         parameters = self.parameters
         self.table = RoutingTable(parameters.delete_period)
-        self.neighbours = Neighbours(parameters.hello_timeout, parameters.blacklist_timeout)
+        self.neighbours = Neighbours(parameters.hello_timeout, parameters.delete_period, parameters.blacklist_timeout)
         self.queue = RequestQueue(parameters.request_queue_limit, parameters.request_queue_timeout)
         self.out = Transmitter(parameters, self.random)
 

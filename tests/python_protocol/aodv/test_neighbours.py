@@ -2,12 +2,12 @@
 
 from python_protocol.aodv.neighbours import Neighbours
 
-TIMEOUT, BLACKLIST = 200, 500
+TIMEOUT, WATCH, BLACKLIST = 200, 1000, 500
 
 
 def test_a_neighbour_is_lost_after_a_time_of_silence() -> None:
     """Section 6.9: ALLOWED_HELLO_LOSS intervals after its last hello, once."""
-    neighbours = Neighbours(TIMEOUT, BLACKLIST)
+    neighbours = Neighbours(TIMEOUT, WATCH, BLACKLIST)
     neighbours.hello(4, 0)
     neighbours.hello(4, 100)
     assert neighbours.lost(299) == []
@@ -17,7 +17,7 @@ def test_a_neighbour_is_lost_after_a_time_of_silence() -> None:
 
 def test_any_frame_is_a_sign_of_life_of_a_neighbour_that_said_hello() -> None:
     """Section 6.9: "hello or otherwise", but only who said hello is watched."""
-    neighbours = Neighbours(TIMEOUT, BLACKLIST)
+    neighbours = Neighbours(TIMEOUT, WATCH, BLACKLIST)
     neighbours.hello(4, 0)
     neighbours.hear(4, 150)
     neighbours.hear(5, 150)
@@ -27,7 +27,7 @@ def test_any_frame_is_a_sign_of_life_of_a_neighbour_that_said_hello() -> None:
 
 def test_a_neighbour_forgotten_is_not_lost_again() -> None:
     """A broken link is handled once."""
-    neighbours = Neighbours(TIMEOUT, BLACKLIST)
+    neighbours = Neighbours(TIMEOUT, WATCH, BLACKLIST)
     neighbours.hello(4, 0)
     neighbours.forget(4)
     assert neighbours.lost(1000) == []
@@ -35,7 +35,7 @@ def test_a_neighbour_forgotten_is_not_lost_again() -> None:
 
 def test_a_blacklisted_neighbour_is_ignored_for_blacklist_timeout() -> None:
     """Section 6.8: then its requests count again."""
-    neighbours = Neighbours(TIMEOUT, BLACKLIST)
+    neighbours = Neighbours(TIMEOUT, WATCH, BLACKLIST)
     neighbours.blacklist(4, 0)
     assert neighbours.is_blacklisted(4, 499)
     assert not neighbours.is_blacklisted(4, 500)
