@@ -86,10 +86,10 @@ class Aodv(Agent):
                 self._router.originate(notification, subscriber, now)
         return self._out.take()
 
-    def _send_failed(self, event: SendFailed, _: SimTime) -> Iterable[Action]:
+    def _send_failed(self, event: SendFailed, now: SimTime) -> Iterable[Action]:
         # With the link layer the frame is retransmitted, and a break is noticed if that does not help either.
-        if isinstance(event.message, DataPacket):
-            self._out.drop(event.message, event.reason)
+        if not self.parameters.link_layer:
+            self._router.send_failed(event, now)
         return self._out.take()
 
     def _start(self, _: Started, __: SimTime) -> Iterable[Action]:

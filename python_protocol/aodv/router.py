@@ -29,11 +29,11 @@ from python_protocol.aodv.route_errors import RouteErrors
 from python_protocol.aodv.routing_table import RoutingTable
 from python_protocol.aodv.state import State
 from python_protocol.aodv.transmitter import Transmitter
-from python_protocol.events import TimerKey
+from python_protocol.events import NO_LINK, SendFailed, TimerKey
 from python_protocol.filters import Notification
 from python_protocol.jitter import JitterTimer
 from python_protocol.link import LinkAck, LinkData, LinkTimer
-from python_protocol.roles import NodeId
+from python_protocol.roles import BROADCAST, NodeId
 from python_protocol.simtime import SimTime
 
 SWEEP_TIMER = "sweep"
@@ -107,6 +107,13 @@ class Router:
         """Sends a notification to one node, searching a route if there is none."""
         packet = DataPacket(self._state.parameters.net_diameter, 0, self._state.node, destination, notification)
         self._discovery.carry(packet, now)
+
+    def send_failed(self, event: SendFailed, now: SimTime) -> None:
+        """A bare frame was not sent: for want of a link (section 6.10), or of room in the MAC."""
+        if event.reason == NO_LINK and event.destination != BROADCAST:
+            self._maintenance.link_broken(event.destination, [event.message], now)
+        elif isinstance(event.message, DataPacket):
+            self.out.drop(event.message, event.reason)
 
     def timer(self, key: TimerKey, now: SimTime) -> Sequence[Action]:
         """One of the timers that were set has run out."""

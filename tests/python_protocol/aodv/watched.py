@@ -1,0 +1,118 @@
+"""AODV nodes that crash at given times, and check after each event that no route leads in a circle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from random import Random
+from typing import ClassVar
+
+from python_protocol.actions import Action, CancelTimer, SetTimer
+from python_protocol.aodv import Aodv, AodvParameters
+from python_protocol.aodv.routing_table import Route, RouteState
+from python_protocol.events import Crashed, Event, Recovered, Started, TimerFired, TimerKey
+from python_protocol.roles import NodeId, Role
+from python_protocol.sequence import is_newer
+from python_protocol.simtime import SimTime
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """The node crashes at `start`, and is back at `end`."""
+
+    node: NodeId
+    start: SimTime
+    end: SimTime
+
+
+class Watched(Aodv):
+    """Only the table of the node that handles an event changes, so the routes over that node are all to check."""
+
+    agents: ClassVar[dict[NodeId, Watched]] = {}
+    outages: ClassVar[list[Outage]] = []
+    first_sequence: ClassVar[int] = 0
+    """What every node's own number starts from, to see it roll over."""
+
+    @classmethod
+    def prepare(cls, outages: Iterable[Outage] = (), first_sequence: int = 0) -> None:
+        """To be called before each run."""
+        cls.agents.clear()
+        cls.outages = list(outages)
+        cls.first_sequence = first_sequence
+
+    def __init__(self, node: NodeId, roles: Role, parameters: AodvParameters, random: Random) -> None:
+        super().__init__(node, roles, parameters, random)
+        self._router._state.sequence = self.first_sequence
+        self._timers: set[TimerKey] = set()
+        self._is_down = False
+        self.agents[node] = self
+
+    def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+        if isinstance(event, TimerFired) and isinstance(event.key, Crashed | Recovered):
+            event = event.key
+        elif self._is_down:
+            return ()
+        actions = self._survive(event) + list(super().handle(event, now))
+        self._timers |= {action.key for action in actions if isinstance(action, SetTimer)}
+        self.check(now)
+        return actions
+
+    def _survive(self, event: Event) -> list[Action]:
+        """What the harness does at the start, a crash and a recovery."""
+        if isinstance(event, Started):
+            return [timer for outage in self.outages if outage.node == self.node for timer in _timers(outage)]
+        self._is_down = isinstance(event, Crashed)
+        return [CancelTimer(key) for key in self._timers - {Recovered()}] if self._is_down else []
+
+    def check(self, now: SimTime) -> None:
+        """No circle, and what makes circles impossible: each next hop knows better than who sends over it."""
+        for route in self.table:
+            path = self.follow(route.destination, now)
+            assert len(path) == len(set(path)), f"the way to {route.destination} is {path} at {now}"
+            self._check_next_hop(route, now)
+        for agent in self.agents.values():
+            for route in agent.table:
+                if route.next_hop == self.node:
+                    agent._check_next_hop(route, now)
+
+    def follow(self, destination: NodeId, now: SimTime) -> list[NodeId]:
+        """The nodes that pass data on to `destination`, as far as it goes, or up to the first repetition."""
+        path: list[NodeId] = [self.node]
+        while path[-1] != destination and path[-1] not in path[:-1]:
+            route = self.agents[path[-1]].table.get(destination)
+            if route is None or not _is_active(route, now) or self.agents[route.next_hop].passes_nothing_on(now):
+                break
+            path.append(route.next_hop)
+        return path
+
+    def passes_nothing_on(self, now: SimTime) -> bool:
+        """Whether the node is down, or waits after a reboot and refuses all data of others (section 6.13)."""
+        return self._is_down or self._router._state.is_silent(now)
+
+    def _check_next_hop(self, route: Route, now: SimTime) -> None:
+        next_hop = self.agents[route.next_hop]
+        if not _is_active(route, now) or route.next_hop == route.destination or next_hop.passes_nothing_on(now):
+            return
+        ahead = next_hop.table.get(route.destination)
+        assert ahead is not None, f"{self.node} relies on {route}, of which {route.next_hop} knows nothing, at {now}"
+        assert _knows_better(ahead, route), f"{self.node} relies on {route}, but {route.next_hop} has {ahead} at {now}"
+
+
+def _timers(outage: Outage) -> list[SetTimer]:
+    return [SetTimer(Crashed(), outage.start), SetTimer(Recovered(), outage.end)]
+
+
+def _is_active(route: Route, now: SimTime) -> bool:
+    return route.state is RouteState.VALID and route.lifetime > now
+
+
+def _knows_better(ahead: Route, route: Route) -> bool:
+    """Whether `ahead` is newer than `route`, or equally new and nearer.
+
+    A route that was lost got the number after the one under which it was good. One of unknown number leads to a
+    neighbour that was heard, and nowhere else.
+    """
+    if not ahead.sequence_valid:
+        return ahead.next_hop == ahead.destination
+    number = ahead.sequence if ahead.state is RouteState.VALID else (ahead.sequence - 1) % 2**32
+    return is_newer(number, route.sequence) or (number == route.sequence and ahead.hop_count < route.hop_count)
