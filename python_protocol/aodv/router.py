@@ -33,7 +33,7 @@ from python_protocol.events import NO_LINK, SendFailed, TimerKey
 from python_protocol.filters import Notification
 from python_protocol.jitter import JitterTimer
 from python_protocol.link import LinkAck, LinkData, LinkTimer
-from python_protocol.roles import BROADCAST, NodeId
+from python_protocol.roles import NodeId
 from python_protocol.simtime import SimTime
 
 SWEEP_TIMER = "sweep"
@@ -110,7 +110,7 @@ class Router:
 
     def send_failed(self, event: SendFailed, now: SimTime) -> None:
         """A bare frame was not sent: for want of a link (section 6.10), or of room in the MAC."""
-        if event.reason == NO_LINK and event.destination != BROADCAST:
+        if event.reason == NO_LINK:
             self._maintenance.link_broken(event.destination, [event.message], now)
         elif isinstance(event.message, DataPacket):
             self.out.drop(event.message, event.reason)
