@@ -130,3 +130,23 @@ def test_a_packet_that_waited_too_long_is_dropped() -> None:
 def test_forwarded_data_does_not_start_a_search() -> None:
     """003, section 4.5.2: only publishers search; the node on the way refuses (section 6.11, case ii)."""
     assert sent(Bench().receive(3, packet(destination=9)), RouteRequest) == []
+
+
+def test_an_entry_that_waits_for_a_reply_is_kept() -> None:
+    """Section 6.4: for 2 NET_TRAVERSAL_TIME from the request on, though DELETE_PERIOD ends before."""
+    bench = Bench()
+    bench.receive(7, rrep(9, 90))
+    bench.receive(7, RouteError((Unreachable(9, 91),)))
+    bench.publish(9, now=14 * SECOND)
+    bench.sweep(14 * SECOND + 5600 * MILLISECOND - 1)
+    assert bench.route(9).sequence == 91
+    bench.sweep(14 * SECOND + 5600 * MILLISECOND)
+    assert bench.agent.table.get(9) is None
+
+
+def test_a_reply_without_any_lifetime_does_not_end_the_search() -> None:
+    """Section 6.3: what it tells is over at once, so the node goes on waiting."""
+    bench = Bench()
+    bench.publish(9)
+    assert bench.receive(7, rrep(9, 90, lifetime_ms=0)) == []
+    assert bench.receive(7, rrep(9, 91)) == [Send(7, DataPacket(35, 0, ME, 9, NEWS))]

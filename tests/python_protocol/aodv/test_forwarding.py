@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 from python_protocol.actions import Send
-from python_protocol.events import Received, SendFailed
+from python_protocol.aodv.messages import DataPacket, RouteError, RouteReply, RouteRequest, Unreachable
+from python_protocol.events import NO_LINK, Received, SendFailed
+from python_protocol.link import LinkData
 from python_protocol.simtime import SECOND
-from tests.python_protocol.aodv.bench import ME, Bench, drops, packet, rrep, rreq
+from tests.python_protocol.aodv.bench import ME, NEWS, Bench, drops, packet, rrep, rreq, sends, sent
 
 
 def on_route() -> Bench:
@@ -55,3 +57,48 @@ def test_data_that_the_mac_refused_is_noted_as_dropped() -> None:
     bench = on_route()
     data = packet(5, 9)
     assert drops(bench.handle(SendFailed(7, data, "MAC buffer full"))) == ["MAC buffer full"]
+
+
+def test_data_that_no_link_carries_breaks_the_routes_over_it() -> None:
+    """Sections 6.10 and 6.11, case i: the layer below has told; on the way the packet is dropped."""
+    bench = on_route()
+    actions = bench.handle(SendFailed(7, packet(5, 9), NO_LINK))
+    assert sends(actions) == [Send(3, RouteError((Unreachable(7, 0), Unreachable(9, 91))))]
+    assert drops(actions) == ["link broken"]
+    assert not bench.is_active(9)
+
+
+def test_an_originator_keeps_data_that_no_link_carries() -> None:
+    """Section 6.3: it searches again, and the packet waits."""
+    bench = Bench()
+    bench.receive(7, rrep(9, 90))
+    (data,) = sends(bench.publish(9))
+    actions = bench.handle(SendFailed(7, data.message, NO_LINK))
+    assert (len(sent(actions, RouteRequest)), drops(actions)) == (1, [])
+    assert bench.receive(8, rrep(9, 95)) == [Send(8, DataPacket(35, 0, ME, 9, NEWS))]
+
+
+def test_a_reply_that_no_link_carries_blacklists_the_neighbour() -> None:
+    """Section 6.8: the transmission of a RREP failed."""
+    bench = Bench()
+    (reply,) = bench.receive(3, rreq(ME, 0))
+    assert isinstance(reply.message, RouteReply)
+    bench.handle(SendFailed(3, reply.message, NO_LINK))
+    assert bench.receive(3, rreq(rreq_id=2)) == []
+
+
+def test_a_full_mac_breaks_no_route() -> None:
+    """Section 6.10: that says nothing of the link."""
+    bench = on_route()
+    bench.handle(SendFailed(7, packet(5, 9), "MAC buffer full"))
+    assert bench.is_active(9)
+
+
+def test_the_link_layer_retransmits_what_no_link_carries() -> None:
+    """Section 6.10: a link is lost only after the last retransmission."""
+    bench = Bench(link_layer=True)
+    bench.receive(7, rrep(9, 90))
+    (frame,) = sends(bench.publish(9))
+    assert isinstance(frame.message, LinkData)
+    assert bench.handle(SendFailed(7, frame.message, NO_LINK)) == []
+    assert bench.is_active(9)

@@ -99,5 +99,7 @@ def test_a_repair_that_fails_is_reported_like_the_break() -> None:
     bench, _, _ = repairing()
     actions = bench.fire(DiscoveryTimer(9))
     assert drops(actions) == ["no route"]
-    assert bench.route(9).state is RouteState.INVALID
+    route = bench.route(9)
+    assert (route.state, route.sequence) == (RouteState.INVALID, 92)
+    assert route.lifetime == bench.now + bench.parameters.delete_period
     assert [entry.destination for error in errors(flush(bench, 3)) for entry in error.unreachable] == [9]

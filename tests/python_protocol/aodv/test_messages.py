@@ -81,3 +81,28 @@ def test_a_message_cut_short_is_refused(message: Message, data: st.DataObject) -
 def test_sizes_are_the_rfcs_with_short_addresses(message: Message, size: int) -> None:
     """Section 5, with 16 bits instead of 32 for each address."""
     assert len(message.encode()) == size
+
+
+@pytest.mark.parametrize(
+    ("message", "hexadecimal"),
+    [
+        (
+            RouteRequest(3, 2, 0x01020304, 0x0506, 0x0708090A, 0x0B0C, 0x0D0E0F10),
+            "11 00 0203 01020304 0506 0708090a 0b0c 0d0e0f10",
+        ),
+        (RouteRequest(0, 0, 0, 0, 0, 0, 0, gratuitous=True), "11 20 0000 00000000 0000 00000000 0000 00000000"),
+        (RouteRequest(0, 0, 0, 0, 0, 0, 0, destination_only=True), "11 10 0000 00000000 0000 00000000 0000 00000000"),
+        (RouteRequest(0, 0, 0, 0, 0, 0, 0, unknown_sequence=True), "11 08 0000 00000000 0000 00000000 0000 00000000"),
+        (RouteReply(3, 2, 0x0506, 0x0708090A, 0x0B0C, 0x0D0E0F10), "12 00 0203 0506 0708090a 0b0c 0d0e0f10"),
+        (RouteReply(0, 0, 0, 0, 0, 0, acknowledge=True), "12 40 0000 0000 00000000 0000 00000000"),
+        (Hello(0x0506, 0x0708090A, 0x0D0E0F10), "13 00 0001 0506 0708090a 0506 0d0e0f10"),
+        (RouteError((Unreachable(1, 2), Unreachable(3, 4))), "14 00 02 0001 00000002 0003 00000004"),
+        (RouteError((Unreachable(1, 2),), no_delete=True), "14 80 01 0001 00000002"),
+        (RouteReplyAck(), "15"),
+        (DataPacket(3, 2, 0x0506, 0x0708, Notification(NotificationId(2, 1), ())).encode()[:7], "16 0203 0506 0708"),
+    ],
+)
+def test_the_layout_is_the_rfcs(message: Message | bytes, hexadecimal: str) -> None:
+    """Sections 5.1 to 5.4: type, flags in their places, hop count (and TTL), then the fields in the RFC's order."""
+    encoded = message if isinstance(message, bytes) else message.encode()
+    assert encoded == bytes.fromhex(hexadecimal)

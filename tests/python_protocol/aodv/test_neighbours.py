@@ -40,3 +40,13 @@ def test_a_blacklisted_neighbour_is_ignored_for_blacklist_timeout() -> None:
     assert neighbours.is_blacklisted(4, 499)
     assert not neighbours.is_blacklisted(4, 500)
     assert not neighbours.is_blacklisted(5, 0)
+
+
+def test_only_a_neighbour_that_said_hello_lately_is_missed() -> None:
+    """Section 6.9: "within the past DELETE_PERIOD"; who has stopped saying hello may just have nothing to send."""
+    neighbours = Neighbours(TIMEOUT, WATCH, BLACKLIST)
+    neighbours.hello(4, 0)
+    neighbours.hello(5, 1)
+    for node in (4, 5):
+        neighbours.hear(node, 800)
+    assert neighbours.lost(1000) == [5]

@@ -2,7 +2,7 @@
 
 from python_protocol.actions import Send
 from python_protocol.aodv.maintenance import HELLO_TIMER
-from python_protocol.aodv.messages import Hello, RouteError, RouteRequest, Unreachable
+from python_protocol.aodv.messages import Hello, RouteError, RouteReply, RouteRequest, Unreachable
 from python_protocol.aodv.router import REBOOT_TIMER
 from python_protocol.events import Crashed, Received, Recovered, Started, Stopped, Subscribe
 from python_protocol.filters import Filter
@@ -66,6 +66,32 @@ def test_data_for_others_is_refused_and_restarts_the_wait() -> None:
     bench = rebooted()
     assert bench.receive(3, packet(5, 9), SECOND) == [Send(3, RouteError((Unreachable(9, 0),)))]
     assert bench.timers[REBOOT_TIMER] == SECOND + DELETE_PERIOD
+
+
+def test_data_for_others_is_refused_although_a_route_was_learned_meanwhile() -> None:
+    """Section 6.13: the sender's own route may lead over this node, so the two could send to each other for ever."""
+    bench = rebooted()
+    bench.receive(7, rrep(9, 90, originator=5))
+    assert bench.receive(3, packet(5, 9), SECOND) == [Send(3, RouteError((Unreachable(9, 91),)))]
+    assert not bench.is_active(9)
+    assert bench.timers[REBOOT_TIMER] == SECOND + DELETE_PERIOD
+
+
+def test_a_rebooted_node_learns_its_own_number_from_requests() -> None:
+    """Section 6.13: a request for it carries the newest number on its way; else the number is 0."""
+    bench = rebooted()
+    bench.receive(3, rreq(ME, 40))
+    bench.fire(REBOOT_TIMER)
+    (reply,) = sent(bench.receive(3, rreq(ME, 0, rreq_id=2, originator_sequence=60)), RouteReply)
+    assert reply.destination_sequence == 40
+
+
+def test_a_rebooted_node_that_is_not_asked_for_starts_from_zero() -> None:
+    """Section 6.13: the number it had before the crash is lost."""
+    bench = rebooted()
+    bench.publish(9)
+    (request,) = sent(bench.fire(REBOOT_TIMER), RouteRequest)
+    assert request.originator_sequence == 1
 
 
 def test_the_application_stays_subscribed() -> None:
