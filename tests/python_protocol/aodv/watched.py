@@ -54,7 +54,8 @@ class Watched(Aodv):
             return ()
         actions = self._survive(event) + list(super().handle(event, now))
         self._timers |= {action.key for action in actions if isinstance(action, SetTimer)}
-        self.check(now)
+        self.check_circles(now)
+        self.check_order(now)
         return actions
 
     def _survive(self, event: Event) -> list[Action]:
@@ -64,11 +65,15 @@ class Watched(Aodv):
         self._is_down = isinstance(event, Crashed)
         return [CancelTimer(key) for key in self._timers - {Recovered()}] if self._is_down else []
 
-    def check(self, now: SimTime) -> None:
-        """No circle, and what makes circles impossible: each next hop knows better than who sends over it."""
+    def check_circles(self, now: SimTime) -> None:
+        """No way from here comes back to a node that it has passed."""
         for route in self.table:
             path = self.follow(route.destination, now)
             assert len(path) == len(set(path)), f"the way to {route.destination} is {path} at {now}"
+
+    def check_order(self, now: SimTime) -> None:
+        """What makes circles impossible: each next hop knows better than who sends over it."""
+        for route in self.table:
             self._check_next_hop(route, now)
         for agent in self.agents.values():
             for route in agent.table:
