@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.scenario import LinkChange
+from bridge.scenario import LinkChange, Workload
 from python_protocol.aodv import Aodv
 from python_protocol.simtime import SECOND
 from tests.support.graphs import connected_graphs
@@ -27,7 +27,7 @@ def delivered(rows: list[Row]) -> list[tuple[int, str]]:
 
 @pytest.mark.parametrize("mode", MODES)
 @given(connected_graphs(), st.integers(0, 100))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_everything_arrives_once_in_a_static_connected_graph(
     mode: dict[str, str], graph: tuple[int, Edges], seed: int
 ) -> None:
@@ -40,17 +40,60 @@ def test_everything_arrives_once_in_a_static_connected_graph(
     assert of(rows, "drop") == []
 
 
+@pytest.mark.parametrize("mode", MODES)
 @given(connected_graphs(12), st.integers(0, 100))
-@settings(max_examples=25, deadline=None)
-def test_routes_of_a_static_graph_are_shortest(graph: tuple[int, Edges], seed: int) -> None:
-    """With links of equal delay and no jitter the first request took the shortest way."""
+@settings(max_examples=10)
+def test_routes_of_a_static_graph_are_shortest(mode: dict[str, str], graph: tuple[int, Edges], seed: int) -> None:
+    """With links of equal delay, no jitter and the D flag: the first request to arrive took a shortest way."""
     nodes, links = graph
-    workload = publishing(0, range(1, nodes), start=5 * SECOND, until=6 * SECOND)
-    parameters = {"broadcast_jitter": "0s", "destination_only": "true"}
+    parameters = {**mode, "broadcast_jitter": "0s", "destination_only": "true"}
+    assert hops_taken(nodes, links, parameters, seed) == shortest_ways(nodes, links)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@given(connected_graphs(12), st.integers(0, 100))
+@settings(max_examples=10)
+def test_the_hops_of_a_delivery_are_those_that_the_packet_took(
+    mode: dict[str, str], graph: tuple[int, Edges], seed: int
+) -> None:
+    """With jitter, and answers of nodes on the way, a way can be longer than the shortest; it is never told shorter."""
+    nodes, links = graph
+    rows = run(
+        Aodv, nodes, links, publishing(0, [nodes - 1], start=SECOND, until=2 * SECOND), parameters=mode, seed=seed
+    )
+    (delivery,) = of(rows, "deliver")
+    transmissions = [row for row in of(rows, "send") if row["message_type"] == "PACKET"]
+    assert delivery["hops"] == len(transmissions)
+    assert delivery["hops"] >= shortest_ways(nodes, links)[nodes - 1, 0]
+
+
+@pytest.mark.parametrize(("jitter", "lengths"), [("0s", {2}), ("10ms", {2, 3})])
+def test_jitter_can_let_a_longer_way_win(jitter: str, lengths: set[int]) -> None:
+    """Two ways, of two and of three hops: the destination answers the request that arrives first, and only that."""
+    pentagon = [(0, 1), (1, 2), (0, 3), (3, 4), (4, 2)]
+    workload = publishing(0, [2], start=SECOND, until=2 * SECOND)
+    parameters = {"broadcast_jitter": jitter, "ttl_start": "3"}
+    runs = [run(Aodv, 5, pentagon, workload, parameters=parameters, seed=seed) for seed in range(20)]
+    assert {row["hops"] for rows in runs for row in of(rows, "deliver")} == lengths
+
+
+def hops_taken(nodes: int, links: Edges, parameters: dict[str, str], seed: int) -> dict[tuple[int, int], int]:
+    """(subscriber, publisher) to hops, where the first and the last node publish once for all others."""
+    parts = [
+        publishing(publisher, range(nodes), start=start * SECOND, until=(start + 1) * SECOND)
+        for publisher, start in ((0, 3), (nodes - 1, 6))
+    ]
+    workload = Workload(parts[0].subscriptions, parts[0].publications + parts[1].publications)
     rows = run(Aodv, nodes, links, workload, parameters=parameters, seed=seed)
-    hops = {row["node"]: row["hops"] for row in of(rows, "deliver")}
-    shortest = distances(nodes, links, 0)
-    assert hops == {node: shortest[node] for node in range(1, nodes)}
+    return {(row["node"], int(row["notification_id"].split(".")[0])): row["hops"] for row in of(rows, "deliver")}
+
+
+def shortest_ways(nodes: int, links: Edges) -> dict[tuple[int, int], int]:
+    """What `hops_taken` is at best."""
+    ways = {publisher: distances(nodes, links, publisher) for publisher in (0, nodes - 1)}
+    return {
+        (node, publisher): way for publisher, found in ways.items() for node, way in enumerate(found) if way is not None
+    }
 
 
 @pytest.mark.parametrize("mode", MODES)
