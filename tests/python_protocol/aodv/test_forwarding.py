@@ -102,3 +102,10 @@ def test_the_link_layer_retransmits_what_no_link_carries() -> None:
     assert isinstance(frame.message, LinkData)
     assert bench.handle(SendFailed(7, frame.message, NO_LINK)) == []
     assert bench.is_active(9)
+
+
+def test_a_hop_count_stops_at_the_largest_that_fits() -> None:
+    """It has eight bits, as in the control messages."""
+    (send,) = on_route().receive(3, packet(5, 9, hop_count=255))
+    assert isinstance(send.message, DataPacket)
+    assert send.message.hop_count == 255

@@ -124,3 +124,9 @@ def test_a_reply_that_is_not_acknowledged_blacklists_the_neighbour_for_a_while()
     end = 50 * MILLISECOND + bench.parameters.blacklist_timeout
     assert bench.receive(3, rreq(rreq_id=2), end - 1) == []
     assert len(bench.receive(3, rreq(rreq_id=2), end)) == 1
+
+
+def test_a_hop_count_stops_at_the_largest_that_fits() -> None:
+    """Section 5.2: it has eight bits."""
+    (reply,) = sent(on_the_way().receive(7, rrep(9, 90, originator=5, hop_count=255)), RouteReply)
+    assert reply.hop_count == 255

@@ -206,3 +206,27 @@ def test_requests_of_a_blacklisted_neighbour_are_ignored() -> None:
     bench.fire(timer)
     assert bench.receive(3, rreq(rreq_id=2)) == []
     assert len(bench.receive(4, rreq(rreq_id=2))) == 1
+
+
+def test_a_request_that_tells_nothing_new_still_prolongs_the_way_back() -> None:
+    """Section 6.5: "whenever a RREQ message is received", at least until an answer can have come."""
+    bench = Bench()
+    bench.receive(4, rrep(5, 60, hop_count=0, lifetime_ms=2000))
+    bench.receive(3, rreq(originator=5, originator_sequence=50, hop_count=2))
+    assert bench.route(5).next_hop == 4
+    assert bench.route(5).lifetime == (2 * 2800 - 2 * 3 * 40) * MILLISECOND
+
+
+def test_who_asked_and_who_gets_the_answer_both_become_precursors() -> None:
+    """Sections 6.6.2 and 6.7: the neighbour that sent the request, and the next hop towards the originator."""
+    bench = knowing(90)
+    bench.receive(4, rrep(5, 60, hop_count=0))
+    (send,) = bench.receive(3, rreq(9, 90, originator=5, originator_sequence=50))
+    assert send.destination == 4
+    assert bench.route(9).precursors == {3, 4}
+
+
+def test_a_hop_count_stops_at_the_largest_that_fits() -> None:
+    """Section 5.1: it has eight bits."""
+    (request,) = sent(Bench().receive(3, rreq(hop_count=255)), RouteRequest)
+    assert request.hop_count == 255
