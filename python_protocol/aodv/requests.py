@@ -43,7 +43,7 @@ class Requests:
         """Section 6.5: the way back to the originator, for at least as long as an answer can take."""
         parameters = self._state.parameters
         way = parameters.net_traversal_time - hop_count * parameters.node_traversal_time
-        until = now + max(2 * way, 0)
+        until = now + 2 * way
         existing = self._state.table.active(request.originator, now)
         until = max(until, existing.lifetime) if existing else until
         offer = Route(request.originator, sender, hop_count, request.originator_sequence, True, until)

@@ -213,3 +213,24 @@ def test_the_thesis_reports_a_route_that_times_out(profile: str, errors: int) ->
     bench.receive(3, rreq(9, 0, originator=5, unknown_sequence=True))
     bench.receive(7, rrep(9, 90, originator=5, lifetime_ms=500))
     assert len(sent(bench.fire(SWEEP_TIMER), RouteError)) == errors
+
+
+def test_by_the_rfc_a_node_that_passed_a_reply_on_says_hello() -> None:
+    """Section 6.9: it is part of the route that the reply has made."""
+    bench = started()
+    bench.receive(3, rreq(9, 0, originator=5, unknown_sequence=True))
+    bench.fire(HELLO_TIMER)
+    bench.receive(7, rrep(9, 90, originator=5))
+    assert len(sent(bench.fire(HELLO_TIMER), Hello)) == 1
+
+
+def test_a_neighbour_whose_link_broke_is_not_missed_until_its_next_hello() -> None:
+    """Section 6.9: the break has been handled; what it sends later makes routes as from any other node."""
+    bench = Bench(link_layer=True)
+    bench.receive(7, hello(7))
+    bench.receive(7, rrep(9, 90))
+    bench.publish(9)
+    give_up(bench, 7)
+    bench.receive(7, rrep(9, 95))
+    bench.sweep(bench.now + 2 * SECOND)
+    assert bench.is_active(9)

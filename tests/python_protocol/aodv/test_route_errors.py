@@ -128,3 +128,10 @@ def test_a_packet_refused_is_noted_as_dropped() -> None:
     bench = Bench()
     actions = bench.handle(Received(3, packet(destination=9), -70.0, 20.0))
     assert drops(actions) == ["no route"]
+
+
+def test_data_over_an_expired_route_is_refused_to_all_who_may_send_it_once() -> None:
+    """Case ii: the precursors hear of it with the sender; then only who sends again."""
+    bench = between(3, 4)
+    found = [bench.receive(3, packet(destination=9, number=number), 7 * SECOND) for number in (1, 2)]
+    assert [send.destination for sends in found for send in sends] == [BROADCAST, 3]

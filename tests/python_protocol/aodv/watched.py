@@ -1,69 +1,46 @@
-"""AODV nodes that crash at given times, and check after each event that no route leads in a circle."""
+"""AODV nodes that check after each of their events that no route over them leads in a circle."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from python_protocol.actions import Action, CancelTimer, SetTimer
+from python_protocol.actions import Action
 from python_protocol.aodv import Aodv, AodvParameters
 from python_protocol.aodv.routing_table import Route, RouteState
-from python_protocol.events import Crashed, Event, Recovered, Started, TimerFired, TimerKey
+from python_protocol.events import Crashed, Event, Recovered
 from python_protocol.roles import NodeId, Role
 from python_protocol.sequence import is_newer
 from python_protocol.simtime import SimTime
-
-
-@dataclass(frozen=True, slots=True)
-class Outage:
-    """The node crashes at `start`, and is back at `end`."""
-
-    node: NodeId
-    start: SimTime
-    end: SimTime
 
 
 class Watched(Aodv):
     """Only the table of the node that handles an event changes, so the routes over that node are all to check."""
 
     agents: ClassVar[dict[NodeId, Watched]] = {}
-    outages: ClassVar[list[Outage]] = []
     first_sequence: ClassVar[int] = 0
     """What every node's own number starts from, to see it roll over."""
 
     @classmethod
-    def prepare(cls, outages: Iterable[Outage] = (), first_sequence: int = 0) -> None:
+    def prepare(cls, first_sequence: int = 0) -> None:
         """To be called before each run."""
         cls.agents.clear()
-        cls.outages = list(outages)
         cls.first_sequence = first_sequence
 
     def __init__(self, node: NodeId, roles: Role, parameters: AodvParameters, random: Random) -> None:
         super().__init__(node, roles, parameters, random)
         self._router._state.sequence = self.first_sequence
-        self._timers: set[TimerKey] = set()
         self._is_down = False
         self.agents[node] = self
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
-        if isinstance(event, TimerFired) and isinstance(event.key, Crashed | Recovered):
-            event = event.key
-        elif self._is_down:
-            return ()
-        actions = self._survive(event) + list(super().handle(event, now))
-        self._timers |= {action.key for action in actions if isinstance(action, SetTimer)}
+        actions = super().handle(event, now)
+        if isinstance(event, Crashed | Recovered):
+            self._is_down = isinstance(event, Crashed)
         self.check_circles(now)
         self.check_order(now)
         return actions
-
-    def _survive(self, event: Event) -> list[Action]:
-        """What the harness does at the start, a crash and a recovery."""
-        if isinstance(event, Started):
-            return [timer for outage in self.outages if outage.node == self.node for timer in _timers(outage)]
-        self._is_down = isinstance(event, Crashed)
-        return [CancelTimer(key) for key in self._timers - {Recovered()}] if self._is_down else []
 
     def check_circles(self, now: SimTime) -> None:
         """No way from here comes back to a node that it has passed."""
@@ -101,10 +78,6 @@ class Watched(Aodv):
         ahead = next_hop.table.get(route.destination)
         assert ahead is not None, f"{self.node} relies on {route}, of which {route.next_hop} knows nothing, at {now}"
         assert _knows_better(ahead, route), f"{self.node} relies on {route}, but {route.next_hop} has {ahead} at {now}"
-
-
-def _timers(outage: Outage) -> list[SetTimer]:
-    return [SetTimer(Crashed(), outage.start), SetTimer(Recovered(), outage.end)]
 
 
 def _is_active(route: Route, now: SimTime) -> bool:
