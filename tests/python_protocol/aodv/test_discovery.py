@@ -150,3 +150,10 @@ def test_a_reply_without_any_lifetime_does_not_end_the_search() -> None:
     bench.publish(9)
     assert bench.receive(7, rrep(9, 90, lifetime_ms=0)) == []
     assert bench.receive(7, rrep(9, 91)) == [Send(7, DataPacket(35, 0, ME, 9, NEWS))]
+
+
+def test_any_message_of_the_destination_itself_ends_the_search() -> None:
+    """Sections 6.2 and 6.3: it has become a neighbour, whatever it wanted to say."""
+    bench = Bench()
+    bench.publish(9)
+    assert bench.receive(9, RouteError((Unreachable(8, 1),))) == [Send(9, DataPacket(35, 0, ME, 9, NEWS))]

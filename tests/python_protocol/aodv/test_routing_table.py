@@ -192,3 +192,11 @@ def test_a_destinations_number_and_distance_only_ever_get_better(
             best = (route.sequence, -route.hop_count)
         if breaks:
             routes.break_link(next_hop, 0)
+
+
+def test_a_neighbour_heard_when_its_route_expires_is_new_again() -> None:
+    """Section 6.2: the route has ended at that instant."""
+    routes = RoutingTable(DELETE_PERIOD)
+    routes.hear(4, 0, 3 * SECOND)
+    assert routes.hear(4, 3 * SECOND, 5 * SECOND)
+    assert routes.active(4, 4 * SECOND) is not None
