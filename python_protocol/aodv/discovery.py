@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from python_protocol.aodv.expanding_ring import Attempt, first_attempt, next_attempt, repair_attempt, waiting_time
-from python_protocol.aodv.id_cache import IdCache
 from python_protocol.aodv.messages import DataPacket, RouteRequest
 from python_protocol.aodv.packets import Packets
 from python_protocol.aodv.rate_limit import RateLimit
@@ -37,11 +36,10 @@ class Search:
 class Discovery:
     """The searches of one node."""
 
-    def __init__(self, state: State, packets: Packets, errors: RouteErrors, seen: IdCache) -> None:
+    def __init__(self, state: State, packets: Packets, errors: RouteErrors) -> None:
         self._state = state
         self._packets = packets
         self._errors = errors
-        self._seen = seen
         self._limit = RateLimit(state.parameters.rreq_ratelimit)
         self._searches: dict[NodeId, Search] = {}
         self._rreq_id = 0
@@ -118,7 +116,6 @@ class Discovery:
     def _send(self, destination: NodeId, search: Search, now: SimTime) -> None:
         search.is_sent = True
         request = self._make_request(destination, search.attempt.ttl)
-        self._seen.add((request.originator, request.rreq_id), now)
         self._state.table.keep(destination, now + 2 * self._state.parameters.net_traversal_time)
         self._state.out.broadcast(request, now)
         self._state.out.set_timer(DiscoveryTimer(destination), waiting_time(self._state.parameters, search.attempt))
@@ -129,16 +126,16 @@ class Discovery:
         self._rreq_id = following(self._rreq_id)
         state.sequence = following(state.sequence)
         route = state.table.get(destination)
-        is_known = route is not None and route.sequence_valid
+        known = route.sequence if route is not None and route.sequence_valid else None
         return RouteRequest(
             ttl=ttl,
             hop_count=0,
             rreq_id=self._rreq_id,
             destination=destination,
-            destination_sequence=route.sequence if route is not None and is_known else 0,
+            destination_sequence=known or 0,
             originator=state.node,
             originator_sequence=state.sequence,
-            unknown_sequence=not is_known,
+            unknown_sequence=known is None,
             destination_only=state.parameters.destination_only,
             gratuitous=state.parameters.gratuitous_rrep,
         )

@@ -51,7 +51,7 @@ class Router:
         self._seen = IdCache(parameters.path_discovery_time)
         self._errors = RouteErrors(state)
         self._packets = Packets(state)
-        self._discovery = Discovery(state, self._packets, self._errors, self._seen)
+        self._discovery = Discovery(state, self._packets, self._errors)
         self._replies = Replies(state, self._discovery)
         self._requests = Requests(state, self._discovery, self._replies, self._seen)
         self._maintenance = Maintenance(state, self._packets, self._discovery, self._errors)
@@ -128,7 +128,7 @@ class Router:
         self._hear(sender, now)
         if self._seen.is_known((request.originator, request.rreq_id), now):
             return
-        if request.originator != self._state.node:
+        if request.originator != self._state.node:  # one's own needs no memory to be known (section 6.3)
             self._requests.receive(sender, request, now)
 
     def _receive_reply(self, sender: NodeId, reply: RouteReply, now: SimTime) -> None:

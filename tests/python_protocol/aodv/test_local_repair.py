@@ -4,11 +4,11 @@ import pytest
 
 from python_protocol.actions import Note
 from python_protocol.aodv.discovery import DiscoveryTimer
-from python_protocol.aodv.messages import DataPacket, RouteError, RouteReply, RouteRequest
+from python_protocol.aodv.messages import DataPacket, RouteError, RouteReply, RouteRequest, Unreachable
 from python_protocol.aodv.routing_table import RouteState
 from python_protocol.codec import Message
 from python_protocol.link import LinkAck, LinkData, LinkTimer
-from tests.python_protocol.aodv.bench import Bench, drops, packet, rrep, rreq, sends
+from tests.python_protocol.aodv.bench import Bench, drops, packet, rrep, rreq, sends, sent
 
 
 def repairing(distance: int = 2, **parameters: object) -> tuple[Bench, list[Message], list[str]]:
@@ -60,10 +60,30 @@ def test_without_the_option_or_too_far_away_the_packet_is_dropped(distance: int,
     assert [[entry.destination for entry in error.unreachable] for error in errors(found)] == [[7, 9]]
 
 
+def test_a_destination_just_near_enough_is_searched() -> None:
+    """MAX_REPAIR_TTL: "no farther than" ten hops."""
+    _, found, dropped = repairing(distance=10)
+    assert len([message for message in found if isinstance(message, RouteRequest)]) == 1
+    assert dropped == []
+
+
+def test_a_destination_that_is_searched_already_is_not_searched_again() -> None:
+    """The packet waits for what this node's own search finds."""
+    bench = Bench(link_layer=True, local_repair=True)
+    bench.receive(7, rrep(9, 90))
+    bench.receive(3, packet(5, 9))
+    bench.receive(7, RouteError((Unreachable(9, 91),)))
+    assert len(sent(bench.publish(9), RouteRequest)) == 1
+    broken = [action for _ in range(4) for action in bench.fire(LinkTimer(7))]
+    assert (sent(broken, RouteRequest), drops(broken)) == ([], [])
+    bench.receive(8, rrep(9, 95))
+    assert DiscoveryTimer(9) not in bench.timers
+
+
 def test_packets_that_come_during_the_repair_wait() -> None:
     """They are neither refused nor dropped."""
     bench, _, _ = repairing()
-    bench.receive(3, packet(5, 9, number=2))
+    assert bench.receive(3, packet(5, 9, number=2)) == []
     found = bench.receive(8, rrep(9, 95, originator=0, hop_count=0))
     waiting = [send.message.payload for send in found if isinstance(send.message, LinkData)]
     assert [message.notification.id.sequence for message in waiting if isinstance(message, DataPacket)] == [1]

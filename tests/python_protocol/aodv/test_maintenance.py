@@ -234,3 +234,12 @@ def test_a_neighbour_whose_link_broke_is_not_missed_until_its_next_hello() -> No
     bench.receive(7, rrep(9, 95))
     bench.sweep(bench.now + 2 * SECOND)
     assert bench.is_active(9)
+
+
+def test_by_the_rfc_a_route_unused_for_active_route_timeout_needs_no_hello() -> None:
+    """Section 6.9: at that instant it is active no longer."""
+    bench = started()
+    bench.receive(7, rrep(9, 90))
+    bench.receive(3, packet(5, 9))
+    bench.timers[HELLO_TIMER] = 3 * SECOND
+    assert sends(bench.fire(HELLO_TIMER)) == []

@@ -135,3 +135,10 @@ def test_data_over_an_expired_route_is_refused_to_all_who_may_send_it_once() -> 
     bench = between(3, 4)
     found = [bench.receive(3, packet(destination=9, number=number), 7 * SECOND) for number in (1, 2)]
     assert [send.destination for sends in found for send in sends] == [BROADCAST, 3]
+
+
+def test_data_is_refused_though_this_node_searches_the_destination_for_itself() -> None:
+    """Case ii: only what is being repaired waits."""
+    bench = Bench()
+    bench.publish(9)
+    assert len(sent(bench.receive(3, packet(destination=9)), RouteError)) == 1
