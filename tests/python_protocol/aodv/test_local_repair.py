@@ -7,6 +7,7 @@ from python_protocol.aodv.discovery import DiscoveryTimer
 from python_protocol.aodv.messages import DataPacket, RouteError, RouteReply, RouteRequest, Unreachable
 from python_protocol.aodv.routing_table import RouteState
 from python_protocol.codec import Message
+from python_protocol.events import Received
 from python_protocol.link import LinkAck, LinkData, LinkTimer
 from tests.python_protocol.aodv.bench import Bench, drops, packet, rrep, rreq, sends, sent
 
@@ -83,7 +84,7 @@ def test_a_destination_that_is_searched_already_is_not_searched_again() -> None:
 def test_packets_that_come_during_the_repair_wait() -> None:
     """They are neither refused nor dropped."""
     bench, _, _ = repairing()
-    assert bench.receive(3, packet(5, 9, number=2)) == []
+    assert drops(bench.handle(Received(3, packet(5, 9, number=2), -70.0, 20.0))) == []
     found = bench.receive(8, rrep(9, 95, originator=0, hop_count=0))
     waiting = [send.message.payload for send in found if isinstance(send.message, LinkData)]
     assert [message.notification.id.sequence for message in waiting if isinstance(message, DataPacket)] == [1]
