@@ -84,7 +84,7 @@ class Broker(broker.Broker):
         if neighbour not in self._lost:
             return []
         self._lost.discard(neighbour)
-        return self._announce(neighbour, {neighbour, None})
+        return self._announce(neighbour, {neighbour, None}, False)
 
     def client_appeared(self, client: NodeId) -> list[Action]:
         """A client has attached itself, or is back."""
@@ -136,21 +136,21 @@ class Broker(broker.Broker):
     def _receive_sub(self, sender: NodeId, message: Sub) -> list[Action]:
         """Lines 1 to 6."""
         if not self._is_newer(message):
-            return []
+            return self._answer_old(sender, message)
         self._locate(sender, message).filters[message.filter] = None
         return self._flood(message, sender)
 
     def _receive_uns(self, sender: NodeId, message: Uns) -> list[Action]:
         """Lines 7 to 12."""
         if not self._is_newer(message):
-            return []
+            return self._answer_old(sender, message)
         self._locate(sender, message).filters.pop(message.filter, None)
-        return self._flood(message, sender)
+        return self._flood(message, sender) + self._drop_unwanted(message.subscriber)
 
     def _receive_mig(self, sender: NodeId, message: Mig) -> list[Action]:
         """Lines 13 to 26."""
         if not self._is_newer(message):
-            return []
+            return self._answer_old(sender, message)
         subscriber = message.subscriber
         old = self.table.next_hop(subscriber)
         actions: list[Action] = []
@@ -180,11 +180,18 @@ class Broker(broker.Broker):
 
     def _receive_rep(self, sender: NodeId, message: Rep) -> list[Action]:
         """Algorithm 3.2, lines 22 to 27."""
+        route = self.table.get(message.subscriber)
+        if route is not None and not route.filters:
+            return [Note("drop", notification_id=str(one.id), detail="unsubscribed") for one in message.notifications]
         interface = self.table.next_hop(message.subscriber)
         cannot_go_on = interface == sender or not self.reaches(interface)
         if interface is None or cannot_go_on or message.hops > self._parameters.max_hops:
             return [note for one in message.notifications for note in self.storage.put(message.subscriber, one)]
         return [Send(interface, replace(message, hops=self._radio_hops(message.hops, interface)))]
+
+    def _answer_old(self, sender, message):
+        is_old = message.timestamp < self.table.timestamp(message.subscriber).counter
+        return self._send_subscriptions(message.subscriber, sender) if is_old and sender in self.neighbours else []
 
     # Algorithm 4.3
 
@@ -199,7 +206,7 @@ class Broker(broker.Broker):
                 passed_on.append(Known(child.subscriber, self.table.timestamp(child.subscriber).counter, child.hops))
                 old_hops |= self._redirect(sender, child, message.hops)
         for other in message.others:
-            self._forget_way(other.subscriber, sender)
+            if other.hops < MAX_HOPS: self._forget_way(other.subscriber, sender)
             actions += self._check_counter(sender, other)
         if message.hops == 0:
             actions += self._tell_missing(sender, {known.subscriber for known in message.children + message.others})
@@ -214,9 +221,7 @@ class Broker(broker.Broker):
         own = self.table.timestamp(child.subscriber)
         if child.timestamp != own.counter:
             return child.timestamp > own.counter
-        if self.table.next_hop(child.subscriber) == sender:
-            return True
-        return child.hops <= own.hops and own.hops > 1
+        return own.hops > 1
 
     def _check_child(self, sender: NodeId, child: Known) -> list[Action]:
         """Lines 6, 10 and 18."""
@@ -255,14 +260,26 @@ class Broker(broker.Broker):
         """Lines 1 to 9."""
         subscriber, known = message.subscriber, message.known
         own = self.table.timestamp(subscriber)
+        if known.counter < own.counter or (known.counter == own.counter and own.hops == 1 and known < own):
+            return self._send_subscriptions(subscriber, sender)
         if not known > own:
-            is_wrong = known.counter < own.counter or (known < own and own.hops == 1)
-            return self._send_subscriptions(subscriber, sender) if is_wrong else []
+            return self._turn(sender, message)
         hops = known.hops + message.hops + 1
         route = self.table.update(subscriber, sender, at_hops(known.counter, hops))
         route.filters = dict.fromkeys(message.filters)
+        dropped = self._drop_unwanted(subscriber)
         passed_on = self._flood(message, sender) if message.hops < self._parameters.max_hops else []
-        return passed_on + self._send_queued(subscriber, sender)
+        return dropped + passed_on + self._send_queued(subscriber, sender)
+
+    def _turn(self, sender: NodeId, message: Bsub) -> list[Action]:
+        old = self.table.next_hop(message.subscriber)
+        if old == sender or old is None and not self.table.filters(message.subscriber):
+            return []
+        self.table.get(message.subscriber).next_hop = sender
+        actions = []
+        if old in self.neighbours:
+            actions.append(Send(old, replace(message, hops=min(message.hops + 1, MAX_HOPS))))
+        return actions + self._send_queued(message.subscriber, sender)
 
     def _receive_bquery(self, sender: NodeId, message: Bquery) -> list[Action]:
         """Lines 10 and 11."""
@@ -272,18 +289,18 @@ class Broker(broker.Broker):
 
     # Senders
 
-    def _announce(self, neighbour: NodeId, behind: set[NodeId | None]) -> list[Action]:
+    def _announce(self, neighbour: NodeId, behind: set[NodeId | None], take=True) -> list[Action]:
         """Algorithm 4.2, lines 2 to 12: C is what we represent to a neighbour, O what is `behind` it."""
         children: list[Known] = []
         others: list[Known] = []
         replayed: list[NodeId] = []
         for subscriber, route in self.table:
             known = Known(subscriber, route.timestamp.counter, route.timestamp.hops)
-            if route.filters and route.next_hop not in behind:
+            if route.filters and route.next_hop not in behind and (self.reaches(route.next_hop) or route.timestamp.hops == 1):
                 children.append(known)
                 continue
-            others.append(known)
-            if route.filters:
+            others.append(known if take else known._replace(hops=MAX_HOPS))
+            if route.filters and take:
                 route.next_hop = neighbour
                 replayed.append(subscriber)
         actions: list[Action] = [Send(neighbour, Bmig(tuple(children), tuple(others), 0))]
@@ -326,6 +343,10 @@ class Broker(broker.Broker):
         return [Send(neighbour, passed_on) for neighbour in self.neighbours if neighbour != sender]
 
     # Helpers
+
+    def _drop_unwanted(self, subscriber):
+        if self.table.filters(subscriber): return []
+        return [Note("drop", notification_id=str(one.id), detail="unsubscribed") for one in self.storage.take(subscriber)]
 
     def _forget_way(self, subscriber: NodeId, interface: NodeId) -> None:
         """An interface at which the way is thought to be here is no way."""
