@@ -29,10 +29,12 @@ def tree_links(tree: Sequence[ParentChange]) -> list[LinkChange]:
 
 
 def rewirings(scenario: Scenario) -> Iterator[tuple[SimTime, NodeId, Rewired]]:
-    """What each node is told of its place, and when: at 0, and whenever it changes.
+    """What each node is told of its place, and when: at 0, and whenever it changes. Nothing without a given tree.
 
     A crashed node is nobody's parent and nobody's child until it recovers, and is then told anew.
     """
+    if not scenario.tree:
+        return
     brokers = frozenset(node for node, settings in enumerate(scenario.nodes) if Role.BROKER in settings.roles)
     parents: Parents = dict.fromkeys(range(len(scenario.nodes)))
     down: set[NodeId] = set()

@@ -1,14 +1,19 @@
 """The host: drives the agents of one run over any back-end.
 
 It keeps one heap of everything that is due (boots, the workload's commands, the agents' timers), so that a back-end
-needs to know only one wake-up time. Order at one instant: deliveries by (receiving node, arrival order), failures,
-then what is due by (time, node, order set).
+needs to know only one wake-up time. Order at one instant: faults, deliveries by (receiving node, arrival order),
+failures, then what is due by (time, node, order set): a node's boot, its new place in a given tree, commands, timers.
+
+What falls due at a frozen node waits until it recovers, and is handled at once then, in the order in which it fell due;
+deliveries are lost. A node that has crashed has no timers any more, and hears nothing of its transmissions either;
+frames that its MAC had taken may still leave.
 """
 
 from __future__ import annotations
 
 import gc
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from heapq import heappop, heappush
@@ -18,18 +23,22 @@ from typing import Any
 
 from bridge.backends.interface import Backend, Delivery, Hello, Step, Totals, Transmission
 from bridge.errors import AgentError, UserError
+from bridge.faults import check_faults
 from bridge.given_tree import rewirings
-from bridge.scenario import Scenario
+from bridge.scenario import FaultKind, Scenario
 from bridge.trace import TraceWriter
 from bridge.workload import commands
 from python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
 from python_protocol.agent import Agent
 from python_protocol.events import (
+    Crashed,
     Event,
     Publish,
     Received,
+    Recovered,
     SendFailed,
     Started,
+    Stopped,
     Subscribe,
     TimerFired,
     TimerKey,
@@ -40,13 +49,16 @@ from python_protocol.parameters import parse_parameters
 from python_protocol.roles import BROADCAST, NodeId, format_roles
 from python_protocol.simtime import SimTime, format_time
 from spark.schema import (
+    CRASH,
     DELIVER,
     DROP,
     ENERGY,
+    FREEZE,
     MOVE,
     PUBLISH,
     RADIO,
     RECEIVE,
+    RECOVER,
     ROLE,
     SEND,
     SUBSCRIBE,
@@ -76,6 +88,11 @@ class Host:
         self._dead: set[int] = set()
         """The orders of what is still in the heap, but was replaced or cancelled."""
         self._order = 0
+        self._faults = deque(scenario.faults)
+        """Those to come."""
+        self._down: set[NodeId] = set()
+        self._waiting: dict[NodeId, list[tuple[int, Event]]] = {}
+        """What fell due at each frozen node, with its order."""
         self._now: SimTime = 0
         self._outgoing: list[Transmission] = []
         self._hello = Hello("", (), 0)
@@ -111,12 +128,14 @@ class Host:
             wake_up = self._handle_step(step)
 
     def _schedule_workload(self) -> None:
-        for node, info in enumerate(self._hello.nodes):
-            self._schedule(info.start, node, Started())
+        starts = [info.start for info in self._hello.nodes]
+        check_faults(self._scenario.faults, starts)
+        for node, start in enumerate(starts):
+            self._schedule(start, node, Started())
+        for time, node, place in rewirings(self._scenario):
+            self._schedule(max(time, starts[node]), node, place)
         for time, node, command in commands(self._scenario, self._hello.nodes):
             self._schedule(time, node, command)
-        for time, node, place in rewirings(self._scenario):
-            self._schedule(max(time, self._hello.nodes[node].start), node, place)
 
     def _schedule(self, time: SimTime, node: NodeId, event: Event) -> int:
         self._order += 1
@@ -127,18 +146,25 @@ class Host:
         due, dead = self._due, self._dead
         while due and due[0][2] in dead:
             dead.remove(heappop(due)[2])
+        if self._faults and (not due or self._faults[0].at < due[0][0]):
+            return self._faults[0].at
         return due[0][0] if due else None
 
     def _handle_step(self, step: Step) -> SimTime | None:
         """Everything of one instant, or a part of it; returns when the next thing is due."""
         self._now = step.now
+        if self._faults:
+            self._handle_faults()
+        deliveries = step.deliveries
+        if self._down:
+            deliveries = [delivery for delivery in deliveries if delivery.receiver not in self._down]
         if self._trace.receives:
-            self._handle_traced(step.deliveries)
-        elif step.deliveries:
-            self._handle_deliveries(step.deliveries)
+            self._handle_traced(deliveries)
+        elif deliveries:
+            self._handle_deliveries(deliveries)
         for node, destination, message, reason in step.failures:
             self._trace.add(step.now, node, DROP, message.message_type, peer=destination, detail=reason)
-            self._tell(node, SendFailed(destination, message, reason))
+            self._handle_failure(node, SendFailed(destination, message, reason))
         return self._next_due() if step.more else self._handle_due()
 
     def _handle_traced(self, deliveries: Sequence[Delivery]) -> None:
@@ -159,18 +185,68 @@ class Host:
         except Exception as error:
             raise describe_failure(receiver, now, event, error) from error
 
+    def _handle_failure(self, node: NodeId, failed: SendFailed) -> None:
+        if node not in self._down:
+            self._tell(node, failed)
+        elif node in self._waiting:
+            self._order += 1
+            self._waiting[node].append((self._order, failed))
+
     def _handle_due(self) -> SimTime | None:
         for _ in range(MAX_TIMERS_AT_ONCE):
             if (due := self._next_due()) != self._now:
                 return due
-            _, node, _, event = heappop(self._due)
-            if type(event) is TimerFired:
-                del self._timers[node][event.key]
+            _, node, order, event = heappop(self._due)
+            if node in self._waiting:
+                self._waiting[node].append((order, event))
             else:
-                self._trace_command(node, event)
-            self._tell(node, event)
+                self._handle(node, event)
         text = f"more than {MAX_TIMERS_AT_ONCE} timers fire at {format_time(self._now)}: {event} on node {node}"
         raise AgentError(text, node, self._now, str(event))
+
+    def _handle(self, node: NodeId, event: Event) -> None:
+        if type(event) is TimerFired:
+            del self._timers[node][event.key]
+        else:
+            self._trace_command(node, event)
+        self._tell(node, event)
+
+    def _handle_faults(self) -> None:
+        faults = self._faults
+        while faults and faults[0].at == self._now:
+            fault = faults.popleft()
+            match fault.kind:
+                case FaultKind.CRASH:
+                    self._crash(fault.node)
+                case FaultKind.FREEZE:
+                    self._freeze(fault.node)
+                case FaultKind.RECOVER:
+                    self._recover(fault.node)
+
+    def _crash(self, node: NodeId) -> None:
+        self._trace.add(self._now, node, CRASH)
+        self._down.add(node)
+        self._tell(node, Crashed())
+        not_in_heap = {order for order, _ in self._waiting.pop(node, ())}
+        self._dead |= {*self._timers[node].values()} - not_in_heap
+        self._timers[node].clear()
+
+    def _freeze(self, node: NodeId) -> None:
+        self._trace.add(self._now, node, FREEZE)
+        self._down.add(node)
+        self._tell(node, Stopped())
+        self._waiting[node] = []
+
+    def _recover(self, node: NodeId) -> None:
+        self._trace.add(self._now, node, RECOVER)
+        self._down.remove(node)
+        waiting = self._waiting.pop(node, ())
+        self._tell(node, Recovered())
+        for order, event in waiting:
+            if order in self._dead:
+                self._dead.remove(order)
+            else:
+                self._handle(node, event)
 
     def _tell(self, node: NodeId, event: Event) -> None:
         try:
@@ -187,6 +263,8 @@ class Host:
 
     def _send(self, node: NodeId, action: Send) -> None:
         message = action.message
+        if node in self._down:
+            raise ValueError(f"a {message.message_type} from a node that is down")
         size = len(message.encode())
         if size > MAX_MESSAGE_BYTES:
             raise ValueError(f"a {message.message_type} of {size} bytes, at most {MAX_MESSAGE_BYTES} can be sent")

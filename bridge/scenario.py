@@ -189,12 +189,32 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class LinkChange:
-    """At `at`, the ideal link between `a` and `b` comes up or goes down; what is under way on it then is lost."""
+    """At `at`, the ideal link between `a` and `b` comes up or goes down: then what is under way on it is lost."""
 
     at: SimTime
     a: NodeId
     b: NodeId
     up: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """From `at` on, no link carries between nodes of different groups; without groups, all are merged again.
+
+    Nodes that no group names are a group of their own.
+    """
+
+    at: SimTime
+    groups: tuple[frozenset[NodeId], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LinkDelay:
+    """The ideal link between `a` and `b` has a delay of its own, whenever it is up."""
+
+    a: NodeId
+    b: NodeId
+    delay: SimTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +226,12 @@ class IdealLinks:
     """
 
     delay: SimTime = MILLISECOND
+    """Of every link that is not in `delays`; more than 0."""
+    delays: tuple[LinkDelay, ...] = ()
     links: tuple[tuple[NodeId, NodeId], ...] = ()
     changes: tuple[LinkChange, ...] = ()
+    partitions: tuple[Partition, ...] = ()
+    """Of any kind of graph but a tree, whose own changes say what becomes of it."""
     range_m: float = 0.0
     """0: the distance at which the mean path loss leaves the radio's sensitivity."""
 

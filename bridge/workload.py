@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
+from typing import NamedTuple
 
 from bridge.backends.interface import NodeInfo
+from bridge.faults import Outages, outage_at, outages
 from bridge.scenario import Command, Publication, Publications, Scenario
 from python_protocol.events import Publish, Subscribe, Unsubscribe
 from python_protocol.filters import Filter, Notification, NotificationId
@@ -16,14 +18,34 @@ from python_protocol.simtime import SimTime
 TimedEvent = tuple[SimTime, NodeId, Subscribe | Unsubscribe | Publish]
 
 
+class _Planned(NamedTuple):
+    """A command that falls `due` at its node, and is carried out then, or when the node thaws."""
+
+    carried_out: SimTime
+    due: SimTime
+    node: NodeId
+    command: Subscribe | Unsubscribe | Publication
+
+
 def commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> list[TimedEvent]:
-    """Every command before the time limit, with its time and node. A command waits until its node has booted."""
+    """Every command that is carried out before the time limit, with the time at which it falls due, and its node.
+
+    A command waits until its node has booted. While the node has crashed, subscriptions and unsubscriptions wait
+    until it recovers, and nothing is published.
+    """
+    down = outages(scenario.faults)
+    booted = (entry._replace(at=max(entry.at, nodes[entry.node].start)) for entry in _commands(scenario, nodes))
+    planned = [one for entry in booted if (one := _plan(entry, down)) and one.carried_out < scenario.time_limit]
+    return list(_events(sorted(planned, key=lambda one: one[:3])))
+
+
+def _commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> Iterator[Command]:
     workload = scenario.workload
-    planned = [Command(entry.at, entry.node, Subscribe(entry.filter)) for entry in workload.subscriptions]
+    for entry in workload.subscriptions:
+        yield Command(entry.at, entry.node, Subscribe(entry.filter))
     for publications in workload.publications:
-        planned += _publish_commands(publications, scenario, nodes[publications.node].start)
-    booted = [(max(at, nodes[node].start), node, command) for at, node, command in (*planned, *workload.commands)]
-    return list(_events(sorted((entry for entry in booted if entry[0] < scenario.time_limit), key=lambda one: one[:2])))
+        yield from _publish_commands(publications, scenario, nodes[publications.node].start)
+    yield from workload.commands
 
 
 def _publish_commands(publications: Publications, scenario: Scenario, boot: SimTime) -> Iterator[Command]:
@@ -41,23 +63,34 @@ def _times(publications: Publications, seed: int, boot: SimTime, until: SimTime)
         at += publications.interval
 
 
-def _events(planned: Sequence[tuple[SimTime, NodeId, Subscribe | Unsubscribe | Publication]]) -> Iterator[TimedEvent]:
+def _plan(entry: Command, down: Outages) -> _Planned | None:
+    """None for a command that is never carried out."""
+    at, node, command = entry
+    outage = outage_at(down, node, at)
+    if outage is None:
+        return _Planned(at, at, node, command)
+    if outage.end is None or (outage.crashed and isinstance(command, Publication)):
+        return None
+    return _Planned(outage.end, outage.end if outage.crashed else at, node, command)
+
+
+def _events(planned: Iterable[_Planned]) -> Iterator[TimedEvent]:
     """Numbers the publications, and addresses them to those who want them at that time."""
     wanted: dict[NodeId, dict[Filter, None]] = {}
     published: Counter[NodeId] = Counter()
-    for at, node, command in planned:
+    for _, due, node, command in planned:
         if isinstance(command, Publication):
             identifier = NotificationId(node, published[node])
             published[node] += 1
             notification = Notification(identifier, command.attributes, command.payload)
-            yield at, node, Publish(notification, _subscribers(notification, wanted))
+            yield due, node, Publish(notification, _subscribers(notification, wanted))
             continue
         filters = wanted.setdefault(node, {})
         if isinstance(command, Subscribe):
             filters[command.filter] = None
         else:
             filters.pop(command.filter, None)
-        yield at, node, command
+        yield due, node, command
 
 
 def _subscribers(notification: Notification, wanted: Mapping[NodeId, Mapping[Filter, None]]) -> tuple[NodeId, ...]:

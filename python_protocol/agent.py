@@ -7,7 +7,7 @@ that it was given. The same events give the same actions, which is what makes a 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar
@@ -15,6 +15,8 @@ from typing import Any, ClassVar
 from python_protocol.actions import Action
 from python_protocol.codec import MessageSet
 from python_protocol.events import Event
+from python_protocol.listing import Listing
+from python_protocol.names import Names
 from python_protocol.roles import NodeId, Role
 from python_protocol.simtime import SimTime
 
@@ -42,3 +44,7 @@ class Agent(ABC):
     @abstractmethod
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         """Reacts to `event` at simulator time `now`. The actions take effect in their order."""
+
+    def listings(self, names: Names) -> Mapping[str, Listing]:  # noqa: ARG002  # not all agents have any
+        """What of the state a transcript can show, by name: "table" for the routing table."""
+        return {}

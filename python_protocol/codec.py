@@ -10,7 +10,10 @@ import struct
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from struct import Struct
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
+
+if TYPE_CHECKING:
+    from python_protocol.names import Names
 
 _pack_u8, _pack_u16, _pack_u32, _pack_i64, _pack_f64 = (struct.Struct(f"!{code}").pack for code in "BHIqd")
 
@@ -171,6 +174,10 @@ class Message:
         writer.u8(self.tag)
         self.write(writer)
         return writer.getvalue()
+
+    def describe(self, names: Names) -> str:
+        """The message with all that it holds, as transcripts write it: in its paper's notation if it has its own."""
+        return f"{self.message_type} {names.fields(self)}".rstrip()
 
 
 class MessageSet:

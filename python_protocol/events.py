@@ -50,12 +50,15 @@ class SendFailed:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """The node is frozen: until it is started again, it neither receives nor sends, and keeps its state."""
+    """The node is frozen: until it recovers it neither receives nor sends, and keeps its state.
+
+    Timers and commands that fall due meanwhile come right after `Recovered`.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Crashed:
-    """The node has failed; what it does not keep in stable storage is lost."""
+    """The node has failed: its timers are cancelled, and what it does not keep in stable storage is lost."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from typing import ClassVar, Self
 from python_protocol.actions import Action, CancelTimer, Note, Send, SetTimer
 from python_protocol.codec import Message, Reader, Writer
 from python_protocol.delay import DelayEstimate
+from python_protocol.names import Names
 from python_protocol.notes import DROP
 from python_protocol.parameters import parameter
 from python_protocol.roles import NodeId
@@ -105,6 +106,10 @@ class LinkData(Message):
         """Inverse of `write`."""
         return cls(reader.u16(), reader.u8(), reader.message())
 
+    def describe(self, names: Names) -> str:
+        """PUB e1 hops=2 frame=4711.0: the payload, then session and sequence."""
+        return f"{self.payload.describe(names)} frame={self.session}.{self.sequence}"
+
 
 @dataclass(frozen=True, slots=True)
 class LinkAck(Message):
@@ -123,6 +128,10 @@ class LinkAck(Message):
     def read(cls, reader: Reader) -> Self:
         """Inverse of `write`."""
         return cls(reader.u16(), reader.u8())
+
+    def describe(self, names: Names) -> str:  # noqa: ARG002  # it names nothing
+        """ACK frame=4711.0."""
+        return f"ACK frame={self.session}.{self.sequence}"
 
 
 LINK_MESSAGES: tuple[type[Message], ...] = (LinkData, LinkAck)

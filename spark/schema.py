@@ -11,11 +11,13 @@ from python_protocol.notes import DROP, LIST_SEPARATOR, MIGRATE, REPLAY, ROUTE, 
 
 __all__ = [
     "BYTES",
+    "CRASH",
     "DELIVER",
     "DETAIL",
     "DROP",
     "ENERGY",
     "EVENT",
+    "FREEZE",
     "HOPS",
     "LIST_SEPARATOR",
     "MESSAGE_TYPE",
@@ -27,6 +29,7 @@ __all__ = [
     "PUBLISH",
     "RADIO",
     "RECEIVE",
+    "RECOVER",
     "REPLAY",
     "ROLE",
     "ROUTE",
@@ -60,6 +63,12 @@ SEND = "send"
 """A packet is handed to the network stack: `message_type`, `peer` (null for broadcast), `bytes` of the message."""
 RECEIVE = "receive"
 """A packet arrives from `peer` (only at level full)."""
+CRASH = "crash"
+"""The node has failed: it has lost what is not in stable storage, and does nothing until it recovers."""
+FREEZE = "freeze"
+"""The node is stopped: it keeps its state, and does nothing until it recovers."""
+RECOVER = "recover"
+"""The node is up again after a crash or a freeze."""
 MOVE = "move"
 """The node is at `detail` = "x y" (m), and goes straight to the place of its next move row."""
 ROLE = "role"

@@ -11,6 +11,13 @@ settings.register_profile("roambus", deadline=None)
 settings.load_profile("roambus")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--rewrite`: see tests/test_scenarios.py."""
+    parser.addoption(
+        "--rewrite", action="store_true", help="write what follows into the transcripts of tests/scenarios"
+    )
+
+
 @pytest.fixture(scope="session")
 def castalia() -> Program:
     """Castalia with our modules; skips where they are not."""

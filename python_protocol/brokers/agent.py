@@ -7,7 +7,7 @@ what the two say to each other never goes on the air.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 from typing import Any, ClassVar
 
@@ -35,6 +35,8 @@ from python_protocol.events import (
 )
 from python_protocol.given_tree import GivenTree
 from python_protocol.link import LINK_MESSAGES, Link, LinkBroken, LinkTimer
+from python_protocol.listing import Listing
+from python_protocol.names import Names
 from python_protocol.notes import MIGRATE
 from python_protocol.overlay import NOTHING, Change, NeighbourAppeared, NeighbourGone, Outcome, Overlay, ParentChanged
 from python_protocol.roles import NodeId, Role
@@ -76,6 +78,10 @@ class BrokerAgent(Agent):
         handler = self._handlers.get(type(event))
         return handler(event, now) if handler is not None else ()
 
+    def listings(self, names: Names) -> Mapping[str, Listing]:
+        """The broker's; see `Agent`."""
+        return {} if self.broker is None else self.broker.listings(names)
+
     def _lose_memory(self) -> None:
         """A client's filters and counter survive a crash; nothing else does."""
         is_broker, parameters = Role.BROKER in self.roles, self.parameters
@@ -89,7 +95,7 @@ class BrokerAgent(Agent):
 
     def _started(self, _event: Started | Recovered, now: SimTime) -> list[Action]:
         actions = self._follow(self.overlay.start(now), now)
-        if self.broker is not None:
+        if self.broker is not None and self.client.broker is None:  # after a freeze it still is attached
             actions += self._from_client(self.client.attach(self.node), now)
         return actions
 

@@ -8,11 +8,13 @@ gives up comes back by `link_broken`. A `Send` to the broker's own node is for t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from python_protocol.actions import Action
 from python_protocol.codec import Message
+from python_protocol.listing import Listing
+from python_protocol.names import Names
 from python_protocol.roles import NodeId
 
 
@@ -63,3 +65,11 @@ class Broker(ABC):
     def reaches(self, interface: NodeId | None) -> bool:
         """Whether an interface is in I_i."""
         return interface == self.node or interface in self.neighbours or interface in self.clients
+
+    def listings(self, names: Names) -> Mapping[str, Listing]:  # noqa: ARG002  # each protocol has its own
+        """What a transcript can show of the broker, by name: "table" for R_i, "stored" for Q_i."""
+        return {}
+
+    def interface_name(self, interface: NodeId | None, names: Names) -> str:
+        """What the papers' tables call an interface: a broker, or a client, of which one is on this node."""
+        return names.client(interface) if interface == self.node else names.node(interface)

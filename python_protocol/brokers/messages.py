@@ -11,6 +11,7 @@ from typing import ClassVar, Self
 
 from python_protocol.codec import Message, Reader, Writer
 from python_protocol.filters import Filter, Notification
+from python_protocol.names import Names
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,10 @@ class Pub(Message):
         hops = reader.u8()
         return cls(Notification.read(reader), hops)
 
+    def describe(self, names: Names) -> str:
+        """PUB e1 hops=2."""
+        return f"PUB {names.notification(self.notification)} hops={self.hops}"
+
 
 @dataclass(frozen=True, slots=True)
 class Filters(Message):
@@ -50,6 +55,10 @@ class Filters(Message):
     def read(cls, reader: Reader) -> Self:
         """Inverse of `write`."""
         return cls(read_filters(reader))
+
+    def describe(self, names: Names) -> str:
+        """FILTERS [f1 f2]."""
+        return f"FILTERS {names.filters(self.filters)}"
 
 
 def write_filters(filters: Iterable[Filter], writer: Writer) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from python_protocol.actions import Note
 from python_protocol.codec import Writer
 from python_protocol.filters import Notification, NotificationId
+from python_protocol.listing import Listing
+from python_protocol.names import Names
 from python_protocol.notes import DROP, STORE
 from python_protocol.roles import NodeId
 
@@ -43,6 +45,12 @@ class Storage:
     def subscribers(self) -> list[NodeId]:
         """Those for whom something is stored."""
         return list(self._queues)
+
+    def listing(self, names: Names) -> Listing:
+        """The queues, for a person to look at."""
+        queues = self._queues.items()
+        rows = ((names.client(one), names.notifications(queue.values())) for one, queue in queues)
+        return Listing(("Subscriber", "Notifications"), tuple(rows))
 
     def _remove(self, subscriber: NodeId, notifications: list[Notification]) -> None:
         queue = self._queues.get(subscriber, {})

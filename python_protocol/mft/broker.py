@@ -22,7 +22,7 @@ Where the algorithms leave something open, or fail on a radio:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -32,10 +32,12 @@ from python_protocol.brokers.messages import Filters, Pub
 from python_protocol.brokers.storage import Storage
 from python_protocol.codec import Message
 from python_protocol.filters import Notification, NotificationId
+from python_protocol.listing import Listing, by_first_column
 from python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
 from python_protocol.mft.parameters import MftParameters
 from python_protocol.mft.routing import Route, RoutingTable
 from python_protocol.mft.timestamps import MAX_HOPS, Timestamp, at_hops
+from python_protocol.names import NOBODY, Names
 from python_protocol.notes import REPLAY, ROUTE, node_list
 from python_protocol.roles import NodeId
 
@@ -73,6 +75,15 @@ class Broker(broker.Broker):
         if not (isinstance(message, Pub | Rep) or self.reaches(sender)):
             return []
         return self._handlers[type(message)](sender, message)
+
+    def listings(self, names: Names) -> Mapping[str, Listing]:
+        """R_i with T_i, and Q_i."""
+        rows: list[tuple[str, ...]] = []
+        for subscriber, route in self.table:
+            place = (self.interface_name(route.next_hop, names), names.client(subscriber), str(route.timestamp))
+            rows += [(one, *place) for one in map(names.filter, route.filters)] or [(NOBODY, *place)]
+        head = ("Filter", "Interface", "Subscriber", "T")
+        return {"table": by_first_column(head, rows), "stored": self.storage.listing(names)}
 
     # Interfaces
 

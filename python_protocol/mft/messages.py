@@ -14,6 +14,7 @@ from python_protocol.brokers.messages import Filters, Pub, read_filters, write_f
 from python_protocol.codec import Message, Reader, Writer
 from python_protocol.filters import Filter, Notification
 from python_protocol.mft.timestamps import Timestamp
+from python_protocol.names import Names, listed
 from python_protocol.roles import NodeId
 
 _KNOWN = Struct("!HIB")
@@ -40,6 +41,11 @@ class _FilterMessage(Message):
         """Inverse of `write`."""
         subscriber, timestamp, hops = reader.u16(), reader.u32(), reader.u8()
         return cls(Filter.read(reader), subscriber, timestamp, hops)
+
+    def describe(self, names: Names) -> str:
+        """SUB f1 s1 t=1 h=0."""
+        parts = (self.message_type, names.filter(self.filter), names.client(self.subscriber))
+        return f"{' '.join(parts)} t={self.timestamp} h={self.hops}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,10 @@ class Mig(Message):
         """Inverse of `write`."""
         return cls(reader.u16(), reader.u16(), reader.u32(), reader.u8())
 
+    def describe(self, names: Names) -> str:
+        """MIG s1 b=b1 t=2 h=0."""
+        return f"MIG {names.client(self.subscriber)} b={names.broker(self.broker)} t={self.timestamp} h={self.hops}"
+
 
 @dataclass(frozen=True, slots=True)
 class Rep(Message):
@@ -105,6 +115,10 @@ class Rep(Message):
         """Inverse of `write`."""
         subscriber, hops, count = reader.u16(), reader.u8(), reader.u8()
         return cls(subscriber, tuple(Notification.read(reader) for _ in range(count)), hops)
+
+    def describe(self, names: Names) -> str:
+        """REP s1 [e1 e2] hops=1."""
+        return f"REP {names.client(self.subscriber)} {names.notifications(self.notifications)} hops={self.hops}"
 
 
 class Known(NamedTuple):
@@ -140,6 +154,10 @@ class Bmig(Message):
         hops = reader.u8()
         return cls(_read_known(reader), _read_known(reader), hops)
 
+    def describe(self, names: Names) -> str:
+        """BMIG C=[(s3,1,1) (s6,1,2)] O=[(s1,1,2)] h=0."""
+        return f"BMIG C={_list_known(self.children, names)} O={_list_known(self.others, names)} h={self.hops}"
+
 
 @dataclass(frozen=True, slots=True)
 class Bquery(Message):
@@ -159,6 +177,10 @@ class Bquery(Message):
     def read(cls, reader: Reader) -> Self:
         """Inverse of `write`."""
         return cls(reader.u16(), Timestamp.read(reader))
+
+    def describe(self, names: Names) -> str:
+        """BQUERY s1 T=(1,2)."""
+        return f"BQUERY {names.client(self.subscriber)} T={self.known}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +207,10 @@ class Bsub(Message):
         subscriber, known, hops = reader.u16(), Timestamp.read(reader), reader.u8()
         return cls(subscriber, read_filters(reader), known, hops)
 
+    def describe(self, names: Names) -> str:
+        """BSUB s1 [f1 f2] T=(1,1) h=0."""
+        return f"BSUB {names.client(self.subscriber)} {names.filters(self.filters)} T={self.known} h={self.hops}"
+
 
 MFT_MESSAGES: tuple[type[Message], ...] = (Sub, Uns, Pub, Mig, Rep, Filters, Bmig, Bquery, Bsub)
 
@@ -197,3 +223,7 @@ def _write_known(known: tuple[Known, ...], writer: Writer) -> None:
 
 def _read_known(reader: Reader) -> tuple[Known, ...]:
     return tuple(Known(reader.u16(), reader.u32(), reader.u8()) for _ in range(reader.u8()))
+
+
+def _list_known(known: tuple[Known, ...], names: Names) -> str:
+    return listed(f"({names.client(one.subscriber)},{one.timestamp},{one.hops})" for one in known)

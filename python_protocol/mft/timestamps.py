@@ -27,6 +27,9 @@ class Timestamp:
     def __lt__(self, other: Timestamp) -> bool:
         return other > self
 
+    def __str__(self) -> str:
+        return f"({self.counter},{'inf' if self.hops == MAX_HOPS else self.hops})"
+
     def write(self, writer: Writer) -> None:
         """Five bytes."""
         writer.u32(self.counter)

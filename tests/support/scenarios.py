@@ -5,8 +5,11 @@ from collections.abc import Sequence
 from benchmarks.reference_scenarios import CC2420
 from bridge.scenario import (
     ChannelParameters,
+    Fault,
+    IdealLinks,
     MacParameters,
     NodeSettings,
+    ParentChange,
     Scenario,
     Workload,
 )
@@ -21,6 +24,9 @@ def scenario(
     seed: int = 0,
     time_limit: SimTime = 10 * SECOND,
     agent_parameters: dict[str, str] | None = None,
+    tree: tuple[ParentChange, ...] = (),
+    faults: tuple[Fault, ...] = (),
+    ideal: IdealLinks = IdealLinks(),  # noqa: B008  # frozen, likewise
 ) -> Scenario:
     """A scenario with a node for each entry of `roles`."""
     return Scenario(
@@ -33,4 +39,7 @@ def scenario(
         nodes=tuple(NodeSettings(roles=entry) for entry in roles),
         workload=workload,
         agent_parameters=agent_parameters or {},
+        tree=tree,
+        faults=faults,
+        ideal=ideal,
     )

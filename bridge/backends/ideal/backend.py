@@ -1,0 +1,193 @@
+"""The `ideal` back-end: reliable FIFO links over a graph that can change at given times.
+
+It checks algorithms as the papers state them: nothing is lost on a link that stands, nothing overtakes on it, what a
+link cannot carry its sender is told (but for broadcasts), and the only randomness is the agents' own.
+
+- A link that goes down loses what is under way on it, both ways, even if it comes up again at once. So do all links
+  of a node that crashes, and all between two groups of a partition; they come up again if the graph still has them.
+- A link to a frozen node stays up. What arrives there waits, in its order, until the node recovers.
+- Order at one instant: changes of the graph, faults, then transmissions and arrivals.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+
+from bridge.backends.ideal.graph import Graph, Link
+from bridge.backends.interface import Delivery, Failure, Hello, Move, NodeInfo, Step, Totals, Transmission, refuse_past
+from bridge.scenario import Fault, FaultKind, LinkChange, Partition
+from python_protocol.events import NO_LINK
+from python_protocol.roles import BROADCAST, NodeId
+from python_protocol.simtime import MILLISECOND, SimTime
+
+PERFECT_RSSI_DBM = -50.0
+PERFECT_LQI_DB = 50.0
+
+Happening = LinkChange | Partition | Fault
+
+
+@dataclass(eq=False, slots=True)
+class _Frame:
+    """Under way until it is delivered or `lost`; `destination` is BROADCAST, or the receiver."""
+
+    delivery: Delivery
+    destination: NodeId
+    lost: bool = False
+
+
+class IdealBackend:
+    """A broadcast reaches each neighbour after the delay of its link, a unicast frame the one it is addressed to."""
+
+    def __init__(  # noqa: PLR0913  # a graph, what happens to it, and times that have nothing to do with each other
+        self,
+        nodes: int,
+        links: Iterable[tuple[NodeId, NodeId]],
+        time_limit: SimTime,
+        changes: Iterable[LinkChange | Partition] = (),
+        delay: SimTime = MILLISECOND,
+        *,
+        delays: Mapping[frozenset[NodeId], SimTime] | None = None,
+        faults: Iterable[Fault] = (),
+        processing_delay: SimTime = 0,
+        moves: Sequence[Move] = (),
+    ) -> None:
+        """`delays` has the links that differ from `delay`; `moves` is for the trace only."""
+        self._graph = Graph(nodes, links)
+        self._happenings: deque[Happening] = deque(sorted([*changes, *faults], key=lambda one: one.at))
+        """What is to come; of one instant changes come before faults."""
+        self._nodes = nodes
+        self._time_limit = time_limit
+        self._delay = delay
+        self._delays = delays or {}
+        self._processing_delay = processing_delay
+        self._moves = moves
+        self._order = 0
+        self._pending: list[tuple[SimTime, int, Transmission | _Frame]] = []
+        self._under_way: dict[Link, deque[_Frame]] = {}
+        """In the order in which they were sent; only links on which there are any."""
+        self._frozen: dict[NodeId, list[Transmission | _Frame]] = {}
+        """What waits for each frozen node to go on."""
+        self._now: SimTime = 0
+        self._arrived: list[Delivery] = []
+        self._failures: list[Failure] = []
+
+    def open(self) -> Hello:
+        """Every node boots at 0, with a perfect clock."""
+        return Hello("ideal", [NodeInfo(0)] * self._nodes, self._time_limit, self._processing_delay)
+
+    def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
+        """See `Backend.advance`."""
+        refuse_past(transmissions, self._now)
+        for transmission in transmissions:
+            self._push(transmission.at, transmission)
+        until = self._time_limit if wake_up is None else min(wake_up, self._time_limit)
+        while (at := self._next()) is not None and at <= until:
+            self._now = at
+            self._happen()
+            if self._arrived or self._failures:
+                return self._step()
+        self._now = until
+        return self._step()
+
+    def fail(self, error: BaseException) -> None:
+        """There is nobody to tell."""
+
+    def close(self) -> Totals:
+        """There is nothing to free; the moves up to now."""
+        return Totals(moves=[move for move in self._moves if move.time <= self._now])
+
+    def _next(self) -> SimTime | None:
+        times = [self._happenings[0].at] if self._happenings else []
+        if self._pending:
+            times.append(self._pending[0][0])
+        return min(times, default=None)
+
+    def _step(self) -> Step | None:
+        if self._now >= self._time_limit:
+            return None
+        step = Step(self._now, sorted(self._arrived, key=lambda delivery: delivery.receiver), self._failures)
+        self._arrived, self._failures = [], []
+        return step
+
+    def _happen(self) -> None:
+        """Everything of this instant."""
+        while self._happenings and self._happenings[0].at == self._now:
+            self._change(self._happenings.popleft())
+        while self._pending and self._pending[0][0] == self._now:
+            self._take(heappop(self._pending)[2])
+
+    # Changes
+
+    def _change(self, happening: Happening) -> None:
+        match happening:
+            case LinkChange():
+                self._graph.change(happening)
+            case Partition():
+                self._graph.part(happening)
+            case Fault(node=node, kind=FaultKind.CRASH):
+                self._crash(node)
+            case Fault(node=node, kind=FaultKind.FREEZE):
+                self._frozen[node] = []
+            case Fault(node=node):
+                self._recover(node)
+        self._lose_what_is_cut_off()
+
+    def _crash(self, node: NodeId) -> None:
+        self._graph.crash(node)
+        self._frozen.pop(node, None)
+        # What was to leave the node after its processing delay never does.
+        self._pending = [entry for entry in self._pending if not _leaves(entry[2], node)]
+        heapify(self._pending)
+
+    def _recover(self, node: NodeId) -> None:
+        self._graph.recover(node)
+        for item in self._frozen.pop(node, ()):
+            self._take(item)
+
+    def _lose_what_is_cut_off(self) -> None:
+        for sender, receiver in [link for link in self._under_way if not self._graph.carries(*link)]:
+            for frame in self._under_way.pop((sender, receiver)):
+                frame.lost = True
+                if frame.destination != BROADCAST:
+                    self._failures.append(Failure(sender, receiver, frame.delivery.message, NO_LINK))
+
+    # Frames
+
+    def _take(self, item: Transmission | _Frame) -> None:
+        """A node sends, or a frame reaches one; a frozen node does neither yet."""
+        node = item.node if isinstance(item, Transmission) else item.delivery.receiver
+        if node in self._frozen:
+            self._frozen[node].append(item)
+        elif isinstance(item, Transmission):
+            self._transmit(item)
+        elif not item.lost:
+            self._arrive(item)
+
+    def _transmit(self, transmission: Transmission) -> None:
+        node, _, destination, message, _ = transmission
+        if destination != BROADCAST and not self._graph.carries(node, destination):
+            self._failures.append(Failure(node, destination, message, NO_LINK))
+            return
+        for receiver in self._graph.reached(node) if destination == BROADCAST else [destination]:
+            frame = _Frame(Delivery(receiver, node, message, PERFECT_RSSI_DBM, PERFECT_LQI_DB), destination)
+            self._under_way.setdefault((node, receiver), deque()).append(frame)
+            self._push(self._now + self._delays.get(frozenset((node, receiver)), self._delay), frame)
+
+    def _arrive(self, frame: _Frame) -> None:
+        link = frame.delivery.sender, frame.delivery.receiver
+        under_way = self._under_way[link]
+        under_way.popleft()
+        if not under_way:
+            del self._under_way[link]
+        self._arrived.append(frame.delivery)
+
+    def _push(self, time: SimTime, item: Transmission | _Frame) -> None:
+        self._order += 1
+        heappush(self._pending, (time, self._order, item))
+
+
+def _leaves(item: Transmission | _Frame, node: NodeId) -> bool:
+    return isinstance(item, Transmission) and item.node == node

@@ -1,0 +1,69 @@
+"""Faults as a scenario plans them: which plans make sense, and when a node that is down carries a command out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from bridge.errors import UserError
+from bridge.scenario import Fault, FaultKind
+from python_protocol.roles import NodeId
+from python_protocol.simtime import SimTime, format_time
+
+_STATES = {FaultKind.CRASH: "has crashed", FaultKind.FREEZE: "is frozen", FaultKind.RECOVER: "is up"}
+"""What a node is after its last fault."""
+_POSSIBLE_AFTER = {
+    FaultKind.CRASH: {FaultKind.RECOVER, FaultKind.FREEZE},
+    FaultKind.FREEZE: {FaultKind.RECOVER},
+    FaultKind.RECOVER: {FaultKind.CRASH, FaultKind.FREEZE},
+}
+
+
+def check_faults(faults: Iterable[Fault], starts: Sequence[SimTime]) -> None:
+    """Raises UserError for faults out of order, of no node, of one not yet booted (`starts`), or in the wrong state."""
+    last: dict[NodeId, FaultKind] = {}
+    now: SimTime = 0
+    for at, node, kind in ((one.at, one.node, one.kind) for one in faults):
+        what = f"node {node} cannot {kind.value} at {format_time(at)}"
+        if at < now:
+            raise UserError(f"{what}: a fault at {format_time(now)} comes before it; put them in the order of time")
+        if not 0 <= node < len(starts):
+            raise UserError(f"{what}: the nodes are 0 to {len(starts) - 1}")
+        if at <= starts[node]:
+            raise UserError(f"{what}: it boots at {format_time(starts[node])}")
+        if (state := last.get(node, FaultKind.RECOVER)) not in _POSSIBLE_AFTER[kind]:
+            raise UserError(f"{what}: it {_STATES[state]}")
+        last[node], now = kind, at
+
+
+class Outage(NamedTuple):
+    """A node is down from `start` until before `end` (None: for ever); it `crashed`, or was frozen only."""
+
+    start: SimTime
+    end: SimTime | None
+    crashed: bool
+
+
+Outages = Mapping[NodeId, Sequence[Outage]]
+
+
+def outages(faults: Iterable[Fault]) -> Outages:
+    """The outages of each node that has any, in the order of time. One that freezes and then crashes has one."""
+    found: dict[NodeId, list[Outage]] = {}
+    for fault in faults:
+        own = found.setdefault(fault.node, [])
+        if fault.kind is FaultKind.RECOVER:
+            own[-1] = own[-1]._replace(end=fault.at)
+        elif own and own[-1].end is None:
+            own[-1] = own[-1]._replace(crashed=True)
+        else:
+            own.append(Outage(fault.at, None, fault.kind is FaultKind.CRASH))
+    return found
+
+
+def outage_at(planned: Outages, node: NodeId, at: SimTime) -> Outage | None:
+    """The one in which `node` is down at `at`."""
+    for outage in planned.get(node, ()):
+        if outage.start <= at and (outage.end is None or at < outage.end):
+            return outage
+    return None

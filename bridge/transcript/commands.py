@@ -1,0 +1,188 @@
+"""The commands of a transcript, and how they are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bridge.scenario import FaultKind
+from bridge.transcript.document import PROMPT
+from bridge.transcript.network import Network
+from bridge.transcript.vocabulary import Attributes, Vocabulary
+from python_protocol.events import Subscribe, Unsubscribe
+from python_protocol.filters import Filter
+from python_protocol.roles import NodeId
+from python_protocol.simtime import SimTime, parse_time
+
+SYNTAX = """\
+start
+s1 subscribes f1
+s1 unsubscribes f1
+p1 publishes e1
+s1 moves to b2
+b3 joins b2
+b3 is cut off
+link n1-n2 down
+link n1-n2 up
+b3 crashes
+b3 freezes
+b3 recovers
+wait 5s
+show table b1 b2
+show stored"""
+"""An example of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Shows what follows from the start; otherwise the transcript begins when that is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A client subscribes or unsubscribes."""
+
+    node: NodeId
+    command: Subscribe | Unsubscribe
+
+
+@dataclass(frozen=True, slots=True)
+class PublishEvent:
+    """A client publishes `attributes`; `name` is what the event is called."""
+
+    node: NodeId
+    name: str
+    attributes: Attributes
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A node gets another parent, or none. `joins`: it has none so far."""
+
+    node: NodeId
+    parent: NodeId | None
+    joins: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Relink:
+    """A link comes up or goes down."""
+
+    a: NodeId
+    b: NodeId
+    up: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """A node crashes, freezes or recovers."""
+
+    node: NodeId
+    kind: FaultKind
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing is done for some time."""
+
+    time: SimTime
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """What the agents of some nodes, or of all, have in their listing `what`."""
+
+    what: str
+    nodes: tuple[NodeId, ...]
+
+
+Command = Start | Apply | PublishEvent | Move | Relink | Fail | Wait | Show
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A command, and how long after the one before it; None: once that has had its time."""
+
+    after: SimTime | None
+    command: Command
+
+
+_AFTER = re.compile(r"after\s+(\S+)\s+(.*)")
+_FAULTS = {"crashes": FaultKind.CRASH, "freezes": FaultKind.FREEZE, "recovers": FaultKind.RECOVER}
+
+
+class CommandReader:
+    """Reads commands about one network."""
+
+    def __init__(self, network: Network, vocabulary: Vocabulary) -> None:
+        self._network = network
+        self._vocabulary = vocabulary
+        self._forms: list[tuple[re.Pattern[str], Callable[[re.Match[str]], Command]]] = [
+            (re.compile(pattern), make)
+            for pattern, make in (
+                (r"start", lambda _: Start()),
+                (r"wait\s+(\S+)", lambda match: Wait(parse_time(match[1]))),
+                (r"show\s+(\S+)((?:\s+\S+)*)", self._show),
+                (r"link\s+([^\s-]+)-([^\s-]+)\s+(up|down)", self._relink),
+                (r"(\S+)\s+subscribes\s+(.+)", lambda match: self._apply(match, Subscribe)),
+                (r"(\S+)\s+unsubscribes\s+(.+)", lambda match: self._apply(match, Unsubscribe)),
+                (r"(\S+)\s+publishes\s+(.+)", self._publish),
+                (r"(\S+)\s+(moves\s+to|joins)\s+(\S+)", self._move),
+                (r"(\S+)\s+is\s+cut\s+off", lambda match: Move(self._tree_node(match[1]), None)),
+                (r"(\S+)\s+(crashes|freezes|recovers)", lambda match: Fail(self._node(match[1]), _FAULTS[match[2]])),
+            )
+        ]
+
+    def read(self, text: str) -> list[Timed]:
+        """The commands of a line, "> s1 moves to b2; after 3ms b2 moves to b1"; raises ValueError."""
+        parts = [part.strip() for part in text.strip().removeprefix(PROMPT).split(";")]
+        commands = [self._read_timed(part) for part in parts]
+        first, *others = commands
+        return [first, *(Timed(one.after or 0, one.command) for one in others)]
+
+    def _read_timed(self, text: str) -> Timed:
+        match = _AFTER.fullmatch(text)
+        return Timed(parse_time(match[1]), self._read(match[2])) if match else Timed(None, self._read(text))
+
+    def _read(self, text: str) -> Command:
+        for pattern, make in self._forms:
+            match = pattern.fullmatch(text)
+            if match:
+                return make(match)
+        examples = ", ".join(f"'{line}'" for line in SYNTAX.splitlines())
+        raise ValueError(f"{text!r} is no command; write one such as {examples}")
+
+    def _apply(self, match: re.Match[str], kind: Callable[[Filter], Subscribe | Unsubscribe]) -> Command:
+        return Apply(self._client(match[1]), kind(self._vocabulary.filter(match[2])))
+
+    def _publish(self, match: re.Match[str]) -> Command:
+        return PublishEvent(self._client(match[1]), match[2], self._vocabulary.event(match[2]))
+
+    def _move(self, match: re.Match[str]) -> Command:
+        parent = self._node(match[3])
+        if not self._network.is_broker(parent):
+            raise ValueError(f"{match[3]} is no broker, so nothing can connect to it")
+        return Move(self._tree_node(match[1]), parent, match[2] == "joins")
+
+    def _relink(self, match: re.Match[str]) -> Command:
+        if self._network.is_tree:
+            raise ValueError("the links are those of the tree; write 'b3 moves to b2' or 'b3 is cut off'")
+        return Relink(self._node(match[1]), self._node(match[2]), match[3] == "up")
+
+    def _show(self, match: re.Match[str]) -> Command:
+        return Show(match[1].removesuffix("s"), tuple(map(self._node, match[2].split())))
+
+    def _node(self, name: str) -> NodeId:
+        return self._network.node(name)
+
+    def _client(self, name: str) -> NodeId:
+        node = self._network.node(name)
+        if name.startswith("b"):
+            raise ValueError(f"{name} is a broker; a subscriber on its node is drawn as {name}/s{name[1:]}")
+        return node
+
+    def _tree_node(self, name: str) -> NodeId:
+        if not self._network.is_tree:
+            raise ValueError("there is no tree to move in; write 'link n1-n2 down' or 'link n1-n2 up'")
+        return self._node(name)

@@ -1,0 +1,146 @@
+"""The head of a transcript: which agent, over which network, and what stands for what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from bridge.transcript.document import Document, Line
+from bridge.transcript.network import Drawing, Network
+from bridge.transcript.vocabulary import Vocabulary
+from python_protocol.parameters import unknown
+from python_protocol.simtime import MILLISECOND, SECOND, SimTime, parse_time
+
+
+@dataclass(slots=True)
+class Head:
+    """What the lines before the first command say."""
+
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    agent: str = ""
+    agent_line: int = 0
+    parameters: dict[str, str] = field(default_factory=dict)
+    seed: int = 0
+    delay: SimTime = MILLISECOND
+    """Of every link."""
+    slot: SimTime = SECOND
+    """How long a command's messages are waited for."""
+    times: bool = False
+    hidden: dict[str, int] = field(default_factory=dict)
+    """Types of messages and notes that are not shown, with the number of the line that says so."""
+    setup: list[Line] = field(default_factory=list)
+    """Commands before those of the body; nothing of theirs is shown."""
+
+
+def read_head(document: Document) -> tuple[Head, Network]:
+    """Raises UserError naming file and line."""
+    reader = _HeadReader()
+    for line in document.head:
+        with document.at(line.number):
+            reader.read(line)
+    with document.at(document.body[0].number):
+        if not reader.head.agent:
+            raise ValueError("no agent is named; write a line such as: agent mft")
+        return reader.head, reader.drawing.finish()
+
+
+class _HeadReader:
+    """Takes the lines one by one."""
+
+    def __init__(self) -> None:
+        self.head = Head()
+        self.drawing = Drawing()
+        self._indented: Callable[[Line], None] | None = None
+        """What an indented line means after the last keyword."""
+        self._blocks: dict[str, Callable[[Line], None]] = {"tree": self._tree, "setup": self.head.setup.append}
+        self._keywords: dict[str, Callable[[Line, str], None]] = {
+            "agent": self._agent,
+            "seed": self._seed,
+            "delay": self._delay,
+            "slot": self._slot,
+            "times": self._times,
+            "hide": self._hide,
+            "clients": self._clients,
+            "links": self._links,
+            "filter": self._filter,
+            "event": self._event,
+        }
+
+    def read(self, line: Line) -> None:
+        """Raises ValueError."""
+        if line.is_empty:
+            return
+        if line.is_indented:
+            if self._indented is None:
+                raise ValueError(f"only below {' or '.join(self._blocks)} lines are indented")
+            self._indented(line)
+            return
+        keyword, _, rest = line.text.partition(" ")
+        self._indented = self._blocks.get(keyword)
+        if self._indented is None:
+            self._read_keyword(line, keyword, rest.strip())
+
+    def _read_keyword(self, line: Line, keyword: str, rest: str) -> None:
+        if keyword not in self._keywords:
+            raise ValueError(unknown("keyword", keyword, {**self._keywords, **self._blocks}))
+        self._keywords[keyword](line, rest)
+
+    def _tree(self, line: Line) -> None:
+        self.drawing.draw_tree_line(line.text.partition("#")[0].rstrip())
+
+    def _agent(self, line: Line, rest: str) -> None:
+        name, *settings = rest.split() or [""]
+        self.head.agent, self.head.agent_line = name, line.number
+        for setting in settings:
+            key, equals, value = setting.partition("=")
+            if not equals:
+                raise ValueError(f"{setting!r} is no parameter such as storage_limit=100")
+            self.head.parameters[key] = value
+
+    def _seed(self, _: Line, rest: str) -> None:
+        if not rest.isdecimal():
+            raise ValueError(f"{rest!r} is no seed such as 7")
+        self.head.seed = int(rest)
+
+    def _delay(self, _: Line, rest: str) -> None:
+        self.head.delay = _positive(rest)
+
+    def _slot(self, _: Line, rest: str) -> None:
+        self.head.slot = _positive(rest)
+
+    def _times(self, _: Line, rest: str) -> None:
+        if rest:
+            raise ValueError("'times' stands alone")
+        self.head.times = True
+
+    def _hide(self, line: Line, rest: str) -> None:
+        self.head.hidden |= dict.fromkeys(rest.split(), line.number)
+
+    def _clients(self, _: Line, rest: str) -> None:
+        for word in rest.split():
+            self.drawing.draw_client(word)
+
+    def _links(self, _: Line, rest: str) -> None:
+        for word in rest.split():
+            self.drawing.draw_link(word)
+
+    def _filter(self, _: Line, rest: str) -> None:
+        self.head.vocabulary.define_filter(*_definition(rest, "filter f1: topic = 1"))
+
+    def _event(self, _: Line, rest: str) -> None:
+        self.head.vocabulary.define_event(*_definition(rest, "event e1: topic = 1, price = 3"))
+
+
+def _positive(text: str) -> SimTime:
+    time = parse_time(text)
+    if time <= 0:
+        raise ValueError(f"{text} is no time greater than 0")
+    return time
+
+
+def _definition(text: str, example: str) -> tuple[str, str]:
+    match = re.fullmatch(r"(\w+)\s*:\s*(.+)", text)
+    if match is None:
+        raise ValueError(f"write it so: {example}")
+    return match[1], match[2]

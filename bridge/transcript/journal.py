@@ -1,0 +1,73 @@
+"""What the agents of a run are told and do, in order, with whole messages."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from random import Random
+from typing import Any, NamedTuple
+
+from bridge.transcript.timeline import Look
+from python_protocol.actions import Action, Deliver, Note, Send
+from python_protocol.agent import Agent
+from python_protocol.events import Event, SendFailed
+from python_protocol.listing import Listing
+from python_protocol.names import Names
+from python_protocol.roles import NodeId, Role
+from python_protocol.simtime import SimTime
+
+
+class Entry(NamedTuple):
+    """At `time`, `node` did `what`, or was told that something was not sent."""
+
+    time: SimTime
+    node: NodeId
+    what: Send | Deliver | Note | SendFailed
+
+
+class View(NamedTuple):
+    """What there was to see at the time of a look: the listings of each node, by name."""
+
+    look: Look
+    listings: dict[NodeId, Mapping[str, Listing]]
+
+
+class Journal:
+    """Kept by the agents themselves, which `watched` makes do so; looks at them when the time of a look has come."""
+
+    def __init__(self, looks: Sequence[Look], names: Names) -> None:
+        self.entries: list[Entry] = []
+        self.views: list[View] = []
+        self.agents: list[Agent] = []
+        self._looks = deque(looks)
+        self._names = names
+
+    def reach(self, now: SimTime) -> None:
+        """Everything before `now` has happened."""
+        while self._looks and self._looks[0].at <= now:
+            look = self._looks.popleft()
+            nodes = look.show.nodes or range(len(self.agents))
+            self.views.append(View(look, {node: self.agents[node].listings(self._names) for node in nodes}))
+
+    def add(self, time: SimTime, node: NodeId, happenings: Iterable[Event | Action]) -> None:
+        """Keeps what a transcript can show."""
+        for one in happenings:
+            if isinstance(one, Send | Deliver | Note | SendFailed):
+                self.entries.append(Entry(time, node, one))
+
+
+def watched(agent_class: type[Agent], journal: Journal) -> type[Agent]:
+    """The agent, keeping a journal."""
+
+    class Watched(agent_class):  # type: ignore[misc, valid-type]  # which agent it is only the transcript says
+        def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
+            super().__init__(node, roles, parameters, random)
+            journal.agents.append(self)
+
+        def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+            journal.reach(now)
+            actions = list(super().handle(event, now))
+            journal.add(now, self.node, (event, *actions))
+            return actions
+
+    return Watched

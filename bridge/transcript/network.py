@@ -1,0 +1,146 @@
+"""The network of a transcript, as its head draws it.
+
+A name is a letter and a number: b a broker, s a subscriber, p a publisher, n a node that may be both. Processes on one
+node are joined by slashes, b3/s3. Nodes are numbered in the order of their names, b1, b2, b10, n1, p1, s1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from python_protocol.parameters import unknown
+from python_protocol.roles import NodeId, Role
+
+PROCESSES = "/"
+_NAME = re.compile(r"([bspn])(\d+)")
+_ROLES = {"b": Role.BROKER, "s": Role.SUBSCRIBER, "p": Role.PUBLISHER, "n": Role.PUBLISHER | Role.SUBSCRIBER}
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Nodes 0, 1, ... with the names of their processes, and either a tree of parents or links."""
+
+    processes: tuple[tuple[str, ...], ...]
+    parents: Mapping[NodeId, NodeId | None]
+    """Empty if there is no tree: agents are to make their own."""
+    links: tuple[tuple[NodeId, NodeId], ...]
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether the tree is given."""
+        return bool(self.parents)
+
+    def node(self, name: str) -> NodeId:
+        """The node on which a process is; raises ValueError."""
+        nodes = {process: node for node, names in enumerate(self.processes) for process in names}
+        if name not in nodes:
+            raise ValueError(unknown("node", name, nodes))
+        return nodes[name]
+
+    def roles(self, node: NodeId) -> Role:
+        """Those of a node's processes together."""
+        roles = Role.NONE
+        for name in self.processes[node]:
+            roles |= _ROLES[name[0]]
+        return roles
+
+    def is_broker(self, node: NodeId) -> bool:
+        """Whether others can connect to it."""
+        return Role.BROKER in self.roles(node)
+
+    def node_name(self, node: NodeId) -> str:
+        """What the node is called as a whole: like its broker, if it has one."""
+        return self.processes[node][0]
+
+    def client_name(self, node: NodeId) -> str:
+        """What its subscriber or publisher is called."""
+        names = self.processes[node]
+        return next((name for name in names if name[0] != "b"), names[0])
+
+    def broker_name(self, node: NodeId) -> str:
+        """What its broker is called."""
+        return self.node_name(node)
+
+
+@dataclass(slots=True)
+class Drawing:
+    """Collects what the head says of the network; every method raises ValueError for what makes no sense."""
+
+    _processes: list[tuple[str, ...]] = field(default_factory=list)
+    _parents: dict[str, str | None] = field(default_factory=dict)
+    """By the first process of each node, as everywhere here."""
+    _links: list[tuple[str, str]] = field(default_factory=list)
+    _branch: list[tuple[int, str]] = field(default_factory=list)
+
+    def draw_tree_line(self, text: str) -> None:
+        """A node of the tree; what is indented deeper below it is connected to it."""
+        depth = len(text) - len(text.lstrip())
+        while self._branch and self._branch[-1][0] >= depth:
+            self._branch.pop()
+        parent = self._branch[-1][1] if self._branch else None
+        node = self._connect(text.strip(), parent)
+        self._branch.append((depth, node))
+
+    def draw_client(self, text: str) -> None:
+        """A client on a node of its own, "s1@b1", or "s1" if it has no broker."""
+        name, at, broker = text.partition("@")
+        if name.startswith("b"):
+            raise ValueError(f"{name} is a broker; draw it in the tree")
+        self._connect(name, self._find(broker) if at else None)
+
+    def draw_link(self, text: str) -> None:
+        """A link, "n1-n2"."""
+        ends = [end if self._is_known(end) else self._add(end) for end in text.split("-")]
+        if len(ends) != 2 or ends[0] == ends[1]:
+            raise ValueError(f"{text!r} is no link such as n1-n2")
+        self._links.append((ends[0], ends[1]))
+
+    def finish(self) -> Network:
+        """Numbers the nodes."""
+        if self._parents and self._links:
+            raise ValueError("give a tree or links, not both")
+        if not self._processes:
+            raise ValueError("there is no network; draw a tree, or list links")
+        processes = tuple(sorted(self._processes, key=lambda names: _order(names[0])))
+        number = {names[0]: node for node, names in enumerate(processes)}
+        parents = {number[name]: None if its is None else number[its] for name, its in self._parents.items()}
+        links = tuple((number[a], number[b]) for a, b in self._links)
+        return Network(processes, dict(sorted(parents.items())), links)
+
+    def _connect(self, text: str, parent: str | None) -> str:
+        if parent is not None and not parent.startswith("b"):
+            raise ValueError(f"{text} is connected to {parent}, which is no broker")
+        node = self._add(text)
+        self._parents[node] = parent
+        return node
+
+    def _add(self, text: str) -> str:
+        names = tuple(text.split(PROCESSES))
+        for name in names:
+            if not _NAME.fullmatch(name):
+                raise ValueError(f"{name!r} is no name such as b1 (broker), s1 (subscriber), p1 (publisher) or n1")
+            if self._is_known(name):
+                raise ValueError(f"{name} occurs twice")
+        if sorted(names, key=_order) != list(names) or len([name for name in names if name.startswith("b")]) > 1:
+            raise ValueError(f"{text}: write one node's broker first, then its clients, such as b3/p3/s3")
+        self._processes.append(names)
+        return names[0]
+
+    def _is_known(self, name: str) -> bool:
+        return any(name in names for names in self._processes)
+
+    def _find(self, name: str) -> str:
+        for names in self._processes:
+            if name in names:
+                return names[0]
+        raise ValueError(unknown("node", name, dict.fromkeys(_flat(self._processes))))
+
+
+def _flat(processes: Iterable[tuple[str, ...]]) -> list[str]:
+    return [name for names in processes for name in names]
+
+
+def _order(name: str) -> tuple[str, int]:
+    return name[0], int(name[1:])

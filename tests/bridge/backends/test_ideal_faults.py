@@ -1,0 +1,209 @@
+"""Ideal links of nodes that crash and freeze, of parted groups, and with delays of their own."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bridge.backends.ideal import IdealBackend
+from bridge.backends.interface import Transmission
+from bridge.scenario import Fault, FaultKind, LinkChange, Partition
+from python_protocol.events import NO_LINK
+from python_protocol.roles import BROADCAST, NodeId
+from python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from tests.bridge.backends.conformance import Conforming, Marker, send
+
+CRASH, FREEZE, RECOVER = FaultKind.CRASH, FaultKind.FREEZE, FaultKind.RECOVER
+Told = tuple[SimTime, NodeId, int]
+"""When, to whom, which marker."""
+
+
+def fault(at_ms: float, node: NodeId, kind: FaultKind) -> Fault:
+    return Fault(round(at_ms * MILLISECOND), node, kind)
+
+
+def number(message: object) -> int:
+    assert isinstance(message, Marker)
+    return message.number
+
+
+def carried(backend: IdealBackend, sent: Sequence[Transmission]) -> tuple[list[Told], list[Told]]:
+    """What arrives where, and what fails whose, of transmissions handed over one by one at their times."""
+    conforming = Conforming(backend)
+    conforming.open()
+    outgoing: list[Transmission] = []
+    waiting = sorted(sent, key=lambda one: one.at)
+    while (step := conforming.advance(outgoing, waiting[0].at if waiting else None)) is not None:
+        outgoing = [one for one in waiting if one.at == step.now]
+        waiting = waiting[len(outgoing) :]
+    arrived = [(at, one.receiver, number(one.message)) for at, one in conforming.heard]
+    failed = [(at, one.node, number(one.message)) for at, one in conforming.failed]
+    assert all(one.reason == NO_LINK for _, one in conforming.failed)
+    conforming.close()
+    return arrived, failed
+
+
+def line(*faults: Fault, changes: Sequence[LinkChange | Partition] = ()) -> IdealBackend:
+    """0-1-2, with a millisecond each."""
+    return IdealBackend(3, [(0, 1), (1, 2)], SECOND, changes, faults=faults)
+
+
+def ms(at: float) -> SimTime:
+    return round(at * MILLISECOND)
+
+
+def test_a_crash_loses_what_is_under_way_both_ways() -> None:
+    """The sender that is left is told; while the node is down there is no link, afterwards there is."""
+    sent = [
+        send(0, 1, ms(9.5), 1),
+        send(1, 2, ms(9.5), 2),
+        send(0, 3, ms(9.5)),
+        send(0, 4, ms(15), 1),
+        send(2, 5, ms(20), 1),
+    ]
+    arrived, failed = carried(line(fault(10, 1, CRASH), fault(20, 1, RECOVER)), sent)
+    assert arrived == [(ms(21), 1, 5)]
+    assert sorted(failed) == [(ms(10), 0, 1), (ms(10), 1, 2), (ms(15), 0, 4)]
+
+
+def test_a_crashed_node_has_the_links_that_the_graph_has_when_it_recovers() -> None:
+    """A link can come and another go while it is down."""
+    changes = [LinkChange(ms(12), 0, 1, False), LinkChange(ms(13), 0, 2, True), LinkChange(ms(14), 1, 2, True)]
+    sent = [send(0, 1, ms(21), 1), send(2, 2, ms(21), 1), send(2, 3, ms(15), 0)]
+    arrived, failed = carried(line(fault(10, 1, CRASH), fault(20, 1, RECOVER), changes=changes), sent)
+    assert arrived == [(ms(16), 0, 3), (ms(22), 1, 2)]
+    assert failed == [(ms(21), 0, 1)]
+
+
+def test_a_link_to_a_frozen_node_holds_what_arrives() -> None:
+    """All of it arrives when the node recovers, in its order; what the node had sent arrives in time."""
+    sent = [send(0, 1, ms(9.5), 1), send(1, 2, ms(9.5), 2), send(2, 3, ms(11)), send(0, 4, ms(15), 1)]
+    arrived, failed = carried(line(fault(10, 1, FREEZE), fault(20, 1, RECOVER)), [*sent, send(0, 5, ms(19.5), 1)])
+    assert arrived == [(ms(10.5), 2, 2), (ms(20), 1, 1), (ms(20), 1, 3), (ms(20), 1, 4), (ms(20.5), 1, 5)]
+    assert failed == []
+
+
+def test_what_a_link_holds_is_lost_when_it_goes_down() -> None:
+    """It has not arrived: its sender is told."""
+    backend = line(fault(10, 1, FREEZE), fault(20, 1, RECOVER), changes=[LinkChange(ms(15), 0, 1, False)])
+    arrived, failed = carried(backend, [send(0, 1, ms(11), 1), send(2, 2, ms(11), 1)])
+    assert (arrived, failed) == ([(ms(20), 1, 2)], [(ms(15), 0, 1)])
+
+
+def test_a_crash_of_a_frozen_node_loses_what_waits_for_it() -> None:
+    """Nothing comes up when it recovers."""
+    backend = line(fault(10, 1, FREEZE), fault(15, 1, CRASH), fault(20, 1, RECOVER))
+    assert carried(backend, [send(0, 1, ms(11), 1)]) == ([], [(ms(15), 0, 1)])
+
+
+def test_a_processing_delay_stops_with_its_node() -> None:
+    """What was to leave a crashed node never does, and nobody is told; a frozen node sends it when it goes on."""
+    for kind, arrivals in ((CRASH, []), (FREEZE, [(ms(21), 0, 1)])):
+        backend = line(fault(10, 1, kind), fault(20, 1, RECOVER))
+        backend.open()
+        backend.advance([], 0)
+        step = backend.advance([send(1, 1, ms(11), 0)], None)
+        told = [(step.now, one.receiver, number(one.message)) for one in step.deliveries] if step else []
+        assert told == arrivals
+
+
+def test_a_partition_separates_groups_until_they_merge() -> None:
+    """Who is in no group is with the others who are in none; the graph stays what it was."""
+    parted = Partition(ms(10), (frozenset({0}), frozenset({1})))
+    sent = [send(0, 1, ms(9.5), 1), send(2, 2, ms(12), 3), send(1, 3, ms(12), 2), send(0, 4, ms(20), 1)]
+    backend = IdealBackend(4, [(0, 1), (1, 2), (2, 3)], SECOND, [parted, Partition(ms(20))])
+    arrived, failed = carried(backend, sent)
+    assert arrived == [(ms(13), 3, 2), (ms(21), 1, 4)]
+    assert failed == [(ms(10), 0, 1), (ms(12), 1, 3)]
+
+
+def test_a_broadcast_takes_the_delay_of_each_link() -> None:
+    """Neighbours can hear it at different times."""
+    backend = IdealBackend(3, [(0, 1), (1, 2)], SECOND, delays={frozenset({1, 2}): ms(7)})
+    arrived, _ = carried(backend, [send(1, 1, 0)])
+    assert arrived == [(ms(1), 0, 1), (ms(7), 2, 1)]
+
+
+NODES = 4
+PAIRS = [(a, b) for a in range(NODES) for b in range(a)]
+TIMES = st.integers(0, 40).map(lambda tick: tick * MILLISECOND // 2)
+CHANGES = st.builds(
+    lambda at, pair, up: LinkChange(at, pair[0], pair[1], up), TIMES, st.sampled_from(PAIRS), st.booleans()
+) | st.builds(Partition, TIMES, st.sampled_from([(), (frozenset({0, 1}),), (frozenset({2}), frozenset({3}))]))
+DELAYS = st.dictionaries(
+    st.sampled_from([frozenset(pair) for pair in PAIRS]), st.integers(1, 8).map(lambda tick: tick * MILLISECOND // 2)
+)
+SENDS = st.lists(
+    st.tuples(TIMES, st.integers(0, NODES - 1), st.integers(0, NODES - 1) | st.just(BROADCAST)).filter(
+        lambda one: one[1] != one[2]
+    ),
+    max_size=30,
+)
+
+
+@st.composite
+def outages(draw: st.DrawFn) -> list[Fault]:
+    """For each node, up to two outages one after the other; the last one need not end."""
+    faults = []
+    for node in range(NODES):
+        times = sorted(draw(st.sets(TIMES, max_size=4)))
+        kinds = [draw(st.sampled_from([CRASH, FREEZE])) if place % 2 == 0 else RECOVER for place in range(len(times))]
+        faults += [Fault(at, node, kind) for at, kind in zip(times, kinds, strict=True)]
+    return sorted(faults, key=lambda one: one.at)
+
+
+def is_up(faults: Sequence[Fault], node: NodeId, at: SimTime) -> bool:
+    return [RECOVER, *(one.kind for one in faults if one.node == node and one.at <= at)][-1] is RECOVER
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sets(st.sampled_from(PAIRS)), st.lists(CHANGES, max_size=12), DELAYS, outages(), SENDS)
+def test_links_are_fifo_and_account_for_every_unicast_frame(
+    links: set[tuple[NodeId, NodeId]],
+    changes: list[LinkChange | Partition],
+    delays: dict[frozenset[NodeId], SimTime],
+    faults: list[Fault],
+    sends: list[tuple[SimTime, NodeId, NodeId]],
+) -> None:
+    """Whatever happens to graph and nodes: each arrives or fails, once, but for what still waits for a frozen node."""
+    live = [one for one in sorted(sends, key=lambda one: one[0]) if is_up(faults, one[1], one[0])]
+    sent = [send(node, count, at, destination) for count, (at, node, destination) in enumerate(live)]
+    backend = IdealBackend(NODES, links, SECOND, changes, delays=delays, faults=faults)
+    arrived, failed = carried(backend, sent)
+    by_link = defaultdict(list)
+    for _, receiver, count in arrived:
+        by_link[sent[count].node, receiver].append(count)
+    assert all(counts == sorted(set(counts)) for counts in by_link.values())
+    fates = Counter(count for _, _, count in (*arrived, *failed))
+    frozen = {one.node for one in faults if not is_up(faults, one.node, SECOND)}
+    for count, one in enumerate(sent):
+        if one.destination != BROADCAST:
+            assert fates[count] == 1 or (fates[count] == 0 and one.destination in frozen)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.sets(st.sampled_from(PAIRS)), st.lists(CHANGES, max_size=12), DELAYS, outages(), SENDS)
+def test_nothing_is_lost_on_a_link_that_stands(
+    links: set[tuple[NodeId, NodeId]],
+    changes: list[LinkChange | Partition],
+    delays: dict[frozenset[NodeId], SimTime],
+    faults: list[Fault],
+    sends: list[tuple[SimTime, NodeId, NodeId]],
+) -> None:
+    """0-1 is never touched: all between them arrives, broadcasts too, after its delay or when the receiver thaws."""
+    changes = [one for one in changes if isinstance(one, LinkChange) and {one.a, one.b} != {0, 1}]
+    faults = [one for one in faults if one.node > 1]
+    frozen = [fault(2, 1, FREEZE), fault(9, 1, RECOVER)]
+    sent = [send(node, count, at, destination) for count, (at, node, destination) in enumerate(sends)]
+    both = sorted([*faults, *frozen], key=lambda one: one.at)
+    backend = IdealBackend(NODES, {*links, (0, 1)}, SECOND, changes, delays=delays, faults=both)
+    arrived, _ = carried(backend, sent)
+    expected = []
+    for count, one in enumerate(sent):
+        if one.node == 0 and one.destination in {1, BROADCAST}:
+            due = one.at + delays.get(frozenset({0, 1}), MILLISECOND)
+            expected.append((ms(9) if ms(2) <= due < ms(9) else due, 1, count))
+    assert sorted(entry for entry in arrived if entry[1] == 1 and sent[entry[2]].node == 0) == sorted(expected)

@@ -1,0 +1,27 @@
+"""The transcripts of tests/scenarios: each runs, and what follows each command is what the file says.
+
+`pytest tests/test_scenarios.py --rewrite` writes what follows into the files; the difference is then for you to read.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bridge.transcript.transcript import transcribe
+from tests.support.transcripts import difference
+
+SCENARIOS = Path(__file__).parent / "scenarios"
+
+
+@pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.txt")), ids=lambda path: path.stem)
+def test_transcript(path: Path, request: pytest.FixtureRequest) -> None:
+    """Message for message, with contents."""
+    run = transcribe(path)
+    if request.config.getoption("rewrite"):
+        path.write_text(run, encoding="utf-8")
+    name = f"{path.parent.parent.name}/{path.parent.name}/{path.name}"
+    found = difference(name, path.read_text(encoding="utf-8"), run)
+    if found:
+        pytest.fail(found, pytrace=False)
