@@ -97,7 +97,7 @@ class Timeline:
 
     def scenario(self, agent: str, parameters: dict[str, str]) -> Scenario:
         """All of it, up to the end of the last slot."""
-        links = IdealLinks(self.head.delay, self.network.links, tuple(self._links))
+        links = IdealLinks(self.head.delay, links=self.network.links, changes=tuple(self._links))
         return Scenario(
             seed=self.head.seed,
             time_limit=self.slots[-1].end + NANOSECOND,
