@@ -182,7 +182,9 @@ def _crash(world: World, a: int, _: int) -> None:
 
 
 def _recover(world: World, a: int, _: int) -> None:
+    """A broker is back, after a time that its neighbours have noticed."""
     if world.down:
+        world.now += MILLISECOND
         node = sorted(world.down)[a % len(world.down)]
         world.down.remove(node)
         world.faults.append(Fault(world.now, node, FaultKind.RECOVER))
@@ -239,7 +241,9 @@ class Result:
     def subscribers(self, broker: NodeId) -> set[NodeId]:
         """Who wants a probe published at a broker and can be reached from there."""
         reached = self.world.partition(broker)
-        return {node for node, filters in self.world.filters.items() if filters and self.world.broker_of(node) in reached}
+        return {
+            node for node, filters in self.world.filters.items() if filters and self.world.broker_of(node) in reached
+        }
 
 
 def carry_out(agent_class: type[BrokerAgent], plan: Plan, parameters: Mapping[str, str] | None = None) -> Result:
@@ -252,7 +256,9 @@ def carry_out(agent_class: type[BrokerAgent], plan: Plan, parameters: Mapping[st
     described = _scenario(world, parameters or {})
     trace = TraceWriter()
     agents: dict[NodeId, BrokerAgent] = {}
-    backend = IdealBackend(len(described.nodes), [], described.time_limit, tree_links(described.tree))
+    backend = IdealBackend(
+        len(described.nodes), [], described.time_limit, tree_links(described.tree), faults=described.faults
+    )
     Host(described, _watched(agent_class, agents), backend, trace).run()
     return Result(world, agents, trace.table().to_pylist(), probed)
 
