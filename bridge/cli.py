@@ -47,10 +47,10 @@ LEVEL = click.option(
 )
 BACKEND = click.option(
     "--backend",
-    type=click.Choice(["radio", "castalia"]),
+    type=click.Choice(["radio", "castalia", "ideal"]),
     default="radio",
     show_default=True,
-    help="The embedded radio, or real Castalia (see roambus doctor).",
+    help="The embedded radio, real Castalia (see roambus doctor), or ideal links.",
 )
 DEADLINE = click.option(
     "--deadline",
@@ -207,6 +207,10 @@ def _factory(backend: str, deadline: float | None, batching: bool) -> BackendFac
         from bridge.backends.radio.factory import RadioFactory
 
         return RadioFactory()
+    if backend == "ideal":
+        from bridge.backends.ideal.factory import IdealFactory
+
+        return IdealFactory()
     from bridge.backends.castalia.factory import CastaliaFactory
 
     return CastaliaFactory(deadline, batching)

@@ -19,21 +19,33 @@ _POSSIBLE_AFTER = {
 }
 
 
-def check_faults(faults: Iterable[Fault], starts: Sequence[SimTime]) -> None:
-    """Raises UserError for faults out of order, of no node, of one not yet booted (`starts`), or in the wrong state."""
+def check_sequence(faults: Iterable[Fault]) -> None:
+    """Raises ValueError for faults that are not in the order of time, or find their node in the wrong state."""
     last: dict[NodeId, FaultKind] = {}
     now: SimTime = 0
-    for at, node, kind in ((one.at, one.node, one.kind) for one in faults):
-        what = f"node {node} cannot {kind.value} at {format_time(at)}"
-        if at < now:
-            raise UserError(f"{what}: a fault at {format_time(now)} comes before it; put them in the order of time")
-        if not 0 <= node < len(starts):
-            raise UserError(f"{what}: the nodes are 0 to {len(starts) - 1}")
-        if at <= starts[node]:
-            raise UserError(f"{what}: it boots at {format_time(starts[node])}")
-        if (state := last.get(node, FaultKind.RECOVER)) not in _POSSIBLE_AFTER[kind]:
-            raise UserError(f"{what}: it {_STATES[state]}")
-        last[node], now = kind, at
+    for fault in faults:
+        if fault.at < now:
+            raise ValueError(f"{_what(fault)}: a fault at {format_time(now)} comes before it; mind the order of time")
+        if (state := last.get(fault.node, FaultKind.RECOVER)) not in _POSSIBLE_AFTER[fault.kind]:
+            raise ValueError(f"{_what(fault)}: it {_STATES[state]}")
+        last[fault.node], now = fault.kind, fault.at
+
+
+def check_faults(faults: Sequence[Fault], starts: Sequence[SimTime]) -> None:
+    """Raises UserError likewise, and for faults of no node, or of one that has not booted yet (`starts`)."""
+    try:
+        check_sequence(faults)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    for fault in faults:
+        if not 0 <= fault.node < len(starts):
+            raise UserError(f"{_what(fault)}: the nodes are 0 to {len(starts) - 1}")
+        if fault.at <= starts[fault.node]:
+            raise UserError(f"{_what(fault)}: it boots at {format_time(starts[fault.node])}")
+
+
+def _what(fault: Fault) -> str:
+    return f"node {fault.node} cannot {fault.kind.value} at {format_time(fault.at)}"
 
 
 class Outage(NamedTuple):

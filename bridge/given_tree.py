@@ -8,9 +8,30 @@ from itertools import groupby
 from bridge.scenario import Fault, FaultKind, LinkChange, ParentChange, Scenario
 from python_protocol.events import Rewired
 from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import SimTime
+from python_protocol.simtime import SimTime, format_time
 
 Parents = dict[NodeId, NodeId | None]
+
+
+def check_tree(tree: Sequence[ParentChange], roles: Sequence[Role]) -> None:
+    """Raises ValueError for what is no tree of brokers with clients at its brokers; `roles` are those of the nodes."""
+    parents: Parents = {}
+    for at, together in groupby(tree, key=lambda one: one.at):
+        for change in together:
+            parents[change.node] = change.parent
+            if change.parent is not None and Role.BROKER not in roles[change.parent]:
+                raise ValueError(f"node {change.parent} is no broker, so it cannot be the parent of node {change.node}")
+        for node in parents:
+            if circle := _circle(node, parents):
+                raise ValueError(f"at {format_time(at)} the parents make a circle: {' '.join(map(str, circle))}")
+
+
+def _circle(node: NodeId, parents: Parents) -> list[NodeId]:
+    """The way from `node` up to itself; empty if it ends anywhere else."""
+    way = [node]
+    while (parent := parents.get(way[-1])) is not None and parent not in way:
+        way.append(parent)
+    return [*way, node] if parent == node else []
 
 
 def tree_links(tree: Sequence[ParentChange]) -> list[LinkChange]:

@@ -158,6 +158,15 @@ class Filter:
         return " and ".join(map(str, self.constraints)) or "all"
 
 
+DESTINATION = "destination"
+"""The attribute that names the one node for which a notification is: unicast by publish/subscribe."""
+
+
+def addressed_to(node: NodeId) -> Filter:
+    """The subscription of a node to its own identifier, by which any other can send to it (003, section 4.5.1)."""
+    return Filter((Constraint(DESTINATION, Operator.EQUAL, node),))
+
+
 def _read_constraint(reader: Reader) -> Constraint:
     attribute, code = reader.text(), reader.u8()
     if code >= len(_OPERATORS):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from bridge.ini import values
+from bridge.ini import plans, values
 from bridge.ini.values import Reader
 
 
@@ -114,8 +114,22 @@ NETWORK = Group(
         Key("numPhysicalProcesses", values.integer, "1", "what sensors sense; no effect here"),
         Key("physicalProcessName", values.string, '"CustomizablePhysicalProcess"', "likewise"),
         Key("debugInfoFileName", values.string, '"Castalia-Trace.txt"', "Castalia's own trace; no effect here"),
+        Key("tree", plans.tree, '""', 'ours: parents in a given tree, "1:0 2:0 3:1, 12s 2:1, 15s 2:-"'),
     ),
 )
+
+IDEAL = Group(
+    "SN.ideal.",
+    (
+        Key("delay", plans.latency, "1ms", "from sender to receiver, with unit"),
+        Key("delays", plans.link_delays, '""', 'of links that have others: "0-1 1-2 5ms, 2-3 20ms"'),
+        Key("links", plans.links, '""', 'a given graph: "0-1 1-2"'),
+        Key("changes", plans.link_changes, '""', 'of a given graph: "12s 0-1 1-2 down, 15s 0-1 up"'),
+        Key("partitions", plans.partitions, '""', 'groups without links between them: "12s 0..2 | 3 4, 20s merge"'),
+        Key("range", values.not_negative, "0", "nodes within it are linked, m; 0: where sensitivity is reached"),
+    ),
+)
+"""The links of the back-end `ideal`; the others have a channel. Castalia never asks for them."""
 
 CHANNEL = Group(
     "SN.wirelessChannel.",
@@ -144,6 +158,7 @@ PLACE = (
     Key("theta", values.number, "0", "likewise"),
     Key("startupOffset", values.seconds, "0", "when the node boots, s"),
     Key("startupRandomization", values.seconds, "0.05", "random part of it, s"),
+    Key("faults", plans.faults, '""', 'ours: "12s crash, 20s recover, 25s freeze"; Castalia never asks for it'),
 )
 
 RADIO = (
@@ -250,6 +265,7 @@ APPLICATION = (
     Key("Application.processingDelay", values.duration, "0s", "from an input to its outputs, with unit"),
     Key("Application.roles", values.roles, '""', "any of publisher, subscriber, broker"),
     Key("Application.filter", values.filter_, '"all"', "what a subscriber subscribes to"),
+    Key("Application.unicast", values.boolean, "false", "subscribe to what has the attribute destination = own id"),
     Key("Application.subscribeAt", values.duration, "0s", "when a subscriber subscribes, with unit"),
     Key("Application.publishInterval", values.duration, "0s", "of a publisher, with unit; 0s: publishes nothing"),
     Key("Application.publishStart", values.duration, "0s", "first interval's begin, with unit"),

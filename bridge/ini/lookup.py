@@ -11,7 +11,7 @@ from typing import Any
 
 from bridge.errors import UserError
 from bridge.ini import keys
-from bridge.ini.keys import CHANNEL, NETWORK, NODE, OPTIONS, Key
+from bridge.ini.keys import CHANNEL, IDEAL, NETWORK, NODE, OPTIONS, Key
 from bridge.ini.syntax import Entry, Ini
 from bridge.ini.values import Uniform
 from python_protocol.roles import NodeId
@@ -35,6 +35,10 @@ class Lookup:
     def channel(self, name: str) -> Any:
         """The value of a key of the wireless channel."""
         return self._value(CHANNEL.by_name[name], CHANNEL.module + name)
+
+    def ideal(self, name: str) -> Any:
+        """The value of a key of the ideal links."""
+        return self._value(IDEAL.by_name[name], IDEAL.module + name)
 
     def node(self, node: NodeId, name: str) -> Any:
         """The value of a key of one node."""
@@ -74,7 +78,7 @@ class Lookup:
 
     def _known(self) -> Iterator[tuple[Key, str]]:
         """Every key that has a meaning in this ini, with its full path."""
-        for group in (OPTIONS, NETWORK, CHANNEL):
+        for group in (OPTIONS, NETWORK, CHANNEL, IDEAL):
             yield from ((key, group.module + key.name) for key in group.keys)
         for node in self.nodes:
             manager = self.node(node, "MobilityManagerName")
@@ -137,5 +141,5 @@ def _unknown_key(key: str) -> str:
 
 
 def _all_keys() -> list[str]:
-    groups = [OPTIONS, NETWORK, CHANNEL, NODE, *keys.MOBILITY_MANAGERS.values()]
+    groups = [OPTIONS, NETWORK, CHANNEL, IDEAL, NODE, *keys.MOBILITY_MANAGERS.values()]
     return [group.module + key.name for group in groups for key in group.keys] + sorted(keys.IGNORED_OPTIONS)

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from bridge.ini.deployment import Place, place_nodes
+from bridge.ini.links import read_faults, read_ideal, read_tree
 from bridge.ini.lookup import Lookup
 from bridge.ini.syntax import parse_ini
 from bridge.radio_file import RadioFile, RxMode, read_radio_file
@@ -23,6 +24,7 @@ from bridge.scenario import (
     Subscription,
     Workload,
 )
+from python_protocol.filters import Filter, addressed_to
 from python_protocol.roles import NodeId, Role
 
 _RADIO_FILE = "SN.node[0].Communication.Radio.RadioParametersFile"
@@ -58,6 +60,7 @@ class ScenarioReader:
 
     def scenario(self) -> Scenario:
         """The whole scenario; raises UserError."""
+        nodes = tuple(self._node(node) for node in self._keys.nodes)
         return Scenario(
             seed=self._keys.option("seed-set"),
             time_limit=self._keys.option("sim-time-limit"),
@@ -65,11 +68,14 @@ class ScenarioReader:
             channel=self._channel(),
             radio=self._radio(),
             mac=self._mac(),
-            nodes=tuple(self._node(node) for node in self._keys.nodes),
+            nodes=nodes,
             workload=self._workload(),
             processing_delay=self._keys.shared("Application.processingDelay"),
             agent=self._keys.shared("Application.agent"),
             agent_parameters=dict(self._keys.shared("Application.agentParameters")),
+            tree=read_tree(self._keys, nodes),
+            faults=read_faults(self._keys),
+            ideal=read_ideal(self._keys),
         )
 
     def _channel(self) -> ChannelParameters:
@@ -200,17 +206,20 @@ class ScenarioReader:
         return levels[0] if power is None else power
 
     def _workload(self) -> Workload:
-        subscribers = self._with_role(Role.SUBSCRIBER)
+        subscriptions = [self._subscription(node) for node in self._with_role(Role.SUBSCRIBER)]
+        addressed = [node for node in self._keys.nodes if self._keys.node(node, "Application.unicast")]
+        subscriptions += [self._subscription_to(addressed_to(node), node) for node in addressed]
         publishers = [node for node in self._with_role(Role.PUBLISHER) if self._keys.node(node, _PUBLISH_INTERVAL)]
-        return Workload(tuple(map(self._subscription, subscribers)), tuple(map(self._publications, publishers)))
+        return Workload(tuple(subscriptions), tuple(map(self._publications, publishers)))
 
     def _with_role(self, role: Role) -> list[NodeId]:
         return [node for node in self._keys.nodes if role in self._keys.node(node, "Application.roles")]
 
     def _subscription(self, node: NodeId) -> Subscription:
-        return Subscription(
-            node, self._keys.node(node, "Application.subscribeAt"), self._keys.node(node, "Application.filter")
-        )
+        return self._subscription_to(self._keys.node(node, "Application.filter"), node)
+
+    def _subscription_to(self, wanted: Filter, node: NodeId) -> Subscription:
+        return Subscription(node, self._keys.node(node, "Application.subscribeAt"), wanted)
 
     def _publications(self, node: NodeId) -> Publications:
         return Publications(

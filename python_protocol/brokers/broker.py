@@ -11,10 +11,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from python_protocol.actions import Action
+from python_protocol.actions import Action, Note
+from python_protocol.brokers.messages import MAX_HOPS
 from python_protocol.codec import Message
+from python_protocol.filters import Notification
 from python_protocol.listing import Listing
 from python_protocol.names import Names
+from python_protocol.notes import ROUTE, node_list
 from python_protocol.roles import NodeId
 
 
@@ -28,6 +31,7 @@ class Broker(ABC):
         """N_i, in the order in which they came."""
         self.clients: set[NodeId] = set()
         """The clients of I_i, but for the one on this node."""
+        self._brokers: set[NodeId] = set()
 
     @abstractmethod
     def receive(self, sender: NodeId, message: Message) -> list[Action]:
@@ -35,7 +39,7 @@ class Broker(ABC):
 
     def neighbour_appeared(self, neighbour: NodeId) -> list[Action]:
         """A broker has made this one its parent, or is back."""
-        self.neighbours[neighbour] = None
+        self.meet(neighbour)
         return []
 
     def client_appeared(self, client: NodeId) -> list[Action]:
@@ -59,8 +63,23 @@ class Broker(ABC):
 
     def migrate(self, parent: NodeId) -> list[Action]:
         """The way to the leader now begins at `parent`."""
-        self.neighbours[parent] = None
+        self.meet(parent)
         return []
+
+    def meet(self, neighbour: NodeId) -> None:
+        """Enters a broker in N_i."""
+        self.neighbours[neighbour] = None
+        self.clients.discard(neighbour)
+        self._brokers.add(neighbour)
+
+    def meet_client(self, sender: NodeId) -> None:
+        """Enters the sender of a client's message in I_i, unless its node is known to be a broker."""
+        if self.is_client(sender) and sender != self.node:
+            self.clients.add(sender)
+
+    def is_client(self, interface: NodeId) -> bool:
+        """Whether z is a client. A broker's node is its broker to all others: its client has no other interface."""
+        return interface not in self._brokers
 
     def reaches(self, interface: NodeId | None) -> bool:
         """Whether an interface is in I_i."""
@@ -73,3 +92,17 @@ class Broker(ABC):
     def interface_name(self, interface: NodeId | None, names: Names) -> str:
         """What the papers' tables call an interface: a broker, or a client, of which one is on this node."""
         return names.client(interface) if interface == self.node else names.node(interface)
+
+    def is_way_back(self, interface: NodeId, sender: NodeId) -> bool:
+        """Whether y = z; but a client that publishes what it subscribes to does get it."""
+        return interface == sender and not self.is_client(sender)
+
+    def radio_hops(self, hops: int, interface: NodeId) -> int:
+        """The hops of a message that had `hops` when it came, and goes on to an interface."""
+        return min(hops + (interface != self.node), MAX_HOPS)
+
+
+def note_route(notification: Notification, subscribers: Iterable[NodeId]) -> list[Action]:
+    """Tells the trace for whom a broker takes a notification on; nothing if for nobody."""
+    listed = node_list(subscribers)
+    return [Note(ROUTE, notification_id=str(notification.id), detail=listed)] if listed else []

@@ -12,6 +12,45 @@ from typing import ClassVar, Self
 from python_protocol.codec import Message, Reader, Writer
 from python_protocol.filters import Filter, Notification
 from python_protocol.names import Names
+from python_protocol.roles import NodeId
+
+MAX_HOPS = 0xFF
+"""The most hops that a message can tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class _FilterMessage(Message):
+    """What SUB and UNS have in common."""
+
+    filter: Filter
+    subscriber: NodeId
+
+    def write(self, writer: Writer) -> None:
+        """Subscriber, filter."""
+        writer.u16(self.subscriber)
+        self.filter.write(writer)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        subscriber = reader.u16()
+        return cls(Filter.read(reader), subscriber)
+
+
+@dataclass(frozen=True, slots=True)
+class Sub(_FilterMessage):
+    """(SUB, f, s): s subscribes to f (algorithms 2.2 and 3.1)."""
+
+    tag: ClassVar[int] = 1
+    message_type: ClassVar[str] = "SUB"
+
+
+@dataclass(frozen=True, slots=True)
+class Uns(_FilterMessage):
+    """(UNS, f, s): s unsubscribes from f (algorithms 2.2 and 3.1)."""
+
+    tag: ClassVar[int] = 2
+    message_type: ClassVar[str] = "UNS"
 
 
 @dataclass(frozen=True, slots=True)

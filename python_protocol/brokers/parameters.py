@@ -25,11 +25,6 @@ class BrokerParameters(LinkParameters, ElectionParameters):
         source="003, section 2.2: reliable FIFO channels, which a radio has not",
         doc="messages go over the shared link layer; false: bare, for links that are reliable by themselves",
     )
-    storage_limit: int = parameter(
-        16384,
-        source="reasoned: 1 MiB, the flash of a TelosB, in notifications of 64 bytes",
-        doc="notifications that a broker stores, all subscribers together",
-    )
     publisher_buffer: int = parameter(
         64,
         source="reasoned: a minute of the thesis' publishers",
@@ -39,3 +34,14 @@ class BrokerParameters(LinkParameters, ElectionParameters):
     def __post_init__(self) -> None:
         if self.tree not in TREES:
             raise ValueError(f"parameter tree: {self.tree!r} is none of {', '.join(TREES)}")
+
+
+@dataclass(frozen=True)
+class StorageParameters(BrokerParameters):
+    """For the protocols whose brokers store notifications."""
+
+    storage_limit: int = parameter(
+        16384,
+        source="reasoned: 1 MiB, the flash of a TelosB, in notifications of 64 bytes",
+        doc="notifications that a broker stores, all subscribers together",
+    )

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from python_protocol.brokers.parameters import BrokerParameters
+from python_protocol.brokers.parameters import StorageParameters
 from python_protocol.parameters import parameter
 
 
 @dataclass(frozen=True)
-class MftParameters(BrokerParameters):
+class MftParameters(StorageParameters):
     """What can be set for MFT-PubSub; the thesis gives no values."""
 
     replay_bytes: int = parameter(

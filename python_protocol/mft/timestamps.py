@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
+from python_protocol.brokers.messages import MAX_HOPS
 from python_protocol.codec import Reader, Writer
-
-MAX_HOPS = 0xFF
-"""The most hops that a message can tell; also the infinity of a subscriber not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ class Timestamp:
 
 
 UNKNOWN = Timestamp(0, MAX_HOPS)
-"""T of a subscriber that a broker does not know; every message about it is newer."""
+"""T of a subscriber that a broker does not know, infinitely far: every message about it is newer."""
 
 
 def at_hops(counter: int, hops: int) -> Timestamp:

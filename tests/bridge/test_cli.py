@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from bridge import registry
@@ -126,6 +127,19 @@ def test_one_run_leaves_its_results_where_it_says(folder: Path, roambus: Roambus
         "CC2420.txt",
         "run.log",
     }
+
+
+def test_ideal_links_are_a_back_end_like_others(folder: Path, roambus: Roambus) -> None:
+    """For one run and for a sweep; a run over the radio is another one."""
+    settings = ["--set", "nodes=2", "--set", "time_limit=3", "--out", "out"]
+    done = roambus("run", "field", "--agent", "mine.py", "--backend", "ideal", *settings)
+    rows = pq.read_table(folder / done.out.strip() / "trace.parquet").to_pylist()
+    assert [row["time_s"] for row in rows if row["event"] == "role"] == [0, 0]
+    assert not [row for row in rows if row["event"] == "energy"]
+    sweep = ["sweep", "mine.toml", "--workers", "1", "--seeds", "1", "--set", "nodes=2", "--out", "swept"]
+    assert "runs done 1, already there 0, failed 0" in roambus(*sweep, "--backend", "ideal").out
+    assert "runs done 0, already there 1, failed 0" in roambus(*sweep, "--backend", "ideal").out
+    assert "runs done 1, already there 0, failed 0" in roambus(*sweep).out
 
 
 def test_a_sweep_runs_once(roambus: Roambus) -> None:

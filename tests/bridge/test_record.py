@@ -21,7 +21,7 @@ from bridge.rerun import rerun
 from bridge.trace import TraceLevel
 from bridge.wire_pb2 import FromSimulator, Goodbye, ToSimulator
 from python_protocol.simtime import SimTime
-from tests.bridge.backends.conformance import Case, Factory, make_ideal, make_radio
+from tests.bridge.backends.conformance import Case, Factory, make_given_graph, make_radio
 from tests.support.records import failing, record, write_counting
 
 ROOT = Path(__file__).parents[2]
@@ -57,7 +57,7 @@ def test_the_header_holds_what_the_run_depends_on(tmp_path: Path) -> None:
     assert (header.agent, header.level, header.roambus_version) == ("beacon", "full", "0.1.0")
 
 
-@pytest.mark.parametrize("factory", [make_ideal, make_radio])
+@pytest.mark.parametrize("factory", [make_given_graph, make_radio])
 def test_the_same_run_has_the_same_record(tmp_path: Path, factory: Factory) -> None:
     """Byte for byte."""
     first = record(tmp_path, "beacon", factory).read_bytes()
@@ -143,7 +143,7 @@ def test_an_instant_in_parts_is_recorded_in_parts(tmp_path: Path) -> None:
     """Parts that announce more have answers without a wake-up; the agents agree when they are run again."""
 
     def divided(case: Case) -> Backend:
-        return Divided(make_ideal(case))
+        return Divided(make_given_graph(case))
 
     path = record(tmp_path, "flooding", divided)
     with open_record(path) as opened:

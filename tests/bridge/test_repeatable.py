@@ -1,30 +1,35 @@
 """A seed decides a run wholly, and messages are no more than their bytes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bridge.backends.interface import Hello, Step, Totals, Transmission
+from bridge.backends.ideal.topology import make_ideal
+from bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from bridge.backends.radio import RadioBackend
 from bridge.host import Host
 from bridge.ini import parse_scenario
 from bridge.registry import load_agent
-from bridge.scenario import Scenario
+from bridge.scenario import Fault, FaultKind, Partition, Scenario
 from bridge.trace import TraceLevel, TraceWriter
 from experiments.render import find_template, render
 from experiments.sweep import Scalar
 from python_protocol.codec import MessageSet
-from python_protocol.simtime import SimTime
+from python_protocol.simtime import SECOND, SimTime
 
 AGENTS = ("beacon", "flooding", "mft", "aodv")
 SECONDS = 12
+
+Make = Callable[[Scenario], Backend]
+BACKENDS = [pytest.param(RadioBackend, id="radio"), pytest.param(make_ideal, id="ideal")]
 
 
 class ThroughBytes:
     """A back-end that carries what `encode` wrote and `decode` reads, as a socket would."""
 
-    def __init__(self, backend: RadioBackend, messages: MessageSet) -> None:
+    def __init__(self, backend: Backend, messages: MessageSet) -> None:
         self._backend = backend
         self._messages = messages
 
@@ -49,24 +54,37 @@ def scenario(agent: str, seed: int) -> Scenario:
     return parse_scenario(render(template, {**values, **run}), template, template.parent)
 
 
-def trace(agent: str, seed: int, folder: Path, *, through_bytes: bool = False) -> bytes:
-    described, agent_class = scenario(agent, seed), load_agent(agent)
-    radio = RadioBackend(described)
+def with_faults(described: Scenario) -> Scenario:
+    """A crash, a freeze and, over ideal links of 25 m, a partition."""
+    crash, freeze, recover = FaultKind.CRASH, FaultKind.FREEZE, FaultKind.RECOVER
+    planned = ((4, 3, crash), (5, 7, freeze), (7, 3, recover), (8, 7, recover))
+    faults = tuple(Fault(at * SECOND, node, kind) for at, node, kind in planned)
+    partitions = (Partition(6 * SECOND, (frozenset({0, 2, 4, 6}),)), Partition(9 * SECOND))
+    ideal = replace(described.ideal, partitions=partitions, range_m=25)
+    return replace(described, faults=faults, ideal=ideal)
+
+
+def trace(agent: str, make: Make, described: Scenario, folder: Path, *, through_bytes: bool = False) -> bytes:
+    agent_class, backend = load_agent(agent), make(described)
     writer = TraceWriter(TraceLevel.FULL)
-    Host(described, agent_class, ThroughBytes(radio, agent_class.messages) if through_bytes else radio, writer).run()
+    carrier = ThroughBytes(backend, agent_class.messages) if through_bytes else backend
+    Host(described, agent_class, carrier, writer).run()
     writer.write(folder / "trace.parquet", {})
     return (folder / "trace.parquet").read_bytes()
 
 
+@pytest.mark.parametrize("make", BACKENDS)
 @pytest.mark.parametrize("agent", AGENTS)
-def test_a_seed_decides_a_run(agent: str, tmp_path: Path) -> None:
-    """The same seed gives the same trace, byte for byte; another seed does not."""
-    first = trace(agent, 1, tmp_path)
-    assert trace(agent, 1, tmp_path) == first
-    assert trace(agent, 2, tmp_path) != first
+def test_a_seed_decides_a_run(agent: str, make: Make, tmp_path: Path) -> None:
+    """The same seed gives the same trace, byte for byte, faults included; another seed does not."""
+    first, again, other = (trace(agent, make, with_faults(scenario(agent, seed)), tmp_path) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
 
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_messages_are_their_bytes(agent: str, tmp_path: Path) -> None:
     """A run whose messages pass as bytes is the same as one whose messages pass as objects."""
-    assert trace(agent, 1, tmp_path, through_bytes=True) == trace(agent, 1, tmp_path)
+    described = scenario(agent, 1)
+    as_bytes = trace(agent, RadioBackend, described, tmp_path, through_bytes=True)
+    assert as_bytes == trace(agent, RadioBackend, described, tmp_path)

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from python_protocol.codec import MessageSet
-from python_protocol.election import NO_LEADERSHIP, Election, ElectionParameters, ElectionTimer, Heartbeat, Leadership
+from python_protocol.election import (
+    NO_LEADERSHIP,
+    Election,
+    ElectionParameters,
+    ElectionTimer,
+    Heartbeat,
+    Leadership,
+    settling_rounds,
+)
 from python_protocol.overlay import NOTHING, Change, NeighbourAppeared, NeighbourGone, Outcome, ParentChanged
 from python_protocol.roles import BROADCAST, NodeId
 from python_protocol.simtime import MILLISECOND, SECOND, SimTime
@@ -131,7 +140,7 @@ def test_any_leadership_is_better_than_none(leadership: Leadership) -> None:
 def test_without_the_leader_another_one_that_was_heard_is_followed() -> None:
     """No leadership of its own is needed, if the other was heard just before."""
     younger = Leadership(2000, 8)
-    for heard, follows in ((9 * SECOND, True), (5 * SECOND, False)):
+    for heard, follows in ((9 * SECOND, True), (10 * SECOND - PARAMETERS.leader_time_out_min, False)):
         made = election()
         one_round(made, 1, (2, 0, STRONG))
         made.receive(3, copy(4, 1, leadership=younger), STRONG, heard)
@@ -139,6 +148,48 @@ def test_without_the_leader_another_one_that_was_heard_is_followed() -> None:
         assert (made.leadership == younger) == follows
         assert made.is_leader == (not follows)
         assert list(changes) == [ParentChanged(None)] + [ParentChanged(3)] * follows
+
+
+def test_another_leader_heard_before_is_followed_without_passing_on_its_old_round() -> None:
+    """That leader may be lost as well: its next round is passed on, if there is one."""
+    made = election()
+    one_round(made, 1, (2, 0, STRONG))
+    younger = Leadership(2000, 8)
+    made.receive(3, copy(4, 1, leadership=younger), STRONG, 3 * SECOND)
+    actions, _ = made.timer(TIME_OUT, 4 * SECOND)
+    assert actions[-1] == CancelTimer(RELAY)
+    assert pause(actions, TIME_OUT) >= PARAMETERS.leader_time_out_min
+    made.receive(3, copy(5, 1, leadership=younger), STRONG, 4 * SECOND)
+    assert sent(made.timer(RELAY, 4 * SECOND)) == [copy(5, 2, leadership=younger, parent=3)]
+
+
+@pytest.mark.parametrize("number", [6, 7, 8])
+def test_a_leader_that_was_lost_is_followed_again_only_for_a_new_round(number: int) -> None:
+    """A copy of a round heard before is an echo: passed on again and again it could circulate for ever."""
+    made = election()
+    one_round(made, 7, (2, 0, STRONG))
+    made.timer(TIME_OUT, 10 * SECOND)
+    made.receive(3, copy(number, 1), STRONG, 11 * SECOND)
+    assert (made.leadership == LEADER) == (number > 7)
+
+
+def test_a_leader_that_was_left_is_followed_again_only_for_a_new_round() -> None:
+    """Also if it was left for an older one, and that one was lost."""
+    made = election()
+    one_round(made, 7, (2, 0, STRONG))
+    made.receive(3, copy(1, 1, leadership=Leadership(999, 8)), STRONG, 8 * SECOND)
+    made.receive(2, copy(7, 0), STRONG, 9 * SECOND)
+    made.timer(TIME_OUT, 10 * SECOND)
+    assert made.receive(2, copy(7, 0), STRONG, 11 * SECOND) == NOTHING
+    assert made.is_leader
+
+
+def test_a_leader_that_was_down_does_not_follow_itself() -> None:
+    """Its neighbours may still pass on what it said before it crashed."""
+    made = election()
+    made.start(5 * SECOND)
+    assert made.receive(2, copy(9, 1, leadership=Leadership(1000, ME)), STRONG, 6 * SECOND) == NOTHING
+    assert made.leadership == NO_LEADERSHIP
 
 
 def test_old_rounds_are_not_followed() -> None:
@@ -167,12 +218,38 @@ def test_a_round_waits_for_the_parents_copy() -> None:
     made = election()
     one_round(made, 1, (2, 2, STRONG))
     actions, _ = made.receive(3, copy(2, 3), STRONG, 2 * SECOND)
-    assert PARAMETERS.relay_jitter <= pause(actions, RELAY) <= 2 * PARAMETERS.relay_jitter
+    assert 3 * PARAMETERS.relay_jitter <= pause(actions, RELAY) <= 4 * PARAMETERS.relay_jitter
     actions, _ = made.receive(2, copy(2, 2), STRONG, 2 * SECOND)
     assert pause(actions, RELAY) <= PARAMETERS.relay_jitter
     assert sent(made.timer(RELAY, 2 * SECOND)) == [copy(2, 3, parent=2)]
     made.receive(3, copy(3, 3), STRONG, 3 * SECOND)
     assert sent(made.timer(RELAY, 3 * SECOND)) == [copy(3, 4, parent=2)]
+
+
+@pytest.mark.parametrize(("hops", "jitters"), [(0, 1), (1, 1), (2, 2), (5, 5), (6, 5)])
+def test_the_wait_for_the_parents_copy_grows_with_the_hops(hops: int, jitters: int) -> None:
+    """On its way that copy may have been late by the jitter of each hop; after `parent_window` it is too late."""
+    made = election()
+    one_round(made, 1, (2, hops, STRONG))
+    actions, _ = made.receive(3, copy(2, hops), STRONG, 2 * SECOND)
+    assert 0 <= pause(actions, RELAY) - jitters * PARAMETERS.relay_jitter <= PARAMETERS.relay_jitter
+
+
+def test_who_has_no_parent_waits_for_none() -> None:
+    """Its parent was given up; the first copy of the next round is passed on within a jitter."""
+    made = election()
+    one_round(made, 1, (2, 5, STRONG))
+    made.give_up(2, SECOND)
+    assert pause(made.receive(3, copy(2, 5), STRONG, 2 * SECOND)[0], RELAY) <= PARAMETERS.relay_jitter
+
+
+def test_another_leader_is_told_of_without_waiting() -> None:
+    """The parent's copy is worth waiting for only in the rounds of its leader."""
+    made = election()
+    one_round(made, 1, (2, 5, STRONG))
+    actions, _ = made.receive(3, copy(7, 5, leadership=Leadership(500, 8)), STRONG, 2 * SECOND)
+    assert pause(actions, RELAY) <= PARAMETERS.relay_jitter
+    assert sent(made.timer(RELAY, 2 * SECOND)) == [copy(7, 6, leadership=Leadership(500, 8), parent=3)]
 
 
 def test_hops_do_not_overflow() -> None:
@@ -189,6 +266,14 @@ def test_the_sender_of_the_first_copy_is_the_parent_of_who_has_none() -> None:
     """Figure 2.4: at once, without waiting for the round's other copies."""
     made = election()
     assert list(made.receive(2, copy(1, 3), STRONG, 0)[1]) == [ParentChanged(2)]
+
+
+def test_a_nearer_sender_in_the_same_round_takes_its_place() -> None:
+    """When the round's copies are all there."""
+    made = election()
+    assert one_round(made, 1, (2, 3, STRONG), (3, 2, STRONG)) == [ParentChanged(2), ParentChanged(3)]
+    made.give_up(3, SECOND)
+    assert one_round(made, 2, (4, 3, STRONG), (5, 2, STRONG)) == [ParentChanged(4), ParentChanged(5)]
 
 
 def test_a_clients_copy_makes_no_parent() -> None:
@@ -222,6 +307,14 @@ def test_a_weak_copy_makes_no_parent_where_there_is_a_strong_one() -> None:
     assert one_round(made, 2, (2, 1, WEAK), (3, 4, STRONG)) == []
 
 
+def test_a_copy_at_the_limit_is_not_weak() -> None:
+    """Neither the round's first nor a later one."""
+    made = election()
+    limit = PARAMETERS.weak_signal_dbm
+    assert list(made.receive(2, copy(1, 3), limit, SECOND)[1]) == [ParentChanged(2)]
+    assert one_round(made, 2, (2, 3, STRONG), (3, 2, limit), (4, 1, WEAK)) == [ParentChanged(3)]
+
+
 def test_a_weak_copy_makes_a_parent_where_there_is_no_other() -> None:
     """When the round's copies are all there; and it is passed on late."""
     made = election()
@@ -229,6 +322,12 @@ def test_a_weak_copy_makes_a_parent_where_there_is_no_other() -> None:
     assert list(changes) == []
     assert PARAMETERS.relay_jitter <= pause(actions, RELAY) <= 2 * PARAMETERS.relay_jitter
     assert list(made.timer(CHOOSE, 2 * SECOND)[1]) == [ParentChanged(2)]
+
+
+@pytest.mark.parametrize(("first", "second"), [(2, 3), (3, 2)])
+def test_of_copies_that_are_alike_the_first_makes_the_parent(first: NodeId, second: NodeId) -> None:
+    """As figure 2.4 has it, whatever the nodes' ids."""
+    assert one_round(election(), 1, (first, 3, WEAK), (second, 3, WEAK)) == [ParentChanged(first)]
 
 
 def test_a_weak_copy_of_another_leadership_makes_no_parent_where_there_is_a_strong_one() -> None:
@@ -263,6 +362,9 @@ def test_a_parent_may_miss_some_rounds() -> None:
     for number in (5, 6):
         assert one_round(made, number, (3, 2, STRONG)) == []
     assert one_round(made, 7, (4, 3, STRONG), (3, 2, STRONG)) == [ParentChanged(3)]
+    for number in (8, 9):
+        assert one_round(made, number, (4, 3, STRONG)) == []
+    assert one_round(made, 10, (4, 3, STRONG)) == [ParentChanged(4)]
 
 
 def test_nobody_as_far_away_as_told_becomes_the_parent() -> None:
@@ -270,10 +372,12 @@ def test_nobody_as_far_away_as_told_becomes_the_parent() -> None:
     made = election()
     made.receive(2, copy(1, 1), STRONG, SECOND)
     made.timer(RELAY, SECOND)
-    made.receive(3, copy(1, 2), STRONG, SECOND)
     made.give_up(2, SECOND)
+    made.receive(3, copy(1, 2), STRONG, SECOND)
     assert made.timer(CHOOSE, SECOND) == ((), ())
     assert made.parent is None
+    made.receive(4, copy(1, 1), STRONG, SECOND)
+    assert list(made.timer(CHOOSE, SECOND)[1]) == [ParentChanged(4)]
 
 
 def test_a_neighbour_given_up_is_no_parent_for_a_time() -> None:
@@ -283,7 +387,7 @@ def test_a_neighbour_given_up_is_no_parent_for_a_time() -> None:
     assert made.give_up(2, SECOND) == ((), (ParentChanged(None),))
     assert one_round(made, 2, (2, 1, STRONG)) == []
     assert one_round(made, 3, (2, 1, STRONG), (3, 2, STRONG)) == [ParentChanged(3)]
-    assert one_round(made, 5, (2, 1, STRONG), (3, 2, STRONG)) == [ParentChanged(2)]
+    assert one_round(made, 4, (2, 1, STRONG), (3, 2, STRONG)) == [ParentChanged(2)]
 
 
 def test_a_round_that_came_only_from_neighbours_given_up_is_not_passed_on() -> None:
@@ -308,13 +412,21 @@ def test_children_appear_with_their_role_and_go_when_they_move() -> None:
 
 
 def test_a_silent_child_is_gone() -> None:
-    """After one round more than `allowed_heartbeat_loss`; the next that we broadcast ourselves shows it."""
+    """After one round more than `allowed_heartbeat_loss`, and some jitter; our next broadcast shows it."""
     made = election()
     made.timer(TIME_OUT, 0)
     made.receive(2, copy(1, 1, leadership=Leadership(0, ME), parent=ME), STRONG, 0)
-    assert made.timer(LEAD, 3 * SECOND)[1] == []
-    assert made.timer(LEAD, 3 * SECOND + 1)[1] == [NeighbourGone(2, moved=False)]
+    assert made.timer(LEAD, 3 * SECOND + PARAMETERS.parent_window)[1] == []
+    assert made.timer(LEAD, 3 * SECOND + PARAMETERS.parent_window + 1)[1] == [NeighbourGone(2, moved=False)]
     assert made.timer(LEAD, 4 * SECOND)[1] == []
+
+
+def test_a_child_that_is_heard_stays() -> None:
+    """However long ago it appeared."""
+    made = election()
+    for number in (1, 4, 7):
+        made.receive(2, copy(number, 1, parent=ME), STRONG, number * SECOND)
+        assert made.timer(RELAY, (number + 3) * SECOND)[1] == []
 
 
 def test_a_follower_notices_silent_children_too() -> None:
@@ -361,6 +473,14 @@ def test_the_time_out_is_short_while_rounds_come_regularly() -> None:
     assert PARAMETERS.leader_time_out_min <= after <= PARAMETERS.leader_time_out_min * 5 // 4
 
 
+def test_time_outs_are_spread_over_a_quarter() -> None:
+    """Brokers that start together do not all become leaders together."""
+    starts = [Election(ME, True, PARAMETERS, Random(seed)).start(0)[0] for seed in range(100)]
+    time_outs = sorted(pause(actions, TIME_OUT) / PARAMETERS.leader_time_out_min for actions in starts)
+    assert 1 <= time_outs[0] < 1.05
+    assert 1.2 < time_outs[-1] <= 1.25
+
+
 def test_the_time_out_grows_when_rounds_are_lost() -> None:
     """Gaps of one and three seconds in turn: only the upper bound is beyond both."""
     times = [2 * number * SECOND + (number % 2) * SECOND for number in range(20)]
@@ -392,3 +512,24 @@ def test_a_heartbeat_is_broadcast_on_within_milliseconds_of_its_time() -> None:
     assert min(pauses) < 10 * MILLISECOND
     assert max(pauses) > PARAMETERS.relay_jitter - 10 * MILLISECOND
     assert max(pauses) <= PARAMETERS.relay_jitter
+
+
+# The bound
+
+SLOW = ElectionParameters(
+    heartbeat_interval=2 * SECOND,
+    relay_jitter=50 * MILLISECOND,
+    parent_window=400 * MILLISECOND,
+    allowed_heartbeat_loss=1,
+    leader_time_out_min=6 * SECOND,
+    leader_time_out_max=8 * SECOND,
+)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "depth", "rounds"),
+    [(PARAMETERS, 0, 9 + 1 + 4), (PARAMETERS, 3, 16 + 1 + 7), (SLOW, 4, 11 + 1 + 7)],
+)
+def test_the_bound_follows_from_the_parameters(parameters: ElectionParameters, depth: int, rounds: int) -> None:
+    """By hand: floods and time-outs of 8.75 s, 15.05 s and 22 s, a round of the leader that is left, and the tree."""
+    assert settling_rounds(parameters, depth) == rounds

@@ -12,7 +12,7 @@ from bridge.record import recorded
 from bridge.registry import load_agent
 from bridge.trace import TraceLevel, TraceWriter
 from python_protocol.simtime import SECOND, SimTime
-from tests.bridge.backends.conformance import Case, Factory, make_ideal, write_case
+from tests.bridge.backends.conformance import Case, Factory, make_given_graph, write_case
 
 COUNTING = """\
 from python_protocol.actions import Send, SetTimer
@@ -56,7 +56,7 @@ def write_counting(folder: Path, name: str, changes: str = "") -> str:
 def record(
     folder: Path,
     agent: str,
-    factory: Factory = make_ideal,
+    factory: Factory = make_given_graph,
     parameters: str = "",
     *,
     level: TraceLevel = TraceLevel.APP,
@@ -108,6 +108,6 @@ def failing(error: BaseException, after: int = 10) -> Factory:
     """Makes back-ends that fail."""
 
     def make(case: Case) -> Backend:
-        return Faulty(make_ideal(case), error, after)
+        return Faulty(make_given_graph(case), error, after)
 
     return make

@@ -8,7 +8,7 @@ from typing import Any
 
 from bridge.backends.ideal import IdealBackend
 from bridge.host import Host
-from bridge.scenario import LinkChange, Publications, Subscription, Workload
+from bridge.scenario import Fault, LinkChange, Publications, Subscription, Workload
 from bridge.trace import TraceWriter
 from python_protocol.agent import Agent
 from python_protocol.filters import Filter
@@ -28,6 +28,7 @@ def run(
     *,
     roles: Sequence[Role] | None = None,
     changes: Iterable[LinkChange] = (),
+    faults: Sequence[Fault] = (),
     time_limit: SimTime = 30 * SECOND,
     parameters: Mapping[str, str] | None = None,
     seed: int = 0,
@@ -39,9 +40,10 @@ def run(
         seed=seed,
         time_limit=time_limit,
         agent_parameters=dict(parameters or {}),
+        faults=tuple(faults),
     )
     trace = TraceWriter()
-    Host(described, agent, IdealBackend(nodes, links, time_limit, changes), trace).run()
+    Host(described, agent, IdealBackend(nodes, links, time_limit, changes, faults=faults), trace).run()
     rows: list[Row] = trace.table().to_pylist()
     return rows
 

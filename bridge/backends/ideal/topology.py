@@ -2,22 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from bridge.backends.ideal.backend import IdealBackend
+from bridge.backends.ideal.unit_disk import disk_changes, reach_m
+from bridge.backends.interface import Move
+from bridge.backends.radio.mobility import moves_until
+from bridge.backends.radio.setup import paths_of, randomness
 from bridge.given_tree import tree_links
-from bridge.scenario import Scenario
+from bridge.scenario import LinkChange, Scenario
+from python_protocol.roles import NodeId
+
+
+class _Graph(NamedTuple):
+    """Links at the start, what changes, and for the trace where the nodes are."""
+
+    links: Sequence[tuple[NodeId, NodeId]]
+    changes: Sequence[LinkChange]
+    moves: Sequence[Move] = ()
 
 
 def make_ideal(scenario: Scenario) -> IdealBackend:
-    """The scenario's tree, or its given graph, with its delays, partitions and faults."""
+    """The scenario's tree, given graph or unit disk (see `IdealLinks`), with its delays, partitions and faults."""
     ideal = scenario.ideal
-    changes = tree_links(scenario.tree) if scenario.tree else ideal.changes
+    graph = _graph(scenario)
     return IdealBackend(
         len(scenario.nodes),
-        () if scenario.tree else ideal.links,
+        graph.links,
         scenario.time_limit,
-        [*changes, *ideal.partitions],
+        [*graph.changes, *ideal.partitions],
         ideal.delay,
         delays={frozenset((one.a, one.b)): one.delay for one in ideal.delays},
         faults=scenario.faults,
         processing_delay=scenario.processing_delay,
+        moves=graph.moves,
     )
+
+
+def _graph(scenario: Scenario) -> _Graph:
+    ideal = scenario.ideal
+    if scenario.tree:
+        return _Graph((), tree_links(scenario.tree))
+    if ideal.links or ideal.changes:
+        return _Graph(ideal.links, ideal.changes)
+    paths = paths_of(scenario, randomness(scenario.seed))
+    reaches = [reach_m(scenario, node) for node in scenario.nodes]
+    changes = disk_changes(paths, reaches, scenario.time_limit)
+    return _Graph((), changes, moves_until(paths, scenario.time_limit))

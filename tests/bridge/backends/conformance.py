@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import combinations
 from pathlib import Path
@@ -18,12 +18,12 @@ import pytest
 from bridge.backends.castalia.backend import CastaliaBackend
 from bridge.backends.castalia.installation import Program
 from bridge.backends.castalia.simulators import StartedSimulator
-from bridge.backends.ideal import IdealBackend
+from bridge.backends.ideal.topology import make_ideal
 from bridge.backends.interface import Backend, Delivery, Failure, Hello, Step, Totals, Transmission
 from bridge.backends.radio import RadioBackend
 from bridge.ini import read_scenario
 from bridge.run import RunPlan, write_inputs
-from bridge.scenario import Scenario
+from bridge.scenario import IdealLinks, Scenario
 from experiments.render import TEMPLATES, render
 from python_protocol.codec import Message, MessageSet, Reader, Writer
 from python_protocol.roles import BROADCAST, NodeId
@@ -46,12 +46,15 @@ class Case:
 Factory = Callable[[Case], Backend]
 
 
-def make_ideal(case: Case) -> Backend:
-    """Links between all nodes."""
-    scenario = case.scenario
-    nodes = len(scenario.nodes)
-    links = combinations(range(nodes), 2)
-    return IdealBackend(nodes, links, scenario.time_limit, processing_delay=scenario.processing_delay)
+def make_given_graph(case: Case) -> Backend:
+    """Ideal links between all nodes."""
+    links = tuple(combinations(range(len(case.scenario.nodes)), 2))
+    return make_ideal(replace(case.scenario, ideal=IdealLinks(links=links)))
+
+
+def make_unit_disk(case: Case) -> Backend:
+    """Ideal links between nodes in range of each other, as all are."""
+    return make_ideal(case.scenario)
 
 
 def make_radio(case: Case) -> Backend:
@@ -89,7 +92,8 @@ def make_castalia(case: Case, *, batching: bool = True) -> Backend:
 
 
 SUBJECTS = [
-    pytest.param(make_ideal, id="ideal"),
+    pytest.param(make_given_graph, id="ideal"),
+    pytest.param(make_unit_disk, id="ideal-disk"),
     pytest.param(make_radio, id="radio"),
     pytest.param(make_stand_in, id="stand-in"),
     pytest.param(partial(make_stand_in, batching=False), id="stand-in-unbatched"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from bridge.backends.interface import Delivery, Transmission
 from bridge.errors import AgentError
 from bridge.host import Host
 from bridge.registry import load_agent
+from bridge.scenario import Fault, FaultKind
 from bridge.trace import TraceLevel, TraceWriter
 from python_protocol.actions import Action, Send, SetTimer
 from python_protocol.agent import Agent
@@ -283,6 +285,25 @@ def test_a_seed_decides_a_run(factory: Factory, tmp_path: Path, agent: str) -> N
     first, again, other = (run(factory, tmp_path, agent, seed=seed)[0] for seed in (1, 1, 2))
     assert first == again
     assert first != other
+
+
+@pytest.mark.parametrize("processing_delay", [0, MILLISECOND])
+def test_nodes_that_are_down_neither_hear_nor_send(factory: Factory, tmp_path: Path, processing_delay: SimTime) -> None:
+    """A crash and a freeze, at their very times; ideal links hold what arrives at the frozen node."""
+    messages = load_agent("beacon").messages
+    case = write_case(tmp_path, messages, agent="beacon", parameters="rate=20", processing_delay=processing_delay)
+    outages = {1: (SECOND, 2 * SECOND, FaultKind.CRASH), 2: (1500 * MILLISECOND, 3 * SECOND, FaultKind.FREEZE)}
+    faults = [Fault(down, node, kind) for node, (down, _, kind) in outages.items()]
+    faults += [Fault(up, node, FaultKind.RECOVER) for node, (_, up, _) in outages.items()]
+    case = replace(case, scenario=replace(case.scenario, faults=tuple(faults)))
+    trace = TraceWriter(TraceLevel.FULL)
+    Host(case.scenario, load_agent("beacon"), Conforming(factory(case)), trace).run()
+    rows = trace.table().to_pylist()
+    for node, (down, up, kind) in outages.items():
+        own = [(row["time_s"] * SECOND, row["event"]) for row in rows if row["node"] == node]
+        assert [event for at, event in own if down <= at < up] == [kind.value]
+        assert {event for at, event in own if up < at} >= {"send", "receive"}
+        assert (up, "recover") in own
 
 
 class Answering(Agent):

@@ -8,7 +8,7 @@ from python_protocol.brokers.storage import Storage
 from python_protocol.codec import Writer
 from python_protocol.filters import Notification
 from python_protocol.notes import DROP, STORE
-from tests.python_protocol.mft.network import event
+from tests.python_protocol.brokers.network import event
 
 
 def size(notification: Notification) -> int:

@@ -6,27 +6,15 @@ from hypothesis import strategies as st
 
 from python_protocol.brokers.messages import Filters, Pub
 from python_protocol.codec import DecodeError, Message
-from python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator
+from python_protocol.filters import Filter, Notification, NotificationId
 from python_protocol.link import LinkData
 from python_protocol.mft import MftPubSub
 from python_protocol.mft.messages import MFT_MESSAGES, Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
 from python_protocol.mft.timestamps import Timestamp
+from tests.python_protocol.brokers.strategies import bytes_1, counters, filters, nodes, notifications, several
 
-bytes_1 = st.integers(0, 255)
-nodes = st.integers(0, 65533)
-counters = st.integers(0, 2**32 - 1)
-values = st.one_of(st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False), st.text(max_size=20))
-constraints = st.builds(Constraint, st.text(max_size=10), st.sampled_from(Operator), values)
-filters = st.builds(Filter, st.lists(constraints, max_size=3).map(tuple))
-notifications = st.builds(
-    Notification,
-    st.builds(NotificationId, nodes, counters),
-    st.lists(st.tuples(st.text(max_size=10), values), max_size=3).map(tuple),
-    st.integers(0, 50),
-)
 timestamps = st.builds(Timestamp, counters, bytes_1)
 known = st.lists(st.builds(Known, nodes, counters, bytes_1), max_size=5).map(tuple)
-several = st.lists(filters, max_size=3).map(tuple)
 by_type: dict[type[Message], st.SearchStrategy[Message]] = {
     Sub: st.builds(Sub, filters, nodes, counters, bytes_1),
     Uns: st.builds(Uns, filters, nodes, counters, bytes_1),

@@ -3,8 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from python_protocol.brokers.messages import MAX_HOPS
 from python_protocol.codec import Reader, Writer
-from python_protocol.mft.timestamps import MAX_HOPS, UNKNOWN, Timestamp, at_hops
+from python_protocol.mft.timestamps import UNKNOWN, Timestamp, at_hops
 
 counters = st.integers(0, 2**32 - 1)
 hops = st.integers(0, MAX_HOPS)

@@ -1,0 +1,25 @@
+"""Makes the ideal links of each run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from bridge.backends.ideal.backend import IdealBackend
+from bridge.backends.ideal.topology import make_ideal
+from bridge.scenario import Scenario
+from python_protocol.agent import Agent
+
+
+@dataclass(frozen=True, slots=True)
+class IdealFactory:
+    """See `bridge.backends.factory`."""
+
+    name: str = "ideal"
+
+    def prepare(self, scenario: Scenario) -> None:
+        """There is nothing to get ready."""
+
+    def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> IdealBackend:  # noqa: ARG002  # interface
+        """The links of one run."""
+        return make_ideal(scenario)

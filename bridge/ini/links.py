@@ -1,0 +1,75 @@
+"""The parts of a scenario that say who is linked to whom, and who is up: given tree, ideal links, faults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bridge.faults import check_sequence
+from bridge.given_tree import check_tree
+from bridge.ini.lookup import Lookup
+from bridge.scenario import Fault, IdealLinks, NodeSettings, ParentChange
+from python_protocol.roles import NodeId
+
+_TREE = "SN.tree"
+_BY_KIND = {"SN.ideal.links": "links", "SN.ideal.changes": "changes", "SN.ideal.range": "range_m"}
+
+
+def read_tree(keys: Lookup, nodes: Sequence[NodeSettings]) -> tuple[ParentChange, ...]:
+    """SN.tree; raises UserError."""
+    tree: tuple[ParentChange, ...] = keys.network("tree")
+    _check_nodes(keys, _TREE, (node for one in tree for node in (one.node, one.parent) if node is not None))
+    try:
+        check_tree(tree, [node.roles for node in nodes])
+    except ValueError as error:
+        raise keys.error(_TREE, str(error)) from None
+    return tree
+
+
+def read_faults(keys: Lookup) -> tuple[Fault, ...]:
+    """The faults of all nodes, in the order of time; raises UserError."""
+    found: list[Fault] = []
+    for node in keys.nodes:
+        own = [Fault(at, node, kind) for at, kind in keys.node(node, "faults")]
+        try:
+            check_sequence(own)
+        except ValueError as error:
+            raise keys.error(f"SN.node[{node}].faults", str(error)) from None
+        found += own
+    return tuple(sorted(found, key=lambda fault: fault.at))
+
+
+def read_ideal(keys: Lookup) -> IdealLinks:
+    """SN.ideal.*; raises UserError."""
+    ideal = IdealLinks(
+        delay=keys.ideal("delay"),
+        delays=keys.ideal("delays"),
+        links=keys.ideal("links"),
+        changes=keys.ideal("changes"),
+        partitions=keys.ideal("partitions"),
+        range_m=keys.ideal("range"),
+    )
+    _check_nodes(keys, "SN.ideal.links", (node for link in ideal.links for node in link))
+    _check_nodes(keys, "SN.ideal.changes", (node for one in ideal.changes for node in (one.a, one.b)))
+    _check_nodes(keys, "SN.ideal.delays", (node for one in ideal.delays for node in (one.a, one.b)))
+    members = (node for one in ideal.partitions for group in one.groups for node in group)
+    _check_nodes(keys, "SN.ideal.partitions", members)
+    _check_kind(keys, ideal)
+    return ideal
+
+
+def _check_nodes(keys: Lookup, path: str, nodes: Iterable[NodeId]) -> None:
+    for node in nodes:
+        if node not in keys.nodes:
+            raise keys.error(path, f"there is no node {node}; they are 0 to {keys.nodes[-1]}")
+
+
+def _check_kind(keys: Lookup, ideal: IdealLinks) -> None:
+    """One thing says what the graph is."""
+    tree = keys.network("tree")
+    if tree and ideal.partitions:
+        raise keys.error("SN.ideal.partitions", f"with {_TREE} write what becomes of the tree there")
+    for path, name in _BY_KIND.items():
+        if tree and getattr(ideal, name):
+            raise keys.error(path, f"the edges of {_TREE} are the links: leave one of the two out")
+    if ideal.range_m and (ideal.links or ideal.changes):
+        raise keys.error("SN.ideal.range", "the links are given, so there is no range: leave one of the two out")

@@ -1,0 +1,170 @@
+"""A broker of Phoenix: algorithms 2.2 and 2.3 of 003, to the letter, without radio, link or tree.
+
+Where the algorithms leave something open:
+
+- *clock() counts* the notifications that the broker stamps (2.2, line 16; 2.3, line 22): timestamps are compared with
+  others of one broker only, and those of different notifications should differ.
+- *The old next hop is read before it is replaced* (2.3, lines 5 to 8). A subscriber that the broker does not know has
+  none: the MIG ends.
+- *A client that publishes what it subscribes to gets it*: y != z (2.2, line 18) holds back what came from a broker.
+- *The tree of brokers is static*: a neighbour whose link is lost gets nothing, and nothing is kept for it; the trace
+  says so. What is for a local subscriber is in its queue anyway.
+
+To the letter, notifications are lost, doubled and overtaken; `numbered_broker` mends that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from python_protocol.actions import Action, Note, Send
+from python_protocol.brokers import broker
+from python_protocol.brokers.messages import Sub, Uns
+from python_protocol.brokers.routing import RoutingTable
+from python_protocol.codec import Message
+from python_protocol.filters import Notification
+from python_protocol.notes import DROP, REPLAY, STORE
+from python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp
+from python_protocol.phoenix.parameters import PhoenixParameters
+from python_protocol.phoenix.queues import Queued, Queues
+from python_protocol.roles import NodeId
+
+
+class Broker(broker.Broker):
+    """b_i: its interfaces, routing table, local subscribers and their queues."""
+
+    def __init__(self, node: NodeId, parameters: PhoenixParameters) -> None:
+        """Nothing is known at first, not even a neighbour."""
+        super().__init__(node, parameters)
+        self.table = RoutingTable()
+        self.local: dict[NodeId, None] = {}
+        """C_i, in the order in which they came."""
+        self.queues = Queues(parameters.storage_limit)
+        self._clock = 0
+        self._handlers: dict[type[Message], Callable[[NodeId, Any], list[Action]]] = {
+            Sub: self._receive_sub,
+            Uns: self._receive_uns,
+            Pub: self._receive_pub,
+            Mig: self._receive_mig,
+            Rep: self._receive_rep,
+        }
+
+    def receive(self, sender: NodeId, message: Message) -> list[Action]:
+        """A message has arrived from an interface z, or from the client on this node."""
+        return self._handlers[type(message)](sender, message)
+
+    def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> list[Action]:
+        """A link was given up: what was for a local subscriber is in its queue, the rest is lost."""
+        super().link_broken(interface, messages)
+        lost = [message.notification for message in messages if isinstance(message, Pub | Rep)]
+        return [_drop(one, interface) for one in lost if interface not in self.local]
+
+    # Algorithm 2.2
+
+    def _receive_sub(self, sender: NodeId, message: Sub) -> list[Action]:
+        """Lines 1 to 7."""
+        self.table.add(message.filter, sender, message.subscriber)
+        if self.is_client(sender):
+            self.meet_client(sender)
+            self.local[message.subscriber] = None
+        return self._flood(message, sender)
+
+    def _receive_uns(self, sender: NodeId, message: Uns) -> list[Action]:
+        """Lines 8 to 14."""
+        self.table.remove(message.filter, message.subscriber)
+        if self.is_client(sender) and not self.table.interfaces(message.subscriber):
+            self.local.pop(message.subscriber, None)
+        return self._flood(message, sender)
+
+    def _receive_pub(self, sender: NodeId, message: Pub) -> list[Action]:
+        """Lines 15 to 24."""
+        notification = message.notification
+        matching = self.table.matching(notification)
+        actions = broker.note_route(notification, (s for found in matching.values() for s in found))
+        self._clock += 1
+        for interface in matching:
+            if self.is_way_back(interface, sender):
+                continue
+            stamp = self._stamp(interface)
+            if interface in self.local:
+                actions += self._enqueue(interface, Queued(stamp, notification))
+            hops = self.radio_hops(message.hops, interface)
+            actions += self._send(interface, Pub(notification, hops, stamp))
+        return actions
+
+    # Algorithm 2.3
+
+    def _receive_mig(self, sender: NodeId, message: Mig) -> list[Action]:
+        """Lines 1 to 16."""
+        subscriber = message.subscriber
+        if subscriber in self.local:
+            return self._let_go(sender, message)
+        if sender == subscriber and self.is_client(sender):
+            self.meet_client(sender)
+            self.local[subscriber] = None
+        ways = [b for b in self.table.interfaces(subscriber) if b in self.neighbours]
+        self.table.replace(subscriber, sender)
+        return [Send(b, message) for b in ways[:1]]
+
+    def _let_go(self, sender: NodeId, message: Mig) -> list[Action]:
+        """Lines 10 to 16: s has moved from here to where the MIG comes from."""
+        subscriber = message.subscriber
+        del self.local[subscriber]
+        self.table.replace(subscriber, sender)
+        missed = [queued for queued in self.queues.take(subscriber) if queued.stamp > message.last]
+        return [
+            action for queued in missed for action in self._replay(subscriber, queued._replace(stamp=NEVER), sender)
+        ]
+
+    def _receive_rep(self, sender: NodeId, message: Rep) -> list[Action]:  # noqa: ARG002  # the algorithm does not ask
+        """Lines 17 to 24."""
+        subscriber = message.subscriber
+        if subscriber not in self.local:
+            ways = [b for b in self.table.interfaces(subscriber) if not self.is_client(b)]
+            return self._pass_on(message, ways[0], message.stamp) if ways else [_drop(message.notification, subscriber)]
+        self._clock += 1
+        stamp = self._stamp(subscriber)
+        stored = self._enqueue(subscriber, Queued(stamp, message.notification))
+        return [*stored, *self._pass_on(message, subscriber, stamp)]
+
+    # Senders
+
+    def _flood(self, message: Sub | Uns, sender: NodeId) -> list[Action]:
+        """To all of N_i but the one from which the message came."""
+        return [Send(neighbour, message) for neighbour in self.neighbours if neighbour != sender]
+
+    def _send(self, interface: NodeId, message: Pub | Rep) -> list[Action]:
+        """To whom is in reach; what is for others is in a queue, or lost."""
+        if self.reaches(interface):
+            return [Send(interface, message)]
+        return [] if interface in self.local else [_drop(message.notification, interface)]
+
+    def _pass_on(self, message: Rep, interface: NodeId, stamp: Stamp) -> list[Action]:
+        hops = self.radio_hops(message.hops, interface)
+        return self._send(interface, Rep(message.notification, message.subscriber, stamp, hops))
+
+    def _replay(self, subscriber: NodeId, queued: Queued, interface: NodeId) -> list[Action]:
+        """Line 16."""
+        notification = queued.notification
+        if notification is None:
+            return []
+        rep = Rep(notification, subscriber, queued.stamp, self.radio_hops(0, interface))
+        return [Note(REPLAY, notification_id=str(notification.id), peer=subscriber), *self._send(interface, rep)]
+
+    # Helpers
+
+    def _stamp(self, interface: NodeId) -> Stamp:  # noqa: ARG002  # for a numbered stay it is the interface's own
+        """Ts."""
+        return Stamp(0, self._clock)
+
+    def _enqueue(self, subscriber: NodeId, queued: Queued) -> list[Action]:
+        """In Q_i(s), and in the trace if s cannot get it now."""
+        actions: list[Action] = [*self.queues.put(subscriber, queued)]
+        if queued.notification is not None and not self.reaches(subscriber):
+            actions.append(Note(STORE, notification_id=str(queued.notification.id), peer=subscriber))
+        return actions
+
+
+def _drop(notification: Notification, interface: NodeId) -> Note:
+    return Note(DROP, notification_id=str(notification.id), peer=interface, detail="no link")

@@ -1,0 +1,46 @@
+"""Q_i(s): what a broker has for its local subscribers, delivered or not (003, section 2.4)."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+from python_protocol.actions import Note
+from python_protocol.filters import Notification
+from python_protocol.notes import DROP
+from python_protocol.phoenix.messages import Stamp
+from python_protocol.roles import NodeId
+
+
+class Queued(NamedTuple):
+    """(e, ts); without e the end of a stay."""
+
+    stamp: Stamp
+    notification: Notification | None
+
+
+class Queues:
+    """The queues of one broker, bounded together: what was delivered is in them too, so the oldest go first."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._queues: dict[NodeId, deque[Queued]] = {}
+        self._order: deque[NodeId] = deque()
+
+    def put(self, subscriber: NodeId, queued: Queued) -> list[Note]:
+        """Enqueues; what has to go for it is told the trace."""
+        self._queues.setdefault(subscriber, deque()).append(queued)
+        self._order.append(subscriber)
+        return self._drop_oldest() if len(self._order) > self._limit else []
+
+    def take(self, subscriber: NodeId) -> list[Queued]:
+        """Dequeues all."""
+        self._order = deque(one for one in self._order if one != subscriber)
+        return list(self._queues.pop(subscriber, ()))
+
+    def _drop_oldest(self) -> list[Note]:
+        subscriber = self._order.popleft()
+        notification = self._queues[subscriber].popleft().notification
+        if notification is None:
+            return []
+        return [Note(DROP, notification_id=str(notification.id), peer=subscriber, detail="storage full")]

@@ -1,0 +1,84 @@
+"""A broker of Simple Routing: algorithm 2.1 of 003 (algorithm 1 of 000), without radio, link or tree.
+
+Where the algorithm leaves something open:
+
+- *R_i is a multiset of (f, z)*; UNS removes one entry (section 2.3.1).
+- *A client that publishes what it subscribes to gets it*: y != z (line 11) holds back what came from a broker.
+- *The system is static*: a neighbour whose link is lost gets nothing, and nothing is kept for it; the trace says so.
+- Who subscribes is not known, only where; `route` in the trace is of the brokers whose own clients match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from python_protocol.actions import Action, Note, Send
+from python_protocol.brokers import broker
+from python_protocol.brokers.messages import Pub
+from python_protocol.brokers.parameters import BrokerParameters
+from python_protocol.codec import Message
+from python_protocol.notes import DROP
+from python_protocol.roles import NodeId
+from python_protocol.simple.messages import Sub, Uns
+from python_protocol.simple.routing import RoutingTable
+
+
+class Broker(broker.Broker):
+    """b_i: its interfaces and routing table."""
+
+    def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
+        """Nothing is known at first, not even a neighbour."""
+        super().__init__(node, parameters)
+        self.table = RoutingTable()
+        self._handlers: dict[type[Message], Callable[[NodeId, Any], list[Action]]] = {
+            Sub: self._receive_sub,
+            Uns: self._receive_uns,
+            Pub: self._receive_pub,
+        }
+
+    def receive(self, sender: NodeId, message: Message) -> list[Action]:
+        """A message has arrived from an interface z, or from the client on this node."""
+        return self._handlers[type(message)](sender, message)
+
+    def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> list[Action]:
+        """A link was given up with `messages` under way or waiting: they are lost."""
+        super().link_broken(interface, messages)
+        return [_drop(message, interface) for message in messages if isinstance(message, Pub)]
+
+    # Algorithm 2.1
+
+    def _receive_sub(self, sender: NodeId, message: Sub) -> list[Action]:
+        """Lines 1 to 4."""
+        self.meet_client(sender)
+        self.table.add(message.filter, sender)
+        return self._flood(message, sender)
+
+    def _receive_uns(self, sender: NodeId, message: Uns) -> list[Action]:
+        """Lines 5 to 8."""
+        self.table.remove(message.filter, sender)
+        return self._flood(message, sender)
+
+    def _receive_pub(self, sender: NodeId, message: Pub) -> list[Action]:
+        """Lines 9 to 15."""
+        matching = self.table.matching(message.notification)
+        actions = broker.note_route(message.notification, filter(self.is_client, matching))
+        for interface in matching:
+            if not self.is_way_back(interface, sender):
+                actions.append(self._send_pub(message, interface))
+        return actions
+
+    # Senders
+
+    def _flood(self, message: Sub | Uns, sender: NodeId) -> list[Action]:
+        """To all of N_i but the one from which the message came."""
+        return [Send(neighbour, message) for neighbour in self.neighbours if neighbour != sender]
+
+    def _send_pub(self, message: Pub, interface: NodeId) -> Action:
+        if not self.reaches(interface):
+            return _drop(message, interface)
+        return Send(interface, Pub(message.notification, self.radio_hops(message.hops, interface)))
+
+
+def _drop(message: Pub, interface: NodeId) -> Note:
+    return Note(DROP, notification_id=str(message.notification.id), peer=interface, detail="no link")

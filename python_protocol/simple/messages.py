@@ -1,0 +1,45 @@
+"""The messages of Simple Routing (003, table 2.1); PUB is the family's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from python_protocol.brokers.messages import Pub
+from python_protocol.codec import Message, Reader, Writer
+from python_protocol.filters import Filter
+
+
+@dataclass(frozen=True, slots=True)
+class _FilterMessage(Message):
+    """What SUB and UNS have in common."""
+
+    filter: Filter
+
+    def write(self, writer: Writer) -> None:
+        """The filter."""
+        self.filter.write(writer)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        return cls(Filter.read(reader))
+
+
+@dataclass(frozen=True, slots=True)
+class Sub(_FilterMessage):
+    """(SUB, f): somebody subscribes to f."""
+
+    tag: ClassVar[int] = 1
+    message_type: ClassVar[str] = "SUB"
+
+
+@dataclass(frozen=True, slots=True)
+class Uns(_FilterMessage):
+    """(UNS, f): somebody unsubscribes from f."""
+
+    tag: ClassVar[int] = 2
+    message_type: ClassVar[str] = "UNS"
+
+
+SIMPLE_MESSAGES: tuple[type[Message], ...] = (Sub, Uns, Pub)

@@ -1,0 +1,176 @@
+"""Links, tree and faults in an ini: read as they stand there, or refused with file, line and key."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from bridge.backends.radio import RadioBackend
+from bridge.errors import UserError
+from bridge.ini import read_scenario
+from bridge.scenario import (
+    Fault,
+    FaultKind,
+    IdealLinks,
+    LinkChange,
+    LinkDelay,
+    ParentChange,
+    Partition,
+    Scenario,
+    Subscription,
+)
+from experiments.render import TEMPLATES
+from python_protocol.filters import addressed_to
+from python_protocol.simtime import MILLISECOND, SECOND
+
+BASE = """\
+[General]
+network = SN
+sim-time-limit = 30s
+SN.numNodes = 5
+SN.node[*].Communication.Radio.RadioParametersFile = "CC2420.txt"
+SN.node[*].Communication.MACProtocolName = "TunableMAC"
+SN.node[*].ApplicationName = "BridgeApplication"
+SN.node[0..3].Application.roles = "broker"
+"""
+LINE = BASE.count("\n") + 1
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(TEMPLATES / "CC2420.txt", tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+
+def read(text: str) -> Scenario:
+    Path("run.ini").write_text(BASE + text)
+    return read_scenario(Path("run.ini"))
+
+
+def test_without_keys_there_are_neither_tree_nor_faults_and_links_are_a_unit_disk() -> None:
+    """All of these keys are optional."""
+    scenario = read("")
+    assert (scenario.tree, scenario.faults, scenario.ideal) == ((), (), IdealLinks())
+
+
+def test_a_given_graph_has_links_changes_delays_and_partitions() -> None:
+    """Each in its own key."""
+    ideal = read(
+        'SN.ideal.links = "0-1 1-2"\n'
+        'SN.ideal.changes = "12s 0-1 1-2 down, 12s 2-3 up, 15.5s 1-2 up"\n'
+        "SN.ideal.delay = 2ms\n"
+        'SN.ideal.delays = "0-1 1-2 5ms, 2-3 20ms"\n'
+        'SN.ideal.partitions = "12s 0..2 | 4, 20s merge"\n'
+    ).ideal
+    assert ideal == IdealLinks(
+        delay=2 * MILLISECOND,
+        delays=(
+            LinkDelay(0, 1, 5 * MILLISECOND),
+            LinkDelay(1, 2, 5 * MILLISECOND),
+            LinkDelay(2, 3, 20 * MILLISECOND),
+        ),
+        links=((0, 1), (1, 2)),
+        changes=(
+            LinkChange(12 * SECOND, 0, 1, up=False),
+            LinkChange(12 * SECOND, 1, 2, up=False),
+            LinkChange(12 * SECOND, 2, 3, up=True),
+            LinkChange(15500 * MILLISECOND, 1, 2, up=True),
+        ),
+        partitions=(Partition(12 * SECOND, (frozenset({0, 1, 2}), frozenset({4}))), Partition(20 * SECOND)),
+    )
+
+
+def test_a_tree_has_parents_from_the_start_and_changes() -> None:
+    """What stands before the first time is there from the start."""
+    assert read('SN.tree = "1:0 4:1, 12s 4:2 2:0, 15s 4:-"').tree == (
+        ParentChange(0, 1, 0),
+        ParentChange(0, 4, 1),
+        ParentChange(12 * SECOND, 4, 2),
+        ParentChange(12 * SECOND, 2, 0),
+        ParentChange(15 * SECOND, 4, None),
+    )
+
+
+def test_faults_of_all_nodes_are_put_in_the_order_of_time() -> None:
+    """Each node has its own list."""
+    scenario = read('SN.node[3].faults = "12s crash, 20s recover"\nSN.node[1..2].faults = "5s freeze"\n')
+    assert scenario.faults == (
+        Fault(5 * SECOND, 1, FaultKind.FREEZE),
+        Fault(5 * SECOND, 2, FaultKind.FREEZE),
+        Fault(12 * SECOND, 3, FaultKind.CRASH),
+        Fault(20 * SECOND, 3, FaultKind.RECOVER),
+    )
+
+
+def test_unicast_is_a_subscription_to_ones_own_identifier() -> None:
+    """Whatever the roles; beside what a subscriber subscribes to."""
+    scenario = read("SN.node[4].Application.unicast = true\nSN.node[4].Application.subscribeAt = 2s\n")
+    assert scenario.workload.subscriptions == (Subscription(4, 2 * SECOND, addressed_to(4)),)
+
+
+def test_the_radio_does_not_mind_the_keys_of_ideal_links() -> None:
+    """One ini runs on every back-end."""
+    RadioBackend(read('SN.ideal.links = "0-1"\nSN.ideal.delay = 2ms\nSN.ideal.partitions = "3s 0"\n'))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [
+        ("SN.tree", '"3:3"', "at 0s the parents make a circle: 3 3"),
+        ("SN.tree", '"1:2 2:1"', "at 0s the parents make a circle: 1 2 1"),
+        ("SN.tree", '"1:0 2:1, 12s 0:3 3:2"', "at 12s the parents make a circle: 1 0 3 2 1"),
+        ("SN.tree", '"1:4"', "node 4 is no broker, so it cannot be the parent of node 1"),
+        ("SN.tree", '"5:0"', "there is no node 5; they are 0 to 4"),
+        ("SN.tree", '"1-0"', "1-0 is not a time"),
+        ("SN.tree", '"1:0 2-0"', "'2-0' gives no parent"),
+        ("SN.tree", '"1:0, 12s"', "'12s' does not say what happens then"),
+        ("SN.tree", '"1:0, 12s 1:-, 11s 1:0"', "11s comes after 12s; put them in the order of time"),
+        ("SN.tree", "1:0", "1:0 is not a string in double quotes"),
+        ("SN.ideal.links", '"0-1 2"', "'2' is no link such as 0-1"),
+        ("SN.ideal.links", '"0-1 3-3"', "3-3 links node 3 to itself"),
+        ("SN.ideal.links", '"0-1 3-7"', "there is no node 7; they are 0 to 4"),
+        ("SN.ideal.changes", '"12s 0-9 up"', "there is no node 9"),
+        ("SN.ideal.changes", '"12s 0-1"', "'0-1' is no change of links such as 0-1 1-2 down"),
+        ("SN.ideal.changes", '"0-1 down"', "0-1 is not a time"),
+        ("SN.ideal.changes", '"12 0-1 down"', "12 is not a time with its unit"),
+        ("SN.ideal.changes", '"12s 0-1 up, 3s 0-1 down"', "3s comes after 12s"),
+        ("SN.ideal.delays", '"0-1 5"', "5 is not a time with its unit"),
+        ("SN.ideal.delays", '"0-8 5ms"', "there is no node 8"),
+        ("SN.ideal.delays", '"0-1 5ms, 1-0 3ms"', "gives a link two delays"),
+        ("SN.ideal.delay", "0s", "0s is not above 0"),
+        ("SN.ideal.partitions", '"12s 0 1 | 1 2"', "has a node in two groups"),
+        ("SN.ideal.partitions", '"12s 0..5"', "there is no node 5"),
+        ("SN.ideal.partitions", '"12s part"', "'part' is no node"),
+        ("SN.ideal.range", "-3", "-3 is negative"),
+        ("SN.node[3].faults", '"12s crsh"', "'crsh' is no fault; there is crash, freeze, recover"),
+        ("SN.node[3].faults", '"12s recover"', "node 3 cannot recover at 12s: it is up"),
+        ("SN.node[3].faults", '"12s crash, 13s freeze"', "node 3 cannot freeze at 13s: it has crashed"),
+        ("SN.node[3].faults", '"12s crash, 12s recover"', "two faults at 12s"),
+        ("SN.node[3].faults", '"12s crash, 11s recover"', "11s comes after 12s"),
+        ("SN.node[*].Application.unicast", "7", "7 is neither true nor false"),
+    ],
+)
+def test_mistakes_are_named(key: str, value: str, problem: str) -> None:
+    """By file, line, key and what is wrong."""
+    with pytest.raises(UserError) as caught:
+        read(f"{key} = {value}\n")
+    message = str(caught.value)
+    assert message.startswith(f"run.ini:{LINE}: {key}: ")
+    assert problem in message
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ('SN.tree = "1:0"\nSN.ideal.links = "0-1"\n', "SN.ideal.links: the edges of SN.tree are the links"),
+        ('SN.tree = "1:0"\nSN.ideal.range = 10\n', "SN.ideal.range: the edges of SN.tree are the links"),
+        ('SN.tree = "1:0"\nSN.ideal.partitions = "3s 0"\n', "SN.ideal.partitions: with SN.tree write"),
+        ('SN.ideal.links = "0-1"\nSN.ideal.range = 10\n', "SN.ideal.range: the links are given"),
+    ],
+)
+def test_one_thing_says_what_the_graph_is(text: str, key: str) -> None:
+    """Two that contradict each other are not silently settled."""
+    with pytest.raises(UserError, match=rf"^run.ini:{LINE + 1}: {key}"):
+        read(text)

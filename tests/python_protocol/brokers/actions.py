@@ -1,0 +1,19 @@
+"""What a broker or a client wants done, for the tests of single handlers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from python_protocol.actions import Action, Note, Send
+from python_protocol.codec import Message
+from python_protocol.roles import NodeId
+
+
+def sends(actions: Iterable[Action]) -> list[tuple[NodeId, Message]]:
+    """(destination, message) of each."""
+    return [(action.destination, action.message) for action in actions if isinstance(action, Send)]
+
+
+def notes(actions: Iterable[Action], name: str) -> list[tuple[str | None, NodeId | None]]:
+    """(notification, peer) of each with a name."""
+    return [(one.notification_id, one.peer) for one in actions if isinstance(one, Note) and one.name == name]

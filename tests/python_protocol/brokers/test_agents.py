@@ -1,0 +1,47 @@
+"""The whole agents of the family over bare ideal links, on a tree that the scenario gives."""
+
+from __future__ import annotations
+
+import pytest
+
+from bridge.scenario import Publications, Subscription, Workload
+from python_protocol.agent import Agent
+from python_protocol.filters import Filter
+from python_protocol.first_approach import FirstApproach
+from python_protocol.mft import MftPubSub
+from python_protocol.phoenix import Phoenix
+from python_protocol.roles import Role
+from python_protocol.simple import Simple
+from python_protocol.simtime import SECOND
+from tests.support.runs import of
+from tests.support.trees import run_on_tree
+
+P, S, B = Role.PUBLISHER, Role.SUBSCRIBER, Role.BROKER
+BINARY = {1: 0, 2: 0, 3: 1, 4: 1, 5: 2, 6: 2}
+AGENTS = [Simple, Phoenix, FirstApproach, MftPubSub]
+WORKLOAD = Workload(
+    tuple(Subscription(node, SECOND, Filter()) for node in (0, 3, 5, 7, 8)),
+    tuple(Publications(node, 2 * SECOND, 5 * SECOND, SECOND, (("topic", "n"),), 20) for node in (0, 7, 8)),
+)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("link_layer", ["true", "false"])
+def test_everything_arrives_once_on_a_static_tree(agent: type[Agent], link_layer: str) -> None:
+    """Brokers with and without clients on their nodes, clients with and without one role; own publications included."""
+    roles = [B | P | S, B, B, B | S, B, B | S, B, P | S, P | S]
+    rows = run_on_tree(agent, BINARY | {7: 4, 8: 6}, roles, WORKLOAD, parameters={"link_layer": link_layer})
+    assert len(of(rows, "publish")) == 9
+    delivered = sorted((row["node"], row["notification_id"]) for row in of(rows, "deliver"))
+    ids = [row["notification_id"] for row in of(rows, "publish")]
+    assert delivered == sorted((node, one) for node in (0, 3, 5, 7, 8) for one in ids)
+    assert of(rows, "drop") == []
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_the_trace_tells_for_whom_a_notification_was_taken_on(agent: type[Agent]) -> None:
+    """Metrics count these pairs as attempted."""
+    roles = [B | P | S, B, B, B | S, B, B | S, B, P | S, P | S]
+    rows = run_on_tree(agent, BINARY | {7: 4, 8: 6}, roles, WORKLOAD)
+    pairs = {(row["notification_id"], node) for row in of(rows, "route") for node in row["detail"].split()}
+    assert pairs == {(row["notification_id"], node) for row in of(rows, "publish") for node in "03578"}

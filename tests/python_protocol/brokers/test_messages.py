@@ -1,0 +1,125 @@
+"""The messages of Simple Routing, Phoenix and the first approach: sizes on the air and round trips."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from python_protocol.brokers import messages as family
+from python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
+from python_protocol.brokers.messages import Filters
+from python_protocol.brokers.routing import Entry
+from python_protocol.codec import DecodeError, Message
+from python_protocol.filters import Filter, Notification, NotificationId
+from python_protocol.first_approach import FirstApproach
+from python_protocol.first_approach import messages as first
+from python_protocol.link import LinkData
+from python_protocol.phoenix import Phoenix
+from python_protocol.phoenix import messages as phoenix
+from python_protocol.phoenix.messages import NEVER, Stamp
+from python_protocol.simple import Simple
+from python_protocol.simple import messages as simple
+from tests.python_protocol.brokers.strategies import (
+    bytes_1,
+    bytes_2,
+    counters,
+    filters,
+    nodes,
+    notifications,
+    several,
+)
+
+stamps = st.builds(Stamp, bytes_2, counters)
+entries = st.lists(st.builds(Entry, filters, nodes, nodes), max_size=5).map(tuple)
+ByType = dict[type[Message], st.SearchStrategy[Message]]
+by_agent: dict[type[BrokerAgent], ByType] = {
+    Simple: {
+        simple.Sub: st.builds(simple.Sub, filters),
+        simple.Uns: st.builds(simple.Uns, filters),
+        family.Pub: st.builds(family.Pub, notifications, bytes_1),
+    },
+    Phoenix: {
+        family.Sub: st.builds(family.Sub, filters, nodes),
+        family.Uns: st.builds(family.Uns, filters, nodes),
+        phoenix.Pub: st.builds(phoenix.Pub, notifications, bytes_1, stamps),
+        phoenix.Mig: st.builds(phoenix.Mig, nodes, nodes, stamps, bytes_2),
+        phoenix.Rep: st.builds(phoenix.Rep, notifications, nodes, stamps, bytes_1),
+        phoenix.End: st.builds(phoenix.End, nodes, stamps),
+    },
+    FirstApproach: {
+        family.Sub: st.builds(family.Sub, filters, nodes),
+        family.Uns: st.builds(family.Uns, filters, nodes),
+        family.Pub: st.builds(family.Pub, notifications, bytes_1),
+        Filters: st.builds(Filters, several),
+        first.Mig: st.builds(first.Mig, nodes, nodes),
+        first.Rep: st.builds(first.Rep, notifications, nodes, bytes_1),
+        first.Bmig: st.builds(first.Bmig, st.lists(nodes, max_size=5).map(tuple), nodes),
+        first.Btab: st.builds(first.Btab, entries),
+        first.Fmig: st.builds(first.Fmig),
+    },
+}
+agents = pytest.mark.parametrize("agent", by_agent, ids=lambda agent: agent.__name__)
+
+
+@agents
+def test_every_message_of_the_protocol_is_tried_here(agent: type[BrokerAgent]) -> None:
+    """The strategies above leave out none."""
+    assert {*by_agent[agent], *SHARED_MESSAGES} == set(agent.messages)
+
+
+@agents
+@given(st.data())
+def test_every_message_decodes_to_itself(agent: type[BrokerAgent], data: st.DataObject) -> None:
+    """The bytes hold every field, bare and inside the link layer."""
+    message = data.draw(st.one_of(*by_agent[agent].values()))
+    frame = LinkData(1, 2, message)
+    assert agent.messages.decode(message.encode()) == message
+    assert agent.messages.decode(frame.encode()) == frame
+
+
+@agents
+@given(st.data())
+def test_a_message_cut_short_is_refused(agent: type[BrokerAgent], data: st.DataObject) -> None:
+    """Any prefix raises DecodeError and nothing else."""
+    encoded = data.draw(st.one_of(*by_agent[agent].values())).encode()
+    with pytest.raises(DecodeError):
+        agent.messages.decode(encoded[: data.draw(st.integers(0, len(encoded) - 1))])
+
+
+@agents
+@given(garbage=st.binary(max_size=60))
+def test_garbage_is_refused_or_is_a_message(agent: type[BrokerAgent], garbage: bytes) -> None:
+    """Whatever arrives, there is a message whose bytes mean the same, or a DecodeError."""
+    try:
+        message = agent.messages.decode(garbage)
+    except DecodeError:
+        return
+    assert agent.messages.decode(message.encode()).encode() == message.encode()
+
+
+EMPTY = Notification(NotificationId(1, 2), ())
+
+
+@pytest.mark.parametrize(
+    ("message", "size"),
+    [
+        (simple.Sub(Filter()), 2),
+        (simple.Uns(Filter()), 2),
+        (family.Sub(Filter(), 1), 4),
+        (family.Uns(Filter(), 1), 4),
+        (phoenix.Pub(EMPTY, 0, NEVER), 17),
+        (phoenix.Mig(1, 2, NEVER), 13),
+        (phoenix.Rep(EMPTY, 1, NEVER, 0), 19),
+        (phoenix.End(1, NEVER), 9),
+        (first.Mig(1, 2), 5),
+        (first.Rep(EMPTY, 1, 0), 13),
+        (first.Bmig((1, 2, 3), 4), 10),
+        (first.Btab((Entry(Filter(), 1, 2), Entry(Filter(), 3, 4))), 13),
+        (first.Fmig(), 1),
+    ],
+    ids=str,
+)
+def test_sizes_on_the_air(message: Message, size: int) -> None:
+    """Two bytes an address, six a timestamp, one for tag, hops and most counts each; five and the filter an entry."""
+    assert len(message.encode()) == size

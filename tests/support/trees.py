@@ -1,0 +1,44 @@
+"""Whole runs of a broker protocol over bare ideal links, on a tree that the scenario gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from bridge.backends.ideal import IdealBackend
+from bridge.given_tree import tree_links
+from bridge.host import Host
+from bridge.scenario import ParentChange, Workload
+from bridge.trace import TraceWriter
+from python_protocol.agent import Agent
+from python_protocol.roles import NodeId, Role
+from python_protocol.simtime import SECOND, SimTime
+from tests.support.runs import Row
+from tests.support.scenarios import scenario
+
+
+def run_on_tree(
+    agent: type[Agent],
+    parents: Mapping[NodeId, NodeId],
+    roles: Sequence[Role],
+    workload: Workload,
+    *,
+    moves: Iterable[ParentChange] = (),
+    time_limit: SimTime = 10 * SECOND,
+    parameters: Mapping[str, str] | None = None,
+    seed: int = 0,
+) -> list[Row]:
+    """The trace's rows; links of 1 ms, without the link layer unless `parameters` say otherwise."""
+    described = scenario(
+        roles,
+        workload,
+        seed=seed,
+        time_limit=time_limit,
+        agent_parameters={"tree": "given", "link_layer": "false", **(parameters or {})},
+    )
+    tree = (*(ParentChange(0, node, parent) for node, parent in parents.items()), *moves)
+    backend = IdealBackend(len(roles), [], time_limit, tree_links(tree))
+    trace = TraceWriter()
+    Host(replace(described, tree=tree), agent, backend, trace).run()
+    rows: list[Row] = trace.table().to_pylist()
+    return rows
