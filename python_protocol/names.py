@@ -31,9 +31,13 @@ class Names:
         """The broker on a node."""
         return self.node(node)
 
-    def client(self, node: NodeId | None) -> str:
-        """The subscriber or publisher on a node."""
+    def subscriber(self, node: NodeId | None) -> str:
+        """The subscriber on a node."""
         return self.node(node)
+
+    def interface(self, interface: NodeId | None, broker: NodeId) -> str:
+        """The z of a broker's routing table: another node, or the client on its own."""
+        return self.subscriber(interface) if interface == broker else self.node(interface)
 
     def filter(self, one: Filter) -> str:
         """A filter."""

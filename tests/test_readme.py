@@ -16,7 +16,7 @@ BY_MAKE = {"make reproduce", "make test", ". .venv/bin/activate"}
 """Run by the tests of the whole, and by whatever runs these tests."""
 
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
-LISTING = re.compile(r"`(\w+\.py)`, is whole")
+LISTING = re.compile(r"`(\w+\.(?:py|txt))`, is whole")
 
 
 def commands(text: str, kind: str = "sh") -> list[str]:
@@ -28,7 +28,7 @@ def commands(text: str, kind: str = "sh") -> list[str]:
 def test_commands_work(document: Path, tmp_path: Path) -> None:
     """In an empty folder, one after the other, with the listings saved under their names."""
     text = document.read_text()
-    listings = [content for language, content in BLOCK.findall(text) if language == "python"]
+    listings = [content for language, content in BLOCK.findall(text) if language in {"python", "text"}]
     for name, content in zip(LISTING.findall(text), listings, strict=True):
         (tmp_path / name).write_text(content)
     run_all(commands(text), tmp_path)

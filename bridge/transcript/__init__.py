@@ -13,6 +13,7 @@ the host and the agents of any other run.
 | `commands`   | the commands, and how they are written                                          |
 | `timeline`   | commands to a scenario and stretches of time                                    |
 | `journal`    | what the agents are told and do, while the scenario runs                        |
-| `lines`      | the journal as lines                                                            |
+| `wording`    | the journal as lines                                                            |
+| `outputs`    | which lines stand below which command                                           |
 | `transcript` | all of this, one after the other                                                |
 """

@@ -141,6 +141,10 @@ class CommandReader:
         first, *others = commands
         return [first, *(Timed(one.after or 0, one.command) for one in others)]
 
+    def knows(self, text: str) -> bool:
+        """Whether a text is a command."""
+        return any(pattern.fullmatch(text) for pattern, _ in self._forms)
+
     def _read_timed(self, text: str) -> Timed:
         match = _AFTER.fullmatch(text)
         return Timed(parse_time(match[1]), self._read(match[2])) if match else Timed(None, self._read(text))

@@ -43,6 +43,8 @@ class Document:
     path: Path
     head: tuple[Line, ...]
     body: tuple[Line, ...]
+    outputs: tuple[Line, ...]
+    """What stands between these."""
 
     def commands(self) -> list[Line]:
         """What is to happen, in order."""
@@ -75,4 +77,5 @@ def read_document(path: Path) -> Document:
     if first is None:
         raise UserError(f"{path}:{len(lines) or 1}: there is no command; write one such as > s1 subscribes f1")
     body = tuple(line for line in lines[first:] if line.is_command or line.is_empty)
-    return Document(path, tuple(lines[:first]), body)
+    outputs = tuple(line for line in lines[first:] if not (line.is_command or line.is_empty))
+    return Document(path, tuple(lines[:first]), body, outputs)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from python_protocol.parameters import unknown
 from python_protocol.roles import NodeId, Role
@@ -54,25 +54,21 @@ class Network:
         """What the node is called as a whole: like its broker, if it has one."""
         return self.processes[node][0]
 
-    def client_name(self, node: NodeId) -> str:
-        """What its subscriber or publisher is called."""
-        names = self.processes[node]
-        return next((name for name in names if name[0] != "b"), names[0])
-
-    def broker_name(self, node: NodeId) -> str:
-        """What its broker is called."""
-        return self.node_name(node)
+    def subscriber_name(self, node: NodeId) -> str:
+        """What its subscriber is called; without one, the last of its names."""
+        return self.processes[node][-1]
 
 
-@dataclass(slots=True)
 class Drawing:
     """Collects what the head says of the network; every method raises ValueError for what makes no sense."""
 
-    _processes: list[tuple[str, ...]] = field(default_factory=list)
-    _parents: dict[str, str | None] = field(default_factory=dict)
-    """By the first process of each node, as everywhere here."""
-    _links: list[tuple[str, str]] = field(default_factory=list)
-    _branch: list[tuple[int, str]] = field(default_factory=list)
+    def __init__(self) -> None:
+        self._processes: list[tuple[str, ...]] = []
+        self._parents: dict[str, str | None] = {}
+        """By the first process of each node, as everywhere here."""
+        self._links: list[tuple[str, str]] = []
+        self._branch: list[tuple[int, str]] = []
+        """How deep each node above the last line's stands, and that line's."""
 
     def draw_tree_line(self, text: str) -> None:
         """A node of the tree; what is indented deeper below it is connected to it."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from bridge.faults import Outage, outage_at, outages
 from bridge.scenario import (
     ChannelParameters,
     Command,
     Fault,
+    FaultKind,
     IdealLinks,
     LinkChange,
     MacParameters,
@@ -53,37 +55,33 @@ class Look:
     show: Show
 
 
-@dataclass(slots=True)
 class Timeline:
     """Grows line by line; methods raise ValueError for what cannot be done at that time."""
 
-    head: Head
-    network: Network
-    slots: list[Slot] = field(default_factory=list)
-    looks: list[Look] = field(default_factory=list)
-    events: dict[str, str] = field(default_factory=dict)
-    """The name of each notification by its identifier."""
-    _now: SimTime = 0
-    _parents: dict[NodeId, NodeId | None] = field(default_factory=dict)
-    _tree: list[ParentChange] = field(default_factory=list)
-    _links: list[LinkChange] = field(default_factory=list)
-    _faults: list[Fault] = field(default_factory=list)
-    _commands: list[Command] = field(default_factory=list)
-    _publishers: set[NodeId] = field(default_factory=set)
-    _subscribers: set[NodeId] = field(default_factory=set)
-    _published: Counter[NodeId] = field(default_factory=Counter)
-    _called: Counter[str] = field(default_factory=Counter)
-
-    def __post_init__(self) -> None:
-        self._parents = dict(self.network.parents)
+    def __init__(self, head: Head, network: Network) -> None:
+        """At first the agents start, and nothing is shown of that."""
+        self.head = head
+        self.network = network
+        self.slots = [Slot(None, 0, head.slot)]
+        self.looks: list[Look] = []
+        self.events: dict[str, str] = {}
+        """The name of each notification by its identifier."""
+        self._now: SimTime = 0
+        self._parents = dict(network.parents)
         self._tree = [ParentChange(0, node, parent) for node, parent in self._parents.items()]
-        self.slots.append(Slot(None, 0, self.head.slot))
+        self._links: list[LinkChange] = []
+        self._faults: list[Fault] = []
+        self._commands: list[Command] = []
+        self._roles: dict[NodeId, Role] = {node: network.roles(node) for node in range(len(network.processes))}
+        """Those of the names, and those that clients take on."""
+        self._published: Counter[NodeId] = Counter()
+        self._called: Counter[str] = Counter()
 
     def add(self, number: int | None, line: Iterable[Timed]) -> None:
         """A line of commands: the first when the line before has had its time, or so long after that line's last."""
         first, *others = line
-        if isinstance(first.command, Start):
-            self._show_start(number)
+        if any(isinstance(one.command, Start) for one in (first, *others)):
+            self._show_start(number, alone=not others)
             return
         last = self.slots[-1]
         if first.after is not None:
@@ -91,13 +89,14 @@ class Timeline:
         self._now = last.end
         slot = Slot(number, self._now, self._now)
         self.slots.append(slot)
-        for timed in (first, *others):
-            self._now += (timed.after or 0) if timed is not first else 0
+        slot.end += self._do(number, first.command)
+        for timed in others:
+            self._now += timed.after or 0
             slot.end = max(slot.end, self._now + self._do(number, timed.command))
 
     def scenario(self, agent: str, parameters: dict[str, str]) -> Scenario:
         """All of it, up to the end of the last slot."""
-        links = IdealLinks(self.head.delay, links=self.network.links, changes=tuple(self._links))
+        links = IdealLinks(delay=self.head.delay, links=self.network.links, changes=tuple(self._links))
         return Scenario(
             seed=self.head.seed,
             time_limit=self.slots[-1].end + NANOSECOND,
@@ -105,7 +104,7 @@ class Timeline:
             channel=ChannelParameters(),
             radio=NO_RADIO,
             mac=MacParameters(),
-            nodes=tuple(NodeSettings(roles=self._roles(node)) for node in range(len(self.network.processes))),
+            nodes=tuple(NodeSettings(roles=roles) for roles in self._roles.values()),
             workload=Workload(commands=tuple(self._commands)),
             agent=agent,
             agent_parameters=parameters,
@@ -114,14 +113,8 @@ class Timeline:
             ideal=links,
         )
 
-    def _roles(self, node: NodeId) -> Role:
-        """Those of its names, and those that its client takes on."""
-        roles = self.network.roles(node)
-        roles |= Role.PUBLISHER if node in self._publishers else Role.NONE
-        return roles | (Role.SUBSCRIBER if node in self._subscribers else Role.NONE)
-
-    def _show_start(self, number: int | None) -> None:
-        if len(self.slots) > 1 or number is None:
+    def _show_start(self, number: int | None, *, alone: bool) -> None:
+        if len(self.slots) > 1 or number is None or not alone:
             raise ValueError("'start' can only be the first command, without a setup before it")
         self.slots[0].number = number
 
@@ -137,11 +130,13 @@ class Timeline:
         return self.head.slot
 
     def _apply(self, apply: Apply) -> None:
-        self._subscribers.add(apply.node)
+        self._roles[apply.node] |= Role.SUBSCRIBER
         self._commands.append(Command(self._now, apply.node, apply.command))
 
     def _publish(self, publish: PublishEvent) -> None:
-        self._publishers.add(publish.node)
+        if self._outage(publish.node):
+            raise ValueError(f"{self.network.subscriber_name(publish.node)} is down, so it cannot publish")
+        self._roles[publish.node] |= Role.PUBLISHER
         self._commands.append(Command(self._now, publish.node, Publication(publish.attributes)))
         identifier = NotificationId(publish.node, self._published[publish.node])
         self._published[publish.node] += 1
@@ -174,7 +169,19 @@ class Timeline:
         self._links.append(LinkChange(self._now, relink.a, relink.b, relink.up))
 
     def _fail(self, fail: Fail) -> None:
+        outage = self._outage(fail.node)
+        possible = {
+            FaultKind.CRASH: outage is None or not outage.crashed,
+            FaultKind.FREEZE: outage is None,
+            FaultKind.RECOVER: outage is not None,
+        }
+        if not possible[fail.kind]:
+            state = "is up" if outage is None else "has crashed" if outage.crashed else "is frozen"
+            raise ValueError(f"{self.network.node_name(fail.node)} cannot {fail.kind.value}: it {state}")
         self._faults.append(Fault(self._now, fail.node, fail.kind))
+
+    def _outage(self, node: NodeId) -> Outage | None:
+        return outage_at(outages(self._faults), node, self._now)
 
 
 _DO: dict[type[Any], Callable[[Timeline, Any], None]] = {

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from bridge.backends.ideal import IdealBackend
+from bridge.backends.ideal.topology import make_ideal
 from bridge.errors import UserError
-from bridge.given_tree import tree_links
 from bridge.host import Host
 from bridge.registry import load_agent
 from bridge.scenario import Scenario
@@ -17,9 +17,10 @@ from bridge.transcript.commands import CommandReader
 from bridge.transcript.document import Document, read_document
 from bridge.transcript.head import Head, read_head
 from bridge.transcript.journal import Journal, watched
-from bridge.transcript.lines import ALWAYS_HIDDEN, LineWriter, NetworkNames
 from bridge.transcript.network import Network
+from bridge.transcript.outputs import ALWAYS_HIDDEN, OutputWriter
 from bridge.transcript.timeline import Timeline
+from bridge.transcript.wording import NetworkNames, Wording
 from python_protocol.agent import Agent
 from python_protocol.link import LinkData
 from python_protocol.notes import DROP, MIGRATE, REPLAY, STORE
@@ -52,18 +53,14 @@ def transcribe(path: Path, overrides: Overrides = Overrides()) -> str:
     if overrides.agent:
         head.agent, head.parameters, head.hidden = overrides.agent, {}, {}
     timeline = _read_commands(document, head, network)
-    with document.at(head.agent_line):
-        agent = load_agent(head.agent)
-        scenario = _scenario(timeline, agent, {**head.parameters, **overrides.parameters})
+    agent, scenario = _choose(document, timeline, overrides)
     hidden = _hidden(document, head, network, agent)
     names = NetworkNames(network, head.vocabulary.filter_names, timeline.events)
-    journal = Journal(timeline.looks, names)
-    _run(scenario, watched(agent, journal))
-    journal.reach(scenario.time_limit)
-    _refuse_unknown_listings(document, journal)
-    writer = LineWriter(names, timeline.slots, hidden, head.delay)
-    times = overrides.times or head.times
-    return document.with_outputs(writer.outputs(journal.entries, journal.views, times=times))
+    journal = _run(scenario, agent, Journal(timeline.looks, names))
+    if not overrides.agent:
+        _refuse_unknown_listings(document, journal)
+    writer = OutputWriter(timeline.slots, Wording(names), head.delay, hidden)
+    return document.with_outputs(writer.outputs(journal, times=overrides.times or head.times))
 
 
 def _read_commands(document: Document, head: Head, network: Network) -> Timeline:
@@ -71,15 +68,33 @@ def _read_commands(document: Document, head: Head, network: Network) -> Timeline
     for line in (*head.setup, *document.commands()):
         with document.at(line.number):
             timeline.add(line.number if line.is_command else None, reader.read(line.text))
+    for line in document.outputs:
+        if reader.knows(line.text.strip()):
+            with document.at(line.number):
+                raise UserError(f"{line.text.strip()!r} is no output; write > before a command")
     return timeline
 
 
-def _scenario(timeline: Timeline, agent: type[Agent], parameters: Mapping[str, str]) -> Scenario:
-    own = {one.name for one in fields(agent.parameters_type)}
-    given = GIVEN_TREE if timeline.network.is_tree and own >= GIVEN_TREE.keys() else {}
-    chosen = {**given, **parameters}
-    parse_parameters(agent.parameters_type, chosen)
-    return timeline.scenario(timeline.head.agent, chosen)
+def _choose(document: Document, timeline: Timeline, overrides: Overrides) -> tuple[type[Agent], Scenario]:
+    """The agent, and the scenario with its parameters; what the command line says is not blamed on the file."""
+    head = timeline.head
+    is_own = not (overrides.agent or overrides.parameters)
+    with document.at(head.agent_line) if is_own else nullcontext():
+        agent = load_agent(head.agent)
+        own = {one.name for one in fields(agent.parameters_type)}
+        given = GIVEN_TREE if timeline.network.is_tree and own >= GIVEN_TREE.keys() else {}
+        parameters = {**given, **head.parameters, **overrides.parameters}
+        try:
+            parse_parameters(agent.parameters_type, parameters)
+        except ValueError as error:
+            raise UserError(f"agent {head.agent}: {error}") from None
+    return agent, timeline.scenario(head.agent, parameters)
+
+
+def _run(scenario: Scenario, agent: type[Agent], journal: Journal) -> Journal:
+    Host(scenario, watched(agent, journal), make_ideal(scenario), TraceWriter()).run()
+    journal.reach(scenario.time_limit)
+    return journal
 
 
 def _hidden(document: Document, head: Head, network: Network, agent: type[Agent]) -> set[str]:
@@ -91,13 +106,6 @@ def _hidden(document: Document, head: Head, network: Network, agent: type[Agent]
                 raise UserError(unknown("type of message or note", name, dict.fromkeys(types | NOTES)))
     migrations = {MIGRATE} if network.is_tree else set()
     return ALWAYS_HIDDEN | migrations | head.hidden.keys()
-
-
-def _run(scenario: Scenario, agent: type[Agent]) -> None:
-    links = (*scenario.ideal.changes, *tree_links(scenario.tree))
-    nodes, limit = len(scenario.nodes), scenario.time_limit
-    backend = IdealBackend(nodes, scenario.ideal.links, limit, links, scenario.ideal.delay)
-    Host(scenario, agent, backend, TraceWriter()).run()
 
 
 def _refuse_unknown_listings(document: Document, journal: Journal) -> None:

@@ -89,10 +89,6 @@ class Broker(ABC):
         """What a transcript can show of the broker, by name: "table" for R_i, "stored" for Q_i."""
         return {}
 
-    def interface_name(self, interface: NodeId | None, names: Names) -> str:
-        """What the papers' tables call an interface: a broker, or a client, of which one is on this node."""
-        return names.client(interface) if interface == self.node else names.node(interface)
-
     def is_way_back(self, interface: NodeId, sender: NodeId) -> bool:
         """Whether y = z; but a client that publishes what it subscribes to does get it."""
         return interface == sender and not self.is_client(sender)

@@ -49,7 +49,7 @@ class Storage:
     def listing(self, names: Names) -> Listing:
         """The queues, for a person to look at."""
         queues = self._queues.items()
-        rows = ((names.client(one), names.notifications(queue.values())) for one, queue in queues)
+        rows = ((names.subscriber(one), names.notifications(queue.values())) for one, queue in queues)
         return Listing(("Subscriber", "Notifications"), tuple(rows))
 
     def _remove(self, subscriber: NodeId, notifications: list[Notification]) -> None:

@@ -7,6 +7,7 @@ from struct import Struct
 from typing import ClassVar, NamedTuple, Self
 
 from python_protocol.codec import Message, Reader, Writer
+from python_protocol.names import Names
 from python_protocol.roles import NodeId
 
 MAX_HOPS = 0xFF
@@ -50,3 +51,9 @@ class Heartbeat(Message):
         leadership = Leadership(reader.u32(), reader.u16())
         number, hops, parent = reader.u32(), reader.u8(), reader.u16()
         return cls(leadership, number, hops, None if parent == _NO_PARENT else parent, bool(reader.u8()))
+
+    def describe(self, names: Names) -> str:
+        """HEARTBEAT leader=b1 since=2839ms round=4 hops=1 parent=b1 broker."""
+        leader = f"leader={names.node(self.leadership.leader)} since={self.leadership.started}ms"
+        place = f"round={self.round} hops={self.hops} parent={names.node(self.parent)}"
+        return f"HEARTBEAT {leader} {place}{' broker' if self.is_broker else ''}"

@@ -73,7 +73,7 @@ class Broker(Forwarding):
         """R_i with T_i, and Q_i."""
         rows: list[tuple[str, ...]] = []
         for subscriber, route in self.table:
-            place = (self.interface_name(route.next_hop, names), names.client(subscriber), str(route.timestamp))
+            place = (names.interface(route.next_hop, self.node), names.subscriber(subscriber), str(route.timestamp))
             rows += [(one, *place) for one in map(names.filter, route.filters)] or [(NOBODY, *place)]
         head = ("Filter", "Interface", "Subscriber", "T")
         return {"table": by_first_column(head, rows), "stored": self.storage.listing(names)}

@@ -44,7 +44,7 @@ class _FilterMessage(Message):
 
     def describe(self, names: Names) -> str:
         """SUB f1 s1 t=1 h=0."""
-        parts = (self.message_type, names.filter(self.filter), names.client(self.subscriber))
+        parts = (self.message_type, names.filter(self.filter), names.subscriber(self.subscriber))
         return f"{' '.join(parts)} t={self.timestamp} h={self.hops}"
 
 
@@ -89,7 +89,7 @@ class Mig(Message):
 
     def describe(self, names: Names) -> str:
         """MIG s1 b=b1 t=2 h=0."""
-        return f"MIG {names.client(self.subscriber)} b={names.broker(self.broker)} t={self.timestamp} h={self.hops}"
+        return f"MIG {names.subscriber(self.subscriber)} b={names.broker(self.broker)} t={self.timestamp} h={self.hops}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class Rep(Message):
 
     def describe(self, names: Names) -> str:
         """REP s1 [e1 e2] hops=1."""
-        return f"REP {names.client(self.subscriber)} {names.notifications(self.notifications)} hops={self.hops}"
+        return f"REP {names.subscriber(self.subscriber)} {names.notifications(self.notifications)} hops={self.hops}"
 
 
 class Known(NamedTuple):
@@ -180,7 +180,7 @@ class Bquery(Message):
 
     def describe(self, names: Names) -> str:
         """BQUERY s1 T=(1,2)."""
-        return f"BQUERY {names.client(self.subscriber)} T={self.known}"
+        return f"BQUERY {names.subscriber(self.subscriber)} T={self.known}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ class Bsub(Message):
 
     def describe(self, names: Names) -> str:
         """BSUB s1 [f1 f2] T=(1,1) h=0."""
-        return f"BSUB {names.client(self.subscriber)} {names.filters(self.filters)} T={self.known} h={self.hops}"
+        return f"BSUB {names.subscriber(self.subscriber)} {names.filters(self.filters)} T={self.known} h={self.hops}"
 
 
 MFT_MESSAGES: tuple[type[Message], ...] = (Sub, Uns, Pub, Mig, Rep, Filters, Bmig, Bquery, Bsub)
@@ -226,4 +226,4 @@ def _read_known(reader: Reader) -> tuple[Known, ...]:
 
 
 def _list_known(known: tuple[Known, ...], names: Names) -> str:
-    return listed(f"({names.client(one.subscriber)},{one.timestamp},{one.hops})" for one in known)
+    return listed(f"({names.subscriber(one.subscriber)},{one.timestamp},{one.hops})" for one in known)

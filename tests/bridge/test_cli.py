@@ -12,6 +12,7 @@ import pytest
 
 from bridge import registry
 from bridge.cli import main
+from bridge.transcript.commands import SYNTAX
 from tests.support.agents import write_agent
 
 
@@ -80,7 +81,7 @@ class Listed(Agent):
     def handle(self, event, now):
         return []
 """
-COMMANDS = ["agents", "render", "run", "rerun", "doctor", "sweep", "aggregate", "figures", "reproduce"]
+COMMANDS = ["agents", "render", "run", "rerun", "trace", "doctor", "sweep", "aggregate", "figures", "reproduce"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -148,6 +149,46 @@ def test_a_sweep_runs_once(roambus: Roambus) -> None:
     assert "runs done 6, already there 0, failed 0" in roambus(*sweep).out
     assert "runs done 0, already there 6, failed 0" in roambus(*sweep).out
     assert "runs done 1, already there 0, failed 0" in roambus(*sweep, "--set", "nodes=3", "--seeds", "1").out
+
+
+SCENARIO = """\
+agent mft
+tree
+  b1
+    b2
+clients s2@b2
+
+> s2 subscribes f1
+"""
+
+
+def test_a_transcript_is_printed(folder: Path, roambus: Roambus) -> None:
+    """The scenario with what follows each command; the file stays as it is."""
+    (folder / "mine.txt").write_text(SCENARIO)
+    done = roambus("trace", "mine.txt")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == f"{SCENARIO}s2 -> b2  SUB f1 s2 t=1 h=0\nb2 -> b1  SUB f1 s2 t=1 h=1\n"
+    assert "    1ms b2 -> b1  SUB f1 s2 t=1 h=1\n" in roambus("trace", "mine.txt", "--times").out
+    assert roambus("trace", "mine.txt", "--agent", "mine.py").out == f"{SCENARIO}(nothing)\n"
+    assert (folder / "mine.txt").read_text() == SCENARIO
+
+
+def test_a_scenario_that_cannot_be_run_is_refused(folder: Path, roambus: Roambus, refused: Refused) -> None:
+    """With file and line; an agent that raises has its own exit code."""
+    write_agent(folder, "bad", "raise KeyError('parent')")
+    (folder / "wrong.txt").write_text(f"{SCENARIO}> s3 subscribes f1\n")
+    refused("error: wrong.txt:8: unknown node 's3'", "trace", "wrong.txt")
+    refused("error: none.txt: No such file", "trace", "none.txt")
+    (folder / "mine.txt").write_text(f"{SCENARIO}> wait 5s\n")
+    refused("error: unknown agent 'mtf'", "trace", "mine.txt", "--agent", "mtf")
+    refused("error: agent mft: unknown parameter 'a'", "trace", "mine.txt", "--param", "a=1")
+    assert roambus("trace", "mine.txt", "--agent", "bad.py").code == 4
+
+
+@pytest.mark.parametrize("command", SYNTAX.splitlines())
+def test_the_help_of_trace_has_every_command(roambus: Roambus, command: str) -> None:
+    """Each with an example."""
+    assert command in " ".join(roambus("trace", "--help").out.split())
 
 
 def test_unknown_agents_templates_and_variables_are_refused(refused: Refused) -> None:

@@ -1,0 +1,123 @@
+"""What a user does wrong is told in one line, with file, line, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bridge.errors import UserError
+from bridge.transcript.transcript import Overrides, transcribe
+from tests.bridge.transcript.conftest import HEAD
+
+COMMANDS = {
+    "s3 sings": "'s3 sings' is no command; write one such as",
+    "": "'' is no command",
+    "s4 subscribes f1": "unknown node 's4': there is b1, b2, b3, p1, s2, s3, s9",
+    "b1 subscribes f1": "b1 is a broker; a subscriber on its node is drawn as b1/s1",
+    "s3 subscribes topic": "'topic' is no constraint such as topic = 'news'",
+    "p1 publishes topic": "'topic' is neither a name such as e1 nor an attribute such as topic = 1",
+    "p1 publishes a = 1, a = 2": "attribute a is given twice",
+    "p1 publishes a = b": "'b' is neither a number nor a text in single quotes",
+    "b3 moves to s3": "s3 is no broker, so nothing can connect to it",
+    "b3 moves to b4": "unknown node 'b4'",
+    "b3 moves to b1": "b3 already is connected to b1",
+    "b1 is cut off": "b1 already is cut off",
+    "b1 joins b3": "b1 cannot connect to b3, which is below it: that makes a cycle",
+    "b3 joins b2": "b3 is connected to b1; write 'moves to' instead of 'joins'",
+    "b2 moves to b3; b3 moves to b2": "b3 cannot connect to b2, which is below it",
+    "link b1-b3 down": "the links are those of the tree; write 'b3 moves to b2'",
+    "b3 recovers": "b3 cannot recover: it is up",
+    "b3 freezes; b3 freezes": "b3 cannot freeze: it is frozen",
+    "b3 crashes; after 1ms b3 crashes": "b3 cannot crash: it has crashed",
+    "p1 freezes; p1 publishes e1": "p1 is down, so it cannot publish",
+    "wait long": "'long' is not a time such as 1.5s",
+    "after soon b3 is cut off": "'soon' is not a time such as 1.5s",
+    "show tabel": "unknown listing 'tabel': did you mean 'table'?",
+    "wait 1s; start": "'start' can only be the first command",
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands(write: Callable[[str], Path], command: str) -> None:
+    """A wrong command is named with its line."""
+    path = write(f"{HEAD}# A comment.\n> wait 1s\n> {command}\n")
+    refuse(path, 9, COMMANDS[command])
+
+
+HEAD_ERRORS = [
+    ("agnet mft\n", 1, "unknown keyword 'agnet': did you mean 'agent'?"),
+    ("  b1\n", 1, "only below tree or setup lines are indented"),
+    ("tree\n  b1\n", 3, "no agent is named; write a line such as: agent mft"),
+    ("agent mft\n", 2, "there is no network; draw a tree, or list links"),
+    ("agent mtf\ntree\n  b1\n", 1, "unknown agent 'mtf': did you mean 'mft'?"),
+    ("agent mft limit\ntree\n  b1\n", 1, "'limit' is no parameter such as storage_limit=100"),
+    ("agent mft limit=3\ntree\n  b1\n", 1, "unknown parameter 'limit'"),
+    ("agent mft storage_limit=x\ntree\n  b1\n", 1, "parameter storage_limit: "),
+    ("agent mft\ntree\n  b1\n    x2\n", 4, "'x2' is no name such as b1 (broker)"),
+    ("agent mft\ntree\n  b1\n    b1\n", 4, "b1 occurs twice"),
+    ("agent mft\ntree\n  b1\n    s2\n      b3\n", 5, "b3 is connected to s2, which is no broker"),
+    ("agent mft\ntree\n  s1/b1\n", 3, "s1/b1: write one node's broker first"),
+    ("agent mft\ntree\n  b1/b2\n", 3, "b1/b2: write one node's broker first"),
+    ("agent mft\ntree\n  b1\nclients b2@b1\n", 4, "b2 is a broker; draw it in the tree"),
+    ("agent mft\ntree\n  b1\nclients s2@b2\n", 4, "unknown node 'b2': there is b1"),
+    ("agent mft\ntree\n  b1\nlinks n1-n2\n", 5, "give a tree or links, not both"),
+    ("agent aodv\nlinks n1-n1\n", 2, "'n1-n1' is no link such as n1-n2"),
+    ("agent aodv\nlinks n1\n", 2, "'n1' is no link such as n1-n2"),
+    ("seed -1\n", 1, "'-1' is no seed such as 7"),
+    ("delay 0s\n", 1, "0s is no time greater than 0"),
+    ("times 3\n", 1, "'times' stands alone"),
+    ("filter f1 = 3\n", 1, "write it so: filter f1: topic = 1"),
+    ("filter f1: a = 1\nfilter f1: a = 2\n", 2, "filter f1 is defined twice"),
+    ("event e1: a = 1\nevent e1: a = 2\n", 2, "event e1 is defined twice"),
+    ("agent mft\nhide BMGI\ntree\n  b1\n", 2, "unknown type of message or note 'BMGI': did you mean 'BMIG'?"),
+    ("agent mft\ntree\n  b1\nsetup\n  s1 subscribes f1\n", 5, "unknown node 's1'"),
+    ("agent mft\ntree\n  b1\nsetup\n  wait 1s\n  start\n", 6, "'start' can only be the first command"),
+]
+
+
+@pytest.mark.parametrize(("head", "line", "message"), HEAD_ERRORS)
+def test_heads(write: Callable[[str], Path], head: str, line: int, message: str) -> None:
+    """A wrong line of the head is named; what is missing is named where the commands begin."""
+    refuse(write(f"{head}> wait 1s\n"), line, message)
+
+
+def test_a_file_without_commands_is_refused(write: Callable[[str], Path]) -> None:
+    """With an example of one."""
+    refuse(write(HEAD), 6, "there is no command; write one such as > s1 subscribes f1")
+
+
+def test_a_command_without_its_prompt_is_refused(write: Callable[[str], Path]) -> None:
+    """It would be taken for an output, and vanish."""
+    refuse(write(f"{HEAD}> s3 subscribes f1\ns3 subscribes f2\n"), 8, "'s3 subscribes f2' is no output; write > before")
+
+
+def test_what_is_no_text_is_refused(write: Callable[[str], Path]) -> None:
+    """Such as a picture."""
+    path = write("")
+    path.write_bytes(b"\x89PNG\xff")
+    with pytest.raises(UserError, match="this is no UTF-8 text"):
+        transcribe(path)
+
+
+def test_moves_without_a_tree_are_refused(write: Callable[[str], Path]) -> None:
+    """With what to write instead."""
+    refuse(
+        write("agent aodv\nlinks n1-n2\n> n1 is cut off\n"), 3, "there is no tree to move in; write 'link n1-n2 down'"
+    )
+
+
+def test_another_agents_parameters_are_checked(write: Callable[[str], Path]) -> None:
+    """Those of the command line belong to the agent that runs."""
+    with pytest.raises(UserError, match="unknown parameter 'replay_bytes'"):
+        transcribe(write(f"{HEAD}> wait 1s\n"), Overrides("flooding", {"replay_bytes": "1"}))
+
+
+def refuse(path: Path, line: int, message: str) -> None:
+    """One line, with the file and the number of a line."""
+    with pytest.raises(UserError) as raised:
+        transcribe(path)
+    assert str(raised.value).startswith(f"{path}:{line}: ")
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)

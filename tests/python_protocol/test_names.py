@@ -1,0 +1,135 @@
+"""How messages describe themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self
+
+import pytest
+
+from python_protocol.aodv.messages import RouteError, RouteReply, RouteReplyAck, RouteRequest, Unreachable
+from python_protocol.brokers.messages import Filters, Pub
+from python_protocol.codec import DecodeError, Message, Reader, Writer
+from python_protocol.election.heartbeat import Heartbeat, Leadership
+from python_protocol.filters import Filter, Notification, NotificationId, parse_filter
+from python_protocol.link import LinkAck, LinkData
+from python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
+from python_protocol.mft.timestamps import UNKNOWN, Timestamp
+from python_protocol.names import Names
+from python_protocol.roles import BROADCAST, NodeId
+
+F1, F2 = parse_filter("topic = 1"), parse_filter("topic = 2")
+E1, E2 = Notification(NotificationId(9, 1), ()), Notification(NotificationId(9, 2), ())
+
+
+class Thesis(Names):
+    """As the thesis calls things."""
+
+    def broker(self, node: NodeId | None) -> str:
+        return f"b{node}"
+
+    def subscriber(self, node: NodeId | None) -> str:
+        return f"s{node}"
+
+    def filter(self, one: Filter) -> str:
+        return f"f{one.constraints[0].operand}"
+
+    def notification_id(self, identifier: str) -> str:
+        return f"e{identifier[-1]}"
+
+
+DESCRIBED: list[tuple[Message, str]] = [
+    (Sub(F1, 3, 4, 5), "SUB f1 s3 t=4 h=5"),
+    (Uns(F1, 3, 4, 5), "UNS f1 s3 t=4 h=5"),
+    (Pub(E1, 2), "PUB e1 hops=2"),
+    (Mig(3, 1, 4, 5), "MIG s3 b=b1 t=4 h=5"),
+    (Rep(3, (E1, E2), 2), "REP s3 [e1 e2] hops=2"),
+    (Filters((F1, F2)), "FILTERS [f1 f2]"),
+    (Bmig((Known(3, 1, 1), Known(6, 1, 2)), (), 0), "BMIG C=[(s3,1,1) (s6,1,2)] O=[] h=0"),
+    (Bquery(3, UNKNOWN), "BQUERY s3 T=(0,inf)"),
+    (Bsub(6, (F1, F2), Timestamp(1, 1), 2), "BSUB s6 [f1 f2] T=(1,1) h=2"),
+    (LinkData(4711, 8, Pub(E1, 2)), "PUB e1 hops=2 frame=4711.8"),
+    (LinkAck(4711, 8), "ACK frame=4711.8"),
+    (
+        Heartbeat(Leadership(2839, 1), 4, 2, 3, is_broker=True),
+        "HEARTBEAT leader=n1 since=2839ms round=4 hops=2 parent=n3 broker",
+    ),
+    (RouteReplyAck(), "RREP-ACK"),
+    (
+        RouteRequest(5, 1, 2, 7, 8, 9, 10, unknown_sequence=True),
+        "RREQ ttl=5 hop_count=1 rreq_id=2 destination=n7 destination_sequence=8 originator=n9 originator_sequence=10 "
+        "unknown_sequence",
+    ),
+    (
+        RouteReply(5, 1, 7, 8, 9, 6000),
+        "RREP ttl=5 hop_count=1 destination=n7 destination_sequence=8 originator=n9 lifetime_ms=6000",
+    ),
+    (
+        RouteError((Unreachable(7, 8), Unreachable(9, 1))),
+        "RERR unreachable=[(destination=n7 sequence=8) (destination=n9 sequence=1)]",
+    ),
+]
+OTHER: dict[type[Any], Any] = {
+    int: 77,
+    Filter: F2,
+    Notification: E2,
+    Timestamp: Timestamp(7, 7),
+    Pub: Pub(E2, 1),
+}
+"""Another value of each type but tuples and bool."""
+
+
+@pytest.mark.parametrize(("message", "text"), DESCRIBED, ids=lambda value: type(value).__name__)
+def test_messages_describe_themselves_in_their_papers_notation(message: Message, text: str) -> None:
+    """The lists of the thesis' sections 3.4 and 4.4, and the field names of RFC 3561."""
+    assert message.describe(Thesis()) == text
+
+
+@pytest.mark.parametrize("message", [message for message, _ in DESCRIBED], ids=lambda value: type(value).__name__)
+def test_descriptions_leave_nothing_out(message: Any) -> None:
+    """Another value of any field is another text."""
+    for field in fields(message):
+        value = getattr(message, field.name)
+        changed = replace(message, **{field.name: _other(value)})
+        assert changed.describe(Thesis()) != message.describe(Thesis()), field.name
+
+
+def _other(value: Any) -> Any:
+    if isinstance(value, Leadership):
+        return Leadership(value.started, value.leader + 1)
+    if isinstance(value, tuple):
+        return value[1:] or (Known(1, 1, 1),)
+    return not value if isinstance(value, bool) else OTHER[type(value)]
+
+
+@dataclass(frozen=True, slots=True)
+class Custom(Message):
+    """A user's own."""
+
+    message_type: ClassVar[str] = "CUSTOM"
+    number: int
+    node: NodeId
+    near: tuple[NodeId, ...]
+    parent: NodeId | None
+    wanted: Filter
+    news: tuple[Notification, ...]
+    inside: Message
+    is_last: bool
+    is_first: bool
+
+    def write(self, writer: Writer) -> None:
+        """It never goes on the air."""
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:  # noqa: ARG003  # the interface's
+        """It never goes on the air."""
+        raise DecodeError
+
+
+def test_a_message_without_a_notation_shows_its_fields() -> None:
+    """Nodes, filters and notifications by name; of what is true or false, what is true."""
+    message = Custom(3, 4, (5, BROADCAST), None, F1, (E1, E2), Pub(E1, 2), is_last=True, is_first=False)
+    text = message.describe(Names())
+    assert text == (
+        "CUSTOM number=3 node=n4 near=[n5 *] parent=- wanted={topic = 1} news=[9.1 9.2] inside=(PUB 9.1 hops=2) is_last"
+    )
