@@ -18,6 +18,8 @@ What mends them where they fail; parameters of these names switch each off:
   old BMIG does (4.3, line 10).
 - `forget_ways`. A BSUB says that the way is here, so for its sender it cannot be there; O says that it is there, so for
   its receiver it cannot be here. Otherwise two brokers point at each other.
+- `replay_always`. A SUB shows a way as a MIG does. A subscriber without filters may only be about to mend them: what is
+  replayed goes on to it, and it drops what it does not want.
 - `greet_back`. A neighbour that was lost without having moved, and is back, is sent a BMIG as if by a migration:
   timestamps show both what each has missed. Its O, with infinite hops, says nothing of ways: the neighbour may never
   have noticed, or be on its way to tell.
@@ -30,14 +32,14 @@ from dataclasses import replace
 from typing import Any
 
 from python_protocol.actions import Action, Send
-from python_protocol.brokers.messages import Filters, Pub
+from python_protocol.brokers.messages import MAX_HOPS, Filters, Pub
 from python_protocol.codec import Message
 from python_protocol.listing import Listing, by_first_column
 from python_protocol.mft.forwarding import Forwarding
 from python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
 from python_protocol.mft.parameters import MftParameters
 from python_protocol.mft.routing import Route
-from python_protocol.mft.timestamps import MAX_HOPS, Timestamp, at_hops
+from python_protocol.mft.timestamps import Timestamp, at_hops
 from python_protocol.names import NOBODY, Names
 from python_protocol.roles import NodeId
 
@@ -83,7 +85,7 @@ class Broker(Forwarding):
     def neighbour_appeared(self, neighbour: NodeId) -> list[Action]:
         """A broker has made this one its parent, or is back."""
         was_lost = neighbour in self._lost and neighbour not in self.neighbours
-        self._meet_neighbour(neighbour)
+        self.meet(neighbour)
         return self._greet(neighbour) if was_lost and self._parameters.greet_back else []
 
     def client_appeared(self, client: NodeId) -> list[Action]:
@@ -92,7 +94,7 @@ class Broker(Forwarding):
         actions: list[Action] = []
         if client in self._owed_filters:
             actions += self._send_filters(client)
-        return actions + self._send_queued(client, self.table.next_hop(client))
+        return actions + self._send_queued(client, self._way(client))
 
     def gone(self, interface: NodeId, *, moved: bool) -> None:
         """A neighbour or client is out of reach; one that `moved` will tell of itself by its new parent."""
@@ -114,7 +116,7 @@ class Broker(Forwarding):
         if self._uplink not in self.neighbours:
             behind.add(self._uplink)
         self._uplink = parent
-        self._meet_neighbour(parent)
+        self.meet(parent)
         children: list[Known] = []
         others: list[Known] = []
         actions: list[Action] = []
@@ -128,6 +130,11 @@ class Broker(Forwarding):
                 actions += self._send_queued(subscriber, parent)
         return [Send(parent, Bmig(tuple(children), tuple(others), 0)), *actions]
 
+    def meet(self, neighbour: NodeId) -> None:
+        """Enters a broker in N_i."""
+        self._lost.discard(neighbour)
+        super().meet(neighbour)
+
     # Algorithm 4.1
 
     def _receive_sub(self, sender: NodeId, message: Sub) -> list[Action]:
@@ -135,14 +142,15 @@ class Broker(Forwarding):
         if not self._is_newer(message):
             return self._correct(sender, message)
         self._locate(sender, message).filters[message.filter] = None
-        return self._flood(message, sender)
+        replayed = self._send_queued(message.subscriber, sender) if self._parameters.replay_always else []
+        return self._flood(message, sender) + replayed
 
     def _receive_uns(self, sender: NodeId, message: Uns) -> list[Action]:
         """Lines 7 to 12."""
         if not self._is_newer(message):
             return self._correct(sender, message)
         self._locate(sender, message).filters.pop(message.filter, None)
-        return self._flood(message, sender) + self._drop_unwanted(message.subscriber)
+        return self._flood(message, sender)
 
     def _receive_mig(self, sender: NodeId, message: Mig) -> list[Action]:
         """Lines 13 to 26."""
@@ -240,7 +248,7 @@ class Broker(Forwarding):
         route = self.table.update(subscriber, sender, at_hops(known.counter, hops))
         route.filters = dict.fromkeys(message.filters)
         passed_on = self._flood(message, sender) if message.hops < self._parameters.max_hops else []
-        return passed_on + self._drop_unwanted(subscriber) + self._send_queued(subscriber, sender)
+        return passed_on + self._send_queued(subscriber, sender)
 
     def _contradicts(self, message: Bsub) -> bool:
         """`correct_old`, and `home_decides` for the subscriber's own broker."""
@@ -308,13 +316,9 @@ class Broker(Forwarding):
     def _meet(self, sender: NodeId, message: Message) -> None:
         """A message that begins at its sender shows that this broker is the sender's."""
         if isinstance(message, Bmig) and message.hops == 0:
-            self._meet_neighbour(sender)
-        elif isinstance(message, Sub | Uns | Mig) and _is_from_client(sender, message) and sender != self.node:
-            self.clients.add(sender)
-
-    def _meet_neighbour(self, neighbour: NodeId) -> None:
-        self._lost.discard(neighbour)
-        self.neighbours[neighbour] = None
+            self.meet(sender)
+        elif isinstance(message, Sub | Uns | Mig) and _is_from_client(sender, message):
+            self.meet_client(sender)
 
     def _is_newer(self, message: Sub | Uns | Mig) -> bool:
         return Timestamp(message.timestamp, message.hops) > self.table.timestamp(message.subscriber)

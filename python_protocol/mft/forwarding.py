@@ -20,8 +20,7 @@ from python_protocol.filters import Notification, NotificationId
 from python_protocol.mft.messages import Rep
 from python_protocol.mft.parameters import MftParameters
 from python_protocol.mft.routing import RoutingTable
-from python_protocol.mft.timestamps import MAX_HOPS
-from python_protocol.notes import DROP, REPLAY, ROUTE, node_list
+from python_protocol.notes import REPLAY
 from python_protocol.roles import NodeId
 
 Recipients = dict[NodeId | None, list[NodeId]]
@@ -41,7 +40,7 @@ class Forwarding(broker.Broker):
     def idle(self, interface: NodeId) -> list[Action]:
         """The link to an interface has nothing left to do: the next REP over it, if anything is stored."""
         for subscriber in self.storage.subscribers():
-            if self.table.next_hop(subscriber) == interface:
+            if self._way(subscriber) == interface:
                 return self._send_queued(subscriber, interface)
         return []
 
@@ -58,7 +57,7 @@ class Forwarding(broker.Broker):
         for subscriber, interface in matching:
             if interface != sender or sender not in self.neighbours:
                 recipients.setdefault(interface, []).append(subscriber)
-        actions = [] if is_known and not recipients else _note_route(notification, matching)
+        actions = [] if is_known and not recipients else broker.note_route(notification, [s for s, _ in matching])
         for interface, subscribers in recipients.items():
             handled.setdefault(interface, []).extend(subscribers)
             actions += self._send_pub(message, interface, subscribers)
@@ -67,20 +66,18 @@ class Forwarding(broker.Broker):
     def _receive_rep(self, sender: NodeId, message: Rep) -> list[Action]:
         """Algorithm 3.2, lines 22 to 27."""
         subscriber = message.subscriber
-        if self._is_unwanted(subscriber):
-            return _drop(message.notifications)
-        interface = self.table.next_hop(subscriber)
+        interface = self._way(subscriber)
         cannot_go_on = interface == sender or not self.reaches(interface)
         if interface is None or cannot_go_on or message.hops > self._parameters.max_hops:
             return [note for one in message.notifications for note in self.storage.put(subscriber, one)]
-        return [Send(interface, replace(message, hops=self._radio_hops(message.hops, interface)))]
+        return [Send(interface, replace(message, hops=self.radio_hops(message.hops, interface)))]
 
     # Senders
 
     def _send_pub(self, message: Pub, interface: NodeId | None, subscribers: list[NodeId]) -> list[Action]:
         """Algorithm 3.1, lines 17 to 21."""
         if interface is not None and self.reaches(interface):
-            return [Send(interface, Pub(message.notification, self._radio_hops(message.hops, interface)))]
+            return [Send(interface, Pub(message.notification, self.radio_hops(message.hops, interface)))]
         return [note for one in subscribers for note in self.storage.put(one, message.notification)]
 
     def _send_queued(self, subscriber: NodeId, interface: NodeId | None) -> list[Action]:
@@ -90,14 +87,10 @@ class Forwarding(broker.Broker):
         actions: list[Action] = []
         while notifications := tuple(self.storage.take(subscriber, self._parameters.replay_bytes)):
             actions += [Note(REPLAY, notification_id=str(one.id), peer=subscriber) for one in notifications]
-            actions.append(Send(interface, Rep(subscriber, notifications, self._radio_hops(0, interface))))
+            actions.append(Send(interface, Rep(subscriber, notifications, self.radio_hops(0, interface))))
             if self._parameters.link_layer:
                 break
         return actions
-
-    def _drop_unwanted(self, subscriber: NodeId) -> list[Action]:
-        """What is stored for a subscriber that has no filters any more is of no use to anybody."""
-        return _drop(self.storage.take(subscriber)) if self._is_unwanted(subscriber) else []
 
     # Helpers
 
@@ -110,7 +103,7 @@ class Forwarding(broker.Broker):
                 actions += self.storage.put(subscriber, notification)
                 affected[subscriber] = None
         for subscriber in affected:
-            actions += self._send_queued(subscriber, self.table.next_hop(subscriber))
+            actions += self._send_queued(subscriber, self._way(subscriber))
         return actions
 
     def _undelivered(self, interface: NodeId, message: Message) -> Iterator[tuple[NodeId, Notification]]:
@@ -122,26 +115,12 @@ class Forwarding(broker.Broker):
             for subscriber in self._handled.get(message.notification.id, {}).get(interface, ()):
                 yield subscriber, message.notification
 
-    def _is_unwanted(self, subscriber: NodeId) -> bool:
-        route = self.table.get(subscriber)
-        return self._parameters.drop_unwanted and route is not None and not route.filters
-
-    def _radio_hops(self, hops: int, interface: NodeId) -> int:
-        return min(hops + (interface != self.node), MAX_HOPS)
+    def _way(self, subscriber: NodeId) -> NodeId | None:
+        """Where replays go; see `replay_always`."""
+        return self.table.way(subscriber) if self._parameters.replay_always else self.table.next_hop(subscriber)
 
     def _remember(self, identifier: NotificationId) -> Recipients:
         handled = self._handled.setdefault(identifier, {})
         if len(self._handled) > self._parameters.remembered:
             del self._handled[next(iter(self._handled))]
         return handled
-
-
-def _drop(notifications: Iterable[Notification]) -> list[Action]:
-    return [Note(DROP, notification_id=str(one.id), detail="unsubscribed") for one in notifications]
-
-
-def _note_route(notification: Notification, matching: list[tuple[NodeId, NodeId | None]]) -> list[Action]:
-    if not matching:
-        return []
-    subscribers = node_list(subscriber for subscriber, _ in matching)
-    return [Note(ROUTE, notification_id=str(notification.id), detail=subscribers)]

@@ -47,10 +47,10 @@ class MftParameters(StorageParameters):
         source="mends 003, algorithms 4.2 and 4.4, line 12",
         doc="who says that the way is here, or there, sees to it that two brokers do not point at each other",
     )
-    drop_unwanted: bool = parameter(
+    replay_always: bool = parameter(
         True,
-        source="mends 003, section 4.1: messages kept for a subscriber that might never return",
-        doc="what is stored for a subscriber without filters is dropped",
+        source="mends 003, algorithms 3.2, line 23, and 4.1, lines 1 to 6",
+        doc="a SUB, too, brings what is stored, and what is replayed follows a subscriber that has no filters just now",
     )
     greet_back: bool = parameter(
         True,
