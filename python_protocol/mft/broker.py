@@ -1,61 +1,56 @@
 """A broker of MFT-PubSub: algorithms 4.1 to 4.4 of 003, without radio, link or tree.
 
-Where the algorithms leave something open, or fail on a radio:
+How the algorithms are read where they leave something open:
 
-- *Of two brokers at one timestamp the nearer is right*: compared is the hop count that the sender of a BMIG declares
-  for the subscriber, and a tie goes to the sender (4.3, line 12). But the subscriber's own broker (hops 1) yields to
-  nobody, and a broker whose way to the subscriber is the sender takes the sender's word: it knows no other.
-- *Old BSUBs are corrected.* A BSUB with an older timestamp, or one that reaches the subscriber's own broker, is
-  answered with a BSUB, as a BMIG is (4.3, lines 10 and 18); to ignore it would leave its sender wrong.
-- *A BSUB says that the way is here*, so the way of its sender cannot be where it goes: it has none then, and stores.
-  The list O of a BMIG says that the way is there, so it is not the sender for its receiver. Otherwise the two would
-  point at each other, and a notification, never passed back, would be lost.
+- *The hop count compared* on a BMIG is the one that its sender declares for the subscriber; a tie goes to the sender.
 - *BMIG tells everything known*: subscribers without filters, and those that are already behind the new parent, go in O.
-- *Half links are not used.* Control messages from a broker outside N_i are ignored. A neighbour that was lost without
-  having moved, and is back, is sent a BMIG as if we had migrated to it: timestamps show both what each has missed.
-- *A notification is passed on once for a subscriber*, for a link can repeat one that it had given up.
-- Stored notifications are replayed one REP at a time, each when the link has delivered what was before it: a way that
-  breaks again then has not cost much.
+- *Control messages from a broker outside N_i are ignored*, and nothing is passed back to where it came from.
 - MIG follows the next hops to their end, even past b (4.1, line 20): there it ends by itself, unless b has meanwhile
-  learnt of another place. Nothing is passed back to where it came from.
+  learnt of another place.
+
+What mends them where they fail; parameters of these names switch each off:
+
+- `home_decides`. A hop count can be that of a way that no longer exists, so of two brokers at one timestamp the nearer
+  need not be right. Only the subscriber's own broker (hops 1) is, and it contradicts every other claim. All others take
+  a claim of the same timestamp and pass it on along their old way: if that leads to the subscriber's broker, its BSUB
+  sets everybody right; if it does not, nothing was lost.
+- `correct_old`. Whoever says something old is wrong, and nobody else will tell it: it gets a BSUB, as the sender of an
+  old BMIG does (4.3, line 10).
+- `forget_ways`. A BSUB says that the way is here, so for its sender it cannot be there; O says that it is there, so for
+  its receiver it cannot be here. Otherwise two brokers point at each other.
+- `replay_always`. A SUB shows a way as a MIG does. A subscriber without filters may only be about to mend them: what is
+  replayed goes on to it, and it drops what it does not want.
+- `greet_back`. A neighbour that was lost without having moved, and is back, is sent a BMIG as if by a migration:
+  timestamps show both what each has missed. Its O, with infinite hops, says nothing of ways: the neighbour may never
+  have noticed, or be on its way to tell.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from python_protocol.actions import Action, Note, Send
-from python_protocol.brokers import broker
+from python_protocol.actions import Action, Send
 from python_protocol.brokers.messages import MAX_HOPS, Filters, Pub
-from python_protocol.brokers.storage import Storage
 from python_protocol.codec import Message
-from python_protocol.filters import Notification, NotificationId
 from python_protocol.listing import Listing, by_first_column
+from python_protocol.mft.forwarding import Forwarding
 from python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
 from python_protocol.mft.parameters import MftParameters
-from python_protocol.mft.routing import Route, RoutingTable
+from python_protocol.mft.routing import Route
 from python_protocol.mft.timestamps import Timestamp, at_hops
 from python_protocol.names import NOBODY, Names
-from python_protocol.notes import REPLAY
 from python_protocol.roles import NodeId
 
-Recipients = dict[NodeId | None, list[NodeId]]
-"""The subscribers for whom something goes to each interface; None: those to whom no way is known."""
 
-
-class Broker(broker.Broker):
+class Broker(Forwarding):
     """b_i: its interfaces, routing table and queues."""
 
     def __init__(self, node: NodeId, parameters: MftParameters) -> None:
         """Nothing is known at first, not even a neighbour."""
         super().__init__(node, parameters)
-        self.table = RoutingTable()
-        self.storage = Storage(parameters.storage_limit)
-        self._parameters = parameters
         self._uplink: NodeId | None = None
-        self._handled: dict[NotificationId, Recipients] = {}
         self._lost: set[NodeId] = set()
         self._owed_filters: set[NodeId] = set()
         self._handlers: dict[type[Message], Callable[[NodeId, Any], list[Action]]] = {
@@ -89,13 +84,9 @@ class Broker(broker.Broker):
 
     def neighbour_appeared(self, neighbour: NodeId) -> list[Action]:
         """A broker has made this one its parent, or is back."""
-        if neighbour in self.neighbours:
-            return []
-        self.neighbours[neighbour] = None
-        if neighbour not in self._lost:
-            return []
-        self._lost.discard(neighbour)
-        return self._announce(neighbour, {neighbour, None})
+        was_lost = neighbour in self._lost and neighbour not in self.neighbours
+        self.meet(neighbour)
+        return self._greet(neighbour) if was_lost and self._parameters.greet_back else []
 
     def client_appeared(self, client: NodeId) -> list[Action]:
         """A client has attached itself, or is back."""
@@ -103,7 +94,7 @@ class Broker(broker.Broker):
         actions: list[Action] = []
         if client in self._owed_filters:
             actions += self._send_filters(client)
-        return actions + self._send_queued(client, self.table.next_hop(client))
+        return actions + self._send_queued(client, self._way(client))
 
     def gone(self, interface: NodeId, *, moved: bool) -> None:
         """A neighbour or client is out of reach; one that `moved` will tell of itself by its new parent."""
@@ -114,54 +105,57 @@ class Broker(broker.Broker):
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> list[Action]:
         """A link was given up: notifications that were not acknowledged go another way, or are stored."""
         self.gone(interface, moved=False)
-        actions: list[Action] = []
-        affected: dict[NodeId, None] = {}
-        for message in messages:
-            if isinstance(message, Filters):
-                self._owed_filters.add(interface)
-            for subscriber, notification in self._undelivered(interface, message):
-                actions += self.storage.put(subscriber, notification)
-                affected[subscriber] = None
-        for subscriber in affected:
-            actions += self._send_queued(subscriber, self.table.next_hop(subscriber))
-        return actions
-
-    def idle(self, interface: NodeId) -> list[Action]:
-        """The link to an interface has nothing left to do: the next REP over it, if anything is stored."""
-        for subscriber in self.storage.subscribers():
-            if self.table.next_hop(subscriber) == interface:
-                return self._send_queued(subscriber, interface)
-        return []
+        lost = list(messages)
+        if any(isinstance(message, Filters) for message in lost):
+            self._owed_filters.add(interface)
+        return self._store_undelivered(interface, lost)
 
     def migrate(self, parent: NodeId) -> list[Action]:
-        """Algorithm 4.2: the way to the leader now begins at `parent` (b_n)."""
+        """Algorithm 4.2: the way to the leader now begins at `parent` (b_n); C is what this broker represents there."""
         behind = {parent, None}
         if self._uplink not in self.neighbours:
             behind.add(self._uplink)
         self._uplink = parent
-        self._meet_neighbour(parent)
-        return self._announce(parent, behind)
+        self.meet(parent)
+        children: list[Known] = []
+        others: list[Known] = []
+        actions: list[Action] = []
+        for subscriber, route in self.table:
+            if route.filters and route.next_hop not in behind:
+                children.append(_known(subscriber, route))
+                continue
+            others.append(_known(subscriber, route))
+            if route.filters:
+                route.next_hop = parent
+                actions += self._send_queued(subscriber, parent)
+        return [Send(parent, Bmig(tuple(children), tuple(others), 0)), *actions]
+
+    def meet(self, neighbour: NodeId) -> None:
+        """Enters a broker in N_i."""
+        self._lost.discard(neighbour)
+        super().meet(neighbour)
 
     # Algorithm 4.1
 
     def _receive_sub(self, sender: NodeId, message: Sub) -> list[Action]:
         """Lines 1 to 6."""
         if not self._is_newer(message):
-            return []
+            return self._correct(sender, message)
         self._locate(sender, message).filters[message.filter] = None
-        return self._flood(message, sender)
+        replayed = self._send_queued(message.subscriber, sender) if self._parameters.replay_always else []
+        return self._flood(message, sender) + replayed
 
     def _receive_uns(self, sender: NodeId, message: Uns) -> list[Action]:
         """Lines 7 to 12."""
         if not self._is_newer(message):
-            return []
+            return self._correct(sender, message)
         self._locate(sender, message).filters.pop(message.filter, None)
         return self._flood(message, sender)
 
     def _receive_mig(self, sender: NodeId, message: Mig) -> list[Action]:
         """Lines 13 to 26."""
         if not self._is_newer(message):
-            return []
+            return self._correct(sender, message)
         subscriber = message.subscriber
         old = self.table.next_hop(subscriber)
         actions: list[Action] = []
@@ -172,30 +166,12 @@ class Broker(broker.Broker):
         self._locate(sender, message)
         return actions + self._send_queued(subscriber, sender)
 
-    def _receive_pub(self, sender: NodeId, message: Pub) -> list[Action]:
-        """Algorithm 3.1, lines 11 to 21."""
-        notification = message.notification
-        is_known = notification.id in self._handled
-        handled = self._remember(notification.id)
-        served = {subscriber for subscribers in handled.values() for subscriber in subscribers}
-        matching = [(s, interface) for s, interface in self.table.matching(notification) if s not in served]
-        recipients: Recipients = {}
-        for subscriber, interface in matching:
-            if interface != sender or sender not in self.neighbours:
-                recipients.setdefault(interface, []).append(subscriber)
-        actions = [] if is_known and not recipients else broker.note_route(notification, (s for s, _ in matching))
-        for interface, subscribers in recipients.items():
-            handled.setdefault(interface, []).extend(subscribers)
-            actions += self._send_pub(message, interface, subscribers)
-        return actions
-
-    def _receive_rep(self, sender: NodeId, message: Rep) -> list[Action]:
-        """Algorithm 3.2, lines 22 to 27."""
-        interface = self.table.next_hop(message.subscriber)
-        cannot_go_on = interface == sender or not self.reaches(interface)
-        if interface is None or cannot_go_on or message.hops > self._parameters.max_hops:
-            return [note for one in message.notifications for note in self.storage.put(message.subscriber, one)]
-        return [Send(interface, replace(message, hops=self.radio_hops(message.hops, interface)))]
+    def _correct(self, sender: NodeId, message: Sub | Uns | Mig) -> list[Action]:
+        """`correct_old`: tells a neighbour what is newer than its message."""
+        is_old = message.timestamp < self.table.timestamp(message.subscriber).counter
+        if not (self._parameters.correct_old and is_old and sender in self.neighbours):
+            return []
+        return self._send_subscriptions(message.subscriber, sender)
 
     # Algorithm 4.3
 
@@ -206,11 +182,12 @@ class Broker(broker.Broker):
         old_hops: dict[NodeId, None] = {}
         for child in message.children:
             actions += self._check_child(sender, child)
-            if self._believes(sender, child):
+            if self._believes(child):
                 passed_on.append(Known(child.subscriber, self.table.timestamp(child.subscriber).counter, child.hops))
                 old_hops |= self._redirect(sender, child, message.hops)
         for other in message.others:
-            self._forget_way(other.subscriber, sender)
+            if other.hops < MAX_HOPS:
+                self._forget_way(other.subscriber, sender)
             actions += self._check_counter(sender, other)
         if message.hops == 0:
             actions += self._tell_missing(sender, {known.subscriber for known in message.children + message.others})
@@ -220,19 +197,17 @@ class Broker(broker.Broker):
             actions += self._send_queued(child.subscriber, sender)
         return actions
 
-    def _believes(self, sender: NodeId, child: Known) -> bool:
+    def _believes(self, child: Known) -> bool:
         """Lines 4, 11 and 12: whether the sender of a BMIG is the way to a subscriber that it calls its child."""
         own = self.table.timestamp(child.subscriber)
         if child.timestamp != own.counter:
             return child.timestamp > own.counter
-        if self.table.next_hop(child.subscriber) == sender:
-            return True
-        return child.hops <= own.hops and own.hops > 1
+        return not own.is_home if self._parameters.home_decides else child.hops <= own.hops
 
     def _check_child(self, sender: NodeId, child: Known) -> list[Action]:
         """Lines 6, 10 and 18."""
         if child.timestamp == self.table.timestamp(child.subscriber).counter:
-            return [] if self._believes(sender, child) else self._send_subscriptions(child.subscriber, sender)
+            return [] if self._believes(child) else self._send_subscriptions(child.subscriber, sender)
         return self._check_counter(sender, child)
 
     def _check_counter(self, sender: NodeId, known: Known) -> list[Action]:
@@ -265,14 +240,32 @@ class Broker(broker.Broker):
     def _receive_bsub(self, sender: NodeId, message: Bsub) -> list[Action]:
         """Lines 1 to 9."""
         subscriber, known = message.subscriber, message.known
-        own = self.table.timestamp(subscriber)
-        if not known > own:
-            is_wrong = known.counter < own.counter or (known < own and own.hops == 1)
-            return self._send_subscriptions(subscriber, sender) if is_wrong else []
+        if self._contradicts(message):
+            return self._send_subscriptions(subscriber, sender)
+        if not known > self.table.timestamp(subscriber):
+            return self._turn(sender, message)
         hops = known.hops + message.hops + 1
         route = self.table.update(subscriber, sender, at_hops(known.counter, hops))
         route.filters = dict.fromkeys(message.filters)
         passed_on = self._flood(message, sender) if message.hops < self._parameters.max_hops else []
+        return passed_on + self._send_queued(subscriber, sender)
+
+    def _contradicts(self, message: Bsub) -> bool:
+        """`correct_old`, and `home_decides` for the subscriber's own broker."""
+        own = self.table.timestamp(message.subscriber)
+        if message.known.counter == own.counter:
+            return own.is_home and self._parameters.home_decides
+        return message.known.counter < own.counter and self._parameters.correct_old
+
+    def _turn(self, sender: NodeId, message: Bsub) -> list[Action]:
+        """`home_decides`: a claim of the same timestamp is believed, and goes on along the old way only."""
+        subscriber = message.subscriber
+        route, old = self.table.get(subscriber), self.table.next_hop(subscriber)
+        is_same = message.known.counter == self.table.timestamp(subscriber).counter
+        if route is None or not route.filters or old == sender or not (is_same and self._parameters.home_decides):
+            return []
+        route.next_hop = sender
+        passed_on = [Send(old, _one_hop_on(message))] if old in self.neighbours else []
         return passed_on + self._send_queued(subscriber, sender)
 
     def _receive_bquery(self, sender: NodeId, message: Bquery) -> list[Action]:
@@ -283,24 +276,17 @@ class Broker(broker.Broker):
 
     # Senders
 
-    def _announce(self, neighbour: NodeId, behind: set[NodeId | None]) -> list[Action]:
-        """Algorithm 4.2, lines 2 to 12: C is what we represent to a neighbour, O what is `behind` it."""
+    def _greet(self, neighbour: NodeId) -> list[Action]:
+        """`greet_back`: what is known, and what lies on our side."""
         children: list[Known] = []
         others: list[Known] = []
-        replayed: list[NodeId] = []
         for subscriber, route in self.table:
-            known = Known(subscriber, route.timestamp.counter, route.timestamp.hops)
-            if route.filters and route.next_hop not in behind:
+            known = _known(subscriber, route)
+            if route.filters and route.next_hop not in (neighbour, None):
                 children.append(known)
-                continue
-            others.append(known)
-            if route.filters:
-                route.next_hop = neighbour
-                replayed.append(subscriber)
-        actions: list[Action] = [Send(neighbour, Bmig(tuple(children), tuple(others), 0))]
-        for subscriber in replayed:
-            actions += self._send_queued(subscriber, neighbour)
-        return actions
+            else:
+                others.append(known._replace(hops=MAX_HOPS))
+        return [Send(neighbour, Bmig(tuple(children), tuple(others), 0))]
 
     def _send_subscriptions(self, subscriber: NodeId, interface: NodeId) -> list[Action]:
         """Algorithm 4.4, lines 12 to 16."""
@@ -315,45 +301,24 @@ class Broker(broker.Broker):
         self._owed_filters.discard(client)
         return [Send(client, Filters(self.table.filters(client)))]
 
-    def _send_pub(self, message: Pub, interface: NodeId | None, subscribers: list[NodeId]) -> list[Action]:
-        """Algorithm 3.1, lines 17 to 21."""
-        if interface is not None and self.reaches(interface):
-            return [Send(interface, Pub(message.notification, self.radio_hops(message.hops, interface)))]
-        return [note for one in subscribers for note in self.storage.put(one, message.notification)]
-
-    def _send_queued(self, subscriber: NodeId, interface: NodeId | None) -> list[Action]:
-        """Algorithm 3.2, lines 14 to 21: sendQueuedMessages(s, y); the first REP, `idle` sends the others."""
-        if interface is None or not self.reaches(interface):
-            return []
-        notifications = tuple(self.storage.take(subscriber, self._parameters.replay_bytes))
-        if not notifications:
-            return []
-        actions: list[Action] = [Note(REPLAY, notification_id=str(one.id), peer=subscriber) for one in notifications]
-        return [*actions, Send(interface, Rep(subscriber, notifications, self.radio_hops(0, interface)))]
-
     def _flood(self, message: Sub | Uns | Bsub, sender: NodeId) -> list[Action]:
         """To all of N_i but the one from which the message came."""
-        passed_on = replace(message, hops=min(message.hops + 1, MAX_HOPS))
-        return [Send(neighbour, passed_on) for neighbour in self.neighbours if neighbour != sender]
+        return [Send(neighbour, _one_hop_on(message)) for neighbour in self.neighbours if neighbour != sender]
 
     # Helpers
 
     def _forget_way(self, subscriber: NodeId, interface: NodeId) -> None:
-        """An interface at which the way is thought to be here is no way."""
+        """`forget_ways`: an interface at which the way is thought to be here is no way."""
         route = self.table.get(subscriber)
-        if route is not None and route.next_hop == interface:
+        if self._parameters.forget_ways and route is not None and route.next_hop == interface:
             route.next_hop = None
 
     def _meet(self, sender: NodeId, message: Message) -> None:
         """A message that begins at its sender shows that this broker is the sender's."""
         if isinstance(message, Bmig) and message.hops == 0:
-            self._meet_neighbour(sender)
-        elif isinstance(message, Sub | Uns | Mig) and _is_from_client(sender, message) and sender != self.node:
-            self.clients.add(sender)
-
-    def _meet_neighbour(self, neighbour: NodeId) -> None:
-        self._lost.discard(neighbour)
-        self.neighbours[neighbour] = None
+            self.meet(sender)
+        elif isinstance(message, Sub | Uns | Mig) and _is_from_client(sender, message):
+            self.meet_client(sender)
 
     def _is_newer(self, message: Sub | Uns | Mig) -> bool:
         return Timestamp(message.timestamp, message.hops) > self.table.timestamp(message.subscriber)
@@ -361,20 +326,13 @@ class Broker(broker.Broker):
     def _locate(self, sender: NodeId, message: Sub | Uns | Mig) -> Route:
         return self.table.update(message.subscriber, sender, at_hops(message.timestamp, message.hops + 1))
 
-    def _remember(self, identifier: NotificationId) -> Recipients:
-        handled = self._handled.setdefault(identifier, {})
-        if len(self._handled) > self._parameters.remembered:
-            del self._handled[next(iter(self._handled))]
-        return handled
 
-    def _undelivered(self, interface: NodeId, message: Message) -> Iterator[tuple[NodeId, Notification]]:
-        """For whom a message that did not arrive at an interface carried what."""
-        if isinstance(message, Rep):
-            for notification in message.notifications:
-                yield message.subscriber, notification
-        elif isinstance(message, Pub):
-            for subscriber in self._handled.get(message.notification.id, {}).get(interface, ()):
-                yield subscriber, message.notification
+def _known(subscriber: NodeId, route: Route) -> Known:
+    return Known(subscriber, route.timestamp.counter, route.timestamp.hops)
+
+
+def _one_hop_on(message: Sub | Uns | Bsub) -> Sub | Uns | Bsub:
+    return replace(message, hops=min(message.hops + 1, MAX_HOPS))
 
 
 def _is_from_client(sender: NodeId, message: Sub | Uns | Mig) -> bool:

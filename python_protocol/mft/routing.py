@@ -57,6 +57,11 @@ class RoutingTable:
         route = self._routes.get(subscriber)
         return route.next_hop if route is not None and route.filters else None
 
+    def way(self, subscriber: NodeId) -> NodeId | None:
+        """The next hop, whether or not the subscriber has filters just now."""
+        route = self._routes.get(subscriber)
+        return None if route is None else route.next_hop
+
     def update(self, subscriber: NodeId, next_hop: NodeId, timestamp: Timestamp) -> Route:
         """Sets T_i(s), and replaces (-, -, s) with (-, next_hop, s); makes a subscriber known."""
         route = self._routes.get(subscriber)

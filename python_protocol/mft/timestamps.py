@@ -19,6 +19,11 @@ class Timestamp:
     counter: int
     hops: int
 
+    @property
+    def is_home(self) -> bool:
+        """Whether it is that of the subscriber's own broker."""
+        return self.hops == 1
+
     def __gt__(self, other: Timestamp) -> bool:
         return (self.counter, -self.hops) > (other.counter, -other.hops)
 

@@ -1,0 +1,286 @@
+"""Random trees of brokers in which everything moves, breaks and merges, and what must hold once all is quiet.
+
+A `Plan` is made of plain numbers, so that hypothesis can make it small; what makes no sense when its turn comes is
+skipped. It runs whole agents over ideal links, on the tree that the plan gives, without heartbeats and link layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+from hypothesis import strategies as st
+
+from bridge.backends.ideal import IdealBackend
+from bridge.given_tree import tree_links
+from bridge.host import Host
+from bridge.scenario import Command, Fault, FaultKind, ParentChange, Publication, Scenario, Workload
+from bridge.trace import TraceWriter
+from python_protocol.brokers.agent import BrokerAgent
+from python_protocol.events import Subscribe, Unsubscribe
+from python_protocol.filters import Constraint, Filter, Operator
+from python_protocol.roles import NodeId, Role
+from python_protocol.simtime import MILLISECOND, SimTime
+from tests.support.runs import Row, of
+from tests.support.scenarios import scenario
+
+QUIET = 400 * MILLISECOND
+"""Long enough for every cascade in a tree of 30 brokers with links of 1 ms to end."""
+TOPICS = 3
+
+
+def topic(number: int) -> Filter:
+    """What has a topic of this number."""
+    return Filter((Constraint(f"t{number % TOPICS}", Operator.EXISTS),))
+
+
+def about(*numbers: int) -> Publication:
+    """A notification on these topics."""
+    return Publication(tuple((f"t{number}", 1) for number in sorted({number % TOPICS for number in numbers})))
+
+
+@dataclass(frozen=True)
+class Step:
+    """After `gap` ms (None: once all is quiet), something happens; what `a` and `b` mean depends on it."""
+
+    kind: str
+    a: int
+    b: int
+    gap: int | None = None
+
+    def __repr__(self) -> str:
+        return f"Step({self.kind!r}, {self.a}, {self.b}, {self.gap})"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Parents of the brokers 1, 2, ... (0 is the root), the brokers of the clients, and what happens."""
+
+    parents: tuple[int, ...]
+    clients: tuple[int, ...]
+    steps: tuple[Step, ...]
+
+
+@dataclass
+class World:
+    """The state that the plan has reached, and the scenario that leads there."""
+
+    brokers: int
+    parents: dict[NodeId, NodeId | None]
+    now: SimTime = 0
+    filters: dict[NodeId, dict[Filter, None]] = field(default_factory=dict)
+    down: set[NodeId] = field(default_factory=set)
+    tree: list[ParentChange] = field(default_factory=list)
+    commands: list[Command] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+
+    def attach(self, node: NodeId, parent: NodeId | None) -> None:
+        if self.parents.get(node) != parent or not self.now:
+            self.parents[node] = parent
+            self.tree.append(ParentChange(self.now, node, parent))
+
+    def command(self, node: NodeId, command: Subscribe | Unsubscribe | Publication) -> None:
+        self.commands.append(Command(self.now, node, command))
+
+    def ancestors(self, node: NodeId) -> list[NodeId]:
+        """From the node to the root of its part of the tree, whether or not they are up."""
+        found = [node]
+        while (parent := self.parents[found[-1]]) is not None:
+            found.append(parent)
+        return found
+
+    def broker_of(self, node: NodeId) -> NodeId | None:
+        """Where the client of a node is, if that broker is up."""
+        broker = node if node < self.brokers else self.parents[node]
+        return None if broker in self.down else broker
+
+    def partition(self, broker: NodeId) -> set[NodeId]:
+        """The brokers that a broker can reach."""
+        up = [node for node in range(self.brokers) if node not in self.down]
+        edges = [(node, self.parents[node]) for node in up if self.parents[node] not in self.down]
+        found, size = {broker}, 0
+        while len(found) > size:
+            size = len(found)
+            for a, b in edges:
+                if b is not None and (a in found or b in found):
+                    found |= {a, b}
+        return found
+
+
+def play(plan: Plan) -> World:
+    """Carries the steps out, each at its time."""
+    brokers = len(plan.parents) + 1
+    world = World(brokers, dict.fromkeys(range(brokers + len(plan.clients))))
+    for node, parent in enumerate(plan.parents, 1):
+        world.attach(node, parent % node)
+    for node, parent in enumerate(plan.clients, brokers):
+        world.attach(node, parent % brokers)
+    for step in plan.steps:
+        world.now += QUIET if step.gap is None else step.gap * MILLISECOND
+        _STEPS[step.kind](world, step.a, step.b)
+    world.now += QUIET
+    return world
+
+
+def _move(world: World, a: int, b: int) -> None:
+    """A broker goes, with all below it, to a broker that is not."""
+    node, parent = a % world.brokers, b % world.brokers
+    if node not in world.ancestors(parent) and not {node, parent} & world.down:
+        world.attach(node, parent)
+
+
+def _cut(world: World, a: int, _: int) -> None:
+    world.attach(a % world.brokers, None)
+
+
+def _join(world: World, a: int, b: int) -> None:
+    """The part of the tree that a broker is in joins another part there: the way to its old root turns round."""
+    node, parent = a % world.brokers, b % world.brokers
+    way = world.ancestors(node)
+    if way[-1] in world.ancestors(parent) or {*way, parent} & world.down:
+        return
+    for child, its in zip(way, [parent, *way], strict=False):
+        world.attach(child, its)
+        world.now += MILLISECOND * (b % 3)
+
+
+def _roam(world: World, a: int, b: int) -> None:
+    """A client comes to another broker, or to none."""
+    clients = len(world.parents) - world.brokers
+    if clients:
+        broker = b % (world.brokers + 1)
+        world.attach(world.brokers + a % clients, None if broker == world.brokers else broker)
+
+
+def _subscribe(world: World, a: int, b: int) -> None:
+    node = a % len(world.parents)
+    if node not in world.down:
+        world.filters.setdefault(node, {})[topic(b)] = None
+        world.command(node, Subscribe(topic(b)))
+
+
+def _unsubscribe(world: World, a: int, b: int) -> None:
+    node = a % len(world.parents)
+    if node not in world.down and topic(b) in world.filters.get(node, {}):
+        del world.filters[node][topic(b)]
+        world.command(node, Unsubscribe(topic(b)))
+
+
+def _publish(world: World, a: int, b: int) -> None:
+    node = a % world.brokers
+    if node not in world.down:
+        world.command(node, about(b))
+
+
+def _crash(world: World, a: int, _: int) -> None:
+    node = a % world.brokers
+    if node not in world.down:
+        world.down.add(node)
+        world.faults.append(Fault(world.now, node, FaultKind.CRASH))
+
+
+def _recover(world: World, a: int, _: int) -> None:
+    """A broker is back, after a time that its neighbours have noticed."""
+    if world.down:
+        world.now += MILLISECOND
+        node = sorted(world.down)[a % len(world.down)]
+        world.down.remove(node)
+        world.faults.append(Fault(world.now, node, FaultKind.RECOVER))
+
+
+_STEPS = {
+    "move": _move,
+    "cut": _cut,
+    "join": _join,
+    "roam": _roam,
+    "subscribe": _subscribe,
+    "unsubscribe": _unsubscribe,
+    "publish": _publish,
+    "crash": _crash,
+    "recover": _recover,
+}
+MOVES = ("move", "cut", "join", "roam")
+FAULTS = ("crash", "recover")
+
+
+@st.composite
+def plans(
+    draw: st.DrawFn, brokers: int = 8, steps: int = 10, kinds: tuple[str, ...] = tuple(_STEPS), *, crossing: bool = True
+) -> Plan:
+    """Plans in which some clients have subscribed before anything else happens.
+
+    With `crossing` a step can come before the messages of the one before it have arrived.
+    """
+    number = st.integers(0, 29)
+    gap = st.none() | st.integers(0, 5) if crossing else st.none()
+    step = st.builds(Step, st.sampled_from(kinds), number, number, gap)
+    return Plan(
+        tuple(draw(st.lists(number, max_size=brokers - 1))),
+        tuple(draw(st.lists(number, max_size=3))),
+        tuple(draw(st.lists(step, max_size=steps))),
+    )
+
+
+@dataclass
+class Result:
+    """What a plan came to; the probes are published by every broker once all is quiet, and match every filter."""
+
+    world: World
+    agents: Mapping[NodeId, BrokerAgent]
+    rows: list[Row]
+    probed: SimTime
+
+    def probes(self) -> Iterator[tuple[NodeId, str]]:
+        """Publisher and id."""
+        for row in of(self.rows, "publish"):
+            if row["time_s"] * 1e9 >= self.probed:
+                yield row["node"], row["notification_id"]
+
+    def subscribers(self, broker: NodeId) -> set[NodeId]:
+        """Who wants a probe published at a broker and can be reached from there."""
+        reached = self.world.partition(broker)
+        return {
+            node for node, filters in self.world.filters.items() if filters and self.world.broker_of(node) in reached
+        }
+
+
+def carry_out(agent_class: type[BrokerAgent], plan: Plan, parameters: Mapping[str, str] | None = None) -> Result:
+    """Runs the plan, and the probes after it."""
+    world = play(plan)
+    probed = world.now
+    for broker in sorted(set(range(world.brokers)) - world.down):
+        world.now += MILLISECOND
+        world.command(broker, about(*range(TOPICS)))
+    described = _scenario(world, parameters or {})
+    trace = TraceWriter()
+    agents: dict[NodeId, BrokerAgent] = {}
+    backend = IdealBackend(
+        len(described.nodes), [], described.time_limit, tree_links(described.tree), faults=described.faults
+    )
+    Host(described, _watched(agent_class, agents), backend, trace).run()
+    return Result(world, agents, trace.table().to_pylist(), probed)
+
+
+def _watched(agent_class: type[BrokerAgent], agents: dict[NodeId, BrokerAgent]) -> type[BrokerAgent]:
+    """The same agent, but each that is made can be looked at."""
+
+    class Watched(agent_class):  # type: ignore[misc, valid-type]  # a class that is only known here
+        def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
+            super().__init__(node, roles, parameters, random)
+            agents[node] = self
+
+    return Watched
+
+
+def _scenario(world: World, parameters: Mapping[str, str]) -> Scenario:
+    roles = [Role.PUBLISHER | Role.SUBSCRIBER | Role.BROKER] * world.brokers
+    roles += [Role.SUBSCRIBER] * (len(world.parents) - world.brokers)
+    described = scenario(
+        roles,
+        Workload(commands=tuple(world.commands)),
+        time_limit=world.now + QUIET,
+        agent_parameters={"tree": "given", "link_layer": "false", **parameters},
+    )
+    return replace(described, tree=tuple(world.tree), faults=tuple(world.faults))
