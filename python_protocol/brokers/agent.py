@@ -58,7 +58,7 @@ class BrokerAgent(Agent):
     def __init__(self, node: NodeId, roles: Role, parameters: BrokerParameters, random: Random) -> None:
         """See `Agent`."""
         super().__init__(node, roles, parameters, random)
-        self.client = self.client_type(node, parameters)
+        self.client = self._make_client()
         self._lose_memory()
         self._handlers: dict[type[Any], Callable[[Any, SimTime], Iterable[Action]]] = {
             Started: self._started,
@@ -82,12 +82,18 @@ class BrokerAgent(Agent):
         """The broker's; see `Agent`."""
         return {} if self.broker is None else self.broker.listings(names)
 
+    def _make_broker(self) -> Broker:
+        return self.broker_type(self.node, self.parameters)
+
+    def _make_client(self) -> Client:
+        return self.client_type(self.node, self.parameters)
+
     def _lose_memory(self) -> None:
         """A client's filters and counter survive a crash; nothing else does."""
         is_broker, parameters = Role.BROKER in self.roles, self.parameters
         self.overlay: Overlay = _OVERLAYS[parameters.tree](self.node, is_broker, parameters, self.random)
         self.link = Link(parameters, self.random) if parameters.link_layer else DirectLink()
-        self.broker = self.broker_type(self.node, parameters) if is_broker else None
+        self.broker = self._make_broker() if is_broker else None
         self._parent: NodeId | None = None
         self.client.detach()
 

@@ -27,7 +27,8 @@ class FaithfulClient(Client):
         """See `Client`."""
         lost = list(messages)
         self._unsaid += [message for message in lost if isinstance(message, self.said_again)]
-        return super().link_broken(lost)
+        actions = self._say_again(self.broker) if self.broker is not None else []
+        return actions + super().link_broken(lost)
 
     def _say_again(self, broker: NodeId) -> list[Action]:
         """What was lost, for another broker than the last one, or the same one again."""

@@ -16,6 +16,7 @@ To the letter, notifications are lost, doubled and overtaken; `numbered_broker` 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from python_protocol.actions import Action, Note, Send
@@ -25,7 +26,7 @@ from python_protocol.brokers.routing import RoutingTable
 from python_protocol.codec import Message
 from python_protocol.filters import Notification
 from python_protocol.notes import DROP, REPLAY, STORE
-from python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp
+from python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp, Turn
 from python_protocol.phoenix.parameters import PhoenixParameters
 from python_protocol.phoenix.queues import Queued, Queues
 from python_protocol.roles import NodeId
@@ -80,17 +81,17 @@ class Broker(broker.Broker):
     def _receive_pub(self, sender: NodeId, message: Pub) -> list[Action]:
         """Lines 15 to 24."""
         notification = message.notification
-        matching = self.table.matching(notification)
+        matching = self._matching(message)
         actions = broker.note_route(notification, (s for found in matching.values() for s in found))
         self._clock += 1
-        for interface in matching:
+        for interface, subscribers in matching.items():
             if self.is_way_back(interface, sender):
                 continue
             stamp = self._stamp(interface)
             if interface in self.local:
-                actions += self._enqueue(interface, Queued(stamp, notification))
+                actions += self._enqueue(Rep(notification, interface, stamp, message.hops))
             hops = self.radio_hops(message.hops, interface)
-            actions += self._send(interface, Pub(notification, hops, stamp))
+            actions += self._send(interface, Pub(notification, hops, stamp, self._addressees(interface, subscribers)))
         return actions
 
     # Algorithm 2.3
@@ -113,20 +114,17 @@ class Broker(broker.Broker):
         del self.local[subscriber]
         self.table.replace(subscriber, sender)
         missed = [queued for queued in self.queues.take(subscriber) if queued.stamp > message.last]
-        return [
-            action for queued in missed for action in self._replay(subscriber, queued._replace(stamp=NEVER), sender)
-        ]
+        return [action for queued in missed for action in self._replay(replace(queued, stamp=NEVER), sender)]
 
     def _receive_rep(self, sender: NodeId, message: Rep) -> list[Action]:  # noqa: ARG002  # the algorithm does not ask
         """Lines 17 to 24."""
         subscriber = message.subscriber
         if subscriber not in self.local:
             ways = [b for b in self.table.interfaces(subscriber) if not self.is_client(b)]
-            return self._pass_on(message, ways[0], message.stamp) if ways else [_drop(message.notification, subscriber)]
+            return self._pass_on(message, ways[0]) if ways else [_drop(message.notification, subscriber)]
         self._clock += 1
-        stamp = self._stamp(subscriber)
-        stored = self._enqueue(subscriber, Queued(stamp, message.notification))
-        return [*stored, *self._pass_on(message, subscriber, stamp)]
+        stamped = replace(message, stamp=self._stamp(subscriber))
+        return [*self._enqueue(stamped), *self._pass_on(stamped, subscriber)]
 
     # Senders
 
@@ -134,35 +132,45 @@ class Broker(broker.Broker):
         """To all of N_i but the one from which the message came."""
         return [Send(neighbour, message) for neighbour in self.neighbours if neighbour != sender]
 
-    def _send(self, interface: NodeId, message: Pub | Rep) -> list[Action]:
+    def _send(self, interface: NodeId, message: Pub | Queued) -> list[Action]:
         """To whom is in reach; what is for others is in a queue, or lost."""
         if self.reaches(interface):
             return [Send(interface, message)]
-        return [] if interface in self.local else [_drop(message.notification, interface)]
-
-    def _pass_on(self, message: Rep, interface: NodeId, stamp: Stamp) -> list[Action]:
-        hops = self.radio_hops(message.hops, interface)
-        return self._send(interface, Rep(message.notification, message.subscriber, stamp, hops))
-
-    def _replay(self, subscriber: NodeId, queued: Queued, interface: NodeId) -> list[Action]:
-        """Line 16."""
-        notification = queued.notification
-        if notification is None:
+        if interface in self.local or isinstance(message, Turn):
             return []
-        rep = Rep(notification, subscriber, queued.stamp, self.radio_hops(0, interface))
-        return [Note(REPLAY, notification_id=str(notification.id), peer=subscriber), *self._send(interface, rep)]
+        return [_drop(message.notification, interface)]
+
+    def _pass_on(self, message: Queued, interface: NodeId) -> list[Action]:
+        if isinstance(message, Rep):
+            message = replace(message, hops=self.radio_hops(message.hops, interface))
+        return self._send(interface, message)
+
+    def _replay(self, queued: Queued, interface: NodeId) -> list[Action]:
+        """Line 16; a replay starts again at no hops."""
+        if isinstance(queued, Turn):
+            return self._send(interface, queued)
+        note = Note(REPLAY, notification_id=str(queued.notification.id), peer=queued.subscriber)
+        return [note, *self._pass_on(replace(queued, hops=0), interface)]
 
     # Helpers
+
+    def _matching(self, message: Pub) -> dict[NodeId, list[NodeId]]:
+        """Algorithm 2.2, lines 18 to 20: interfaces, and the subscribers there."""
+        return self.table.matching(message.notification)
+
+    def _addressees(self, interface: NodeId, subscribers: list[NodeId]) -> tuple[NodeId, ...]:  # noqa: ARG002  # see NumberedBroker
+        """What a PUB says of whom it is for: nothing."""
+        return ()
 
     def _stamp(self, interface: NodeId) -> Stamp:  # noqa: ARG002  # for a numbered stay it is the interface's own
         """Ts."""
         return Stamp(0, self._clock)
 
-    def _enqueue(self, subscriber: NodeId, queued: Queued) -> list[Action]:
+    def _enqueue(self, queued: Queued) -> list[Action]:
         """In Q_i(s), and in the trace if s cannot get it now."""
-        actions: list[Action] = [*self.queues.put(subscriber, queued)]
-        if queued.notification is not None and not self.reaches(subscriber):
-            actions.append(Note(STORE, notification_id=str(queued.notification.id), peer=subscriber))
+        actions: list[Action] = [*self.queues.put(queued)]
+        if isinstance(queued, Rep) and not self.reaches(queued.subscriber):
+            actions.append(Note(STORE, notification_id=str(queued.notification.id), peer=queued.subscriber))
         return actions
 
 

@@ -19,10 +19,10 @@ _STAMP = Struct("!HI")
 
 
 class Stamp(NamedTuple):
-    """ts, in six bytes. Later is greater: at one broker, with numbered migrations (see `stays`) for one subscriber."""
+    """ts, in six bytes: later is greater. Of one broker's; with numbered migrations, of one subscriber's."""
 
     stay: int
-    """How often the subscriber had migrated when it came to the broker; 0 in the thesis, which has no such number."""
+    """The number of the migration that brought the subscriber to the broker (see `numbered_broker`); else always 0."""
     tick: int
     """The broker's clock: counts what it stamps, from 1."""
 
@@ -42,28 +42,36 @@ NEVER = Stamp(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Pub(messages.Pub):
-    """(PUB, e, ts): e is published."""
+    """(PUB, e, ts): e is published.
+
+    `subscribers` are those for whom it goes this way (see `numbered_broker`); else always none.
+    """
 
     stamp: Stamp
+    subscribers: tuple[NodeId, ...] = ()
 
     def write(self, writer: Writer) -> None:
-        """Timestamp, hops, notification."""
+        """Timestamp, hops, a count, subscribers, notification."""
         self.stamp.write(writer)
         writer.u8(self.hops)
+        writer.u16(len(self.subscribers))
+        for subscriber in self.subscribers:
+            writer.u16(subscriber)
         self.notification.write(writer)
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
         """Inverse of `write`."""
         stamp, hops = Stamp.read(reader), reader.u8()
-        return cls(Notification.read(reader), hops, stamp)
+        subscribers = tuple(reader.u16() for _ in range(reader.u16()))
+        return cls(Notification.read(reader), hops, stamp, subscribers)
 
 
 @dataclass(frozen=True, slots=True)
 class Mig(Message):
     """(MIG, s, b, ts_last): s, whose last broker was b, has a new one, and received all up to ts_last.
 
-    `stay` numbers the migrations of s; always 0 in the thesis.
+    `stay` is the number of the migration (see `numbered_broker`); else always 0.
     """
 
     tag: ClassVar[int] = 4
@@ -112,23 +120,28 @@ class Rep(Message):
 
 
 @dataclass(frozen=True, slots=True)
-class End(Message):
-    """(END, s, ts): what s has to get from a stay is all before ts. Not in the thesis; see `stays`."""
+class Turn(Message):
+    """(TURN, s, ts, n): after ts of its stay it is the turn of stay n. Not in the thesis; see `numbered_broker`."""
 
     tag: ClassVar[int] = 12
-    message_type: ClassVar[str] = "END"
+    message_type: ClassVar[str] = "TURN"
     subscriber: NodeId
     stamp: Stamp
+    following: int
+    is_over: bool
+    """Whether ts is the last of its stay; else there can be more, later."""
 
     def write(self, writer: Writer) -> None:
-        """Subscriber, timestamp."""
+        """Subscriber, timestamp, the stay that follows, whether this one is over."""
         writer.u16(self.subscriber)
         self.stamp.write(writer)
+        writer.u16(self.following)
+        writer.u8(self.is_over)
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
         """Inverse of `write`."""
-        return cls(reader.u16(), Stamp.read(reader))
+        return cls(reader.u16(), Stamp.read(reader), reader.u16(), bool(reader.u8()))
 
 
-PHOENIX_MESSAGES: tuple[type[Message], ...] = (Sub, Uns, Pub, Mig, Rep, End)
+PHOENIX_MESSAGES: tuple[type[Message], ...] = (Sub, Uns, Pub, Mig, Rep, Turn)

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple
 
 from python_protocol.actions import Note
-from python_protocol.filters import Notification
 from python_protocol.notes import DROP
-from python_protocol.phoenix.messages import Stamp
+from python_protocol.phoenix.messages import Rep, Turn
 from python_protocol.roles import NodeId
 
-
-class Queued(NamedTuple):
-    """(e, ts); without e the end of a stay."""
-
-    stamp: Stamp
-    notification: Notification | None
+Queued = Rep | Turn
+"""(e, ts) as the REP that it may become; `hops` are those to the broker."""
 
 
 class Queues:
@@ -27,20 +21,19 @@ class Queues:
         self._queues: dict[NodeId, deque[Queued]] = {}
         self._order: deque[NodeId] = deque()
 
-    def put(self, subscriber: NodeId, queued: Queued) -> list[Note]:
-        """Enqueues; what has to go for it is told the trace."""
-        self._queues.setdefault(subscriber, deque()).append(queued)
-        self._order.append(subscriber)
+    def put(self, queued: Queued) -> list[Note]:
+        """Enqueues in Q_i(s); what has to go for it is told the trace."""
+        self._queues.setdefault(queued.subscriber, deque()).append(queued)
+        self._order.append(queued.subscriber)
         return self._drop_oldest() if len(self._order) > self._limit else []
 
     def take(self, subscriber: NodeId) -> list[Queued]:
-        """Dequeues all."""
+        """Dequeues all of Q_i(s)."""
         self._order = deque(one for one in self._order if one != subscriber)
         return list(self._queues.pop(subscriber, ()))
 
     def _drop_oldest(self) -> list[Note]:
-        subscriber = self._order.popleft()
-        notification = self._queues[subscriber].popleft().notification
-        if notification is None:
+        oldest = self._queues[self._order.popleft()].popleft()
+        if isinstance(oldest, Turn):
             return []
-        return [Note(DROP, notification_id=str(notification.id), peer=subscriber, detail="storage full")]
+        return [Note(DROP, notification_id=str(oldest.notification.id), peer=oldest.subscriber, detail="storage full")]

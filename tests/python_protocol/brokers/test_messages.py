@@ -31,6 +31,7 @@ from tests.python_protocol.brokers.strategies import (
 )
 
 stamps = st.builds(Stamp, bytes_2, counters)
+addressees = st.lists(nodes, max_size=5).map(tuple)
 entries = st.lists(st.builds(Entry, filters, nodes, nodes), max_size=5).map(tuple)
 ByType = dict[type[Message], st.SearchStrategy[Message]]
 by_agent: dict[type[BrokerAgent], ByType] = {
@@ -42,10 +43,10 @@ by_agent: dict[type[BrokerAgent], ByType] = {
     Phoenix: {
         family.Sub: st.builds(family.Sub, filters, nodes),
         family.Uns: st.builds(family.Uns, filters, nodes),
-        phoenix.Pub: st.builds(phoenix.Pub, notifications, bytes_1, stamps),
+        phoenix.Pub: st.builds(phoenix.Pub, notifications, bytes_1, stamps, addressees),
         phoenix.Mig: st.builds(phoenix.Mig, nodes, nodes, stamps, bytes_2),
         phoenix.Rep: st.builds(phoenix.Rep, notifications, nodes, stamps, bytes_1),
-        phoenix.End: st.builds(phoenix.End, nodes, stamps),
+        phoenix.Turn: st.builds(phoenix.Turn, nodes, stamps, bytes_2, st.booleans()),
     },
     FirstApproach: {
         family.Sub: st.builds(family.Sub, filters, nodes),
@@ -54,7 +55,7 @@ by_agent: dict[type[BrokerAgent], ByType] = {
         Filters: st.builds(Filters, several),
         first.Mig: st.builds(first.Mig, nodes, nodes),
         first.Rep: st.builds(first.Rep, notifications, nodes, bytes_1),
-        first.Bmig: st.builds(first.Bmig, st.lists(nodes, max_size=5).map(tuple), nodes),
+        first.Bmig: st.builds(first.Bmig, addressees, nodes),
         first.Btab: st.builds(first.Btab, entries),
         first.Fmig: st.builds(first.Fmig),
     },
@@ -108,10 +109,10 @@ EMPTY = Notification(NotificationId(1, 2), ())
         (simple.Uns(Filter()), 2),
         (family.Sub(Filter(), 1), 4),
         (family.Uns(Filter(), 1), 4),
-        (phoenix.Pub(EMPTY, 0, NEVER), 17),
+        (phoenix.Pub(EMPTY, 0, NEVER, (1, 2)), 23),
         (phoenix.Mig(1, 2, NEVER), 13),
         (phoenix.Rep(EMPTY, 1, NEVER, 0), 19),
-        (phoenix.End(1, NEVER), 9),
+        (phoenix.Turn(1, NEVER, 2, True), 12),
         (first.Mig(1, 2), 5),
         (first.Rep(EMPTY, 1, 0), 13),
         (first.Bmig((1, 2, 3), 4), 10),

@@ -45,7 +45,8 @@ def rep(sequence: int = 0, hops: int = 1, tick: int = 0) -> Rep:
 
 def queued(broker: Broker) -> list[tuple[int, int]]:
     """(ts, sequence) of what is in the queue of s1; takes it out."""
-    return [(one.stamp.tick, one.notification.id.sequence) for one in broker.queues.take(S1) if one.notification]
+    taken = [one for one in broker.queues.take(S1) if isinstance(one, Rep)]
+    return [(one.stamp.tick, one.notification.id.sequence) for one in taken]
 
 
 # Algorithm 2.2

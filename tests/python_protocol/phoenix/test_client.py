@@ -53,6 +53,7 @@ def test_who_never_subscribed_does_not_migrate() -> None:
 def test_what_the_link_lost_is_said_after_the_migration() -> None:
     """Phoenix has no FILTERS that would show what the broker did not get."""
     made = subscribed(1)
+    made.detach()
     made.link_broken([Sub(topic(2), ME), Uns(topic(1), ME), Mig(ME, HERE, NEVER)])
     mig = Mig(ME, HERE, NEVER)
     assert made.attach(THERE) == [Send(THERE, mig), Send(THERE, Sub(topic(2), ME)), Send(THERE, Uns(topic(1), ME))]

@@ -35,6 +35,7 @@ def test_coming_back_it_says_again_what_was_lost() -> None:
     """Once, and in its order."""
     made = subscribed()
     lost = made.unsubscribe(topic(1)) + made.subscribe(topic(3))
+    made.detach()
     made.link_broken([action.message for action in lost if isinstance(action, Send)])
     assert made.attach(HERE) == [Send(HERE, Uns(topic(1))), Send(HERE, Sub(topic(3)))]
     assert made.attach(HERE) == []
