@@ -16,7 +16,7 @@ The mend numbers the migrations of a subscriber. Its *stay* at a broker has the 
 first stay 0.
 
 - A broker passes a MIG on only if its number is newer than what the broker knows. An older one is answered with the
-  newer, which so reaches the brokers that the older one has misled. So is a SUB that does not come the newest MIG's way.
+  newer, which so reaches the brokers that the older one has misled. So is a SUB from elsewhere than the newest MIG.
 - A PUB between brokers names the subscribers for whom it goes that way. For others its sender's way is elsewhere,
   though the receiver's may not be, because a MIG crosses the PUB.
 - `ts` is (stay, tick); the ticks of a stay count from 1, for that subscriber alone, and a REP keeps its ts: so ts_last

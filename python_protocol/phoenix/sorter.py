@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import count
 
 from python_protocol.phoenix.messages import Pub, Rep, Stamp, Turn
 
@@ -15,23 +16,24 @@ class Sorter:
     def __init__(self, limit: int) -> None:
         """Holds at most `limit` back."""
         self._limit = limit
+        self._begun = 0
+        """Stays before this one are left aside."""
         self._current = 0
         self._ticks: Counter[int] = Counter()
         """The last tick delivered of each stay."""
-        self._first = 0
-        """The first stay that is not over."""
         self._following: dict[int, int] = {}
-        """What comes after stays that are over, though an earlier one is not."""
+        """What comes after each stay that is over."""
         self._held: dict[Stamp, Arrived] = {}
 
     @property
     def last(self) -> Stamp:
         """ts_last: all up to here was delivered, or nobody has it."""
-        return Stamp(self._first, self._ticks[self._first])
+        first = next(stay for stay in count(self._begun) if stay not in self._following)
+        return Stamp(first, self._ticks[first])
 
     def cancel(self, stay: int) -> list[Pub | Rep]:
         """No broker has heard of a stay; returns what may be delivered now."""
-        self._end(stay, stay + 1)
+        self._following[stay] = stay + 1
         self._current = self._resolve(self._current)
         return self._advance()
 
@@ -39,12 +41,12 @@ class Sorter:
         """Nothing of what is under way is wanted."""
         self._held.clear()
         self._following.clear()
-        self._first = self._current = stay
+        self._begun = self._current = stay
 
     def add(self, arrived: Arrived) -> list[Pub | Rep]:
         """Takes what has come; returns what may be delivered now, in its order."""
         stamp = arrived.stamp
-        if stamp.stay < self._first or stamp.stay in self._following:
+        if stamp.stay < self._begun or stamp.stay in self._following:
             return [] if isinstance(arrived, Turn) else [arrived]
         if stamp.tick <= self._ticks[stamp.stay]:
             return []
@@ -64,25 +66,15 @@ class Sorter:
 
     def _take_turn(self, turn: Turn) -> None:
         if turn.is_over:
-            self._end(self._current, turn.following)
-            self._current = self._resolve(turn.following)
-        elif turn.following >= self._first and turn.following not in self._following:
-            self._current = turn.following
-
-    def _end(self, stay: int, following: int) -> None:
-        """A stay is over."""
-        if stay >= self._first:
-            self._following[stay] = following
-        while self._first in self._following:
-            del self._following[self._first]
-            del self._ticks[self._first]
-            self._first += 1
+            self._following[self._current] = turn.following
+        self._current = self._resolve(turn.following)
 
     def _resolve(self, stay: int) -> int:
         """A stay, or what comes after it if it is over."""
+        stay = max(stay, self._begun)
         while stay in self._following:
             stay = self._following[stay]
-        return max(stay, self._first)
+        return stay
 
     def _give_up(self) -> list[Pub | Rep]:
         """Waits no longer for what is missing: delivers what has come, and goes on behind it."""
