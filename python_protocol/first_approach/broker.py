@@ -11,6 +11,8 @@ Where the algorithms leave something open, or fail:
   A PUB is stored for the subscribers whose way still is that link, a REP goes through lines 22 to 27 again.
 - *What is stored goes on as soon as its way is back*, not only with the next migration: a link can be lost to one side
   alone, and then nobody migrates.
+- A loss that is the algorithms' own: a broker that loses its child and migrates is given, by the BTAB, a way to the
+  subscribers below that child which leads through itself. A PUB is then neither passed back nor stored (3.1, line 13).
 - Over the link layer, whose queue is short, queued notifications are replayed one by one, each when the link has
   delivered what was before it; over bare links all at once, as the algorithm says.
 """

@@ -110,9 +110,16 @@ class Network(Generic[B]):
             elif isinstance(action, Send):
                 self.to_clients.append((action.destination, action.message))
 
-    def run(self) -> None:
-        """Delivers until nothing is under way."""
-        while self._under_way:
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing is under way."""
+        return not self._under_way
+
+    def run(self, most: int = 1000) -> None:
+        """Delivers until nothing is under way, or so many messages that they will go on for ever."""
+        for _ in range(most):
+            if self.is_quiet:
+                return
             sender, receiver, message = self._under_way.popleft()
             text = f"{message.message_type} {self.describe(message)}".rstrip()
             self.log.append(f"b{sender} -> b{receiver} {text}")
