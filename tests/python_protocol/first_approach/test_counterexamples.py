@@ -1,6 +1,6 @@
 """Where algorithms 3.1 to 3.3 fail: two brokers that point at each other.
 
-b2 loses b3, below which s3 is, and migrates to b1, which has always gone through b2 to s3. The BTAB makes b2 go through b1.
+b2 loses b3, below which s3 is, and migrates to b1, whose way to s3 is b2. The BTAB makes b1 the way of b2.
 """
 
 from __future__ import annotations
