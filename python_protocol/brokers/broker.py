@@ -7,8 +7,7 @@ gives up comes back by `link_broken`. A `Send` to the broker's own node is for t
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from python_protocol.actions import Action, Note
@@ -21,7 +20,7 @@ from python_protocol.notes import ROUTE, node_list
 from python_protocol.roles import NodeId
 
 
-class Broker(ABC):
+class Broker:
     """b_i, without radio, link or tree."""
 
     def __init__(self, node: NodeId, parameters: Any) -> None:  # noqa: ARG002  # each protocol has its own
@@ -32,10 +31,12 @@ class Broker(ABC):
         self.clients: set[NodeId] = set()
         """The clients of I_i, but for the one on this node."""
         self._brokers: set[NodeId] = set()
+        self._handlers: dict[type[Message], Callable[[NodeId, Any], list[Action]]] = {}
 
-    @abstractmethod
     def receive(self, sender: NodeId, message: Message) -> list[Action]:
-        """A message has arrived from an interface z, or from the client on this node."""
+        """A message has arrived from an interface z, or the client on this node; what is for clients is ignored."""
+        handler = self._handlers.get(type(message))
+        return [] if handler is None else handler(sender, message)
 
     def neighbour_appeared(self, neighbour: NodeId) -> list[Action]:
         """A broker has made this one its parent, or is back."""

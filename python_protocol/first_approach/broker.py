@@ -19,8 +19,7 @@ Where the algorithms leave something open, or fail:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
 
 from python_protocol.actions import Action, Note, Send
 from python_protocol.brokers import broker
@@ -44,7 +43,7 @@ class Broker(broker.Broker):
         self.table = RoutingTable()
         self.storage = Storage(parameters.storage_limit)
         self._parameters = parameters
-        self._handlers: dict[type[Message], Callable[[NodeId, Any], list[Action]]] = {
+        self._handlers = {
             Sub: self._receive_sub,
             Uns: self._receive_uns,
             Pub: self._receive_pub,
@@ -54,10 +53,6 @@ class Broker(broker.Broker):
             Btab: self._receive_btab,
             Fmig: self._receive_fmig,
         }
-
-    def receive(self, sender: NodeId, message: Message) -> list[Action]:
-        """A message has arrived from an interface z, or from the client on this node."""
-        return self._handlers[type(message)](sender, message)
 
     def local_subscribers(self) -> tuple[NodeId, ...]:
         """C_i: the s of each (-, s, s)."""

@@ -15,9 +15,8 @@ To the letter, notifications are lost, doubled and overtaken; `numbered_broker` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from python_protocol.actions import Action, Note, Send
 from python_protocol.brokers import broker
@@ -43,17 +42,13 @@ class Broker(broker.Broker):
         """C_i, in the order in which they came."""
         self.queues = Queues(parameters.storage_limit)
         self._clock = 0
-        self._handlers: dict[type[Message], Callable[[NodeId, Any], list[Action]]] = {
+        self._handlers = {
             Sub: self._receive_sub,
             Uns: self._receive_uns,
             Pub: self._receive_pub,
             Mig: self._receive_mig,
             Rep: self._receive_rep,
         }
-
-    def receive(self, sender: NodeId, message: Message) -> list[Action]:
-        """A message has arrived from an interface z, or from the client on this node."""
-        return self._handlers[type(message)](sender, message)
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> list[Action]:
         """A link was given up: what was for a local subscriber is in its queue, the rest is lost."""

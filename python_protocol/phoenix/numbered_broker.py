@@ -124,9 +124,10 @@ class NumberedBroker(broker.Broker):
         return self._follow(message)
 
     def _follow(self, message: Queued) -> list[Action]:
-        """To where the newest MIG came from."""
+        """To where the newest MIG came from; a broker that has forgotten it has no way."""
         stored = self._enqueue(message) if message.subscriber in self.local else []
-        return [*stored, *self._pass_on(message, self._migrations[message.subscriber].way)]
+        known = self._migrations.get(message.subscriber)
+        return [*stored, *self._pass_on(message, message.subscriber if known is None else known.way)]
 
     def _matching(self, message: Pub) -> dict[NodeId, list[NodeId]]:
         """Algorithm 2.2, lines 18 to 20, for those whom the PUB names; a publisher's names nobody, and is for all."""

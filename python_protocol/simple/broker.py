@@ -10,8 +10,7 @@ Where the algorithm leaves something open:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
 
 from python_protocol.actions import Action, Note, Send
 from python_protocol.brokers import broker
@@ -31,15 +30,11 @@ class Broker(broker.Broker):
         """Nothing is known at first, not even a neighbour."""
         super().__init__(node, parameters)
         self.table = RoutingTable()
-        self._handlers: dict[type[Message], Callable[[NodeId, Any], list[Action]]] = {
+        self._handlers = {
             Sub: self._receive_sub,
             Uns: self._receive_uns,
             Pub: self._receive_pub,
         }
-
-    def receive(self, sender: NodeId, message: Message) -> list[Action]:
-        """A message has arrived from an interface z, or from the client on this node."""
-        return self._handlers[type(message)](sender, message)
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> list[Action]:
         """A link was given up with `messages` under way or waiting: they are lost."""

@@ -46,6 +46,11 @@ def stored(broker: Broker, subscriber: NodeId) -> list[int]:
     return [notification.id.sequence for notification in broker.storage.take(subscriber)]
 
 
+def test_what_is_for_a_client_is_ignored(b1: Broker) -> None:
+    """A broker is taken for a client until it has told of itself."""
+    assert b1.receive(2, Filters((topic(1),))) == []
+
+
 # Algorithm 3.1
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from python_protocol.brokers.messages import Sub, Uns
-from python_protocol.notes import REPLAY
+from python_protocol.notes import DROP, REPLAY
 from python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp, Turn
 from python_protocol.phoenix.numbered_broker import NumberedBroker
 from python_protocol.phoenix.parameters import PhoenixParameters
@@ -130,6 +130,12 @@ def test_rep_and_turn_need_no_entries(b1: NumberedBroker) -> None:
     b1.receive(2, Uns(topic(1), S1))
     assert sends(b1.receive(3, rep(7, 0, 1))) == [(2, rep(7, 0, 1, hops=2))]
     assert sends(b1.receive(3, end(0, 2, 5))) == [(2, end(0, 2, 5))]
+
+
+def test_a_broker_that_has_crashed_knows_no_way(b1: NumberedBroker) -> None:
+    """The trace tells what is lost so."""
+    assert notes(b1.receive(3, rep(7, 0, 1)), DROP) == [("99.7", S1)]
+    assert b1.receive(3, end(0, 2, 5)) == []
 
 
 def test_uns_does_not_end_a_stay(b1: NumberedBroker) -> None:
