@@ -222,7 +222,7 @@ def test_publications_of_a_frozen_node_are_for_those_who_want_them_when_they_hap
     """They come late, and in their order."""
     single = Workload(
         (Subscription(1, 3 * SECOND, Filter()),),
-        commands=tuple(Command(at * SECOND, 0, Publication((("n", at),))) for at in (2, 4)),
+        commands=tuple(Command(at * SECOND, 0, Publication((("n", at),))) for at in (4, 2)),
     )
     rows = run(Diary, scenario([Role.NONE] * 2, single, faults=faults((1, 0, FREEZE), (5, 0, RECOVER))))
     published = [(row["time_s"], row["notification_id"], row["detail"]) for row in rows if row["event"] == "publish"]
