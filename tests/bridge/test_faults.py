@@ -318,6 +318,20 @@ def test_a_node_boots_before_it_learns_its_place() -> None:
     ]
 
 
+def test_a_broker_that_thaws_goes_on_where_it_was() -> None:
+    """Its own client is still attached: on a given tree there is nothing to say."""
+    described = scenario(
+        [Role.BROKER, Role.BROKER | Role.SUBSCRIBER],
+        Workload((Subscription(1, 0, Filter()),)),
+        agent_parameters={"tree": "given", "link_layer": "false"},
+        tree=(ParentChange(0, 1, 0),),
+        faults=faults((5, 1, FREEZE), (6, 1, RECOVER)),
+    )
+    rows = run(load_agent("mft"), described, make_ideal(described))
+    sent = [row["time_s"] for row in rows if row["event"] == "send"]
+    assert max(sent) < 5  # type: ignore[operator, type-var]  # seconds
+
+
 PARAMETERS = {"beacon": {"rate": "5"}, "flooding": {}, "aodv": {"profile": "thesis"}, "mft": {}}
 
 
