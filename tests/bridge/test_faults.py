@@ -43,7 +43,11 @@ from python_protocol.events import (
     Unsubscribe,
 )
 from python_protocol.filters import Filter, parse_filter
+from python_protocol.first_approach import FirstApproach
+from python_protocol.mft import MftPubSub
+from python_protocol.phoenix import Phoenix
 from python_protocol.roles import BROADCAST, Role
+from python_protocol.simple import Simple
 from python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
 from tests.support.runs import publishing
 from tests.support.scenarios import scenario
@@ -318,18 +322,19 @@ def test_a_node_boots_before_it_learns_its_place() -> None:
     ]
 
 
-def test_a_broker_that_thaws_goes_on_where_it_was() -> None:
-    """Its own client is still attached: on a given tree there is nothing to say."""
+@pytest.mark.parametrize("agent", [Simple, Phoenix, FirstApproach, MftPubSub])
+def test_a_broker_that_thaws_goes_on_where_it_was(agent: type[Agent]) -> None:
+    """Its own client is attached as before: on a given tree there is nothing to say, and nothing comes twice."""
     described = scenario(
         [Role.BROKER, Role.BROKER | Role.SUBSCRIBER],
-        Workload((Subscription(1, 0, Filter()),)),
+        Workload((Subscription(1, 0, Filter()),), commands=(Command(8 * SECOND, 0, Publication((("n", 1),))),)),
         agent_parameters={"tree": "given", "link_layer": "false"},
         tree=(ParentChange(0, 1, 0),),
         faults=faults((5, 1, FREEZE), (6, 1, RECOVER)),
     )
-    rows = run(load_agent("mft"), described, make_ideal(described))
-    sent = [row["time_s"] for row in rows if row["event"] == "send"]
-    assert max(sent) < 5  # type: ignore[operator, type-var]  # seconds
+    rows = run(agent, described, make_ideal(described))
+    assert [row["time_s"] for row in rows if row["event"] == "send" and row["time_s"] > 5] == [8.0]  # type: ignore[operator]  # seconds
+    assert [(row["time_s"], row["node"]) for row in rows if row["event"] == "deliver"] == [(8.001, 1)]
 
 
 PARAMETERS = {"beacon": {"rate": "5"}, "flooding": {}, "aodv": {"profile": "thesis"}, "mft": {}}
