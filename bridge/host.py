@@ -227,8 +227,8 @@ class Host:
         self._trace.add(self._now, node, CRASH)
         self._down.add(node)
         self._tell(node, Crashed())
-        not_in_heap = {order for order, _ in self._waiting.pop(node, ())}
-        self._dead |= {*self._timers[node].values()} - not_in_heap
+        self._waiting.pop(node, None)
+        self._dead.update(self._timers[node].values())
         self._timers[node].clear()
 
     def _freeze(self, node: NodeId) -> None:

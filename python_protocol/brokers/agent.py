@@ -101,7 +101,7 @@ class BrokerAgent(Agent):
 
     def _started(self, _event: Started | Recovered, now: SimTime) -> list[Action]:
         actions = self._follow(self.overlay.start(now), now)
-        if self.broker is not None and self.client.broker is None:  # after a freeze it still is attached
+        if self.broker is not None:
             actions += self._from_client(self.client.attach(self.node), now)
         return actions
 

@@ -21,6 +21,7 @@ from bridge.scenario import (
     Fault,
     FaultKind,
     IdealLinks,
+    LinkChange,
     ParentChange,
     Publication,
     Scenario,
@@ -42,8 +43,12 @@ from python_protocol.events import (
     Unsubscribe,
 )
 from python_protocol.filters import Filter, parse_filter
+from python_protocol.first_approach import FirstApproach
+from python_protocol.mft import MftPubSub
+from python_protocol.phoenix import Phoenix
 from python_protocol.roles import BROADCAST, Role
-from python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from python_protocol.simple import Simple
+from python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
 from tests.support.runs import publishing
 from tests.support.scenarios import scenario
 
@@ -162,6 +167,31 @@ def test_a_timer_that_fell_due_in_a_freeze_can_still_be_replaced_and_cancelled()
     assert last == [(9.6, "Recovered"), (10.001, "Received"), (10.3, "tick")]
 
 
+class Calling(Diary):
+    """Node 0 sends to node 1 at 2.5 s, just before it goes down."""
+
+    def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+        self.diary.append((now / SECOND, type(event).__name__))
+        if self.node == 0 and isinstance(event, Started):
+            return [SetTimer("call", 2500 * MILLISECOND)]
+        return [Send(1, BeaconMessage(10))] if isinstance(event, TimerFired) else []
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"), [(CRASH, ["Crashed", "Recovered"]), (FREEZE, ["Stopped", "Recovered", "SendFailed"])]
+)
+def test_a_failed_transmission_is_told_to_a_frozen_node_later_and_to_a_crashed_one_never(
+    kind: FaultKind, told: list[str]
+) -> None:
+    """A frame is under way when its sender goes down; then its link goes down."""
+    Diary.diary.clear()
+    described = scenario([Role.NONE] * 2, faults=faults((2.5004, 0, kind), (3, 0, RECOVER)))
+    down = LinkChange(2500500 * MICROSECOND, 0, 1, up=False)
+    rows = run(Calling, described, IdealBackend(2, [(0, 1)], described.time_limit, [down]))
+    assert [what for at, what in Diary.diary if at > 2.5] == told
+    assert [(row["time_s"], row["peer"]) for row in rows if row["event"] == "drop"] == [(2.5005, 1)]
+
+
 def test_the_trace_tells_of_faults() -> None:
     """A row each, and nothing of a crashed node between them."""
     planned = faults((2.5, 1, CRASH), (4.5, 1, RECOVER), (6, 1, FREEZE), (7, 1, RECOVER))
@@ -196,7 +226,7 @@ def test_publications_of_a_frozen_node_are_for_those_who_want_them_when_they_hap
     """They come late, and in their order."""
     single = Workload(
         (Subscription(1, 3 * SECOND, Filter()),),
-        commands=tuple(Command(at * SECOND, 0, Publication((("n", at),))) for at in (2, 4)),
+        commands=tuple(Command(at * SECOND, 0, Publication((("n", at),))) for at in (4, 2)),
     )
     rows = run(Diary, scenario([Role.NONE] * 2, single, faults=faults((1, 0, FREEZE), (5, 0, RECOVER))))
     published = [(row["time_s"], row["notification_id"], row["detail"]) for row in rows if row["event"] == "publish"]
@@ -270,6 +300,41 @@ def test_at_one_instant_a_node_recovers_then_learns_its_place_then_gets_commands
     )
     run(Order, described)
     assert Order.told == ["Recovered", "Rewired", "Subscribe", "Subscribe"]
+
+
+class First(Agent):
+    """Keeps what it is told first."""
+
+    told: ClassVar[list[tuple[int, str]]] = []
+
+    def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+        self.told.append((self.node, type(event).__name__))
+        return []
+
+
+def test_a_node_boots_before_it_learns_its_place() -> None:
+    """Over a radio nodes boot at different times."""
+    First.told.clear()
+    described = scenario([Role.BROKER] * 2, tree=(ParentChange(0, 1, 0),))
+    run(First, described, RadioBackend(described))
+    assert sorted(First.told, key=lambda entry: entry[0]) == [
+        (node, event) for node in (0, 1) for event in ("Started", "Rewired")
+    ]
+
+
+@pytest.mark.parametrize("agent", [Simple, Phoenix, FirstApproach, MftPubSub])
+def test_a_broker_that_thaws_goes_on_where_it_was(agent: type[Agent]) -> None:
+    """Its own client is attached as before: on a given tree there is nothing to say, and nothing comes twice."""
+    described = scenario(
+        [Role.BROKER, Role.BROKER | Role.SUBSCRIBER],
+        Workload((Subscription(1, 0, Filter()),), commands=(Command(8 * SECOND, 0, Publication((("n", 1),))),)),
+        agent_parameters={"tree": "given", "link_layer": "false"},
+        tree=(ParentChange(0, 1, 0),),
+        faults=faults((5, 1, FREEZE), (6, 1, RECOVER)),
+    )
+    rows = run(agent, described, make_ideal(described))
+    assert [row["time_s"] for row in rows if row["event"] == "send" and row["time_s"] > 5] == [8.0]  # type: ignore[operator]  # seconds
+    assert [(row["time_s"], row["node"]) for row in rows if row["event"] == "deliver"] == [(8.001, 1)]
 
 
 PARAMETERS = {"beacon": {"rate": "5"}, "flooding": {}, "aodv": {"profile": "thesis"}, "mft": {}}

@@ -95,12 +95,12 @@ def test_a_tree_has_parents_from_the_start_and_changes() -> None:
 
 def test_faults_of_all_nodes_are_put_in_the_order_of_time() -> None:
     """Each node has its own list."""
-    scenario = read('SN.node[3].faults = "12s crash, 20s recover"\nSN.node[1..2].faults = "5s freeze"\n')
+    scenario = read('SN.node[0].faults = "12s crash, 20s recover"\nSN.node[1..2].faults = "5s freeze"\n')
     assert scenario.faults == (
         Fault(5 * SECOND, 1, FaultKind.FREEZE),
         Fault(5 * SECOND, 2, FaultKind.FREEZE),
-        Fault(12 * SECOND, 3, FaultKind.CRASH),
-        Fault(20 * SECOND, 3, FaultKind.RECOVER),
+        Fault(12 * SECOND, 0, FaultKind.CRASH),
+        Fault(20 * SECOND, 0, FaultKind.RECOVER),
     )
 
 

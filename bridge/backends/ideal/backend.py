@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 
 from bridge.backends.ideal.graph import Graph, Link
 from bridge.backends.interface import Delivery, Failure, Hello, Move, NodeInfo, Step, Totals, Transmission, refuse_past
@@ -31,7 +31,7 @@ Happening = LinkChange | Partition | Fault
 
 @dataclass(eq=False, slots=True)
 class _Frame:
-    """Under way until it is delivered or `lost`; `destination` is BROADCAST, or the receiver."""
+    """Under way until it arrives or is `lost`; `destination` is BROADCAST, or the receiver."""
 
     delivery: Delivery
     destination: NodeId
@@ -54,7 +54,7 @@ class IdealBackend:
         processing_delay: SimTime = 0,
         moves: Sequence[Move] = (),
     ) -> None:
-        """`delays` has the links that differ from `delay`; `moves` is for the trace only."""
+        """`delays` has the links that differ from `delay`; `moves` are the whole run's, for the trace only."""
         self._graph = Graph(nodes, links)
         self._happenings: deque[Happening] = deque(sorted([*changes, *faults], key=lambda one: one.at))
         """What is to come; of one instant changes come before faults."""
@@ -96,8 +96,8 @@ class IdealBackend:
         """There is nobody to tell."""
 
     def close(self) -> Totals:
-        """There is nothing to free; the moves up to now."""
-        return Totals(moves=[move for move in self._moves if move.time <= self._now])
+        """There is nothing to free."""
+        return Totals(moves=self._moves)
 
     def _next(self) -> SimTime | None:
         times = [self._happenings[0].at] if self._happenings else []
@@ -139,8 +139,7 @@ class IdealBackend:
         self._graph.crash(node)
         self._frozen.pop(node, None)
         # What was to leave the node after its processing delay never does.
-        self._pending = [entry for entry in self._pending if not _leaves(entry[2], node)]
-        heapify(self._pending)
+        self._pending = sorted(entry for entry in self._pending if not _leaves(entry[2], node))
 
     def _recover(self, node: NodeId) -> None:
         self._graph.recover(node)

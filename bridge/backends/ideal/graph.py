@@ -29,8 +29,8 @@ class Graph:
         return sender not in self._crashed and receiver not in self._crashed
 
     def reached(self, sender: NodeId) -> list[NodeId]:
-        """Whom a broadcast of `sender` reaches, by id."""
-        return [receiver for receiver in sorted(self._neighbours[sender]) if self.carries(sender, receiver)]
+        """Whom a broadcast of `sender` reaches."""
+        return [receiver for receiver in self._neighbours[sender] if self.carries(sender, receiver)]
 
     def change(self, change: LinkChange) -> None:
         """A link comes up or goes down."""

@@ -30,14 +30,14 @@ def reach_m(scenario: Scenario, node: NodeSettings) -> float:
 
 
 def disk_changes(paths: Sequence[Path], reaches_m: Sequence[float], time_limit: SimTime) -> list[LinkChange]:
-    """How links come and go until `time_limit`, in the order of time; a link needs both nodes to reach each other."""
+    """How links come and go until `time_limit`, pair by pair; a link needs both nodes to reach each other."""
     changes = []
     for a, b in combinations(range(len(paths)), 2):
         for up, down in contacts(paths[a], paths[b], min(reaches_m[a], reaches_m[b]), time_limit):
             changes.append(LinkChange(up, a, b, up=True))
             if down < time_limit:
                 changes.append(LinkChange(down, a, b, up=False))
-    return sorted(changes, key=lambda change: change.at)
+    return changes
 
 
 def contacts(first: Path, second: Path, range_m: float, time_limit: SimTime) -> list[Span]:
