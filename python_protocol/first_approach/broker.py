@@ -17,7 +17,7 @@ Where the algorithms leave something open, or fail:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from python_protocol.actions import Action, Note, Send
@@ -29,6 +29,8 @@ from python_protocol.codec import Message
 from python_protocol.filters import Notification
 from python_protocol.first_approach.messages import Bmig, Btab, Fmig, Mig, Rep
 from python_protocol.first_approach.parameters import FirstApproachParameters
+from python_protocol.listing import Listing
+from python_protocol.names import Names
 from python_protocol.notes import REPLAY
 from python_protocol.roles import NodeId
 
@@ -56,6 +58,10 @@ class Broker(broker.Broker):
     def receive(self, sender: NodeId, message: Message) -> list[Action]:
         """A message has arrived from an interface z, or from the client on this node."""
         return self._handlers[type(message)](sender, message)
+
+    def listings(self, names: Names) -> Mapping[str, Listing]:
+        """R_i and Q_i."""
+        return {"table": self.table.listing(self.node, names), "stored": self.storage.listing(names)}
 
     def local_subscribers(self) -> tuple[NodeId, ...]:
         """C_i: the s of each (-, s, s)."""

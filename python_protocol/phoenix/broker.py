@@ -15,7 +15,7 @@ To the letter, notifications are lost, doubled and overtaken; `numbered_broker` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from python_protocol.actions import Action, Note, Send
@@ -24,6 +24,8 @@ from python_protocol.brokers.messages import Sub, Uns
 from python_protocol.brokers.routing import RoutingTable
 from python_protocol.codec import Message
 from python_protocol.filters import Notification
+from python_protocol.listing import Listing
+from python_protocol.names import Names
 from python_protocol.notes import DROP, REPLAY, STORE
 from python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp
 from python_protocol.phoenix.parameters import PhoenixParameters
@@ -53,6 +55,10 @@ class Broker(broker.Broker):
     def receive(self, sender: NodeId, message: Message) -> list[Action]:
         """A message has arrived from an interface z, or from the client on this node."""
         return self._handlers[type(message)](sender, message)
+
+    def listings(self, names: Names) -> Mapping[str, Listing]:
+        """R_i, and Q_i with its timestamps."""
+        return {"table": self.table.listing(self.node, names), "stored": self.queues.listing(names)}
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> list[Action]:
         """A link was given up: what was for a local subscriber is in its queue, the rest is lost."""

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from python_protocol.actions import Note
 from python_protocol.filters import Notification
+from python_protocol.listing import Listing
+from python_protocol.names import NOBODY, Names, listed
 from python_protocol.notes import DROP
 from python_protocol.phoenix.messages import Stamp
 from python_protocol.roles import NodeId
@@ -38,9 +40,20 @@ class Queues:
         self._order = deque(one for one in self._order if one != subscriber)
         return list(self._queues.pop(subscriber, ()))
 
+    def listing(self, names: Names) -> Listing:
+        """The queues, each notification with its timestamp."""
+        queues = self._queues.items()
+        rows = ((names.subscriber(one), listed(_describe(entry, names) for entry in queue)) for one, queue in queues)
+        return Listing(("Subscriber", "Notifications"), tuple(rows))
+
     def _drop_oldest(self) -> list[Note]:
         subscriber = self._order.popleft()
         notification = self._queues[subscriber].popleft().notification
         if notification is None:
             return []
         return [Note(DROP, notification_id=str(notification.id), peer=subscriber, detail="storage full")]
+
+
+def _describe(entry: Queued, names: Names) -> str:
+    what = NOBODY if entry.notification is None else names.notification(entry.notification)
+    return f"({what},{entry.stamp})"

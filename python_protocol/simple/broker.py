@@ -10,7 +10,7 @@ Where the algorithm leaves something open:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from python_protocol.actions import Action, Note, Send
@@ -18,6 +18,8 @@ from python_protocol.brokers import broker
 from python_protocol.brokers.messages import Pub
 from python_protocol.brokers.parameters import BrokerParameters
 from python_protocol.codec import Message
+from python_protocol.listing import Listing
+from python_protocol.names import Names
 from python_protocol.notes import DROP
 from python_protocol.roles import NodeId
 from python_protocol.simple.messages import Sub, Uns
@@ -40,6 +42,10 @@ class Broker(broker.Broker):
     def receive(self, sender: NodeId, message: Message) -> list[Action]:
         """A message has arrived from an interface z, or from the client on this node."""
         return self._handlers[type(message)](sender, message)
+
+    def listings(self, names: Names) -> Mapping[str, Listing]:
+        """R_i."""
+        return {"table": self.table.listing(self.node, names)}
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> list[Action]:
         """A link was given up with `messages` under way or waiting: they are lost."""
