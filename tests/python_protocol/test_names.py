@@ -50,7 +50,7 @@ DESCRIBED: list[tuple[Message, str]] = [
     (Mig(3, 1, 4, 5), "MIG s3 b=b1 t=4 h=5"),
     (Rep(3, (E1, E2), 2), "REP s3 [e1 e2] hops=2"),
     (Filters((F1, F2)), "FILTERS [f1 f2]"),
-    (Bmig((Known(3, 1, 1), Known(6, 1, 2)), (), 0), "BMIG C=[(s3,1,1) (s6,1,2)] O=[] h=0"),
+    (Bmig((Known(3, 1, 1), Known(6, 1, 2)), (Known(7, 1, 255),), 0), "BMIG C=[(s3,1,1) (s6,1,2)] O=[(s7,1,inf)] h=0"),
     (Bquery(3, UNKNOWN), "BQUERY s3 T=(0,inf)"),
     (Bsub(6, (F1, F2), Timestamp(1, 1), 2), "BSUB s6 [f1 f2] T=(1,1) h=2"),
     (brokers.Sub(F1, 3), "SUB f1 s3"),
