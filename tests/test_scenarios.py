@@ -15,8 +15,13 @@ from tests.support.transcripts import difference
 SCENARIOS = Path(__file__).parent / "scenarios"
 
 
-TWINS = [("figure_1d", "mft_figure_1d"), ("first_approach_phantom", "mft_no_phantom")]
-"""Transcripts that say of each other that they have the same network and commands, with another agent."""
+MENDED = ("mft_correct_old", "mft_forget_ways", "mft_home_decides", "mft_replay_always")
+TWINS = [
+    ("figure_1d", "mft_figure_1d"),
+    ("first_approach_phantom", "mft_no_phantom"),
+    *((f"{name}_off", f"{name}_on") for name in MENDED),
+]
+"""Transcripts of the same network and commands, with another agent or parameter."""
 
 
 @pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.txt")), ids=lambda path: path.stem)
