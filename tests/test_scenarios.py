@@ -15,11 +15,11 @@ from tests.support.transcripts import difference
 SCENARIOS = Path(__file__).parent / "scenarios"
 
 
-MENDED = ("mft_correct_old", "mft_forget_ways", "mft_home_decides", "mft_replay_always")
+OPTIONS = ("first_approach_pass_back", "mft_correct_old", "mft_forget_ways", "mft_home_decides", "mft_replay_always")
 TWINS = [
     ("figure_1d", "mft_figure_1d"),
     ("first_approach_phantom", "mft_no_phantom"),
-    *((f"{name}_off", f"{name}_on") for name in MENDED),
+    *((f"{name}_off", f"{name}_on") for name in OPTIONS),
 ]
 """Transcripts of the same network and commands, with another agent or parameter."""
 
