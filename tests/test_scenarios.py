@@ -9,10 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from bridge.transcript.transcript import transcribe
+from bridge.transcript.transcript import Overrides, transcribe
 from tests.support.transcripts import difference
 
 SCENARIOS = Path(__file__).parent / "scenarios"
+
+
+OPTIONS = ("first_approach_pass_back", "mft_correct_old", "mft_forget_ways", "mft_home_decides", "mft_replay_always")
+TWINS = [
+    ("figure_1d", "mft_figure_1d"),
+    ("first_approach_phantom", "mft_no_phantom"),
+    *((f"{name}_off", f"{name}_on") for name in OPTIONS),
+]
+"""Transcripts of the same network and commands, with another agent or parameter."""
 
 
 @pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.txt")), ids=lambda path: path.stem)
@@ -25,3 +34,11 @@ def test_transcript(path: Path, request: pytest.FixtureRequest) -> None:
     found = difference(name, path.read_text(encoding="utf-8"), run)
     if found:
         pytest.fail(found, pytrace=False)
+
+
+@pytest.mark.parametrize(("one", "other"), TWINS)
+def test_twins_differ_by_their_agent_only(one: str, other: str) -> None:
+    """So what differs in their outputs comes from that."""
+    texts = [transcribe(SCENARIOS / f"{name}.txt", Overrides(agent="mft")) for name in (one, other)]
+    bare, other_bare = ([line for line in text.splitlines() if not line.startswith(("#", "agent"))] for text in texts)
+    assert bare == other_bare

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from random import Random
 from typing import Any
 
@@ -27,6 +27,8 @@ from python_protocol.events import (
 )
 from python_protocol.filters import Filter, Notification
 from python_protocol.link import LINK_MESSAGES
+from python_protocol.listing import Listing
+from python_protocol.names import Names
 from python_protocol.notes import ROUTE, node_list
 from python_protocol.recent import Recent
 from python_protocol.roles import NodeId, Role
@@ -60,6 +62,10 @@ class Aodv(Agent):
     def table(self) -> RoutingTable:
         """The routing table, to look at."""
         return self._router.table
+
+    def listings(self, names: Names) -> Mapping[str, Listing]:
+        """The routing table; see `Agent`."""
+        return {"table": self.table.listing(names)}
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         """Events that AODV has no use for do nothing."""

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
+from python_protocol.listing import Listing, by_first_column
+from python_protocol.names import Names, listed
 from python_protocol.roles import NodeId
 from python_protocol.sequence import following, is_newer, newest
 from python_protocol.simtime import SimTime
@@ -55,6 +57,11 @@ class RoutingTable:
 
     def __iter__(self) -> Iterator[Route]:
         return iter(self._routes.values())
+
+    def listing(self, names: Names) -> Listing:
+        """The routes as transcripts show them, with the names of section 2."""
+        head = ("Destination", "Next hop", "Hop count", "Sequence number", "State", "Precursors")
+        return by_first_column(head, (_describe(route, names) for route in self))
 
     def get(self, destination: NodeId) -> Route | None:
         """The entry for `destination`, in whatever state."""
@@ -181,3 +188,10 @@ def _is_better(offer: Route, route: Route) -> bool:
     if offer.sequence != route.sequence:
         return False
     return route.state is not RouteState.VALID or offer.hop_count < route.hop_count
+
+
+def _describe(route: Route, names: Names) -> tuple[str, ...]:
+    sequence = str(route.sequence) if route.sequence_valid else "unknown"
+    precursors = listed(map(names.node, sorted(route.precursors)))
+    ends = (names.node(route.destination), names.node(route.next_hop))
+    return (*ends, str(route.hop_count), sequence, route.state.value, precursors)

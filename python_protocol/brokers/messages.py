@@ -36,6 +36,10 @@ class _FilterMessage(Message):
         subscriber = reader.u16()
         return cls(Filter.read(reader), subscriber)
 
+    def describe(self, names: Names) -> str:
+        """SUB f1 s1."""
+        return f"{self.message_type} {names.filter(self.filter)} {names.subscriber(self.subscriber)}"
+
 
 @dataclass(frozen=True, slots=True)
 class Sub(_FilterMessage):

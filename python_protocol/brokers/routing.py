@@ -9,6 +9,8 @@ from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from python_protocol.filters import Filter, Notification
+from python_protocol.listing import Listing, by_first_column
+from python_protocol.names import Names
 from python_protocol.roles import NodeId
 
 
@@ -69,3 +71,8 @@ class RoutingTable:
                 if entry.subscriber not in subscribers:
                     subscribers.append(entry.subscriber)
         return found
+
+    def listing(self, broker: NodeId, names: Names) -> Listing:
+        """That of a broker, as in table 2.3."""
+        rows = ((names.filter(f), names.interface(z, broker), names.subscriber(s)) for f, z, s in self)
+        return by_first_column(("Filter", "Interface", "Subscriber"), rows)

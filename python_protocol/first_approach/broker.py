@@ -19,7 +19,7 @@ Where the algorithms leave something open, or fail:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from python_protocol.actions import Action, Note, Send
 from python_protocol.brokers import broker
@@ -30,6 +30,8 @@ from python_protocol.codec import Message
 from python_protocol.filters import Notification
 from python_protocol.first_approach.messages import Bmig, Btab, Fmig, Mig, Rep
 from python_protocol.first_approach.parameters import FirstApproachParameters
+from python_protocol.listing import Listing
+from python_protocol.names import Names
 from python_protocol.notes import REPLAY
 from python_protocol.roles import NodeId
 
@@ -53,6 +55,10 @@ class Broker(broker.Broker):
             Btab: self._receive_btab,
             Fmig: self._receive_fmig,
         }
+
+    def listings(self, names: Names) -> Mapping[str, Listing]:
+        """R_i and Q_i."""
+        return {"table": self.table.listing(self.node, names), "stored": self.storage.listing(names)}
 
     def local_subscribers(self) -> tuple[NodeId, ...]:
         """C_i: the s of each (-, s, s)."""

@@ -12,6 +12,7 @@ from python_protocol.brokers.messages import Filters, Pub, Sub, Uns
 from python_protocol.brokers.routing import Entry
 from python_protocol.codec import Message, Reader, Writer
 from python_protocol.filters import Filter, Notification
+from python_protocol.names import Names, listed
 from python_protocol.roles import NodeId
 
 
@@ -33,6 +34,10 @@ class Mig(Message):
     def read(cls, reader: Reader) -> Self:
         """Inverse of `write`."""
         return cls(reader.u16(), reader.u16())
+
+    def describe(self, names: Names) -> str:
+        """MIG s1 b=b1."""
+        return f"MIG {names.subscriber(self.subscriber)} b={names.broker(self.broker)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,10 @@ class Rep(Message):
         subscriber, hops = reader.u16(), reader.u8()
         return cls(Notification.read(reader), subscriber, hops)
 
+    def describe(self, names: Names) -> str:
+        """REP e1 s1 hops=2."""
+        return f"REP {names.notification(self.notification)} {names.subscriber(self.subscriber)} hops={self.hops}"
+
 
 @dataclass(frozen=True, slots=True)
 class Bmig(Message):
@@ -80,6 +89,10 @@ class Bmig(Message):
         broker = reader.u16()
         return cls(tuple(reader.u16() for _ in range(reader.u8())), broker)
 
+    def describe(self, names: Names) -> str:
+        """BMIG C=[s3] b=b3."""
+        return f"BMIG C={listed(map(names.subscriber, self.subscribers))} b={names.broker(self.broker)}"
+
 
 @dataclass(frozen=True, slots=True)
 class Btab(Message):
@@ -101,6 +114,11 @@ class Btab(Message):
     def read(cls, reader: Reader) -> Self:
         """Inverse of `write`."""
         return cls(tuple(_read_entry(reader) for _ in range(reader.u16())))
+
+    def describe(self, names: Names) -> str:
+        """BTAB R=[(f1,b1,s1) (f3,s3,s3)]."""
+        rows = (f"({names.filter(f)},{names.node(z)},{names.subscriber(s)})" for f, z, s in self.entries)
+        return f"BTAB R={listed(rows)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple, Self
 from python_protocol.brokers.messages import Filters, Pub, read_filters, write_filters
 from python_protocol.codec import Message, Reader, Writer
 from python_protocol.filters import Filter, Notification
-from python_protocol.mft.timestamps import Timestamp
+from python_protocol.mft.timestamps import Timestamp, describe_hops
 from python_protocol.names import Names, listed
 from python_protocol.roles import NodeId
 
@@ -226,4 +226,4 @@ def _read_known(reader: Reader) -> tuple[Known, ...]:
 
 
 def _list_known(known: tuple[Known, ...], names: Names) -> str:
-    return listed(f"({names.subscriber(one.subscriber)},{one.timestamp},{one.hops})" for one in known)
+    return listed(f"({names.subscriber(one.subscriber)},{one.timestamp},{describe_hops(one.hops)})" for one in known)

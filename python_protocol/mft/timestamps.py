@@ -31,7 +31,7 @@ class Timestamp:
         return other > self
 
     def __str__(self) -> str:
-        return f"({self.counter},{'inf' if self.hops == MAX_HOPS else self.hops})"
+        return f"({self.counter},{describe_hops(self.hops)})"
 
     def write(self, writer: Writer) -> None:
         """Five bytes."""
@@ -51,3 +51,8 @@ UNKNOWN = Timestamp(0, MAX_HOPS)
 def at_hops(counter: int, hops: int) -> Timestamp:
     """T at a distance that may have been counted too far."""
     return Timestamp(counter, min(hops, MAX_HOPS))
+
+
+def describe_hops(hops: int) -> str:
+    """As transcripts write it."""
+    return "inf" if hops == MAX_HOPS else str(hops)

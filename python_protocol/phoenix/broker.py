@@ -15,7 +15,7 @@ To the letter, notifications are lost, doubled and overtaken; `numbered_broker` 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from python_protocol.actions import Action, Note, Send
@@ -24,6 +24,8 @@ from python_protocol.brokers.messages import Sub, Uns
 from python_protocol.brokers.routing import RoutingTable
 from python_protocol.codec import Message
 from python_protocol.filters import Notification
+from python_protocol.listing import Listing
+from python_protocol.names import Names
 from python_protocol.notes import DROP, REPLAY, STORE
 from python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp, Turn
 from python_protocol.phoenix.parameters import PhoenixParameters
@@ -49,6 +51,10 @@ class Broker(broker.Broker):
             Mig: self._receive_mig,
             Rep: self._receive_rep,
         }
+
+    def listings(self, names: Names) -> Mapping[str, Listing]:
+        """R_i, and Q_i with its timestamps."""
+        return {"table": self.table.listing(self.node, names), "stored": self.queues.listing(names)}
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> list[Action]:
         """A link was given up: what was for a local subscriber is in its queue, the rest is lost."""

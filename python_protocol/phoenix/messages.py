@@ -13,6 +13,7 @@ from python_protocol.brokers import messages
 from python_protocol.brokers.messages import Sub, Uns
 from python_protocol.codec import Message, Reader, Writer
 from python_protocol.filters import Notification
+from python_protocol.names import Names
 from python_protocol.roles import NodeId
 
 _STAMP = Struct("!HI")
@@ -25,6 +26,9 @@ class Stamp(NamedTuple):
     """The number of the migration that brought the subscriber to the broker (see `numbered_broker`); else always 0."""
     tick: int
     """The broker's clock: counts what it stamps, from 1."""
+
+    def __str__(self) -> str:
+        return f"{self.stay}.{self.tick}" if self.stay else str(self.tick)
 
     def write(self, writer: Writer) -> None:
         """Stay, tick."""
@@ -66,6 +70,10 @@ class Pub(messages.Pub):
         subscribers = tuple(reader.u16() for _ in range(reader.u16()))
         return cls(Notification.read(reader), hops, stamp, subscribers)
 
+    def describe(self, names: Names) -> str:
+        """PUB e1 ts=3 hops=2."""
+        return f"PUB {names.notification(self.notification)} ts={self.stamp} hops={self.hops}"
+
 
 @dataclass(frozen=True, slots=True)
 class Mig(Message):
@@ -93,6 +101,11 @@ class Mig(Message):
         """Inverse of `write`."""
         return cls(reader.u16(), reader.u16(), Stamp.read(reader), reader.u16())
 
+    def describe(self, names: Names) -> str:
+        """MIG s1 b=b1 ts_last=3, and the number that the thesis has not if there is one."""
+        stay = f" stay={self.stay}" if self.stay else ""
+        return f"MIG {names.subscriber(self.subscriber)} b={names.broker(self.broker)} ts_last={self.last}{stay}"
+
 
 @dataclass(frozen=True, slots=True)
 class Rep(Message):
@@ -118,6 +131,11 @@ class Rep(Message):
         subscriber, stamp, hops = reader.u16(), Stamp.read(reader), reader.u8()
         return cls(Notification.read(reader), subscriber, stamp, hops)
 
+    def describe(self, names: Names) -> str:
+        """REP e1 s1 ts=3 hops=2."""
+        parts = (names.notification(self.notification), names.subscriber(self.subscriber))
+        return f"REP {' '.join(parts)} ts={self.stamp} hops={self.hops}"
+
 
 @dataclass(frozen=True, slots=True)
 class Turn(Message):
@@ -142,6 +160,10 @@ class Turn(Message):
     def read(cls, reader: Reader) -> Self:
         """Inverse of `write`."""
         return cls(reader.u16(), Stamp.read(reader), reader.u16(), bool(reader.u8()))
+
+    def describe(self, names: Names) -> str:
+        """TURN s1 ts=3 n=2."""
+        return f"TURN {names.subscriber(self.subscriber)} ts={self.stamp} n={self.following}{' over' * self.is_over}"
 
 
 PHOENIX_MESSAGES: tuple[type[Message], ...] = (Sub, Uns, Pub, Mig, Rep, Turn)

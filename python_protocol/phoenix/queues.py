@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 
 from python_protocol.actions import Note
+from python_protocol.listing import Listing
+from python_protocol.names import NOBODY, Names, listed
 from python_protocol.notes import DROP
 from python_protocol.phoenix.messages import Rep, Turn
 from python_protocol.roles import NodeId
@@ -32,8 +34,19 @@ class Queues:
         self._order = deque(one for one in self._order if one != subscriber)
         return list(self._queues.pop(subscriber, ()))
 
+    def listing(self, names: Names) -> Listing:
+        """The queues, each notification with its timestamp."""
+        queues = self._queues.items()
+        rows = ((names.subscriber(one), listed(_describe(entry, names) for entry in queue)) for one, queue in queues)
+        return Listing(("Subscriber", "Notifications"), tuple(rows))
+
     def _drop_oldest(self) -> list[Note]:
         oldest = self._queues[self._order.popleft()].popleft()
         if isinstance(oldest, Turn):
             return []
         return [Note(DROP, notification_id=str(oldest.notification.id), peer=oldest.subscriber, detail="storage full")]
+
+
+def _describe(entry: Queued, names: Names) -> str:
+    what = NOBODY if isinstance(entry, Turn) else names.notification(entry.notification)
+    return f"({what},{entry.stamp})"

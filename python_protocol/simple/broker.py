@@ -10,13 +10,15 @@ Where the algorithm leaves something open:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from python_protocol.actions import Action, Note, Send
 from python_protocol.brokers import broker
 from python_protocol.brokers.messages import Pub
 from python_protocol.brokers.parameters import BrokerParameters
 from python_protocol.codec import Message
+from python_protocol.listing import Listing
+from python_protocol.names import Names
 from python_protocol.notes import DROP
 from python_protocol.roles import NodeId
 from python_protocol.simple.messages import Sub, Uns
@@ -35,6 +37,10 @@ class Broker(broker.Broker):
             Uns: self._receive_uns,
             Pub: self._receive_pub,
         }
+
+    def listings(self, names: Names) -> Mapping[str, Listing]:
+        """R_i."""
+        return {"table": self.table.listing(self.node, names)}
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> list[Action]:
         """A link was given up with `messages` under way or waiting: they are lost."""

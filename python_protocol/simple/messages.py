@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 from python_protocol.brokers.messages import Pub
 from python_protocol.codec import Message, Reader, Writer
 from python_protocol.filters import Filter
+from python_protocol.names import Names
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,10 @@ class _FilterMessage(Message):
     def read(cls, reader: Reader) -> Self:
         """Inverse of `write`."""
         return cls(Filter.read(reader))
+
+    def describe(self, names: Names) -> str:
+        """SUB f1."""
+        return f"{self.message_type} {names.filter(self.filter)}"
 
 
 @dataclass(frozen=True, slots=True)

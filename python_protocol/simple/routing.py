@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from python_protocol.filters import Filter, Notification
+from python_protocol.listing import Listing, by_first_column
+from python_protocol.names import Names
 from python_protocol.roles import NodeId
 
 
@@ -41,3 +43,8 @@ class RoutingTable:
     def matching(self, notification: Notification) -> list[NodeId]:
         """The different y of each (f, y) with f(e)."""
         return list(dict.fromkeys(y for f, y in self._entries if f.matches(notification)))
+
+    def listing(self, broker: NodeId, names: Names) -> Listing:
+        """That of a broker, as in table 2.2."""
+        rows = ((names.filter(f), names.interface(z, broker)) for f, z in self)
+        return by_first_column(("Filter", "Interface"), rows)

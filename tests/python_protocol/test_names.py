@@ -8,15 +8,20 @@ from typing import Any, ClassVar, Self
 import pytest
 
 from python_protocol.aodv.messages import RouteError, RouteReply, RouteReplyAck, RouteRequest, Unreachable
+from python_protocol.brokers import messages as brokers
 from python_protocol.brokers.messages import Filters, Pub
+from python_protocol.brokers.routing import Entry
 from python_protocol.codec import DecodeError, Message, Reader, Writer
 from python_protocol.election.heartbeat import Heartbeat, Leadership
 from python_protocol.filters import Filter, Notification, NotificationId, parse_filter
+from python_protocol.first_approach import messages as first_approach
 from python_protocol.link import LinkAck, LinkData
 from python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
 from python_protocol.mft.timestamps import UNKNOWN, Timestamp
 from python_protocol.names import Names
+from python_protocol.phoenix import messages as phoenix
 from python_protocol.roles import BROADCAST, NodeId
+from python_protocol.simple import messages as simple
 
 F1, F2 = parse_filter("topic = 1"), parse_filter("topic = 2")
 E1, E2 = Notification(NotificationId(9, 1), ()), Notification(NotificationId(9, 2), ())
@@ -45,9 +50,23 @@ DESCRIBED: list[tuple[Message, str]] = [
     (Mig(3, 1, 4, 5), "MIG s3 b=b1 t=4 h=5"),
     (Rep(3, (E1, E2), 2), "REP s3 [e1 e2] hops=2"),
     (Filters((F1, F2)), "FILTERS [f1 f2]"),
-    (Bmig((Known(3, 1, 1), Known(6, 1, 2)), (), 0), "BMIG C=[(s3,1,1) (s6,1,2)] O=[] h=0"),
+    (Bmig((Known(3, 1, 1), Known(6, 1, 2)), (Known(7, 1, 255),), 0), "BMIG C=[(s3,1,1) (s6,1,2)] O=[(s7,1,inf)] h=0"),
     (Bquery(3, UNKNOWN), "BQUERY s3 T=(0,inf)"),
     (Bsub(6, (F1, F2), Timestamp(1, 1), 2), "BSUB s6 [f1 f2] T=(1,1) h=2"),
+    (brokers.Sub(F1, 3), "SUB f1 s3"),
+    (brokers.Uns(F1, 3), "UNS f1 s3"),
+    (simple.Sub(F1), "SUB f1"),
+    (simple.Uns(F1), "UNS f1"),
+    (phoenix.Pub(E1, 2, phoenix.Stamp(0, 7)), "PUB e1 ts=7 hops=2"),
+    (phoenix.Mig(3, 1, phoenix.Stamp(0, 7)), "MIG s3 b=b1 ts_last=7"),
+    (phoenix.Mig(3, 1, phoenix.Stamp(5, 7), 6), "MIG s3 b=b1 ts_last=5.7 stay=6"),
+    (phoenix.Rep(E1, 3, phoenix.NEVER, 2), "REP e1 s3 ts=0 hops=2"),
+    (phoenix.Turn(3, phoenix.Stamp(5, 7), 6, is_over=True), "TURN s3 ts=5.7 n=6 over"),
+    (first_approach.Mig(3, 1), "MIG s3 b=b1"),
+    (first_approach.Rep(E1, 3, 2), "REP e1 s3 hops=2"),
+    (first_approach.Bmig((3, 6), 4), "BMIG C=[s3 s6] b=b4"),
+    (first_approach.Btab((Entry(F1, 2, 3), Entry(F2, 4, 6))), "BTAB R=[(f1,n2,s3) (f2,n4,s6)]"),
+    (first_approach.Fmig(), "FMIG"),
     (LinkData(4711, 8, Pub(E1, 2)), "PUB e1 hops=2 frame=4711.8"),
     (LinkAck(4711, 8), "ACK frame=4711.8"),
     (
@@ -95,8 +114,8 @@ def test_descriptions_leave_nothing_out(message: Any) -> None:
 
 
 def _other(value: Any) -> Any:
-    if isinstance(value, Leadership):
-        return Leadership(value.started, value.leader + 1)
+    if isinstance(value, Leadership | phoenix.Stamp):
+        return value._replace(**{value._fields[-1]: 9})
     if isinstance(value, tuple):
         return value[1:] or (Known(1, 1, 1),)
     return not value if isinstance(value, bool) else OTHER[type(value)]
