@@ -2,8 +2,13 @@
 
 Where the algorithms leave something open, or fail:
 
-- *C_i is read from R_i*: the subscribers whose interface is themselves (section 3.3). A broker and the client on its
-  node have one id; to other brokers that is the broker's.
+- *C_i is read from R_i*: the subscribers whose interface is themselves (section 3.3), of which `connected_only` takes
+  those that are there, as 000 has it: whoever has left unheard must not be claimed. A broker and the client on its node
+  have one id; to other brokers that is the broker's.
+- *A SUB shows the way* to its subscriber even if its filter is known already (`sub_redirects`): what is known can be the
+  way to where the subscriber once was, and nothing else would mend it.
+- *A MIG follows the table*, not b (`follow_table`): where the table of b itself leads on, b has been told of another place.
+- *A subscriber that has come after the BMIG* was sent, and before the BTAB, is told by another BMIG (`tell_late`).
 - *A client that publishes what it subscribes to gets it*: y != z (3.1, line 13) holds back what came from a broker.
 - *Nothing is passed back* (3.2, lines 10 and 27): where its way leads to where it came from, a MIG ends and a REP is
   stored. Else two brokers that point at each other exchange it for ever. `pass_back` is the letter.
@@ -45,6 +50,8 @@ class Broker(broker.Broker):
         self.table = RoutingTable()
         self.storage = Storage(parameters.storage_limit)
         self._parameters = parameters
+        self._told: dict[NodeId, tuple[NodeId, ...]] = {}
+        """The C_i of the last BMIG to each neighbour."""
         self._handlers = {
             Sub: self._receive_sub,
             Uns: self._receive_uns,
@@ -61,8 +68,9 @@ class Broker(broker.Broker):
         return {"table": self.table.listing(self.node, names), "stored": self.storage.listing(names)}
 
     def local_subscribers(self) -> tuple[NodeId, ...]:
-        """C_i: the s of each (-, s, s)."""
-        return tuple(s for s in self.table.subscribers() if self._is_local(s))
+        """C_i: the s of each (-, s, s); with `connected_only` those in I_i."""
+        is_in = self._is_connected if self._parameters.connected_only else self._is_local
+        return tuple(s for s in self.table.subscribers() if is_in(s))
 
     # Interfaces
 
@@ -103,7 +111,14 @@ class Broker(broker.Broker):
         """Lines 1 to 5."""
         self.meet_client(sender)
         self.table.add(message.filter, sender, message.subscriber)
-        return self._flood(message, sender)
+        redirected = self._redirect(sender, message.subscriber) if self._parameters.sub_redirects else []
+        return self._flood(message, sender) + redirected
+
+    def _redirect(self, sender: NodeId, subscriber: NodeId) -> list[Action]:
+        """`sub_redirects`: but nobody else knows better where a subscriber is than the broker that it is connected to."""
+        if not (self._is_connected(subscriber) and sender in self.neighbours):
+            self.table.replace(subscriber, sender)
+        return self._send_queued(subscriber, sender)
 
     def _receive_uns(self, sender: NodeId, message: Uns) -> list[Action]:
         """Lines 6 to 10."""
@@ -133,7 +148,7 @@ class Broker(broker.Broker):
         if sender == subscriber and self.is_client(sender):
             self.meet_client(sender)
             actions.append(Send(subscriber, Filters(self.table.filters(subscriber))))
-        if message.broker != self.node:
+        if message.broker != self.node or self._parameters.follow_table:
             actions += self._pass_on_mig(sender, message)
         self.table.replace(subscriber, sender)
         return actions + self._send_queued(subscriber, sender)
@@ -181,6 +196,8 @@ class Broker(broker.Broker):
         for entry in theirs:
             self.table.add(entry.filter, sender, entry.subscriber)
         actions = self._mend(sender, message)
+        if self._parameters.tell_late and self._told.get(sender) != local:
+            actions.append(self._send_bmig(sender))
         actions += [Send(b, Fmig()) for b in self.neighbours if b != sender]
         for subscriber in dict.fromkeys(entry.subscriber for entry in theirs):
             actions += self._send_queued(subscriber, sender)
@@ -204,7 +221,8 @@ class Broker(broker.Broker):
         return [Send(neighbour, message) for neighbour in self.neighbours if neighbour != sender]
 
     def _send_bmig(self, neighbour: NodeId) -> Action:
-        return Send(neighbour, Bmig(self.local_subscribers(), self.node))
+        self._told[neighbour] = self.local_subscribers()
+        return Send(neighbour, Bmig(self._told[neighbour], self.node))
 
     def _replay(self, subscriber: NodeId, interface: NodeId) -> list[Action]:
         """Algorithm 3.2, lines 15, 16 and 21; over the link layer the first one, `idle` sends the others."""
@@ -221,6 +239,9 @@ class Broker(broker.Broker):
 
     def _is_local(self, subscriber: NodeId) -> bool:
         return self.is_client(subscriber) and subscriber in self.table.interfaces(subscriber)
+
+    def _is_connected(self, subscriber: NodeId) -> bool:
+        return self._is_local(subscriber) and self.reaches(subscriber)
 
     def _enqueue(self, notification: Notification, subscribers: Iterable[NodeId]) -> list[Action]:
         return [note for s in subscribers for note in self.storage.put(s, notification)]
