@@ -15,7 +15,17 @@ from tests.support.transcripts import difference
 SCENARIOS = Path(__file__).parent / "scenarios"
 
 
-OPTIONS = ("first_approach_pass_back", "mft_correct_old", "mft_forget_ways", "mft_home_decides", "mft_replay_always")
+OPTIONS = (
+    "first_approach_pass_back",
+    "mft_correct_old",
+    "mft_forget_ways",
+    "mft_greet_back",
+    "mft_home_decides",
+    "mft_replay_always",
+    "phoenix_lost",
+    "phoenix_overtaken",
+    "phoenix_twice",
+)
 TWINS = [
     ("figure_1d", "mft_figure_1d"),
     ("first_approach_phantom", "mft_no_phantom"),

@@ -13,7 +13,7 @@ from python_protocol.brokers import messages
 from python_protocol.brokers.messages import Sub, Uns
 from python_protocol.codec import Message, Reader, Writer
 from python_protocol.filters import Notification
-from python_protocol.names import Names
+from python_protocol.names import Names, listed
 from python_protocol.roles import NodeId
 
 _STAMP = Struct("!HI")
@@ -71,8 +71,9 @@ class Pub(messages.Pub):
         return cls(Notification.read(reader), hops, stamp, subscribers)
 
     def describe(self, names: Names) -> str:
-        """PUB e1 ts=3 hops=2."""
-        return f"PUB {names.notification(self.notification)} ts={self.stamp} hops={self.hops}"
+        """PUB e1 ts=3 hops=2, and for whom if that is said."""
+        subscribers = f" S={listed(map(names.subscriber, self.subscribers))}" if self.subscribers else ""
+        return f"PUB {names.notification(self.notification)} ts={self.stamp} hops={self.hops}{subscribers}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +163,9 @@ class Turn(Message):
         return cls(reader.u16(), Stamp.read(reader), reader.u16(), bool(reader.u8()))
 
     def describe(self, names: Names) -> str:
-        """TURN s1 ts=3 n=2."""
-        return f"TURN {names.subscriber(self.subscriber)} ts={self.stamp} n={self.following}{' over' * self.is_over}"
+        """TURN s1 ts=5.7 n=6 over."""
+        over = " over" if self.is_over else ""
+        return f"TURN {names.subscriber(self.subscriber)} ts={self.stamp} n={self.following}{over}"
 
 
 PHOENIX_MESSAGES: tuple[type[Message], ...] = (Sub, Uns, Pub, Mig, Rep, Turn)

@@ -6,7 +6,7 @@ from collections import deque
 
 from python_protocol.actions import Note
 from python_protocol.listing import Listing
-from python_protocol.names import NOBODY, Names, listed
+from python_protocol.names import Names, listed
 from python_protocol.notes import DROP
 from python_protocol.phoenix.messages import Rep, Turn
 from python_protocol.roles import NodeId
@@ -47,6 +47,6 @@ class Queues:
         return [Note(DROP, notification_id=str(oldest.notification.id), peer=oldest.subscriber, detail="storage full")]
 
 
-def _describe(entry: Queued, names: Names) -> str:
-    what = NOBODY if isinstance(entry, Turn) else names.notification(entry.notification)
-    return f"({what},{entry.stamp})"
+def _describe(queued: Queued, names: Names) -> str:
+    what = f"TURN {queued.following}" if isinstance(queued, Turn) else names.notification(queued.notification)
+    return f"({what},{queued.stamp})"

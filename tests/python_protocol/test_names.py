@@ -61,6 +61,7 @@ DESCRIBED: list[tuple[Message, str]] = [
     (phoenix.Mig(3, 1, phoenix.Stamp(0, 7)), "MIG s3 b=b1 ts_last=7"),
     (phoenix.Mig(3, 1, phoenix.Stamp(5, 7), 6), "MIG s3 b=b1 ts_last=5.7 stay=6"),
     (phoenix.Rep(E1, 3, phoenix.NEVER, 2), "REP e1 s3 ts=0 hops=2"),
+    (phoenix.Pub(E1, 2, phoenix.Stamp(5, 7), (3, 6)), "PUB e1 ts=5.7 hops=2 S=[s3 s6]"),
     (phoenix.Turn(3, phoenix.Stamp(5, 7), 6, is_over=True), "TURN s3 ts=5.7 n=6 over"),
     (first_approach.Mig(3, 1), "MIG s3 b=b1"),
     (first_approach.Rep(E1, 3, 2), "REP e1 s3 hops=2"),
