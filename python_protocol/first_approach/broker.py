@@ -5,9 +5,9 @@ Where the algorithms leave something open, or fail:
 - *C_i is read from R_i*: the subscribers whose interface is themselves (section 3.3), of which `connected_only` takes
   those that are there, as 000 has it: whoever has left unheard must not be claimed. A broker and the client on its node
   have one id; to other brokers that is the broker's.
-- *A SUB shows the way* to its subscriber even if its filter is known already (`sub_redirects`): what is known can be the
-  way to where the subscriber once was, and nothing else would mend it.
-- *A MIG follows the table*, not b (`follow_table`): where the table of b itself leads on, b has been told of another place.
+- *A SUB shows the way* to its subscriber even if its filter is known already (`sub_redirects`): what is known can be
+  the way to where the subscriber once was, and nothing else would mend it.
+- *A MIG follows the table*, not b (`follow_table`): where b's own table leads on, b knows of another place.
 - *A subscriber that has come after the BMIG* was sent, and before the BTAB, is told by another BMIG (`tell_late`).
 - *A client that publishes what it subscribes to gets it*: y != z (3.1, line 13) holds back what came from a broker.
 - *Nothing is passed back* (3.2, lines 10 and 27): where its way leads to where it came from, a MIG ends and a REP is
@@ -115,7 +115,7 @@ class Broker(broker.Broker):
         return self._flood(message, sender) + redirected
 
     def _redirect(self, sender: NodeId, subscriber: NodeId) -> list[Action]:
-        """`sub_redirects`: but nobody else knows better where a subscriber is than the broker that it is connected to."""
+        """`sub_redirects`: but nobody knows better where a subscriber is than the broker that it is connected to."""
         if not (self._is_connected(subscriber) and sender in self.neighbours):
             self.table.replace(subscriber, sender)
         return self._send_queued(subscriber, sender)

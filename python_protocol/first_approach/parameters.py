@@ -21,7 +21,7 @@ class FirstApproachParameters(StorageParameters):
     sub_redirects: bool = parameter(
         True,
         source="mends 003, algorithm 3.1, lines 2 and 3",
-        doc="a SUB for what is known already shows the way to its subscriber, and brings what is stored; false: ignored",
+        doc="a SUB for what is known already shows the way to its subscriber, too, and brings what is stored",
     )
     connected_only: bool = parameter(
         True,
@@ -31,7 +31,7 @@ class FirstApproachParameters(StorageParameters):
     follow_table: bool = parameter(
         True,
         source="mends 003, algorithm 3.2, line 7",
-        doc="a MIG goes on where the table leads, at the subscriber's last broker, too, as that may have moved meanwhile",
+        doc="a MIG goes on where the table leads, at the subscriber's last broker, too",
     )
     tell_late: bool = parameter(
         True,

@@ -6,6 +6,7 @@ skipped. It runs whole agents over ideal links, on the tree that the plan gives,
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -22,7 +23,7 @@ from python_protocol.brokers.agent import BrokerAgent
 from python_protocol.events import Subscribe, Unsubscribe
 from python_protocol.filters import Constraint, Filter, Operator
 from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import MILLISECOND, SimTime
+from python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.runs import Row, of
 from tests.support.scenarios import scenario
 
@@ -117,6 +118,7 @@ def play(plan: Plan) -> World:
         world.attach(node, parent % node)
     for node, parent in enumerate(plan.clients, brokers):
         world.attach(node, parent % brokers)
+    world.now = QUIET
     for step in plan.steps:
         world.now += QUIET if step.gap is None else step.gap * MILLISECOND
         _STEPS[step.kind](world, step.a, step.b)
@@ -201,25 +203,24 @@ _STEPS = {
     "crash": _crash,
     "recover": _recover,
 }
-MOVES = ("move", "cut", "join", "roam")
 FAULTS = ("crash", "recover")
 
 
 @st.composite
-def plans(
-    draw: st.DrawFn, brokers: int = 8, steps: int = 10, kinds: tuple[str, ...] = tuple(_STEPS), *, crossing: bool = True
-) -> Plan:
+def plans(draw: st.DrawFn, brokers: int = 8, steps: int = 10, *, crossing: bool = True, faults: bool = True) -> Plan:
     """Plans in which some clients have subscribed before anything else happens.
 
     With `crossing` a step can come before the messages of the one before it have arrived.
     """
+    kinds = [kind for kind in _STEPS if faults or kind not in FAULTS]
     number = st.integers(0, 29)
     gap = st.none() | st.integers(0, 5) if crossing else st.none()
+    subscribe = st.builds(Step, st.just("subscribe"), number, number)
     step = st.builds(Step, st.sampled_from(kinds), number, number, gap)
     return Plan(
         tuple(draw(st.lists(number, max_size=brokers - 1))),
         tuple(draw(st.lists(number, max_size=3))),
-        tuple(draw(st.lists(step, max_size=steps))),
+        (*draw(st.lists(subscribe, min_size=1, max_size=3)), *draw(st.lists(step, max_size=steps))),
     )
 
 
@@ -232,18 +233,75 @@ class Result:
     rows: list[Row]
     probed: SimTime
 
-    def probes(self) -> Iterator[tuple[NodeId, str]]:
-        """Publisher and id."""
+    def undelivered(self) -> set[tuple[NodeId, str]]:
+        """(subscriber, probe) where a probe did not come just once, or came to somebody who does not want it."""
+        delivered = Counter((row["node"], row["notification_id"]) for row in of(self.rows, "deliver"))
+        wrong: set[tuple[NodeId, str]] = set()
+        for publisher, probe in self._probes():
+            wanted = self._subscribers(publisher)
+            wrong |= {(node, probe) for node in self.agents if delivered[node, probe] != (node in wanted)}
+        return wrong
+
+    def stuck(self) -> set[tuple[NodeId, NodeId]]:
+        """(broker, subscriber) where something is stored for a subscriber within reach."""
+        return {
+            (node, subscriber)
+            for node, broker in self._brokers()
+            for subscriber in broker.storage.subscribers()
+            if subscriber in self._subscribers(node)
+        }
+
+    def phantoms(self) -> set[tuple[NodeId, NodeId]]:
+        """(broker, subscriber) where the filters of a subscriber within reach are not those that it has."""
+        return {
+            (node, subscriber)
+            for node, broker in self._brokers()
+            for subscriber in self.world.parents
+            if self.world.broker_of(subscriber) in self.world.partition(node)
+            and set(broker.table.filters(subscriber)) != set(self.world.filters.get(subscriber, ()))
+        }
+
+    def restless(self) -> list[Row]:
+        """What is still sent long after the last step, before the probes."""
+        end = self.probed / SECOND
+        return [row for row in of(self.rows, "send") if end - QUIET / SECOND / 8 < row["time_s"] < end]
+
+    def lost(self) -> set[tuple[NodeId, str]]:
+        """(subscriber, notification) that a broker took on, and that is now neither delivered nor stored."""
+        routed = {
+            (int(node), row["notification_id"]) for row in of(self.rows, "route") for node in row["detail"].split()
+        }
+        delivered = {(row["node"], row["notification_id"]) for row in of(self.rows, "deliver")}
+        stored = {(row["peer"], row["notification_id"]) for row in of(self.rows, "store")}
+        left = {one for one in stored if one[0] in self._unreached()}
+        return {one for one in routed - delivered - left if self._never_unsubscribed(one[0])}
+
+    def doubled(self) -> set[tuple[NodeId, str]]:
+        """(subscriber, notification) that came more than once."""
+        delivered = Counter((row["node"], row["notification_id"]) for row in of(self.rows, "deliver"))
+        return {one for one, times in delivered.items() if times > 1}
+
+    def _probes(self) -> Iterator[tuple[NodeId, str]]:
         for row in of(self.rows, "publish"):
-            if row["time_s"] * 1e9 >= self.probed:
+            if row["time_s"] * SECOND >= self.probed:
                 yield row["node"], row["notification_id"]
 
-    def subscribers(self, broker: NodeId) -> set[NodeId]:
+    def _subscribers(self, broker: NodeId) -> set[NodeId]:
         """Who wants a probe published at a broker and can be reached from there."""
-        reached = self.world.partition(broker)
-        return {
-            node for node, filters in self.world.filters.items() if filters and self.world.broker_of(node) in reached
-        }
+        world, reached = self.world, self.world.partition(broker)
+        return {node for node, filters in world.filters.items() if filters and world.broker_of(node) in reached}
+
+    def _brokers(self) -> Iterator[tuple[NodeId, Any]]:
+        for node, agent in self.agents.items():
+            if agent.broker is not None and node not in self.world.down:
+                yield node, agent.broker
+
+    def _unreached(self) -> set[NodeId]:
+        """For whom brokers still store something."""
+        return {subscriber for _, broker in self._brokers() for subscriber in broker.storage.subscribers()}
+
+    def _never_unsubscribed(self, subscriber: NodeId) -> bool:
+        return not any(node == subscriber and isinstance(one, Unsubscribe) for _, node, one in self.world.commands)
 
 
 def carry_out(agent_class: type[BrokerAgent], plan: Plan, parameters: Mapping[str, str] | None = None) -> Result:

@@ -5,6 +5,8 @@ b1 has the neighbours b2, b3 and b4; s1 is node 101, s2 is node 102.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from python_protocol.brokers.messages import Filters, Pub, Sub, Uns
@@ -22,14 +24,33 @@ S1, S2, S3 = 101, 102, 103
 STRANGER = 9
 
 
+LETTER = FirstApproachParameters(
+    link_layer=False, sub_redirects=False, connected_only=False, follow_table=False, tell_late=False
+)
+MENDED = FirstApproachParameters(link_layer=False)
+
+
 @pytest.fixture
 def b1() -> Broker:
-    """Knows its neighbours, and no subscriber."""
+    """Knows its neighbours, and no subscriber; the algorithms to the letter."""
     return make_broker()
 
 
-def make_broker(*, link_layer: bool = False, storage_limit: int = 100, pass_back: bool = False) -> Broker:
-    made = Broker(1, FirstApproachParameters(link_layer=link_layer, storage_limit=storage_limit, pass_back=pass_back))
+@pytest.fixture
+def mended() -> Broker:
+    """The same, with every mend."""
+    return make_broker(MENDED)
+
+
+def make_broker(
+    parameters: FirstApproachParameters = LETTER,
+    *,
+    link_layer: bool = False,
+    storage_limit: int = 100,
+    pass_back: bool = False,
+) -> Broker:
+    changed = replace(parameters, link_layer=link_layer, storage_limit=storage_limit, pass_back=pass_back)
+    made = Broker(1, changed)
     for neighbour in (2, 3, 4):
         made.meet(neighbour)
     return made
@@ -306,3 +327,50 @@ def test_fmig_makes_a_broker_migrate_to_its_sender(b1: Broker) -> None:
     """Algorithm 3.3, lines 26 and 27."""
     knows(b1, (topic(1), S1, S1), (topic(2), 3, S2))
     assert sends(b1.receive(2, Fmig())) == [(2, Bmig((S1,), 1))]
+
+
+# The mends
+
+
+def test_a_known_sub_shows_the_way_and_brings_what_is_stored(mended: Broker) -> None:
+    """`sub_redirects`: all entries of the subscriber turn to where the SUB came from."""
+    knows(mended, (topic(1), 3, S1), (topic(2), 3, S1))
+    mended.storage.put(S1, event(1, 7))
+    actions = sends(mended.receive(2, Sub(topic(1), S1)))
+    assert mended.table.interfaces(S1) == [2]
+    assert actions[-1] == (2, Rep(event(1, 7), S1, 1))
+
+
+def test_no_sub_of_others_takes_a_connected_subscriber_away(mended: Broker) -> None:
+    """`sub_redirects`: it is older than what the subscriber itself has said; one that has left can be elsewhere."""
+    mended.receive(S1, Sub(topic(1), S1))
+    mended.receive(2, Sub(topic(1), S1))
+    assert mended.table.interfaces(S1) == [S1]
+    mended.gone(S1, moved=False)
+    mended.receive(2, Sub(topic(1), S1))
+    assert mended.table.interfaces(S1) == [2]
+
+
+def test_only_connected_subscribers_are_claimed(mended: Broker) -> None:
+    """`connected_only`: one that has left in silence is not in C_i."""
+    mended.receive(S1, Sub(topic(1), S1))
+    mended.receive(S2, Sub(topic(1), S2))
+    mended.gone(S1, moved=False)
+    assert mended.local_subscribers() == (S2,)
+    assert sends(mended.receive(2, Fmig())) == [(2, Bmig((S2,), 1))]
+
+
+def test_mig_goes_on_past_the_last_broker_if_its_table_leads_on(mended: Broker) -> None:
+    """`follow_table`: b itself has been told of another place since."""
+    knows(mended, (topic(1), 3, S1))
+    assert sends(mended.receive(2, Mig(S1, 1))) == [(3, Mig(S1, 1))]
+
+
+def test_who_has_come_since_the_bmig_is_told_by_another(mended: Broker) -> None:
+    """`tell_late`: when the BTAB comes; whoever was told already is not told again."""
+    mended.receive(S1, Sub(topic(1), S1))
+    mended.migrate(2)
+    assert (2, Bmig((S1,), 1)) not in sends(mended.receive(2, Btab((Entry(topic(1), 1, S1),))))
+    mended.receive(S2, Mig(S2, 9))
+    mended.receive(S2, Sub(topic(1), S2))
+    assert (2, Bmig((S1, S2), 1)) in sends(mended.receive(2, Btab((Entry(topic(1), 1, S1),))))

@@ -27,6 +27,14 @@ def b1() -> Broker:
     return make_broker()
 
 
+@pytest.fixture
+def letter() -> Broker:
+    """The same, with the algorithms to the letter."""
+    return make_broker(
+        MftParameters(home_decides=False, correct_old=False, forget_ways=False, replay_always=False, greet_back=False)
+    )
+
+
 def make_broker(parameters: MftParameters | None = None) -> Broker:
     made = Broker(1, parameters or MftParameters())
     made.neighbours = dict.fromkeys((2, 3, 4))
@@ -88,13 +96,23 @@ def test_uns_of_what_is_not_known_is_passed_on_all_the_same(b1: Broker) -> None:
 
 
 @pytest.mark.parametrize(("t", "h"), [(5, 2), (5, 3), (4, 0)])
-def test_what_is_not_newer_is_ignored(b1: Broker, t: int, h: int) -> None:
+def test_what_is_not_newer_is_ignored(letter: Broker, t: int, h: int) -> None:
     """Algorithm 4.1, lines 1, 7 and 13: only (t, h) > T_i(s)."""
-    knows(b1, S1, 2, Timestamp(5, 2), topic(1))
+    knows(letter, S1, 2, Timestamp(5, 2), topic(1))
     for message in (Sub(topic(2), S1, t, h), Uns(topic(1), S1, t, h), Mig(S1, 9, t, h)):
-        assert b1.receive(3, message) == []
+        assert letter.receive(3, message) == []
+    assert (letter.table.next_hop(S1), letter.table.filters(S1)) == (2, (topic(1),))
+    assert letter.table.timestamp(S1) == Timestamp(5, 2)
+
+
+def test_a_neighbour_that_tells_something_old_is_corrected(b1: Broker) -> None:
+    """`correct_old`: it gets a BSUB; a client does not, nor does who only repeats what is known."""
+    knows(b1, S1, 2, Timestamp(5, 2), topic(1))
+    for message in (Sub(topic(2), S1, 4, 1), Uns(topic(1), S1, 4, 1), Mig(S1, 9, 4, 1)):
+        assert sends(b1.receive(3, message)) == [(3, Bsub(S1, (topic(1),), Timestamp(5, 2), 0))]
+    assert b1.receive(3, Sub(topic(2), S1, 5, 2)) == []
+    assert b1.receive(S1, Mig(S1, 9, 4, 0)) == []
     assert (b1.table.next_hop(S1), b1.table.filters(S1)) == (2, (topic(1),))
-    assert b1.table.timestamp(S1) == Timestamp(5, 2)
 
 
 @pytest.mark.parametrize(("t", "h"), [(5, 1), (6, 200)])
@@ -223,12 +241,20 @@ def test_bmig_with_children_as_near_is_believed(b1: Broker, declared: int) -> No
     assert (b1.table.next_hop(S1), b1.table.timestamp(S1)) == (2, Timestamp(5, 3 + declared + 1))
 
 
-def test_bmig_with_children_farther_away_is_corrected(b1: Broker) -> None:
+def test_bmig_with_children_farther_away_is_corrected(letter: Broker) -> None:
     """Algorithm 4.3, lines 16 to 18."""
-    knows(b1, S1, 3, Timestamp(5, 2), topic(1))
-    actions = b1.receive(2, Bmig((Known(S1, 5, 3),), (), 1))
+    knows(letter, S1, 3, Timestamp(5, 2), topic(1))
+    actions = letter.receive(2, Bmig((Known(S1, 5, 3),), (), 1))
     assert sends(actions) == [(2, Bsub(S1, (topic(1),), Timestamp(5, 2), 0))]
-    assert b1.table.next_hop(S1) == 3
+    assert letter.table.next_hop(S1) == 3
+
+
+def test_bmig_with_children_farther_away_goes_on_along_the_old_way(b1: Broker) -> None:
+    """`home_decides`: fewer hops prove nothing, only the subscriber's own broker contradicts."""
+    knows(b1, S1, 3, Timestamp(5, 2), topic(1))
+    actions = b1.receive(2, Bmig((Known(S1, 5, 7),), (), 1))
+    assert sends(actions) == [(3, Bmig((Known(S1, 5, 7),), (), 2))]
+    assert (b1.table.next_hop(S1), b1.table.timestamp(S1)) == (2, Timestamp(5, 9))
 
 
 def test_the_subscribers_own_broker_yields_to_nobody(b1: Broker) -> None:
@@ -292,7 +318,7 @@ def test_bmig_sends_what_is_stored_for_those_believed(b1: Broker) -> None:
     for subscriber in (S1, S2):
         knows(b1, subscriber, 3, Timestamp(5, 2), topic(1))
         b1.storage.put(subscriber, event(1, subscriber))
-    actions = b1.receive(2, Bmig((Known(S1, 5, 1), Known(S2, 5, 9)), (), 1))
+    actions = b1.receive(2, Bmig((Known(S1, 5, 1), Known(S2, 4, 1)), (), 1))
     assert (2, Rep(S1, (event(1, S1),), 1)) in sends(actions)
     assert stored(b1, S2) == [S2]
 
@@ -332,12 +358,32 @@ def test_bsub_without_filters_ends_all_subscriptions(b1: Broker) -> None:
     assert (b1.table.filters(S1), b1.table.next_hop(S1), b1.table.timestamp(S1)) == ((), None, Timestamp(6, 2))
 
 
-def test_bsub_that_is_no_newer_changes_nothing(b1: Broker) -> None:
+def test_bsub_that_is_no_newer_changes_nothing(letter: Broker) -> None:
     """Algorithm 4.4, line 1: T_j(s) > T_i(s)."""
+    knows(letter, S1, 3, Timestamp(5, 2), topic(1))
+    for known in (Timestamp(5, 2), Timestamp(5, 3), Timestamp(4, 1)):
+        assert letter.receive(2, Bsub(S1, (topic(9),), known, 0)) == []
+    assert (letter.table.filters(S1), letter.table.next_hop(S1)) == ((topic(1),), 3)
+
+
+def test_bsub_of_the_same_timestamp_turns_the_way_and_goes_on_along_the_old_one(b1: Broker) -> None:
+    """`home_decides`: nobody else need hear of it, and filters and T are as new here."""
     knows(b1, S1, 3, Timestamp(5, 2), topic(1))
-    for hops in (2, 3):
-        assert b1.receive(2, Bsub(S1, (topic(9),), Timestamp(5, hops), 0)) == []
-    assert (b1.table.filters(S1), b1.table.next_hop(S1)) == ((topic(1),), 3)
+    b1.storage.put(S1, event(1, 7))
+    claim = Bsub(S1, (topic(1),), Timestamp(5, 2), 4)
+    passed_on = Bsub(S1, (topic(1),), Timestamp(5, 2), 5)
+    assert sends(b1.receive(2, claim)) == [(3, passed_on), (2, Rep(S1, (event(1, 7),), 1))]
+    assert (b1.table.next_hop(S1), b1.table.timestamp(S1)) == (2, Timestamp(5, 2))
+    assert b1.receive(2, claim) == []
+
+
+def test_bsub_of_the_same_timestamp_about_nothing_known_is_ignored(b1: Broker) -> None:
+    """`home_decides`: there is no way to turn, and no old one to go on along, if it is over a lost link."""
+    knows(b1, S1, 3, Timestamp(5, 2))
+    knows(b1, S2, STRANGER, Timestamp(5, 2), topic(1))
+    assert b1.receive(2, Bsub(S1, (), Timestamp(5, 2), 0)) == []
+    assert b1.receive(2, Bsub(S2, (topic(1),), Timestamp(5, 2), 0)) == []
+    assert b1.table.next_hop(S2) == 2
 
 
 def test_old_bsub_is_corrected(b1: Broker) -> None:
@@ -547,12 +593,60 @@ def test_a_client_that_is_back_gets_what_is_stored(b1: Broker) -> None:
 
 
 def test_a_neighbour_that_was_lost_and_is_back_is_told_what_we_know(b1: Broker) -> None:
-    """As if we had migrated to it: subscribers behind it go in O, all others in C."""
+    """`greet_back`: as if we had migrated to it, but O says nothing of ways, and ours do not change."""
     knows(b1, S1, 3, Timestamp(5, 2), topic(1))
     knows(b1, S2, 2, Timestamp(4, 2), topic(1))
     b1.gone(3, moved=False)
-    assert sends(b1.neighbour_appeared(3)) == [(3, Bmig((Known(S2, 4, 2),), (Known(S1, 5, 2),), 0))]
+    assert sends(b1.neighbour_appeared(3)) == [(3, Bmig((Known(S2, 4, 2),), (Known(S1, 5, 255),), 0))]
     assert 3 in b1.neighbours
+    assert b1.table.next_hop(S1) == 3
+
+
+def test_a_greeting_takes_no_way_away(b1: Broker) -> None:
+    """`greet_back`: infinite hops in O say that the sender has no way either, or thinks so still."""
+    knows(b1, S1, 2, Timestamp(5, 2), topic(1))
+    assert sends(b1.receive(2, Bmig((), (Known(S1, 5, 255),), 0))) == []
+    assert b1.table.next_hop(S1) == 2
+
+
+def test_to_the_letter_nobody_is_greeted_back(letter: Broker) -> None:
+    """Only a migration makes a BMIG."""
+    knows(letter, S1, 2, Timestamp(5, 2), topic(1))
+    letter.gone(3, moved=False)
+    assert letter.neighbour_appeared(3) == []
+
+
+def test_to_the_letter_two_brokers_can_point_at_each_other(letter: Broker) -> None:
+    """Neither a BSUB nor O makes a broker forget its way; see `forget_ways`."""
+    knows(letter, S1, 2, Timestamp(5, 2), topic(1))
+    letter.receive(2, Bmig((), (Known(S1, 5, 3),), 0))
+    letter.receive(2, Bquery(S1, UNKNOWN))
+    assert letter.table.next_hop(S1) == 2
+
+
+def test_a_sub_brings_what_is_stored(b1: Broker, letter: Broker) -> None:
+    """`replay_always`: it shows a way as a MIG does; to the letter it does not."""
+    replayed = (2, Rep(S1, (event(1, 7),), 1))
+    for broker, is_replayed in ((b1, True), (letter, False)):
+        broker.storage.put(S1, event(1, 7))
+        assert (replayed in sends(broker.receive(2, Sub(topic(1), S1, 5, 1)))) == is_replayed
+
+
+def test_a_rep_follows_a_subscriber_without_filters(b1: Broker, letter: Broker) -> None:
+    """`replay_always`: it may be about to mend them; to the letter there is no entry to follow."""
+    for broker in (b1, letter):
+        knows(broker, S1, 2, Timestamp(5, 2))
+    assert sends(b1.receive(3, Rep(S1, (event(1, 7),), 1))) == [(2, Rep(S1, (event(1, 7),), 2))]
+    assert notes(letter.receive(3, Rep(S1, (event(1, 7),), 1)), STORE) == [("99.7", S1)]
+
+
+def test_over_bare_links_everything_stored_is_replayed_at_once() -> None:
+    """Nothing tells when such a link is idle: one REP after the other, each of the allowed size."""
+    bare = make_broker(MftParameters(link_layer=False, replay_bytes=1))
+    for number in range(3):
+        bare.storage.put(S1, event(1, number))
+    actions = sends(bare.receive(2, Bsub(S1, (topic(1),), Timestamp(6, 1), 0)))
+    assert [message for _, message in actions[-3:]] == [Rep(S1, (event(1, number),), 1) for number in range(3)]
 
 
 def test_a_neighbour_that_moved_and_is_back_tells_of_itself(b1: Broker) -> None:

@@ -1,0 +1,126 @@
+"""First approach and MFT-PubSub on random trees, in which clients and brokers move, crash, part and meet again.
+
+Once all is quiet, (a) every table leads each notification along the tree to each matching subscriber of the partition,
+once; (b) nothing that is stored for a subscriber within reach stays so; (c) MFT-PubSub leaves no phantom subscription;
+(d) no message goes round for ever. The first approach leaves phantoms by design (003, section 3.5): there a phantom is
+no failure as long as (a), (b) and (d) hold.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+
+from python_protocol.brokers.agent import BrokerAgent
+from python_protocol.first_approach import FirstApproach
+from python_protocol.mft import MftPubSub
+from tests.support.moving_trees import Plan, Result, Step, carry_out, plans
+
+BOTH = pytest.mark.parametrize("agent", [FirstApproach, MftPubSub])
+
+
+def check(result: Result) -> None:
+    """(a), (b) and (d)."""
+    assert result.undelivered() == set()
+    assert result.stuck() == set()
+    assert result.restless() == []
+
+
+@BOTH
+@given(plans(crossing=False))
+@settings(max_examples=150)
+def test_one_step_at_a_time_leaves_everybody_within_reach(agent: type[BrokerAgent], plan: Plan) -> None:
+    """(a), (b) and (d), with crashes, if each step waits until the one before it has had its effect."""
+    check(carry_out(agent, plan))
+
+
+@BOTH
+@given(plans(faults=False))
+@settings(max_examples=150)
+def test_steps_that_cross_leave_everybody_within_reach(agent: type[BrokerAgent], plan: Plan) -> None:
+    """(a), (b) and (d), if steps can come while the messages of others are under way."""
+    check(carry_out(agent, plan))
+
+
+@BOTH
+@given(plans(brokers=30, steps=15, faults=False))
+@settings(max_examples=40)
+def test_large_trees_are_no_different(agent: type[BrokerAgent], plan: Plan) -> None:
+    """(a), (b) and (d), up to 30 brokers."""
+    check(carry_out(agent, plan))
+
+
+@given(plans())
+@settings(max_examples=200)
+def test_mft_stands_crashes_while_messages_cross_and_leaves_no_phantom(plan: Plan) -> None:
+    """(a) to (d), whatever comes when."""
+    result = carry_out(MftPubSub, plan)
+    check(result)
+    assert result.phantoms() == set()
+
+
+@given(plans(crossing=False, faults=False))
+@settings(max_examples=100)
+def test_mft_loses_and_doubles_nothing_between_quiet_steps(plan: Plan) -> None:
+    """What a broker took on is delivered once, or is still stored for a subscriber out of reach."""
+    result = carry_out(MftPubSub, plan)
+    assert result.lost() == set()
+    assert result.doubled() == set()
+
+
+# What the letter does: the smallest plans that were found, each with the option that mends it
+
+HOME_DECIDES = Plan((0, 0), (1,), (Step("subscribe", 3, 0), Step("roam", 0, 0), Step("move", 1, 2)))
+CORRECT_OLD = Plan(
+    (0,), (1,), (Step("subscribe", 2, 0), Step("crash", 1, 0), Step("unsubscribe", 2, 0), Step("recover", 0, 0))
+)
+FORGET_WAYS = Plan(
+    (0, 1, 2), (), (Step("subscribe", 1, 0), Step("cut", 3, 0), Step("move", 2, 3), Step("publish", 2, 0))
+)
+REPLAY_ALWAYS = Plan(
+    (0,),
+    (),
+    (
+        Step("subscribe", 0, 0),
+        Step("cut", 1, 0),
+        Step("publish", 1, 0),
+        Step("unsubscribe", 0, 0),
+        Step("join", 1, 0),
+        Step("subscribe", 0, 0),
+    ),
+)
+SUB_REDIRECTS = Plan((0, 1, 0), (3,), (Step("subscribe", 4, 0), Step("roam", 0, 2, 2)))
+CONNECTED_ONLY = Plan((0,), (0,), (Step("subscribe", 2, 0), Step("cut", 1, 0), Step("roam", 0, 1), Step("move", 0, 1)))
+FOLLOW_TABLE = Plan((0, 0), (1,), (Step("subscribe", 3, 0), Step("roam", 0, 3), Step("move", 1, 2), Step("roam", 0, 1)))
+TELL_LATE = Plan((0, 1), (1,), (Step("subscribe", 3, 0), Step("cut", 1, 0), Step("join", 2, 18), Step("roam", 0, 2, 0)))
+
+
+@pytest.mark.parametrize(
+    ("agent", "option", "plan"),
+    [
+        (MftPubSub, "home_decides", HOME_DECIDES),
+        (MftPubSub, "replay_always", REPLAY_ALWAYS),
+        (FirstApproach, "sub_redirects", SUB_REDIRECTS),
+        (FirstApproach, "connected_only", CONNECTED_ONLY),
+        (FirstApproach, "follow_table", FOLLOW_TABLE),
+        (FirstApproach, "tell_late", TELL_LATE),
+    ],
+)
+def test_without_an_option_something_stays_stored_for_a_subscriber_within_reach(
+    agent: type[BrokerAgent], option: str, plan: Plan
+) -> None:
+    """To the letter (b) is violated; with the option all is well."""
+    assert carry_out(agent, plan, {option: "false"}).stuck()
+    check(carry_out(agent, plan))
+
+
+def test_without_correct_old_a_phantom_remains() -> None:
+    """A broker that has been away answers for a subscription that has ended meanwhile, and nobody tells it."""
+    assert carry_out(MftPubSub, CORRECT_OLD, {"correct_old": "false"}).phantoms()
+    assert carry_out(MftPubSub, CORRECT_OLD).phantoms() == set()
+
+
+def test_without_forget_ways_notifications_are_lost() -> None:
+    """Two brokers point at each other, and nothing is passed back."""
+    assert carry_out(MftPubSub, FORGET_WAYS, {"forget_ways": "false"}).lost()
+    assert carry_out(MftPubSub, FORGET_WAYS).lost() == set()
