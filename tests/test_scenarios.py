@@ -17,6 +17,9 @@ SCENARIOS = Path(__file__).parent / "scenarios"
 
 OPTIONS = (
     "first_approach_pass_back",
+    "first_approach_follow_table",
+    "first_approach_sub_redirects",
+    "first_approach_tell_late",
     "mft_correct_old",
     "mft_forget_ways",
     "mft_greet_back",
@@ -28,6 +31,7 @@ OPTIONS = (
 )
 TWINS = [
     ("figure_1d", "mft_figure_1d"),
+    ("figure_1d", "figure_1d_connected_only_off"),
     ("first_approach_phantom", "mft_no_phantom"),
     *((f"{name}_off", f"{name}_on") for name in OPTIONS),
 ]
