@@ -203,6 +203,7 @@ _STEPS = {
     "crash": _crash,
     "recover": _recover,
 }
+KINDS = tuple(_STEPS)
 FAULTS = ("crash", "recover")
 
 
@@ -212,7 +213,7 @@ def plans(draw: st.DrawFn, brokers: int = 8, steps: int = 10, *, crossing: bool 
 
     With `crossing` a step can come before the messages of the one before it have arrived.
     """
-    kinds = [kind for kind in _STEPS if faults or kind not in FAULTS]
+    kinds = [kind for kind in KINDS if faults or kind not in FAULTS]
     number = st.integers(0, 29)
     gap = st.none() | st.integers(0, 5) if crossing else st.none()
     subscribe = st.builds(Step, st.just("subscribe"), number, number)

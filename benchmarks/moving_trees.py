@@ -1,0 +1,87 @@
+"""What goes wrong on random moving trees, and how often: properties as in tests/python_protocol/test_moving_trees.py.
+
+python -m benchmarks.moving_trees --agent mft --runs 5000
+python -m benchmarks.moving_trees --agent mft --param home_decides=false --runs 5000
+python -m benchmarks.moving_trees --agent first-approach --one-at-a-time --runs 5000
+
+Each run is whole agents over ideal links on a tree of up to 10 brokers, in which up to 12 things happen: clients and
+brokers move, subscribe, unsubscribe, publish, crash and recover, the tree parts and merges. Exits with 1 if anything
+but notifications under way went wrong.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from random import Random
+
+import click
+from rich.progress import track
+
+from bridge.registry import load_agent
+from python_protocol.brokers.agent import BrokerAgent
+from tests.support.moving_trees import FAULTS, KINDS, Plan, Result, Step, carry_out
+
+_NUMBERS = 30
+
+QUIET: dict[str, Callable[[Result], object]] = {
+    "undelivered or doubled once all is quiet": Result.undelivered,
+    "stored for a subscriber within reach": Result.stuck,
+    "phantom subscription": Result.phantoms,
+    "never quiet": Result.restless,
+}
+UNDER_WAY: dict[str, Callable[[Result], object]] = {
+    "lost under way": Result.lost,
+    "doubled under way": Result.doubled,
+}
+
+
+@click.command()
+@click.option("--agent", default="mft", show_default=True, help="mft or first-approach.")
+@click.option("--param", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of the agent.")
+@click.option("--runs", default=1000, show_default=True, help="Random plans to carry out.")
+@click.option("--seed", default=0, show_default=True, help="Of the plans.")
+@click.option("--one-at-a-time", is_flag=True, help="Each step waits until all is quiet.")
+@click.option("--no-faults", is_flag=True, help="Without crashes; only then is what is lost counted.")
+def main(  # noqa: PLR0913, PLR0917  # an argument an option
+    agent: str, parameters: tuple[str, ...], runs: int, seed: int, one_at_a_time: bool, no_faults: bool
+) -> None:
+    """Counts the runs in which each property fails."""
+    agent_class = load_agent(agent)
+    if not issubclass(agent_class, BrokerAgent):
+        raise click.BadParameter(f"{agent} is no protocol of the broker family", param_hint="--agent")
+    values = dict(text.split("=", 1) for text in parameters)
+    checks = QUIET | (UNDER_WAY if no_faults else {})
+    if agent != "mft":
+        del checks["phantom subscription"]
+    random, failed = Random(seed), Counter[str]()
+    for _ in track(range(runs), description=agent, disable=not sys.stderr.isatty()):
+        result = carry_out(agent_class, draw(random, crossing=not one_at_a_time, faults=not no_faults), values)
+        failed.update(name for name, find in checks.items() if find(result))
+    for name in checks:
+        print(f"{name}: {failed[name]} of {runs} runs")
+    sys.exit(any(failed[name] for name in QUIET))
+
+
+def draw(random: Random, *, crossing: bool, faults: bool) -> Plan:
+    """A plan of at most 10 brokers, 3 clients, 3 subscriptions and 12 more steps."""
+    kinds = [kind for kind in KINDS if faults or kind not in FAULTS]
+    subscriptions = [Step("subscribe", _number(random), _number(random)) for _ in range(random.randint(1, 3))]
+    steps = [_step(random, kinds, crossing=crossing) for _ in range(random.randint(1, 12))]
+    parents = (_number(random) for _ in range(random.randint(1, 9)))
+    clients = (_number(random) for _ in range(random.randint(0, 3)))
+    return Plan(tuple(parents), tuple(clients), (*subscriptions, *steps))
+
+
+def _step(random: Random, kinds: list[str], *, crossing: bool) -> Step:
+    gap = random.choice([None, None, 0, 1, 2, 3, 5]) if crossing else None
+    return Step(random.choice(kinds), _number(random), _number(random), gap)
+
+
+def _number(random: Random) -> int:
+    return random.randrange(_NUMBERS)
+
+
+if __name__ == "__main__":
+    main()
