@@ -13,8 +13,9 @@ def test_mft_passes_every_property() -> None:
 
 
 def test_what_fails_is_counted_and_fails_the_command() -> None:
-    """The letter of the first approach claims subscribers that have left."""
-    options = ["--agent", "first-approach", "--param", "connected_only=false", "--runs", "150", "--seed", "2"]
-    result = CliRunner().invoke(main, options)
+    """To the letter the first approach leaves subscribers without what they want."""
+    letter = ("connected_only", "sub_redirects", "follow_table", "tell_late")
+    options = [text for name in letter for text in ("--param", f"{name}=false")]
+    result = CliRunner().invoke(main, ["--agent", "first-approach", *options, "--runs", "300", "--seed", "1"])
     assert result.exit_code == 1
     assert "stored for a subscriber within reach: 0" not in result.output
