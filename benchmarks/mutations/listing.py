@@ -14,10 +14,10 @@ from benchmarks.mutations.trial import Verdict
 
 HEAD = """# Mutation check
 
-Every method that handles a message, an event or a timer, and every method that these are made of, broken in turn:
-dropped (`only return ...`), each of its comparisons swapped, each of its hop counts forgotten. A line is the line that was
-broken, the method, what was done to it, and the first test that failed; tests run fastest first, so others may
-notice it, too. "Same" are those that do the same as the original, with the reason.
+Every method that handles a message, an event or a timer, and every method that these are made of, broken in turn: it
+does nothing (`only return ...`), one of its comparisons is swapped, or one of its hop counts is forgotten. Each line
+has the line that was broken, the method, what was done to it, and the first test that failed. The fastest tests run
+first, so others may notice it, too. "Same" are those that do the same as the original, with the reason.
 
 Written by `python -m benchmarks.mutation_check --write docs/mutations.md`; do not edit it.
 """

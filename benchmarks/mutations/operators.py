@@ -86,9 +86,12 @@ def _swaps(function: ast.FunctionDef) -> Iterator[_Edit]:
 
 def _forgettings(function: ast.FunctionDef) -> Iterator[_Edit]:
     for node in ast.walk(function):
-        is_sum = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub)
-        if is_sum and any(name in ast.unparse(node) for name in COUNTED):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub) and _counts_hops(node):
             yield _instead(node, node.left)
+
+
+def _counts_hops(node: ast.BinOp) -> bool:
+    return any(name in ast.unparse(node) for name in COUNTED)
 
 
 def _instead(node: ast.expr, other: ast.expr) -> _Edit:

@@ -14,6 +14,7 @@ from benchmarks.mutations.operators import breakages
 _TESTS = "tests/python_protocol"
 _SCENARIOS = "tests/test_scenarios.py"
 _BROKERS = (f"{_TESTS}/brokers",)
+_MOVING = f"{_TESTS}/test_moving_trees.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +34,9 @@ PROTOCOLS = (
         "first-approach",
         ("python_protocol/first_approach",),
         (f"{_TESTS}/first_approach",),
-        (*_BROKERS, _SCENARIOS),
+        (*_BROKERS, _SCENARIOS, _MOVING),
     ),
-    Protocol("mft", ("python_protocol/mft",), (f"{_TESTS}/mft",), (*_BROKERS, _SCENARIOS)),
+    Protocol("mft", ("python_protocol/mft",), (f"{_TESTS}/mft",), (*_BROKERS, _SCENARIOS, _MOVING)),
     Protocol("aodv", ("python_protocol/aodv",), (f"{_TESTS}/aodv",), (_SCENARIOS,)),
     Protocol(
         "election",
@@ -47,7 +48,7 @@ PROTOCOLS = (
         "brokers",
         ("python_protocol/brokers",),
         (*_BROKERS, *(f"{_TESTS}/{one}" for one in ("simple", "first_approach", "mft"))),
-        (f"{_TESTS}/phoenix", _SCENARIOS),
+        (f"{_TESTS}/phoenix", _SCENARIOS, _MOVING),
     ),
     Protocol(
         "link",
