@@ -1,0 +1,121 @@
+"""Breaks each handler of each protocol in turn, and tells which test notices it, and what nothing notices.
+
+python -m benchmarks.mutation_check
+python -m benchmarks.mutation_check --protocol simple --protocol link --workers 1
+python -m benchmarks.mutation_check --write docs/mutations.md
+
+Broken are the methods in the handler tables and all that they are made of, in each way that
+`benchmarks.mutations.operators` knows. A mutant is noticed if a test of its protocol fails, dies or does not end. The
+exit code is 1 if one is not noticed, unless `equivalent.toml` says why it cannot be; and 2 if nothing can be concluded.
+
+There are libraries for this. mutmut has a fixed set of operators, none of which empties a method or knows hops, and
+breaks all of a file; cosmic-ray takes operators of one's own, but starts pytest anew for each mutant: two seconds of
+imports for a test that takes milliseconds, which makes half an hour of what takes minutes here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import track
+
+from benchmarks.mutations.equivalents import key, read_equivalents
+from benchmarks.mutations.listing import table, write_list
+from benchmarks.mutations.targets import PROTOCOLS, Mutant, Protocol, mutants
+from benchmarks.mutations.trial import UnsoundError, Verdict, Workshop, load_libraries
+
+ROOT = Path(__file__).resolve().parent.parent
+LIMIT_S = 120
+_workshop: Workshop
+"""A worker's."""
+
+
+def run(chosen: Sequence[Mutant], workers: int, limit_s: int, console: Console) -> Iterator[Verdict]:
+    """Tries each mutant, in their order; raises UnsoundError if the tests fail with nothing broken."""
+    protocols = [one for one in PROTOCOLS if any(mutant.protocol == one.name for mutant in chosen)]
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder, _pool(Path(folder), workers, limit_s) as pool:
+        list(track(pool.map(_check_unbroken, protocols), "unbroken", len(protocols), console=console))
+        yield from track(pool.map(_try_out, chosen), "mutants", len(chosen), console=console)
+
+
+def report(verdicts: Sequence[Verdict], console: Console) -> int:
+    """Prints what became of them; returns the exit code: 1 if a mutant lives that should not, or the reverse."""
+    reasons = read_equivalents()
+    console.print(table(verdicts, reasons))
+    survivors = [one for one in verdicts if one.noticed_by is None and key(one.mutant) not in reasons]
+    wrong = [one for one in verdicts if one.noticed_by is not None and key(one.mutant) in reasons]
+    for text, ones in (("not noticed", survivors), ("in equivalent.toml, but noticed", wrong)):
+        for mutant, noticed_by in ones:
+            place = f"{mutant.module}:{mutant.line}, {mutant.method}: {mutant.what}"
+            console.print(f"{text}: {place} {noticed_by or ''}", markup=False, highlight=False, soft_wrap=True)
+    noticed = sum(one.noticed_by is not None for one in verdicts)
+    same = len(verdicts) - noticed - len(survivors)
+    console.print(f"{len(verdicts)} mutants: {noticed} noticed, {same} the same, {len(survivors)} not noticed")
+    return 1 if survivors or wrong else 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; returns its exit code: 0, 1 if a mutant was not noticed, or 2 if nothing can be concluded."""
+    asked = _parser().parse_args(arguments)
+    chosen = [mutant for mutant in mutants(ROOT) if mutant.protocol in (asked.protocol or {mutant.protocol})]
+    console = Console()
+    try:
+        verdicts = list(run(chosen, asked.workers, asked.limit, console))
+        if asked.write is not None:
+            write_list(asked.write, verdicts, read_equivalents())
+    except (UnsoundError, OSError) as error:
+        print(f"mutation_check: {error}", file=sys.stderr)
+        return 2
+    return report(verdicts, console)
+
+
+@contextmanager
+def _pool(folder: Path, workers: int, limit_s: int) -> Iterator[ProcessPoolExecutor]:
+    """Workers with a copy each; they are new processes, for this one has imported too much."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, context, _prepare, (folder, limit_s)) as pool:
+        try:
+            yield pool
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _prepare(folder: Path, limit_s: int) -> None:
+    global _workshop  # noqa: PLW0603  # a process of the pool has no other place for its state
+    load_libraries()
+    _workshop = Workshop(ROOT, folder / str(os.getpid()), limit_s)
+
+
+def _check_unbroken(protocol: Protocol) -> None:
+    _workshop.check_unbroken(protocol)
+
+
+def _try_out(mutant: Mutant) -> Verdict:
+    return _workshop.try_out(mutant)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.mutation_check",
+        description="Breaks each handler in turn, and tells which test notices it.",
+        epilog="example: python -m benchmarks.mutation_check --protocol simple",
+    )
+    names = [protocol.name for protocol in PROTOCOLS]
+    parser.add_argument("--protocol", action="append", choices=names, help="default: all")
+    parser.add_argument("--workers", type=int, default=2, help="processes (default: 2)")
+    parser.add_argument("--limit", type=int, default=LIMIT_S, help=f"seconds a stage of tests (default: {LIMIT_S})")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="also write the list, such as docs/mutations.md")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""What is broken, and which tests must notice it, fastest first."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.mutations.methods import checked
+from benchmarks.mutations.operators import breakages
+
+_TESTS = "tests/python_protocol"
+_SCENARIOS = "tests/test_scenarios.py"
+_BROKERS = (f"{_TESTS}/brokers",)
+_MOVING = f"{_TESTS}/test_moving_trees.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """A protocol's modules and tests: files or folders below the root. `slow` tests run if no other has failed."""
+
+    name: str
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+    slow: tuple[str, ...]
+
+
+PROTOCOLS = (
+    Protocol("simple", ("python_protocol/simple",), (f"{_TESTS}/simple",), (*_BROKERS, _SCENARIOS)),
+    Protocol("phoenix", ("python_protocol/phoenix",), (f"{_TESTS}/phoenix",), (*_BROKERS, _SCENARIOS)),
+    Protocol(
+        "first-approach",
+        ("python_protocol/first_approach",),
+        (f"{_TESTS}/first_approach",),
+        (*_BROKERS, _SCENARIOS, _MOVING),
+    ),
+    Protocol("mft", ("python_protocol/mft",), (f"{_TESTS}/mft",), (*_BROKERS, _SCENARIOS, _MOVING)),
+    Protocol("aodv", ("python_protocol/aodv",), (f"{_TESTS}/aodv",), (_SCENARIOS,)),
+    Protocol(
+        "election",
+        ("python_protocol/election",),
+        (f"{_TESTS}/test_election.py",),
+        (f"{_TESTS}/test_election_network.py", _SCENARIOS),
+    ),
+    Protocol(
+        "brokers",
+        ("python_protocol/brokers",),
+        (*_BROKERS, *(f"{_TESTS}/{one}" for one in ("simple", "first_approach", "mft"))),
+        (f"{_TESTS}/phoenix", _SCENARIOS, _MOVING),
+    ),
+    Protocol(
+        "link",
+        ("python_protocol/link.py",),
+        (f"{_TESTS}/test_link.py",),
+        (f"{_TESTS}/mft", f"{_TESTS}/aodv"),
+    ),
+    Protocol(
+        "given-tree",
+        ("python_protocol/given_tree.py",),
+        (f"{_TESTS}/test_given_tree.py",),
+        (*_BROKERS, _SCENARIOS),
+    ),
+)
+SLOW_FILES = ("test_network.py", "test_loop_freedom.py", "test_migrations.py", "test_messages.py")
+"""Property tests over whole networks, and of bytes: they wait for the others of their folder."""
+
+
+class Mutant(NamedTuple):
+    """A module with one method broken."""
+
+    protocol: str
+    module: str
+    line: int
+    method: str
+    what: str
+    source: str
+
+
+def mutants(root: Path) -> Iterator[Mutant]:
+    """All of all protocols, module by module, method by method."""
+    sources = {path: (root / path).read_text() for one in PROTOCOLS for path in _modules(root, one)}
+    owners = {path: one.name for one in PROTOCOLS for path in _modules(root, one)}
+    trees = {path: ast.parse(source) for path, source in sources.items()}
+    for path, (method, node) in checked(trees):
+        for line, what, source in breakages(sources[path], node):
+            yield Mutant(owners[path], path, line, method, what, source)
+
+
+def stages(root: Path, protocol: Protocol, module: str | None = None) -> list[list[str]]:
+    """The test files of a protocol as pytest is given them, in two stages; a module's own file goes first."""
+    first = [path for place in protocol.tests for path in _test_files(root, place)]
+    slow = [path for path in first if Path(path).name in SLOW_FILES]
+    later = slow + [path for place in protocol.slow for path in _test_files(root, place)]
+    own = None if module is None else f"test_{Path(module).name}"
+    first = sorted((path for path in first if path not in slow), key=lambda path: Path(path).name != own)
+    return [stage for stage in (first, later) if stage]
+
+
+def _modules(root: Path, protocol: Protocol) -> list[str]:
+    return [path for place in protocol.modules for path in _files(root, place, "*.py")]
+
+
+def _test_files(root: Path, place: str) -> list[str]:
+    return _files(root, place, "test_*.py")
+
+
+def _files(root: Path, place: str, pattern: str) -> list[str]:
+    if (root / place).is_file():
+        return [place]
+    return sorted(path.relative_to(root).as_posix() for path in (root / place).glob(pattern))

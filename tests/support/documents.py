@@ -1,0 +1,36 @@
+"""Reads the tables of a Markdown document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+Row = Mapping[str, str]
+"""A row of a table: its cells by the names of their columns."""
+
+
+def section(document: Path, title: str) -> str:
+    """The part under the one heading of the second level that has these words in it."""
+    parts = document.read_text(encoding="utf-8").split("\n## ")[1:]
+    found = [part for part in parts if title in part.partition("\n")[0]]
+    assert len(found) == 1, f"{document.name} has {len(found)} sections {title!r}"
+    return found[0]
+
+
+def rows(text: str, first_column: str) -> Iterator[Row]:
+    """The rows of all tables whose first column has that name."""
+    head: list[str] = []
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line[1:-1].split("|")]
+        if not line.startswith("|"):
+            head = []
+        elif not head:
+            head = cells
+        elif head[0] == first_column and set(line) != set("|-"):
+            yield dict(zip(head, cells, strict=True))
+
+
+def quoted(text: str) -> list[str]:
+    """What stands there as code."""
+    return re.findall(r"`([^`]+)`", text)
