@@ -8,9 +8,9 @@ Broken are the methods in the handler tables and all that they are made of, in e
 `benchmarks.mutations.operators` knows. A mutant is noticed if a test of its protocol fails, dies or does not end. The
 exit code is 1 if one is not noticed, unless `equivalent.toml` says why it cannot be; and 2 if nothing can be concluded.
 
-There are libraries for this. mutmut has a fixed set of operators, none of which empties a method or knows hops, and
-breaks all of a file; cosmic-ray takes operators of one's own, but starts pytest anew for each mutant: two seconds of
-imports for a test that takes milliseconds, which makes half an hour of what takes minutes here.
+There are libraries for this. mutmut's operators are fixed: none empties a method or knows hops. cosmic-ray takes
+operators of one's own, but starts pytest anew for each mutant, whose imports take several times as long as the tests
+that notice most of them.
 """
 
 from __future__ import annotations
