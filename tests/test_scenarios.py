@@ -33,6 +33,7 @@ TWINS = [
     ("figure_1d", "mft_figure_1d"),
     ("figure_1d", "figure_1d_connected_only_off"),
     ("first_approach_phantom", "mft_no_phantom"),
+    ("first_approach_there_and_back", "mft_there_and_back"),
     *((f"{name}_off", f"{name}_on") for name in OPTIONS),
 ]
 """Transcripts of the same network and commands, with another agent or parameter."""
