@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge.ini import values
+from python_protocol.filters import Filter, parse_filter
 from python_protocol.roles import Role
 from python_protocol.simtime import MILLISECOND, SECOND, format_time
 
@@ -50,6 +51,13 @@ def test_settings_of_the_application_are_read() -> None:
     assert values.roles('"publisher broker"') == Role.PUBLISHER | Role.BROKER
     assert values.attributes("\"topic = 'news' and price = 3\"") == (("price", 3), ("topic", "news"))
     assert values.assignments('"b=1s a=x"') == (("a", "x"), ("b", "1s"))
+
+
+def test_several_filters_have_semicolons_between_them() -> None:
+    """One in a text is a part of it."""
+    one, other = parse_filter("topic = 'a;b' and price < 3"), parse_filter("topic = 'c'")
+    assert values.filters("\"topic = 'a;b' and price < 3; topic = 'c'\"") == (one, other)
+    assert values.filters('"all"') == (Filter(),)
 
 
 def test_coordinates_can_be_drawn() -> None:
