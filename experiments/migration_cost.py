@@ -40,7 +40,8 @@ def migration_table(measured: Measurements) -> str:
     sections = []
     for metric in _LISTED:
         rows = [[*place, *_cells(measured, metric, place)] for place in places]
-        sections.append(f"## {catalogue.TITLES[metric].capitalize()}\n\n{_markdown(head, rows)}")
+        title = catalogue.TITLES[metric]
+        sections.append(f"## {title[0].upper()}{title[1:]}\n\n{_markdown(head, rows)}")
     return "\n".join(sections)
 
 
