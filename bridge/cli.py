@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bridge.backends import BACKENDS
 from bridge.errors import RoambusError, UserError
 from bridge.interrupts import termination_interrupts
 
@@ -47,10 +48,13 @@ LEVEL = click.option(
 )
 BACKEND = click.option(
     "--backend",
-    type=click.Choice(["radio", "castalia", "ideal"]),
-    default="radio",
+    type=click.Choice(BACKENDS),
+    default=BACKENDS[0],
     show_default=True,
     help="The embedded radio, real Castalia (see roambus doctor), or ideal links.",
+)
+SWEEP_BACKEND = click.option(
+    "--backend", type=click.Choice(BACKENDS), help=f"Likewise.  [default: the sweep's own, or {BACKENDS[0]}]"
 )
 DEADLINE = click.option(
     "--deadline",
@@ -338,7 +342,7 @@ def doctor() -> None:
     try:
         from rich.console import Console
 
-        from bridge.doctor import BACKENDS, examine, report
+        from bridge.doctor import examine, report
     except ImportError as error:
         raise UserError(f"{error}: install roambus anew, with everything that it needs") from None
     diagnosis = examine()
@@ -385,7 +389,7 @@ def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
 @click.option("--seeds", type=click.IntRange(1), help="How many seeds, instead of the sweep's own.")
 @WORKERS
 @LEVEL
-@BACKEND
+@SWEEP_BACKEND
 @DEADLINE
 @click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
 @click.option("--out", type=FOLDER, help="Results folder.  [default: results/NAME]")
@@ -395,7 +399,7 @@ def sweep(
     seeds: int | None,
     workers: int,
     level: str,
-    backend: str,
+    backend: str | None,
     deadline: float | None,
     retry_failed: bool,
     out: Path | None,
@@ -409,7 +413,7 @@ def sweep(
 
     chosen = override(read_sweep(sweep), _pairs("--set", settings), seeds)
     folder = out or Path("results", Path(sweep).stem)
-    factory = _factory(backend, deadline, batching=True)
+    factory = _factory(backend or chosen.backend, deadline, batching=True)
     _report_problems(_sweep(chosen, folder, workers, level, retry_failed, factory))
 
 

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_lowercase
 
 from bridge.errors import UserError
-from experiments.measurements import CONFIG, SPEED, Measurements, read_measurements
+from experiments.figure_plan import Line, Plan, agent_lines, agent_name, cut, slug
+from experiments.measurements import CONFIG, SPEED, SUBSCRIPTIONS, Measurements, read_measurements
+from experiments.migration_cost import TABLE_FILE, migration_plans, migration_table
 from experiments.plot import Figure, Series, draw
 from spark import catalogue
 from spark.layout import AGENT, FIGURES_FOLDER
 from spark.points import HALF_WIDTH, MEAN, N
+from spark.tables import replace_file
 
 THESIS_SPEED, THESIS_CONFIG = "8", "C16"
 """Where the thesis cuts through its sweep: the speed of figures 4.5a to 4.8, the size of figure 4.5b."""
 
-_AGENT_NAMES = {"mft": "MFT-PubSub", "aodv": "AODV"}
-_AXIS_TITLES = {CONFIG: "configuration", SPEED: "speed (m/s)"}
-_LOGARITHMIC = (catalogue.DELAY_MEAN_S, catalogue.MESSAGES_PER_NODE)
+_AXIS_TITLES = {CONFIG: "configuration", SPEED: "speed (m/s)", SUBSCRIPTIONS: "subscriptions a subscriber"}
+_LOGARITHMIC = (
+    catalogue.DELAY_MEAN_S,
+    catalogue.MESSAGES_PER_NODE,
+    catalogue.MESSAGES_PER_MIGRATION,
+    catalogue.BYTES_PER_MIGRATION,
+    catalogue.MIGRATION_MESSAGE_MEAN_B,
+)
 _SHARES = (catalogue.DELIVERY_RATE_THESIS, catalogue.DELIVERY_RATE_ALL)
 _ROLES = {
     "brokers": catalogue.MESSAGES_PER_BROKER,
@@ -29,60 +35,49 @@ _ROLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A line of a plan: the points at `place`, of the plan's metric unless it has its own."""
-
-    label: str
-    place: dict[str, str]
-    metric: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """What a figure is to show, before any number is looked up."""
-
-    name: str
-    title: str
-    metric: str
-    x: str
-    lines: list[_Line]
-
-
 def draw_figures(results: Path) -> list[Path]:
     """Draws every figure that the metrics below `results` allow, as PNG and SVG; returns the files.
 
-    Raises UserError if there are no metrics, or nowhere to write.
+    What migrations cost has a table beside its figures. Raises UserError if there are no metrics, or nowhere to write.
     """
     folder = results / FIGURES_FOLDER
-    figures = plan_figures(read_measurements(results))
+    measured = read_measurements(results)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return [path for figure in figures for path in draw(figure, folder)]
+        drawn = [path for figure in plan_figures(measured) for path in draw(figure, folder)]
+        return [*drawn, *_write_table(measured, folder)]
     except OSError as error:
         raise UserError(f"{folder}: {error.strerror or error}: make room or give a folder you can write to") from None
 
 
 def plan_figures(measured: Measurements) -> list[Figure]:
     """The figures of a sweep, in the order of the report; those without any value are left out."""
-    plans = _thesis_plans(measured) if measured.is_thesis() else _generic_plans(measured)
-    figures = (_look_up(measured, plan) for plan in plans)
+    figures = (_look_up(measured, plan) for plan in _plans(measured))
     return [figure for figure in figures if figure.series]
 
 
-def agent_name(agent: str) -> str:
-    """What figures call an agent."""
-    return _AGENT_NAMES.get(agent, agent)
+def _plans(measured: Measurements) -> Iterator[Plan]:
+    if measured.is_thesis():
+        return _thesis_plans(measured)
+    return migration_plans(measured) if measured.is_migration_cost() else _generic_plans(measured)
+
+
+def _write_table(measured: Measurements, folder: Path) -> list[Path]:
+    if not measured.is_migration_cost():
+        return []
+    table, file = migration_table(measured), folder / TABLE_FILE
+    replace_file(file, lambda path: path.write_text(table, encoding="utf-8"))
+    return [file]
 
 
 # The thesis' figures
 
 
-def _thesis_plans(measured: Measurements) -> Iterator[_Plan]:
-    speed, config = _cut(measured, SPEED, THESIS_SPEED), _cut(measured, CONFIG, THESIS_CONFIG)
+def _thesis_plans(measured: Measurements) -> Iterator[Plan]:
+    speed, config = cut(measured, SPEED, THESIS_SPEED), cut(measured, CONFIG, THESIS_CONFIG)
     at_speed = f"at {speed} m/s" + ("" if speed == THESIS_SPEED else f" (in the thesis: {THESIS_SPEED} m/s)")
     at_config = f"at {config}" + ("" if config == THESIS_CONFIG else f" (in the thesis: {THESIS_CONFIG})")
-    by_config, by_speed = _agent_lines(measured, {SPEED: speed}), _agent_lines(measured, {CONFIG: config})
+    by_config, by_speed = agent_lines(measured, {SPEED: speed}), agent_lines(measured, {CONFIG: config})
     yield from _delivery_rates(measured, catalogue.DELIVERY_RATE_THESIS, "")
     yield from _delivery_rates(measured, catalogue.DELIVERY_RATE_ALL, "-all")
     yield _numbered("4.5a", catalogue.DELIVERED, at_speed, CONFIG, by_config)
@@ -93,60 +88,50 @@ def _thesis_plans(measured: Measurements) -> Iterator[_Plan]:
     yield _numbered("4.8", catalogue.MESSAGES_PER_NODE, at_speed, CONFIG, by_config)
     yield from _messages_by_role(measured, speed, at_speed)
     title = f"Energy per node {at_speed}"
-    yield _Plan("energy-per-node", title, catalogue.ENERGY_PER_NODE_MJ, CONFIG, by_config)
+    yield Plan("energy-per-node", title, catalogue.ENERGY_PER_NODE_MJ, CONFIG, by_config)
 
 
-def _cut(measured: Measurements, axis: str, wanted: str) -> str:
-    """The value at which the thesis cuts the axis, or the largest there is."""
-    values = measured.values(axis)
-    return wanted if wanted in values else values[-1]
+def _numbered(number: str, metric: str, at: str, x: str, lines: list[Line]) -> Plan:
+    return Plan(f"figure-{number}", f"Figure {number}: {catalogue.TITLES[metric]} {at}", metric, x, lines)
 
 
-def _agent_lines(measured: Measurements, place: dict[str, str]) -> list[_Line]:
-    return [_Line(agent_name(agent), {**place, AGENT: agent}) for agent in measured.agents]
-
-
-def _numbered(number: str, metric: str, at: str, x: str, lines: list[_Line]) -> _Plan:
-    return _Plan(f"figure-{number}", f"Figure {number}: {catalogue.TITLES[metric]} {at}", metric, x, lines)
-
-
-def _delivery_rates(measured: Measurements, metric: str, suffix: str) -> Iterator[_Plan]:
+def _delivery_rates(measured: Measurements, metric: str, suffix: str) -> Iterator[Plan]:
     """Figure 4.4: a panel an agent, a line a speed."""
     for letter, agent in zip(ascii_lowercase, measured.agents, strict=False):
-        lines = [_Line(f"{speed} m/s", {AGENT: agent, SPEED: speed}) for speed in measured.values(SPEED)]
+        lines = [Line(f"{speed} m/s", {AGENT: agent, SPEED: speed}) for speed in measured.values(SPEED)]
         title = f"Figure 4.4{letter}: {catalogue.TITLES[metric]}, {agent_name(agent)}"
-        yield _Plan(f"figure-4.4{letter}{suffix}", title, metric, CONFIG, lines)
+        yield Plan(f"figure-4.4{letter}{suffix}", title, metric, CONFIG, lines)
 
 
-def _messages_by_role(measured: Measurements, speed: str, at_speed: str) -> Iterator[_Plan]:
+def _messages_by_role(measured: Measurements, speed: str, at_speed: str) -> Iterator[Plan]:
     """A panel an agent, a line a role."""
     for agent in measured.agents:
-        lines = [_Line(role, {AGENT: agent, SPEED: speed}, metric) for role, metric in _ROLES.items()]
+        lines = [Line(role, {AGENT: agent, SPEED: speed}, metric) for role, metric in _ROLES.items()]
         title = f"Messages per node by role, {agent_name(agent)}, {at_speed}"
-        yield _Plan(f"messages-by-role-{_slug(agent)}", title, catalogue.MESSAGES_PER_NODE, CONFIG, lines)
+        yield Plan(f"messages-by-role-{slug(agent)}", title, catalogue.MESSAGES_PER_NODE, CONFIG, lines)
 
 
 # Any sweep's figures
 
 
-def _generic_plans(measured: Measurements) -> Iterator[_Plan]:
+def _generic_plans(measured: Measurements) -> Iterator[Plan]:
     """A figure a metric over the first axis, a line for each agent and value of the second; others at their first."""
     x, *others = measured.axes or [AGENT]
     place = {axis: measured.values(axis)[0] for axis in others[1:]}
     lines = _generic_lines(measured, others[:1], place)
     at = "".join(f", {axis} {value}" for axis, value in place.items())
     for metric in catalogue.METRICS:
-        yield _Plan(_slug(metric.column), metric.title + at, metric.column, x, lines)
+        yield Plan(slug(metric.column), metric.title + at, metric.column, x, lines)
 
 
-def _generic_lines(measured: Measurements, second: Sequence[str], place: dict[str, str]) -> list[_Line]:
+def _generic_lines(measured: Measurements, second: Sequence[str], place: dict[str, str]) -> list[Line]:
     if not measured.axes:
-        return [_Line("", {})]
+        return [Line("", {})]
     if not second:
-        return _agent_lines(measured, place)
+        return agent_lines(measured, place)
     axis = second[0]
     return [
-        _Line(f"{agent_name(agent)}, {axis} {value}", {**place, AGENT: agent, axis: value})
+        Line(f"{agent_name(agent)}, {axis} {value}", {**place, AGENT: agent, axis: value})
         for agent in measured.agents
         for value in measured.values(axis)
     ]
@@ -155,7 +140,7 @@ def _generic_lines(measured: Measurements, second: Sequence[str], place: dict[st
 # From plan to numbers
 
 
-def _look_up(measured: Measurements, plan: _Plan) -> Figure:
+def _look_up(measured: Measurements, plan: Plan) -> Figure:
     series = (_series(measured, line, line.metric or plan.metric, plan.x) for line in plan.lines)
     return Figure(
         name=plan.name,
@@ -170,12 +155,7 @@ def _look_up(measured: Measurements, plan: _Plan) -> Figure:
     )
 
 
-def _series(measured: Measurements, line: _Line, metric: str, x: str) -> Series:
+def _series(measured: Measurements, line: Line, metric: str, x: str) -> Series:
     rows = measured.point(metric, **line.place).set_index(x)
     rows = rows.loc[[value for value in measured.values(x) if value in rows.index]]
     return Series(line.label, tuple(rows.index), tuple(rows[MEAN]), tuple(rows[HALF_WIDTH]), tuple(rows[N]))
-
-
-def _slug(text: str) -> str:
-    """`text` as a part of a file's name."""
-    return re.sub(r"[^\w.+-]|_", "-", text)

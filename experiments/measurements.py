@@ -15,6 +15,8 @@ from spark.points import METRIC, axes_of, natural_order
 
 CONFIG, SPEED = "config", "speed"
 THESIS_AXES = [CONFIG, SPEED]
+MOVING, BROKERS, SUBSCRIPTIONS = "moving", "brokers", "subscriptions"
+MIGRATION_COST_AXES = [MOVING, BROKERS, SUBSCRIPTIONS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,10 @@ class Measurements:
     def is_thesis(self) -> bool:
         """Whether the sweep has the axes of the thesis' evaluation, and so can have its figures."""
         return self.axes == THESIS_AXES
+
+    def is_migration_cost(self) -> bool:
+        """Whether the sweep has the axes of the comparison of migrations, and so can have its figures."""
+        return self.axes == MIGRATION_COST_AXES
 
 
 def read_measurements(results: Path) -> Measurements:

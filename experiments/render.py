@@ -25,6 +25,7 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from bridge.errors import UserError
 from bridge.ini.values import quote
+from experiments.random_tree import migrating_tree
 from python_protocol.parameters import unknown
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -118,7 +119,7 @@ def _environment(folder: Path) -> SandboxedEnvironment:
         finalize=_finalize,
     )
     environment.filters["quoted"] = _quoted
-    environment.globals = {"fail": _fail, "range": range}
+    environment.globals = {"fail": _fail, "migrating_tree": migrating_tree, "range": range}
     return environment
 
 

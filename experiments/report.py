@@ -13,7 +13,8 @@ import jinja2
 from bridge.errors import UserError
 from experiments.claims import Claim, check_claims
 from experiments.evidence import Verdict
-from experiments.figures import agent_name, draw_figures, plan_figures
+from experiments.figure_plan import agent_name
+from experiments.figures import draw_figures, plan_figures
 from experiments.measurements import Measurements, read_measurements
 from experiments.plot import Figure
 from experiments.summary import commands, facts, metrics_table, sent_table

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.figures import agent_name
+from experiments.figure_plan import agent_name
 from experiments.measurements import Measurements
 from spark import catalogue
 from spark.layout import AGENT

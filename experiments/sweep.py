@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bridge.backends import BACKENDS
 from bridge.errors import UserError
 from experiments.render import check_variables
 from python_protocol.parameters import unknown
@@ -49,6 +50,8 @@ class Sweep:
     axes: tuple[Axis, ...] = ()
     seeds: tuple[int, ...] = (0,)
     fixed: Mapping[str, Scalar] = dataclasses.field(default_factory=dict)
+    backend: str = BACKENDS[0]
+    """The one that it is run on unless another one is asked for."""
 
 
 @dataclass(frozen=True, slots=True)

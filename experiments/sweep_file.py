@@ -2,6 +2,7 @@
 
 template = "thesis"              a name of ours, or a path beside the sweep
 seeds = 10                       seeds 0 to 9
+backend = "ideal"                unless the command line names another one; left out: radio
 [set]                            variables of the template that stay the same
 [axes]
 speed = [2, 4]                   a variable and its values
@@ -18,6 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from bridge.backends import BACKENDS
 from bridge.errors import UserError
 from experiments.render import find_template
 from experiments.sweep import AgentChoice, Axis, Scalar, Sweep, plain_axis, seed_range, text_of, validate
@@ -46,7 +48,7 @@ def _find_sweep(name: str) -> Path:
     raise UserError(f"{unknown('sweep', name, known)}; or give the path of a file")
 
 
-_KEYS = ("template", "seeds", "set", "axes", "agents")
+_KEYS = ("template", "seeds", "backend", "set", "axes", "agents")
 
 
 def _build(path: Path, content: Mapping[str, Any]) -> Sweep:
@@ -59,8 +61,15 @@ def _build(path: Path, content: Mapping[str, Any]) -> Sweep:
         agents=tuple(_agent(path, *item) for item in _table(path, "agents", content).items()),
         axes=tuple(_axis(path, *item) for item in _table(path, "axes", content).items()),
         seeds=seed_range(str(path), content.get("seeds", 1)),
+        backend=_backend(path, content.get("backend", BACKENDS[0])),
         fixed={name: _scalar(path, f"set.{name}", value) for name, value in _table(path, "set", content).items()},
     )
+
+
+def _backend(path: Path, name: object) -> str:
+    if name not in BACKENDS:
+        raise UserError(f"{path}: {unknown('backend', str(name), dict.fromkeys(BACKENDS))}")
+    return str(name)
 
 
 def _template(path: Path, name: object) -> Path:

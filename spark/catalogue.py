@@ -20,6 +20,11 @@ MESSAGES_PER_PUBLISHER = "messages_per_publisher"
 MESSAGES_PER_SUBSCRIBER = "messages_per_subscriber"
 MESSAGES_PER_BROKER = "messages_per_broker"
 ENERGY_PER_NODE_MJ = "energy_per_node_mj"
+MIGRATIONS = "migrations"
+MESSAGES_PER_MIGRATION = "messages_per_migration"
+BYTES_PER_MIGRATION = "bytes_per_migration"
+MIGRATION_MESSAGE_MEAN_B = "migration_message_mean_b"
+MIGRATION_MESSAGE_MAX_B = "migration_message_max_b"
 SENT_PREFIX = "sent_"
 """`sent_RREQ` is the number of packets of message type RREQ."""
 
@@ -50,7 +55,18 @@ METRICS = (
     Metric(MESSAGES_PER_SUBSCRIBER, "messages per subscriber", "The same over subscribers that are no brokers."),
     Metric(MESSAGES_PER_BROKER, "messages per broker", "The same over brokers, whatever else they are."),
     Metric(ENERGY_PER_NODE_MJ, "energy per node (mJ)", "Energy used in the whole run, mean over nodes."),
+    Metric(
+        MIGRATIONS, "migrations", "Times that a node which once had a parent, or a client a broker, gets one again."
+    ),
+    Metric(
+        MESSAGES_PER_MIGRATION,
+        "messages per migration",
+        "Messages since the first migration, notifications and upkeep left out, over the number of migrations.",
+    ),
+    Metric(BYTES_PER_MIGRATION, "bytes per migration", "Bytes of these messages, without headers, likewise."),
+    Metric(MIGRATION_MESSAGE_MEAN_B, "bytes per message of migrations", "Bytes of these messages, their mean."),
+    Metric(MIGRATION_MESSAGE_MAX_B, "largest message of migrations (B)", "Bytes of the longest of these messages."),
 )
 TITLES = {metric.column: metric.title for metric in METRICS}
-COUNTS = (EXPECTED, ATTEMPTED, DELIVERED, DUPLICATES, UNEXPECTED, MESSAGES)
+COUNTS = (EXPECTED, ATTEMPTED, DELIVERED, DUPLICATES, UNEXPECTED, MESSAGES, MIGRATIONS)
 """Metrics that are 0, not unknown, in a run in which nothing of the kind happened."""

@@ -18,6 +18,10 @@ SENT = "sent"
 """The column that maps each message type to the number of packets sent."""
 
 _SUBSCRIBER = "subscriber"
+_FIRST_MIGRATION_S = "first_migration_s"
+_BYTES = "bytes_sent"
+_NOT_OF_MIGRATIONS = ("PUB", "REP", "HEARTBEAT", "ACK")
+"""Message types of notifications, and of what keeps tree and links up whether or not anything moves."""
 _ROLES = ("publisher", "subscriber", "broker")
 """A node with several roles counts as the last of them."""
 
@@ -27,7 +31,12 @@ def run_metrics(traces: DataFrame) -> DataFrame:
 
     `traces` has the columns of `spark.schema` and `run`. A metric without anything to measure is null.
     """
-    parts = (_delivery_metrics(_pairs(traces)), _node_metrics(_nodes(traces)), _sent(traces))
+    parts = (
+        _delivery_metrics(_pairs(traces)),
+        _node_metrics(_nodes(traces)),
+        _migration_metrics(traces),
+        _sent(traces),
+    )
     joined = reduce(lambda whole, part: whole.join(part, RUN, "full"), parts)
     return joined.na.fill(0, list(catalogue.COUNTS))
 
@@ -129,6 +138,44 @@ def _sent(traces: DataFrame) -> DataFrame:
     counts = traces.where(F.col(schema.EVENT) == schema.SEND).groupBy(RUN, kind.alias("kind")).count()
     entries = F.array_sort(F.collect_list(F.struct("kind", "count")))
     return counts.groupBy(RUN).agg(F.map_from_entries(entries).alias(SENT))
+
+
+# Migrations: one row for each run in which anybody has a parent
+
+
+def _migration_metrics(traces: DataFrame) -> DataFrame:
+    """What they cost: all that was sent from the first one on, but for notifications and upkeep."""
+    migrations = F.broadcast(_migrations(traces))
+    messages, size = F.col(catalogue.MESSAGES_PER_MIGRATION), F.col(_BYTES)
+    return migrations.join(_sent_since(traces, migrations), RUN, "left").select(
+        RUN,
+        catalogue.MIGRATIONS,
+        F.try_divide(F.coalesce(messages, F.lit(0)), catalogue.MIGRATIONS).alias(catalogue.MESSAGES_PER_MIGRATION),
+        F.try_divide(F.coalesce(size, F.lit(0)), catalogue.MIGRATIONS).alias(catalogue.BYTES_PER_MIGRATION),
+        F.try_divide(size, messages).alias(catalogue.MIGRATION_MESSAGE_MEAN_B),
+        catalogue.MIGRATION_MESSAGE_MAX_B,
+    )
+
+
+def _migrations(traces: DataFrame) -> DataFrame:
+    """How often a node gets a parent after its first one, and when that happens first."""
+    rows = traces.where((F.col(schema.EVENT) == schema.MIGRATE) & F.col(schema.PEER).isNotNull())
+    nodes = rows.groupBy(RUN, schema.NODE).agg(F.array_sort(F.collect_list(schema.TIME_S)).alias("times"))
+    return nodes.groupBy(RUN).agg(
+        F.sum(F.size("times") - 1).alias(catalogue.MIGRATIONS),
+        F.min(F.get("times", 1)).alias(_FIRST_MIGRATION_S),
+    )
+
+
+def _sent_since(traces: DataFrame, migrations: DataFrame) -> DataFrame:
+    kind = F.coalesce(F.col(schema.MESSAGE_TYPE), F.lit(""))
+    sent = traces.where((F.col(schema.EVENT) == schema.SEND) & ~kind.isin(*_NOT_OF_MIGRATIONS))
+    since = sent.join(migrations, RUN).where(F.col(schema.TIME_S) >= F.col(_FIRST_MIGRATION_S))
+    return since.groupBy(RUN).agg(
+        F.count("*").alias(catalogue.MESSAGES_PER_MIGRATION),
+        F.sum(schema.BYTES).alias(_BYTES),
+        F.max(schema.BYTES).alias(catalogue.MIGRATION_MESSAGE_MAX_B),
+    )
 
 
 def _billionths(value: Column) -> Column:

@@ -264,7 +264,7 @@ APPLICATION = (
     Key("Application.agentParameters", values.assignments, '""', '"name=value name=value", the agent\'s own'),
     Key("Application.processingDelay", values.duration, "0s", "from an input to its outputs, with unit"),
     Key("Application.roles", values.roles, '""', "any of publisher, subscriber, broker"),
-    Key("Application.filter", values.filter_, '"all"', "what a subscriber subscribes to"),
+    Key("Application.filter", values.filters, '"all"', "what a subscriber subscribes to; several with ; between them"),
     Key("Application.unicast", values.boolean, "false", "subscribe to what has the attribute destination = own id"),
     Key("Application.subscribeAt", values.duration, "0s", "when a subscriber subscribes, with unit"),
     Key("Application.publishInterval", values.duration, "0s", "of a publisher, with unit; 0s: publishes nothing"),

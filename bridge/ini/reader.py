@@ -206,7 +206,7 @@ class ScenarioReader:
         return levels[0] if power is None else power
 
     def _workload(self) -> Workload:
-        subscriptions = [self._subscription(node) for node in self._with_role(Role.SUBSCRIBER)]
+        subscriptions = [one for node in self._with_role(Role.SUBSCRIBER) for one in self._subscriptions(node)]
         addressed = [node for node in self._keys.nodes if self._keys.node(node, "Application.unicast")]
         subscriptions += [self._subscription_to(addressed_to(node), node) for node in addressed]
         publishers = [node for node in self._with_role(Role.PUBLISHER) if self._keys.node(node, _PUBLISH_INTERVAL)]
@@ -215,8 +215,8 @@ class ScenarioReader:
     def _with_role(self, role: Role) -> list[NodeId]:
         return [node for node in self._keys.nodes if role in self._keys.node(node, "Application.roles")]
 
-    def _subscription(self, node: NodeId) -> Subscription:
-        return self._subscription_to(self._keys.node(node, "Application.filter"), node)
+    def _subscriptions(self, node: NodeId) -> list[Subscription]:
+        return [self._subscription_to(wanted, node) for wanted in self._keys.node(node, "Application.filter")]
 
     def _subscription_to(self, wanted: Filter, node: NodeId) -> Subscription:
         return Subscription(node, self._keys.node(node, "Application.subscribeAt"), wanted)

@@ -19,6 +19,8 @@ Reader = Callable[[str], Any]
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _UNIFORM = re.compile(r"uniform\(\s*([^,()]+?)\s*,\s*([^,()]+?)\s*\)")
+_FILTER_SEPARATOR = r";(?=(?:[^']*'[^']*')*[^']*$)"
+"""A semicolon that is in no text."""
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 
@@ -134,9 +136,9 @@ def roles(text: str) -> Role:
     return parse_roles(string(text))
 
 
-def filter_(text: str) -> Filter:
-    """Reads "topic = 'news' and price < 10"."""
-    return parse_filter(string(text))
+def filters(text: str) -> tuple[Filter, ...]:
+    """Reads "topic = 'news' and price < 10; topic = 'weather'"."""
+    return tuple(map(parse_filter, re.split(_FILTER_SEPARATOR, string(text))))
 
 
 def attributes(text: str) -> tuple[tuple[str, Value], ...]:

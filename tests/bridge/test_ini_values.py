@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge.ini import values
+from python_protocol.filters import Filter, parse_filter
 from python_protocol.roles import Role
 from python_protocol.simtime import MILLISECOND, SECOND, format_time
 
@@ -52,6 +53,13 @@ def test_settings_of_the_application_are_read() -> None:
     assert values.assignments('"b=1s a=x"') == (("a", "x"), ("b", "1s"))
 
 
+def test_several_filters_have_semicolons_between_them() -> None:
+    """One in a text is a part of it."""
+    one, other = parse_filter("topic = 'a;b' and price < 3"), parse_filter("topic = 'c'")
+    assert values.filters("\"topic = 'a;b' and price < 3; topic = 'c'\"") == (one, other)
+    assert values.filters('"all"') == (Filter(),)
+
+
 def test_coordinates_can_be_drawn() -> None:
     """uniform(a, b) stands for a number for each node."""
     assert values.coordinate("uniform(0, 30)") == values.Uniform(0.0, 30.0)
@@ -79,7 +87,8 @@ def test_coordinates_can_be_drawn() -> None:
         (values.duration, "7 parsecs"),
         (values.power, '"loud"'),
         (values.roles, '"listener"'),
-        (values.filter_, '"topic is news"'),
+        (values.filters, '"topic is news"'),
+        (values.filters, '"price < 3; topic is news"'),
         (values.attributes, '"price < 3"'),
         (values.attributes, '"price = 3 and price = 4"'),
         (values.assignments, '"rate"'),

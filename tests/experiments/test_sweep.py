@@ -83,6 +83,12 @@ def test_an_agents_file_may_lie_beside_the_sweep(tmp_path: Path) -> None:
     assert read_sweep(written(tmp_path, text)).agents[1].agent == str(tmp_path / "mine.py:Mine")
 
 
+def test_a_sweep_can_be_for_one_backend(sweep: Sweep, tmp_path: Path) -> None:
+    """Otherwise it is for the embedded radio."""
+    assert sweep.backend == "radio"
+    assert read_sweep(written(tmp_path, f'backend = "ideal"\n{GOOD}')).backend == "ideal"
+
+
 def test_seeds_change_slowest(sweep: Sweep) -> None:
     """A sweep that is stopped early has every point, with fewer seeds."""
     seeds = [point.seed for point in expand(sweep)]
@@ -135,6 +141,7 @@ def test_a_wrong_setting_is_named(sweep: Sweep, settings: dict[str, str], messag
         ("time_limit =", "time_limits =", "set: unknown variable .* 'time_limits': did you mean 'time_limit'"),
         ("time_limit = 100", "speed = 3", "'speed' is set in set and in axes.speed"),
         ("time_limit = 100", "time_limit = [1]", "set.time_limit: .* is neither number, text nor truth value"),
+        ("seeds = 2", 'backend = "idael"', "unknown backend 'idael': did you mean 'ideal'"),
         ("seeds = 2", "seeds = 0", "seeds: 0 is not a number of seeds"),
         ('"thesis"', "3", "template: give the name or the path"),
         ("[2, 4.5]", "[]", "axes.speed: give a list of values, or names"),

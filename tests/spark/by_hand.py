@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from spark import catalogue as c
 from spark import schema
 
+UPKEEP = ("PUB", "REP", "HEARTBEAT", "ACK")
 Rows = list[dict[str, Any]]
 Pair = tuple[str, int]
 
@@ -18,7 +19,7 @@ Pair = tuple[str, int]
 def metrics(file: Path) -> dict[str, Any]:
     """Every metric of the catalogue, and `sent` by message type; None where there is nothing to measure."""
     rows: Rows = pq.read_table(file).to_pylist()
-    return {**_delivery(rows), **_effort(rows)}
+    return {**_delivery(rows), **_effort(rows), **_migrations(rows)}
 
 
 def _of(rows: Rows, event: str) -> Rows:
@@ -77,6 +78,27 @@ def _effort(rows: Rows) -> dict[str, Any]:
         c.MESSAGES_PER_BROKER: per("broker"),
         c.ENERGY_PER_NODE_MJ: sum(energies.values()) / len(energies) / 1e6 if energies else None,
         "sent": dict(Counter(row[schema.MESSAGE_TYPE] for row in _of(rows, schema.SEND))),
+    }
+
+
+def _migrations(rows: Rows) -> dict[str, Any]:
+    parents, migrations = set(), []
+    for row in _of(rows, schema.MIGRATE):
+        if row[schema.PEER] is not None:
+            if row[schema.NODE] in parents:
+                migrations.append(row[schema.TIME_S])
+            parents.add(row[schema.NODE])
+    sizes = [
+        row[schema.BYTES]
+        for row in _of(rows, schema.SEND)
+        if migrations and row[schema.TIME_S] >= migrations[0] and row[schema.MESSAGE_TYPE] not in UPKEEP
+    ]
+    return {
+        c.MIGRATIONS: len(migrations),
+        c.MESSAGES_PER_MIGRATION: _share(len(sizes), len(migrations)),
+        c.BYTES_PER_MIGRATION: _share(sum(sizes), len(migrations)),
+        c.MIGRATION_MESSAGE_MEAN_B: _share(sum(sizes), len(sizes)),
+        c.MIGRATION_MESSAGE_MAX_B: max(sizes, default=None),
     }
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from spark.layout import TRACE_FILE, TRACES
-from spark.schema import DELIVER, ENERGY, MOVE, PUBLISH, ROLE, ROUTE, SEND, TRACE_SCHEMA
+from spark.schema import DELIVER, ENERGY, MIGRATE, MOVE, PUBLISH, ROLE, ROUTE, SEND, TRACE_SCHEMA
 
 Row = dict[str, object]
 
@@ -39,9 +39,14 @@ def deliver(time_s: float, node: int, notification: str, hops: int) -> Row:
     return _row(time_s, node, DELIVER, notification_id=notification, hops=hops)
 
 
-def send(time_s: float, node: int, message_type: str) -> Row:
+def send(time_s: float, node: int, message_type: str, size: int = 20) -> Row:
     """A packet is handed to the network stack."""
-    return _row(time_s, node, SEND, message_type=message_type, bytes=20)
+    return _row(time_s, node, SEND, message_type=message_type, bytes=size)
+
+
+def migrate(time_s: float, node: int, parent: int | None) -> Row:
+    """A node has a new parent, or none."""
+    return _row(time_s, node, MIGRATE, peer=parent)
 
 
 def energy(time_s: float, node: int, millijoules: float) -> Row:
@@ -66,6 +71,7 @@ def random_trace(seed: int, *, publications: int = 60, subscribers: int = 4) -> 
     for number in range(publications):
         rows += _life(random, f"0.{number}", at=number + random.random(), clients=clients)
     for node in range(subscribers + 2):
+        rows += [migrate(random.uniform(0, publications), node, random.choice([None, 0, 1])) for _ in range(seed + 1)]
         rows += [send(random.uniform(0, publications), node, random.choice("AB")) for _ in range(random.randrange(50))]
         rows += [energy(publications + 30.0, node, random.uniform(1, 9)), _row(0.0, node, MOVE, detail="1.0 2.0")]
     return rows

@@ -19,6 +19,7 @@ from tests.spark.synthetic import (
     Row,
     deliver,
     energy,
+    migrate,
     publish,
     random_trace,
     role,
@@ -62,6 +63,16 @@ TRACES: dict[str, list[Row]] = {
         *(role(0, "publisher subscriber"), role(1, "publisher broker"), role(2, ""), role(3, "subscriber")),
         *(send(1.0, 0, "A"), send(1.0, 1, "A"), send(1.1, 1, "a"), send(1.0, 2, "A"), send(1.0, 2, "A")),
     ],
+    # Nodes 1 and 2 get parents; 2 is told again to have none, then one, and 1 another one at once.
+    "migrations": [
+        *(migrate(0.0, 0, None), migrate(0.0, 1, 0), migrate(0.5, 2, 0)),
+        *(send(0.6, 2, "SUB", 100), migrate(0.9, 2, None), send(1.9, 0, "BMIG", 100)),
+        *(migrate(2.0, 1, 2), send(2.0, 1, "BMIG", 5), send(2.1, 2, "BTAB", 60)),
+        *(send(2.2, 1, "PUB", 100), send(2.2, 1, "REP", 100), send(2.2, 1, "ACK", 100), send(2.2, 1, "HEARTBEAT", 100)),
+        *(migrate(3.0, 2, 0), send(3.0, 2, "BMIG", 10)),
+    ],
+    "quiet-migration": [migrate(0.0, 1, 0), send(0.5, 1, "SUB"), migrate(1.0, 1, 2)],
+    "no-migration": [migrate(0.0, 1, 0), migrate(0.0, 2, 0), send(0.5, 1, "SUB")],
     "nobody-wants-it": [publish(1.0, 0, "0.0", [])],
     "empty": [],
     "random-1": random_trace(1),
@@ -148,6 +159,35 @@ def test_a_node_of_several_roles_counts_once(metrics: Metrics) -> None:
     assert mixed[c.MESSAGES_PER_PUBLISHER] is None
     assert mixed[c.MESSAGES_PER_NODE] == 1.25
     assert mixed[SENT] == {"A": 4, "a": 1}
+
+
+MIGRATION_MESSAGES = (
+    c.MESSAGES_PER_MIGRATION,
+    c.BYTES_PER_MIGRATION,
+    c.MIGRATION_MESSAGE_MEAN_B,
+    c.MIGRATION_MESSAGE_MAX_B,
+)
+
+
+def test_migrations(metrics: Metrics) -> None:
+    """Two nodes get a second parent; from the first time on three messages of 75 bytes, the largest of 60."""
+    found = metrics("migrations")
+    assert found[c.MIGRATIONS] == 2
+    assert [found[name] for name in MIGRATION_MESSAGES] == [1.5, 37.5, 25.0, 60]
+
+
+def test_migrations_that_cost_nothing(metrics: Metrics) -> None:
+    """Where nothing follows a migration its cost is 0, but there is no message to have a size."""
+    found = metrics("quiet-migration")
+    assert found[c.MIGRATIONS] == 1
+    assert [found[name] for name in MIGRATION_MESSAGES] == [0.0, 0.0, None, None]
+
+
+def test_a_first_parent_is_no_migration(metrics: Metrics) -> None:
+    """A tree that only comes to be has no migrations, and so no cost of any."""
+    found = metrics("no-migration")
+    assert found[c.MIGRATIONS] == 0
+    assert all(found[name] is None for name in MIGRATION_MESSAGES)
 
 
 @pytest.mark.parametrize("name", ["nobody-wants-it", "empty"])

@@ -1,0 +1,58 @@
+"""What figures are to show, before any number is looked up, and what all plans share."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from experiments.measurements import Measurements
+from spark.layout import AGENT
+
+_AGENT_NAMES = {
+    "mft": "MFT-PubSub",
+    "mft-published": "MFT-PubSub as published",
+    "first-approach": "first approach",
+    "resubscribing": "subscribing anew",
+    "aodv": "AODV",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a plan: the points at `place`, of the plan's metric unless it has its own."""
+
+    label: str
+    place: dict[str, str]
+    metric: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A figure: a metric over the axis `x`."""
+
+    name: str
+    title: str
+    metric: str
+    x: str
+    lines: list[Line]
+
+
+def agent_name(agent: str) -> str:
+    """What figures call an agent."""
+    return _AGENT_NAMES.get(agent, agent)
+
+
+def agent_lines(measured: Measurements, place: dict[str, str]) -> list[Line]:
+    """A line an agent."""
+    return [Line(agent_name(agent), {**place, AGENT: agent}) for agent in measured.agents]
+
+
+def cut(measured: Measurements, axis: str, wanted: str) -> str:
+    """Where to cut an axis: at the value wanted, or the last there is."""
+    values = measured.values(axis)
+    return wanted if wanted in values else values[-1]
+
+
+def slug(text: str) -> str:
+    """`text` as a part of a file's name."""
+    return re.sub(r"[^\w.+-]|_", "-", text)

@@ -1,0 +1,71 @@
+"""A broker that floods subscriptions anew: b1 has the neighbours b2, b3 and b4, and b2 is its parent."""
+
+from __future__ import annotations
+
+import pytest
+
+from python_protocol.brokers.messages import Pub, Sub
+from python_protocol.brokers.routing import Entry
+from python_protocol.first_approach.messages import Rep
+from python_protocol.first_approach.parameters import FirstApproachParameters
+from python_protocol.resubscribing.broker import Broker
+from tests.python_protocol.brokers.actions import sends
+from tests.python_protocol.brokers.network import event, topic
+
+S1, S2, S3 = 101, 102, 103
+
+
+@pytest.fixture
+def b1() -> Broker:
+    """Knows s1 with f1 and f2 on the side of its parent, s2 behind b3, and s3 at itself."""
+    made = Broker(1, FirstApproachParameters(link_layer=False))
+    made.migrate(2)
+    for neighbour in (3, 4):
+        made.meet(neighbour)
+    for wanted, interface, subscriber in ((1, 2, S1), (2, 2, S1), (3, 3, S2), (4, S3, S3)):
+        made.receive(interface, Sub(topic(wanted), subscriber))
+    return made
+
+
+def interfaces(broker: Broker) -> dict[int, list[int]]:
+    return {subscriber: broker.table.interfaces(subscriber) for subscriber in (S1, S2, S3)}
+
+
+def test_what_is_behind_a_broker_floods_from_its_new_parent(b1: Broker) -> None:
+    """A SUB a subscription; the others are where the new parent is, and nothing goes down the tree."""
+    b1.gone(2, moved=True)
+    assert sends(b1.migrate(5)) == [(5, Sub(topic(3), S2)), (5, Sub(topic(4), S3))]
+    assert interfaces(b1) == {S1: [5], S2: [3], S3: [S3]}
+
+
+def test_a_parent_that_is_back_is_told_again(b1: Broker) -> None:
+    """It may have missed something; what lies on its side stays there."""
+    b1.gone(2, moved=True)
+    assert sends(b1.migrate(2)) == [(2, Sub(topic(3), S2)), (2, Sub(topic(4), S3))]
+    assert interfaces(b1)[S1] == [2]
+
+
+def test_a_parent_that_became_a_child_keeps_what_is_behind_it(b1: Broker) -> None:
+    """The tree turned over: all of it is told to the new parent but what that one has itself."""
+    assert sends(b1.migrate(3)) == [(3, Sub(topic(1), S1)), (3, Sub(topic(2), S1)), (3, Sub(topic(4), S3))]
+    assert interfaces(b1) == {S1: [2], S2: [3], S3: [S3]}
+
+
+def test_a_sub_that_is_known_turns_the_way_and_goes_on(b1: Broker) -> None:
+    """All filters of its subscriber are where it came from."""
+    assert sends(b1.receive(4, Sub(topic(1), S1))) == [(2, Sub(topic(1), S1)), (3, Sub(topic(1), S1))]
+    assert list(b1.table)[:2] == [Entry(topic(1), 4, S1), Entry(topic(2), 4, S1)]
+
+
+def test_what_is_stored_follows_the_way(b1: Broker) -> None:
+    """As soon as a SUB shows one."""
+    b1.gone(2, moved=True)
+    b1.receive(3, Pub(event(1), 1))
+    assert sends(b1.receive(4, Sub(topic(1), S1)))[-1] == (4, Rep(event(1), S1, 1))
+
+
+def test_what_was_stored_without_a_parent_goes_to_the_next_one(b1: Broker) -> None:
+    """It is for subscribers on that side."""
+    b1.gone(2, moved=True)
+    b1.receive(3, Pub(event(1), 1))
+    assert sends(b1.migrate(5))[-1] == (5, Rep(event(1), S1, 1))
