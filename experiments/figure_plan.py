@@ -11,7 +11,9 @@ from spark.layout import AGENT
 _AGENT_NAMES = {
     "mft": "MFT-PubSub",
     "mft-published": "MFT-PubSub as published",
+    "mft-ungreeted": "MFT-PubSub without greet_back",
     "first-approach": "first approach",
+    "first-approach-published": "first approach as published",
     "resubscribing": "subscribing anew",
     "aodv": "AODV",
 }

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
 from python_protocol.brokers.messages import Pub, Sub, Uns
+from python_protocol.brokers.parameters import BrokerParameters
 from python_protocol.codec import MessageSet
-from python_protocol.first_approach.messages import Rep
-from python_protocol.first_approach.parameters import FirstApproachParameters
 from python_protocol.resubscribing.broker import Broker
 from python_protocol.resubscribing.client import Client
 
@@ -14,7 +13,7 @@ from python_protocol.resubscribing.client import Client
 class Resubscribing(BrokerAgent):
     """The baseline that floods subscriptions anew at each migration, with any combination of roles on a node."""
 
-    parameters_type = FirstApproachParameters
-    messages = MessageSet((*SHARED_MESSAGES, Sub, Uns, Pub, Rep))
+    parameters_type = BrokerParameters
+    messages = MessageSet((*SHARED_MESSAGES, Sub, Uns, Pub))
     broker_type = Broker
     client_type = Client

@@ -1,38 +1,53 @@
 """A broker whose subscriptions flood the tree again at each migration (000, section 3.2), without radio, link or tree.
 
-- *A SUB turns the way*: every entry of its subscriber leads to where the SUB came from. So the last flood wins, no
-  UNS has to go before it, and what is stored for the subscriber follows it as a REP.
+- *A SUB turns the way*: every entry of its subscriber leads to where the SUB came from. So the last flood wins, and no
+  UNS has to go before it.
 - *A broker that migrates sends each subscription that is behind it to its new parent*, in a SUB of its own, which goes
   on to every broker that is not below it. It speaks for its clients and for those of the brokers below, who need not
   know: sent by every subscriber itself, the SUBs would cross the links below it as well.
 - *The others lie where the new parent is*, as they lay where the old one was: below the broker nothing has changed,
   and nothing is sent there.
-- PUB, REP and storage are those of the first approach.
+- *Nothing is stored*, as in Simple Routing: what cannot go on is dropped, and the trace says so.
 """
 
 from __future__ import annotations
 
-from python_protocol.actions import Action, Send
+from collections.abc import Iterable, Mapping
+
+from python_protocol.actions import Action, Note, Send
+from python_protocol.brokers import broker
 from python_protocol.brokers.messages import Pub, Sub, Uns
-from python_protocol.first_approach import broker
-from python_protocol.first_approach.messages import Rep
-from python_protocol.first_approach.parameters import FirstApproachParameters
+from python_protocol.brokers.parameters import BrokerParameters
+from python_protocol.brokers.routing import RoutingTable
+from python_protocol.codec import Message
+from python_protocol.listing import Listing
+from python_protocol.names import Names
+from python_protocol.notes import DROP
 from python_protocol.roles import NodeId
 
 
 class Broker(broker.Broker):
-    """b_i: its interfaces, routing table and queues."""
+    """b_i: its interfaces and routing table."""
 
-    def __init__(self, node: NodeId, parameters: FirstApproachParameters) -> None:
+    def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
         """Nothing is known at first, not even a neighbour."""
         super().__init__(node, parameters)
+        self.table = RoutingTable()
         self._uplink: NodeId | None = None
         self._handlers = {
             Sub: self._receive_sub,
             Uns: self._receive_uns,
             Pub: self._receive_pub,
-            Rep: self._receive_rep,
         }
+
+    def listings(self, names: Names) -> Mapping[str, Listing]:
+        """R_i."""
+        return {"table": self.table.listing(self.node, names)}
+
+    def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> list[Action]:
+        """A link was given up with `messages` under way or waiting: they are lost."""
+        super().link_broken(interface, messages)
+        return [_drop(message, interface) for message in messages if isinstance(message, Pub)]
 
     def migrate(self, parent: NodeId) -> list[Action]:
         """Floods what is behind this broker; what lay where the old parent was lies where the new one is."""
@@ -44,10 +59,42 @@ class Broker(broker.Broker):
                 self.table.replace(subscriber, parent)
             elif interface != parent:
                 actions.append(Send(parent, Sub(wanted, subscriber)))
-        return actions + self.idle(parent)
+        return actions
+
+    # Messages
 
     def _receive_sub(self, sender: NodeId, message: Sub) -> list[Action]:
         """New or said again: the way to the subscriber begins where the SUB came from."""
-        actions = super()._receive_sub(sender, message)
+        self.meet_client(sender)
+        self.table.add(message.filter, sender, message.subscriber)
         self.table.replace(message.subscriber, sender)
-        return actions + self._send_queued(message.subscriber, sender)
+        return self._flood(message, sender)
+
+    def _receive_uns(self, sender: NodeId, message: Uns) -> list[Action]:
+        """Wherever the subscriber was."""
+        self.table.remove(message.filter, message.subscriber)
+        return self._flood(message, sender)
+
+    def _receive_pub(self, sender: NodeId, message: Pub) -> list[Action]:
+        """To each interface with a match, once, but not back."""
+        matching = self.table.matching(message.notification)
+        actions = broker.note_route(message.notification, (s for found in matching.values() for s in found))
+        for interface in matching:
+            if not self.is_way_back(interface, sender):
+                actions.append(self._send_pub(message, interface))
+        return actions
+
+    # Senders
+
+    def _flood(self, message: Sub | Uns, sender: NodeId) -> list[Action]:
+        """To all of N_i but the one from which the message came."""
+        return [Send(neighbour, message) for neighbour in self.neighbours if neighbour != sender]
+
+    def _send_pub(self, message: Pub, interface: NodeId) -> Action:
+        if not self.reaches(interface):
+            return _drop(message, interface)
+        return Send(interface, Pub(message.notification, self.radio_hops(message.hops, interface)))
+
+
+def _drop(message: Pub, interface: NodeId) -> Note:
+    return Note(DROP, notification_id=str(message.notification.id), peer=interface, detail="no link")

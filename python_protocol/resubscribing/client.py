@@ -10,7 +10,6 @@ from python_protocol.brokers.faithful_client import FaithfulClient
 from python_protocol.brokers.messages import Pub, Sub, Uns
 from python_protocol.codec import Message
 from python_protocol.filters import Filter
-from python_protocol.first_approach.messages import Rep
 from python_protocol.roles import NodeId
 
 
@@ -21,7 +20,7 @@ class Client(FaithfulClient):
 
     def receive(self, message: Message) -> list[Action]:
         """See `brokers.client.Client`."""
-        return self._deliver(message.notification, message.hops) if isinstance(message, Pub | Rep) else []
+        return self._deliver(message.notification, message.hops) if isinstance(message, Pub) else []
 
     def unsubscribe(self, unwanted: Filter) -> list[Action]:
         """See `brokers.client.Client`; without a broker it is said to the next one."""

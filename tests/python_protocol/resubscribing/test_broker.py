@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from python_protocol.brokers.messages import Pub, Sub
+from python_protocol.brokers.messages import Pub, Sub, Uns
+from python_protocol.brokers.parameters import BrokerParameters
 from python_protocol.brokers.routing import Entry
-from python_protocol.first_approach.messages import Rep
-from python_protocol.first_approach.parameters import FirstApproachParameters
+from python_protocol.notes import DROP
 from python_protocol.resubscribing.broker import Broker
-from tests.python_protocol.brokers.actions import sends
+from tests.python_protocol.brokers.actions import notes, sends
 from tests.python_protocol.brokers.network import event, topic
 
 S1, S2, S3 = 101, 102, 103
@@ -18,7 +18,7 @@ S1, S2, S3 = 101, 102, 103
 @pytest.fixture
 def b1() -> Broker:
     """Knows s1 with f1 and f2 on the side of its parent, s2 behind b3, and s3 at itself."""
-    made = Broker(1, FirstApproachParameters(link_layer=False))
+    made = Broker(1, BrokerParameters(link_layer=False))
     made.migrate(2)
     for neighbour in (3, 4):
         made.meet(neighbour)
@@ -57,15 +57,22 @@ def test_a_sub_that_is_known_turns_the_way_and_goes_on(b1: Broker) -> None:
     assert list(b1.table)[:2] == [Entry(topic(1), 4, S1), Entry(topic(2), 4, S1)]
 
 
-def test_what_is_stored_follows_the_way(b1: Broker) -> None:
-    """As soon as a SUB shows one."""
+def test_a_notification_that_cannot_go_on_is_dropped(b1: Broker) -> None:
+    """The trace says where the way was; it goes to the others."""
     b1.gone(2, moved=True)
-    b1.receive(3, Pub(event(1), 1))
-    assert sends(b1.receive(4, Sub(topic(1), S1)))[-1] == (4, Rep(event(1), S1, 1))
+    actions = b1.receive(4, Pub(event(1), 1))
+    assert sends(actions) == []
+    assert notes(actions, DROP) == [("99.0", 2)]
+    assert sends(b1.receive(4, Pub(event(3), 1))) == [(3, Pub(event(3), 2))]
 
 
-def test_what_was_stored_without_a_parent_goes_to_the_next_one(b1: Broker) -> None:
-    """It is for subscribers on that side."""
-    b1.gone(2, moved=True)
-    b1.receive(3, Pub(event(1), 1))
-    assert sends(b1.migrate(5))[-1] == (5, Rep(event(1), S1, 1))
+def test_what_a_link_did_not_carry_is_dropped(b1: Broker) -> None:
+    """And its interface is gone."""
+    assert notes(b1.link_broken(3, [Pub(event(3), 1), Sub(topic(5), S1)]), DROP) == [("99.0", 3)]
+    assert 3 not in b1.neighbours
+
+
+def test_uns_is_removed_wherever_it_comes_from(b1: Broker) -> None:
+    """And goes on like a SUB."""
+    assert sends(b1.receive(4, Uns(topic(1), S1))) == [(2, Uns(topic(1), S1)), (3, Uns(topic(1), S1))]
+    assert topic(1) not in b1.table.filters(S1)
