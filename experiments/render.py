@@ -1,6 +1,7 @@
 """Renders templates (`*.ini.j2`, Jinja) into plain OMNeT++ ini files. Every variable must be set or have a default.
 
 `seed`, `agent` and `agent_parameters` are set by whoever makes the run; everything else is the template's own.
+Templates can call `range`, `fail(message)` and `migrating_tree` (`experiments.random_tree`), and filter by `quoted`.
 """
 
 from __future__ import annotations
