@@ -176,7 +176,7 @@ def tree(tmp_path: Path) -> Path:
 @pytest.fixture
 def workshop(tree: Path, tmp_path: Path) -> Workshop:
     load_libraries()
-    return Workshop(tree, tmp_path / "copy", 3)
+    return Workshop(tree, tmp_path / "copy")
 
 
 def mutant(source: str) -> Mutant:
@@ -196,8 +196,8 @@ def mutant(source: str) -> Mutant:
 def test_a_mutant_is_noticed_or_not(workshop: Workshop, tree: Path, source: str, noticed_by: str | None) -> None:
     """By a test that fails, cannot be read, or does not end. What nothing notices is told; the tree stays as it was."""
     before = {path: path.read_bytes() for path in tree.rglob("*") if path.is_file()}
-    assert workshop.try_out(mutant(source)).noticed_by == noticed_by
-    assert workshop.try_out(mutant(TOY)).noticed_by is None
+    assert workshop.try_out(mutant(source), [3]).noticed_by == noticed_by
+    assert workshop.try_out(mutant(TOY), [3]).noticed_by is None
     assert {path: path.read_bytes() for path in tree.rglob("*") if path.is_file()} == before
 
 
@@ -206,7 +206,7 @@ def test_tests_that_fail_anyway_prove_nothing(tree: Path, tmp_path: Path) -> Non
     load_libraries()
     (tree / MODULE).write_text("def twice(x: int) -> int:\n    return 3 * x\n")
     with pytest.raises(UnsoundError, match=r"with nothing broken: .*::test_twice"):
-        Workshop(tree, tmp_path / "copy", 3).check_unbroken(PROTOCOLS[0])
+        Workshop(tree, tmp_path / "copy").check_unbroken(PROTOCOLS[0])
 
 
 # Reports
