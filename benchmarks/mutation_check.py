@@ -34,17 +34,19 @@ from benchmarks.mutations.targets import PROTOCOLS, Mutant, Protocol, mutants
 from benchmarks.mutations.trial import UnsoundError, Verdict, Workshop, load_libraries
 
 ROOT = Path(__file__).resolve().parent.parent
-LIMIT_S = 120
 _workshop: Workshop
 """A worker's."""
 
 
-def run(chosen: Sequence[Mutant], workers: int, limit_s: int, console: Console) -> Iterator[Verdict]:
+def run(chosen: Sequence[Mutant], workers: int, console: Console) -> Iterator[Verdict]:
     """Tries each mutant, in their order; raises UnsoundError if the tests fail with nothing broken."""
     protocols = [one for one in PROTOCOLS if any(mutant.protocol == one.name for mutant in chosen)]
-    with tempfile.TemporaryDirectory(prefix="mutants-") as folder, _pool(Path(folder), workers, limit_s) as pool:
-        list(track(pool.map(_check_unbroken, protocols), "unbroken", len(protocols), console=console))
-        yield from track(pool.map(_try_out, chosen), "mutants", len(chosen), console=console)
+    names = [protocol.name for protocol in protocols]
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder, _pool(Path(folder), workers) as pool:
+        measured = track(pool.map(_check_unbroken, protocols), "unbroken", len(protocols), console=console)
+        limits = dict(zip(names, measured, strict=True))
+        verdicts = pool.map(_try_out, chosen, [limits[mutant.protocol] for mutant in chosen])
+        yield from track(verdicts, "mutants", len(chosen), console=console)
 
 
 def report(verdicts: Sequence[Verdict], console: Console) -> int:
@@ -69,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = [mutant for mutant in mutants(ROOT) if mutant.protocol in (asked.protocol or {mutant.protocol})]
     console = Console()
     try:
-        verdicts = list(run(chosen, asked.workers, asked.limit, console))
+        verdicts = list(run(chosen, asked.workers, console))
         if asked.write is not None:
             write_list(asked.write, verdicts, read_equivalents())
     except (UnsoundError, OSError) as error:
@@ -79,28 +81,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 @contextmanager
-def _pool(folder: Path, workers: int, limit_s: int) -> Iterator[ProcessPoolExecutor]:
+def _pool(folder: Path, workers: int) -> Iterator[ProcessPoolExecutor]:
     """Workers with a copy each; they are new processes, for this one has imported too much."""
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, context, _prepare, (folder, limit_s)) as pool:
+    with ProcessPoolExecutor(workers, context, _prepare, (folder,)) as pool:
         try:
             yield pool
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def _prepare(folder: Path, limit_s: int) -> None:
+def _prepare(folder: Path) -> None:
     global _workshop  # noqa: PLW0603  # a process of the pool has no other place for its state
     load_libraries()
-    _workshop = Workshop(ROOT, folder / str(os.getpid()), limit_s)
+    _workshop = Workshop(ROOT, folder / str(os.getpid()))
 
 
-def _check_unbroken(protocol: Protocol) -> None:
-    _workshop.check_unbroken(protocol)
+def _check_unbroken(protocol: Protocol) -> list[int]:
+    return _workshop.check_unbroken(protocol)
 
 
-def _try_out(mutant: Mutant) -> Verdict:
-    return _workshop.try_out(mutant)
+def _try_out(mutant: Mutant, limits_s: Sequence[int]) -> Verdict:
+    return _workshop.try_out(mutant, limits_s)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -112,7 +114,6 @@ def _parser() -> argparse.ArgumentParser:
     names = [protocol.name for protocol in PROTOCOLS]
     parser.add_argument("--protocol", action="append", choices=names, help="default: all")
     parser.add_argument("--workers", type=int, default=2, help="processes (default: 2)")
-    parser.add_argument("--limit", type=int, default=LIMIT_S, help=f"seconds a stage of tests (default: {LIMIT_S})")
     parser.add_argument("--write", type=Path, metavar="FILE", help="also write the list, such as docs/mutations.md")
     return parser
 

@@ -29,6 +29,12 @@ class Protocol:
 
 PROTOCOLS = (
     Protocol("simple", ("python_protocol/simple",), (f"{_TESTS}/simple",), (*_BROKERS, _SCENARIOS)),
+    Protocol(
+        "resubscribing",
+        ("python_protocol/resubscribing",),
+        (f"{_TESTS}/resubscribing",),
+        _BROKERS,
+    ),
     Protocol("phoenix", ("python_protocol/phoenix",), (f"{_TESTS}/phoenix",), (*_BROKERS, _SCENARIOS)),
     Protocol(
         "first-approach",
@@ -56,6 +62,7 @@ PROTOCOLS = (
         (*_BROKERS, *(f"{_TESTS}/{one}" for one in ("simple", "first_approach", "mft"))),
         (f"{_TESTS}/phoenix", _SCENARIOS, _MOVING),
     ),
+    Protocol("flooding", ("python_protocol/flooding.py",), (f"{_TESTS}/test_flooding.py",), ()),
     Protocol(
         "link",
         ("python_protocol/link.py",),

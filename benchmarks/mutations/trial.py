@@ -12,6 +12,7 @@ import resource
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from compileall import compile_dir
 from pathlib import Path
@@ -25,6 +26,10 @@ from benchmarks.mutations.targets import PROTOCOLS, Mutant, Protocol, stages
 FOLDERS = ("bridge", "python_protocol", "tests", "experiments", "spark", "benchmarks")
 FILES = ("pyproject.toml",)
 TIME_LIMIT = "time limit"
+UNBROKEN_LIMIT_S = 600
+LEAST_LIMIT_S = 10
+PATIENCE = 3
+"""What is broken may take so many times as long as what is not."""
 _LIBRARIES = ("hypothesis.strategies", "numpy", "pyarrow.parquet", "google.protobuf.message", "click", "rich.console")
 _PROFILE = "mutations"
 _QUIET = ("-x", "-q", "-p", "no:cacheprovider", f"--hypothesis-profile={_PROFILE}")
@@ -48,10 +53,9 @@ class UnsoundError(Exception):
 class Workshop:
     """A copy of the tree, in which modules are broken one at a time."""
 
-    def __init__(self, root: Path, copy: Path, limit_s: int) -> None:
-        """Copies what tests need of `root`; each stage of a trial may take `limit_s` seconds."""
+    def __init__(self, root: Path, copy: Path) -> None:
+        """Copies what tests need of `root`."""
         self._copy = copy
-        self._limit_s = limit_s
         for folder in FOLDERS:
             ignored = shutil.ignore_patterns("__pycache__", ".hypothesis")
             shutil.copytree(root / folder, copy / folder, ignore=ignored)
@@ -60,32 +64,37 @@ class Workshop:
         # By their contents: a module broken twice within a second may have the same size and time.
         compile_dir(copy, quiet=2, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
 
-    def check_unbroken(self, protocol: Protocol) -> None:
-        """Raises UnsoundError unless all tests of a protocol pass."""
+    def check_unbroken(self, protocol: Protocol) -> list[int]:
+        """How many seconds each stage of a protocol's tests may take; raises UnsoundError unless all tests pass."""
+        limits = []
         for stage in stages(self._copy, protocol):
-            noticed = self._run(stage, keep_bytecode=True)
+            start = time.monotonic()
+            noticed = self._run(stage, UNBROKEN_LIMIT_S, keep_bytecode=True)
             if noticed is not None:
                 raise UnsoundError(f"{protocol.name}: with nothing broken: {noticed}")
+            limits.append(LEAST_LIMIT_S + round(PATIENCE * (time.monotonic() - start)))
+        return limits
 
-    def try_out(self, mutant: Mutant) -> Verdict:
-        """Runs the tests that belong to a mutant until one fails."""
+    def try_out(self, mutant: Mutant, limits_s: Sequence[int]) -> Verdict:
+        """Runs the tests that belong to a mutant until one fails, or a stage has taken its limit."""
         protocol = next(one for one in PROTOCOLS if one.name == mutant.protocol)
         path = self._copy / mutant.module
         sound = path.read_bytes()
         path.write_text(mutant.source)
         try:
-            results = (self._run(stage) for stage in stages(self._copy, protocol, mutant.module))
+            todo = zip(stages(self._copy, protocol, mutant.module), limits_s, strict=True)
+            results = (self._run(stage, limit_s) for stage, limit_s in todo)
             return Verdict(mutant, next((noticed for noticed in results if noticed is not None), None))
         finally:
             path.write_bytes(sound)
 
-    def _run(self, stage: Sequence[str], *, keep_bytecode: bool = False) -> str | None:
+    def _run(self, stage: Sequence[str], limit_s: int, *, keep_bytecode: bool = False) -> str | None:
         """Runs test files in a child; the first test that fails, if any."""
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
             os.close(reader)
-            _be_child(self._copy, stage, writer, self._limit_s, keep_bytecode=keep_bytecode)
+            _be_child(self._copy, stage, writer, limit_s, keep_bytecode=keep_bytecode)
         os.close(writer)
         with os.fdopen(reader) as pipe:
             first = pipe.read()

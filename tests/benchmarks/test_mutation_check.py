@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -130,7 +131,7 @@ def test_each_hop_count_is_forgotten() -> None:
 
 
 def test_every_handler_of_every_protocol_is_broken() -> None:
-    """In modules that can still be read (a tenth of them are tried); each protocol has tests for both stages."""
+    """In modules that can still be read (a tenth of them are tried); each protocol has tests."""
     made = list(mutants(ROOT))
     assert {mutant.protocol for mutant in made} == {protocol.name for protocol in PROTOCOLS}
     for mutant in made[::10]:
@@ -138,7 +139,16 @@ def test_every_handler_of_every_protocol_is_broken() -> None:
     trees = {one.module: ast.parse((ROOT / one.module).read_text(encoding="utf-8")) for one in made}
     methods = {mutant.method.rpartition(".")[2] for mutant in made}
     assert handlers(trees.values()) <= methods
-    assert all(len(stages(ROOT, protocol)) == 2 for protocol in PROTOCOLS)
+    assert all(stages(ROOT, protocol) for protocol in PROTOCOLS)
+
+
+def test_every_agent_is_checked() -> None:
+    """A new one needs an entry in `PROTOCOLS`; only the beacon has no handlers."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    agents: dict[str, str] = project["entry-points"]["roambus.agents"]
+    modules = {Path(one.module).with_suffix("").as_posix().replace("/", ".") for one in mutants(ROOT)}
+    packages = {module.rpartition(".")[0] for module in modules}
+    assert {name for name, place in agents.items() if place.partition(":")[0] not in modules | packages} == {"beacon"}
 
 
 def test_a_modules_own_tests_run_first() -> None:
@@ -176,7 +186,7 @@ def tree(tmp_path: Path) -> Path:
 @pytest.fixture
 def workshop(tree: Path, tmp_path: Path) -> Workshop:
     load_libraries()
-    return Workshop(tree, tmp_path / "copy", 3)
+    return Workshop(tree, tmp_path / "copy")
 
 
 def mutant(source: str) -> Mutant:
@@ -196,8 +206,8 @@ def mutant(source: str) -> Mutant:
 def test_a_mutant_is_noticed_or_not(workshop: Workshop, tree: Path, source: str, noticed_by: str | None) -> None:
     """By a test that fails, cannot be read, or does not end. What nothing notices is told; the tree stays as it was."""
     before = {path: path.read_bytes() for path in tree.rglob("*") if path.is_file()}
-    assert workshop.try_out(mutant(source)).noticed_by == noticed_by
-    assert workshop.try_out(mutant(TOY)).noticed_by is None
+    assert workshop.try_out(mutant(source), [3]).noticed_by == noticed_by
+    assert workshop.try_out(mutant(TOY), [3]).noticed_by is None
     assert {path: path.read_bytes() for path in tree.rglob("*") if path.is_file()} == before
 
 
@@ -206,7 +216,7 @@ def test_tests_that_fail_anyway_prove_nothing(tree: Path, tmp_path: Path) -> Non
     load_libraries()
     (tree / MODULE).write_text("def twice(x: int) -> int:\n    return 3 * x\n")
     with pytest.raises(UnsoundError, match=r"with nothing broken: .*::test_twice"):
-        Workshop(tree, tmp_path / "copy", 3).check_unbroken(PROTOCOLS[0])
+        Workshop(tree, tmp_path / "copy").check_unbroken(PROTOCOLS[0])
 
 
 # Reports

@@ -2,13 +2,14 @@
 
 import pytest
 
-from python_protocol.actions import Send
+from python_protocol.actions import Note, Send
 from python_protocol.aodv.maintenance import HELLO_TIMER
 from python_protocol.aodv.messages import DataPacket, Hello, RouteError, RouteReply, RouteReplyAck, RouteRequest
 from python_protocol.aodv.router import SWEEP_TIMER
 from python_protocol.codec import Message
 from python_protocol.events import Started
 from python_protocol.link import LinkAck, LinkData, LinkTimer
+from python_protocol.notes import DROP
 from python_protocol.roles import BROADCAST
 from python_protocol.simtime import MILLISECOND, SECOND
 from tests.python_protocol.aodv.bench import ME, NEWS, Bench, drops, hello, packet, rrep, rreq, sends, sent
@@ -194,7 +195,8 @@ def test_a_packet_that_the_link_has_no_room_for_is_dropped() -> None:
     bench = Bench(link_layer=True, link_queue_limit=1)
     bench.receive(7, rrep(9, 90))
     assert drops(bench.publish(9)) == []
-    assert drops(bench.publish(9)) == ["link queue full"]
+    (drop,) = (action for action in bench.publish(9) if isinstance(action, Note) and action.name == DROP)
+    assert (drop.detail, drop.notification_id, drop.peer) == ("link queue full", str(NEWS.id), 9)
     assert bench.is_active(9)
 
 
