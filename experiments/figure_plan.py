@@ -13,7 +13,6 @@ _AGENT_NAMES = {
     "mft-published": "MFT-PubSub as published",
     "mft-ungreeted": "MFT-PubSub without greet_back",
     "first-approach": "first approach",
-    "first-approach-published": "first approach as published",
     "resubscribing": "subscribing anew",
     "aodv": "AODV",
 }
