@@ -682,3 +682,10 @@ def test_a_bmig_that_begins_at_its_sender_makes_it_a_neighbour(b1: Broker) -> No
     """It may come before the heartbeat that says so."""
     b1.receive(STRANGER, Bmig((Known(S1, 1, 1),), (), 0))
     assert STRANGER in b1.neighbours
+
+
+def test_a_repeated_notification_is_taken_on_once(b1: Broker) -> None:
+    """Even for those that lie behind its sender, to whom nothing is sent from here."""
+    knows(b1, S1, 2, Timestamp(5, 2), topic(1))
+    assert notes(b1.receive(2, Pub(event(1, 7), 1)), ROUTE) == [("99.7", None)]
+    assert b1.receive(2, Pub(event(1, 7), 1)) == []
