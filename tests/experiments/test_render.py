@@ -113,7 +113,10 @@ def test_a_template_is_found_by_name_and_by_path(tmp_path: Path) -> None:
     """Parts that others include are no templates of their own."""
     assert find_template("field") == TEMPLATES / "field.ini.j2"
     assert find_template(str(written(tmp_path, ""))) == tmp_path / "mine.ini.j2"
-    with pytest.raises(UserError, match=r"did you mean 'thesis'\? there is field, migrations, thesis, tree; or"):
+    with pytest.raises(
+        UserError,
+        match=r"unknown template 'thesys': did you mean 'thesis'\? there is field, migrations, thesis, tree; or",
+    ):
         find_template("thesys")
 
 

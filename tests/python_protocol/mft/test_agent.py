@@ -214,3 +214,27 @@ def test_a_node_with_all_roles_moves_as_a_whole(seed: int) -> None:
         rows_here = [row for row in of(rows, "deliver") if row["node"] == node]
         assert sorted(row["notification_id"] for row in rows_here) == ids
         assert rows_here[-1]["hops"] == hops
+
+
+@pytest.mark.parametrize(
+    ("child", "message"),
+    [(5, Sub(topic(1), 5, 1, 0)), (6, Bmig((), (), 0))],
+    ids=["client", "broker"],
+)
+def test_whoever_takes_a_broker_for_its_own_is_a_child_before_its_heartbeat_says_so(
+    child: NodeId, message: Message
+) -> None:
+    """So it is noticed if it goes, even if not one of its heartbeats has been heard."""
+    node = Node(B)
+    node.hear(PARENT)
+    node.receive(child, message)
+    assert list(node.agent.overlay.children) == [child]
+
+
+@pytest.mark.parametrize("sender", [PARENT, 7])
+def test_the_parent_and_strangers_are_no_children(sender: NodeId) -> None:
+    """Whatever they send."""
+    node = Node(B)
+    node.hear(PARENT)
+    node.receive(sender, Pub(event(1), 1))
+    assert not node.agent.overlay.children
