@@ -109,14 +109,18 @@ def execute(plan: RunPlan, backend: BackendFactory) -> None:
     """Runs, and leaves either a whole trace or a log with the error that is raised on.
 
     Raises RoambusError, whatever a broken agent or back-end raises, or OSError when the folder cannot be written: then
-    nothing is left behind, as after KeyboardInterrupt.
+    nothing is left behind, as after KeyboardInterrupt, unless the trace was whole already.
     """
     key = run_key(plan, backend)
     try:
         with errors_named(plan.folder):
             _prepare(plan)
             _run(plan, key, backend)
-    except (OSError, KeyboardInterrupt):
+    except KeyboardInterrupt:
+        if not is_complete(plan.folder, key):
+            discard(plan)
+        raise
+    except OSError:
         discard(plan)
         raise
     except Exception as error:
@@ -146,9 +150,9 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:
     if plan.record:
         carrier = recorded(carrier, plan.folder, scenario, plan.agent, plan.level)
     Host(scenario, agent, carrier, trace).run()
-    trace.write(plan.folder / TRACE_FILE, {RUN_KEY: key})
     text = f"agent {plan.agent}, seed {plan.seed}: complete in {time.monotonic() - start:.1f} s\n"
     (plan.folder / LOG_FILE).write_text(text, encoding="utf-8")
+    trace.write(plan.folder / TRACE_FILE, {RUN_KEY: key})  # last, for it is what makes a run complete
 
 
 def _record_failure(folder: Path, key: str, error: Exception) -> None:
