@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -131,3 +132,19 @@ def test_a_run_that_cannot_be_written_leaves_nothing(
     with pytest.raises(type(error)):
         execute(plan, everybody_hears_everybody)
     assert list(plan.results.iterdir()) == []
+
+
+def test_a_run_whose_trace_was_whole_when_ctrl_c_came_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is complete, and need not be run again."""
+    write = TraceWriter.write
+
+    def interrupted(self: TraceWriter, path: Path, metadata: Mapping[str, str]) -> None:
+        write(self, path, metadata)
+        raise KeyboardInterrupt
+
+    plan = plan_of(tmp_path)
+    monkeypatch.setattr(TraceWriter, "write", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        execute(plan, everybody_hears_everybody)
+    assert is_complete(plan.folder, run_key(plan, everybody_hears_everybody))
+    assert files_of(plan) == {"trace.parquet", "run.ini", "CC2420.txt", "run.log"}
