@@ -289,7 +289,7 @@ def rerun(record: Path, agent: str | None, debugging: bool) -> None:
 @PARAMETERS
 @click.option("--times", is_flag=True, help="Show when each thing happens, from the command on.")
 def trace(scenario: Path, agent: str | None, parameters: Sequence[str], times: bool) -> None:
-    r"""Prints SCENARIO, a network and commands in a text file, with the exact messages that follow each command.
+    """Prints SCENARIO, a network and commands in a text file, with the exact messages that follow each command.
 
     Links are ideal: nothing is lost on a link that stands. With --agent, the parameters that the file gives its own
     agent are left out. A whole scenario:
@@ -301,6 +301,7 @@ def trace(scenario: Path, agent: str | None, parameters: Sequence[str], times: b
           b2
           b3/s3
       clients s2@b2 p1@b1
+
     \b
       > s3 subscribes f3
       > b3 is cut off
@@ -327,7 +328,7 @@ def trace(scenario: Path, agent: str | None, parameters: Sequence[str], times: b
     Unless defined otherwise, f3 is the filter topic = 3, and e3 an event with that topic; either can be written out.
 
     Example: roambus trace scenario.txt --agent mft --times
-    """
+    """  # noqa: D301  # click wants the character itself
     from bridge.transcript.transcript import Overrides, transcribe
 
     click.echo(transcribe(scenario, Overrides(agent, _pairs("--param", parameters), times)), nl=False)

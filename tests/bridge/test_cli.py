@@ -191,6 +191,13 @@ def test_the_help_of_trace_has_every_command(roambus: Roambus, command: str) -> 
     assert command in " ".join(roambus("trace", "--help").out.split())
 
 
+def test_the_help_of_trace_keeps_its_lines(roambus: Roambus) -> None:
+    """A scenario is a text of lines, and no sign of how the help was written is left."""
+    text = roambus("trace", "--help").out
+    assert "    tree\n      b1\n        b2\n" in text
+    assert "\\b" not in text
+
+
 def test_unknown_agents_templates_and_variables_are_refused(refused: Refused) -> None:
     """Each with one line that says what there is."""
     refused("unknown agent 'beakon'", "run", "field", "--agent", "beakon")
