@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from python_protocol.actions import Action, Note
+from python_protocol.actions import Action, Note, Send
 from python_protocol.brokers.messages import MAX_HOPS
 from python_protocol.codec import Message
 from python_protocol.filters import Notification
@@ -93,6 +93,10 @@ class Broker:
     def is_way_back(self, interface: NodeId, sender: NodeId) -> bool:
         """Whether y = z; but a client that publishes what it subscribes to does get it."""
         return interface == sender and not self.is_client(sender)
+
+    def flood(self, message: Message, sender: NodeId) -> list[Action]:
+        """Sends to all of N_i but the one from which the message came."""
+        return [Send(neighbour, message) for neighbour in self.neighbours if neighbour != sender]
 
     def radio_hops(self, hops: int, interface: NodeId) -> int:
         """The hops of a message that had `hops` when it came, and goes on to an interface."""

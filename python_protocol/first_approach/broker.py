@@ -112,7 +112,7 @@ class Broker(broker.Broker):
         self.meet_client(sender)
         self.table.add(message.filter, sender, message.subscriber)
         redirected = self._redirect(sender, message.subscriber) if self._parameters.sub_redirects else []
-        return self._flood(message, sender) + redirected
+        return self.flood(message, sender) + redirected
 
     def _redirect(self, sender: NodeId, subscriber: NodeId) -> list[Action]:
         """`sub_redirects`: but nobody knows better where a subscriber is than the broker that it is connected to."""
@@ -123,7 +123,7 @@ class Broker(broker.Broker):
     def _receive_uns(self, sender: NodeId, message: Uns) -> list[Action]:
         """Lines 6 to 10."""
         self.table.remove(message.filter, message.subscriber)
-        return self._flood(message, sender)
+        return self.flood(message, sender)
 
     def _receive_pub(self, sender: NodeId, message: Pub) -> list[Action]:
         """Lines 11 to 21."""
@@ -215,10 +215,6 @@ class Broker(broker.Broker):
         return [self._send_bmig(sender)]
 
     # Senders
-
-    def _flood(self, message: Sub | Uns, sender: NodeId) -> list[Action]:
-        """To all of N_i but the one from which the message came."""
-        return [Send(neighbour, message) for neighbour in self.neighbours if neighbour != sender]
 
     def _send_bmig(self, neighbour: NodeId) -> Action:
         self._told[neighbour] = self.local_subscribers()

@@ -143,14 +143,14 @@ class Broker(Forwarding):
             return self._correct(sender, message)
         self._locate(sender, message).filters[message.filter] = None
         replayed = self._send_queued(message.subscriber, sender) if self._parameters.replay_always else []
-        return self._flood(message, sender) + replayed
+        return self.flood(_one_hop_on(message), sender) + replayed
 
     def _receive_uns(self, sender: NodeId, message: Uns) -> list[Action]:
         """Lines 7 to 12."""
         if not self._is_newer(message):
             return self._correct(sender, message)
         self._locate(sender, message).filters.pop(message.filter, None)
-        return self._flood(message, sender)
+        return self.flood(_one_hop_on(message), sender)
 
     def _receive_mig(self, sender: NodeId, message: Mig) -> list[Action]:
         """Lines 13 to 26."""
@@ -247,7 +247,7 @@ class Broker(Forwarding):
         hops = known.hops + message.hops + 1
         route = self.table.update(subscriber, sender, at_hops(known.counter, hops))
         route.filters = dict.fromkeys(message.filters)
-        passed_on = self._flood(message, sender) if message.hops < self._parameters.max_hops else []
+        passed_on = self.flood(_one_hop_on(message), sender) if message.hops < self._parameters.max_hops else []
         return passed_on + self._send_queued(subscriber, sender)
 
     def _contradicts(self, message: Bsub) -> bool:
@@ -300,10 +300,6 @@ class Broker(Forwarding):
         """Algorithm 4.1, lines 16 to 19."""
         self._owed_filters.discard(client)
         return [Send(client, Filters(self.table.filters(client)))]
-
-    def _flood(self, message: Sub | Uns | Bsub, sender: NodeId) -> list[Action]:
-        """To all of N_i but the one from which the message came."""
-        return [Send(neighbour, _one_hop_on(message)) for neighbour in self.neighbours if neighbour != sender]
 
     # Helpers
 

@@ -70,14 +70,14 @@ class Broker(broker.Broker):
         if self.is_client(sender):
             self.meet_client(sender)
             self.local[message.subscriber] = None
-        return self._flood(message, sender)
+        return self.flood(message, sender)
 
     def _receive_uns(self, sender: NodeId, message: Uns) -> list[Action]:
         """Lines 8 to 14."""
         self.table.remove(message.filter, message.subscriber)
         if self.is_client(sender) and not self.table.interfaces(message.subscriber):
             self.local.pop(message.subscriber, None)
-        return self._flood(message, sender)
+        return self.flood(message, sender)
 
     def _receive_pub(self, sender: NodeId, message: Pub) -> list[Action]:
         """Lines 15 to 24."""
@@ -128,10 +128,6 @@ class Broker(broker.Broker):
         return [*self._enqueue(stamped), *self._pass_on(stamped, subscriber)]
 
     # Senders
-
-    def _flood(self, message: Sub | Uns, sender: NodeId) -> list[Action]:
-        """To all of N_i but the one from which the message came."""
-        return [Send(neighbour, message) for neighbour in self.neighbours if neighbour != sender]
 
     def _send(self, interface: NodeId, message: Pub | Queued) -> list[Action]:
         """To whom is in reach; what is for others is in a queue, or lost."""

@@ -66,12 +66,12 @@ class NumberedBroker(broker.Broker):
         if known is None or sender in (known.way, message.subscriber):
             return super()._receive_sub(sender, message)
         self.table.add(message.filter, known.way, message.subscriber)
-        return [*self._flood(message, sender), Send(sender, known.mig)]
+        return [*self.flood(message, sender), Send(sender, known.mig)]
 
     def _receive_uns(self, sender: NodeId, message: Uns) -> list[Action]:
         """Algorithm 2.2, lines 8 to 10, 13 and 14."""
         self.table.remove(message.filter, message.subscriber)
-        return self._flood(message, sender)
+        return self.flood(message, sender)
 
     def _receive_mig(self, sender: NodeId, message: Mig) -> list[Action]:
         """Algorithm 2.3, lines 1 to 16."""

@@ -12,21 +12,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from python_protocol.actions import Action, Note, Send
+from python_protocol.actions import Action, Send
 from python_protocol.brokers import broker
+from python_protocol.brokers.forgetful_broker import ForgetfulBroker
 from python_protocol.brokers.messages import Pub, Sub, Uns
 from python_protocol.brokers.parameters import BrokerParameters
 from python_protocol.brokers.routing import RoutingTable
-from python_protocol.codec import Message
 from python_protocol.listing import Listing
 from python_protocol.names import Names
-from python_protocol.notes import DROP
 from python_protocol.roles import NodeId
 
 
-class Broker(broker.Broker):
+class Broker(ForgetfulBroker):
     """b_i: its interfaces and routing table."""
 
     def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
@@ -43,11 +42,6 @@ class Broker(broker.Broker):
     def listings(self, names: Names) -> Mapping[str, Listing]:
         """R_i."""
         return {"table": self.table.listing(self.node, names)}
-
-    def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> list[Action]:
-        """A link was given up with `messages` under way or waiting: they are lost."""
-        super().link_broken(interface, messages)
-        return [_drop(message, interface) for message in messages if isinstance(message, Pub)]
 
     def migrate(self, parent: NodeId) -> list[Action]:
         """Floods what is behind this broker; what lay where the old parent was lies where the new one is."""
@@ -68,12 +62,12 @@ class Broker(broker.Broker):
         self.meet_client(sender)
         self.table.add(message.filter, sender, message.subscriber)
         self.table.replace(message.subscriber, sender)
-        return self._flood(message, sender)
+        return self.flood(message, sender)
 
     def _receive_uns(self, sender: NodeId, message: Uns) -> list[Action]:
         """Wherever the subscriber was."""
         self.table.remove(message.filter, message.subscriber)
-        return self._flood(message, sender)
+        return self.flood(message, sender)
 
     def _receive_pub(self, sender: NodeId, message: Pub) -> list[Action]:
         """To each interface with a match, once, but not back."""
@@ -81,20 +75,5 @@ class Broker(broker.Broker):
         actions = broker.note_route(message.notification, (s for found in matching.values() for s in found))
         for interface in matching:
             if not self.is_way_back(interface, sender):
-                actions.append(self._send_pub(message, interface))
+                actions.append(self.send_pub(message, interface))
         return actions
-
-    # Senders
-
-    def _flood(self, message: Sub | Uns, sender: NodeId) -> list[Action]:
-        """To all of N_i but the one from which the message came."""
-        return [Send(neighbour, message) for neighbour in self.neighbours if neighbour != sender]
-
-    def _send_pub(self, message: Pub, interface: NodeId) -> Action:
-        if not self.reaches(interface):
-            return _drop(message, interface)
-        return Send(interface, Pub(message.notification, self.radio_hops(message.hops, interface)))
-
-
-def _drop(message: Pub, interface: NodeId) -> Note:
-    return Note(DROP, notification_id=str(message.notification.id), peer=interface, detail="no link")

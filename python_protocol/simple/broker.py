@@ -10,22 +10,21 @@ Where the algorithm leaves something open:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from python_protocol.actions import Action, Note, Send
+from python_protocol.actions import Action
 from python_protocol.brokers import broker
+from python_protocol.brokers.forgetful_broker import ForgetfulBroker
 from python_protocol.brokers.messages import Pub
 from python_protocol.brokers.parameters import BrokerParameters
-from python_protocol.codec import Message
 from python_protocol.listing import Listing
 from python_protocol.names import Names
-from python_protocol.notes import DROP
 from python_protocol.roles import NodeId
 from python_protocol.simple.messages import Sub, Uns
 from python_protocol.simple.routing import RoutingTable
 
 
-class Broker(broker.Broker):
+class Broker(ForgetfulBroker):
     """b_i: its interfaces and routing table."""
 
     def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
@@ -42,23 +41,18 @@ class Broker(broker.Broker):
         """R_i."""
         return {"table": self.table.listing(self.node, names)}
 
-    def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> list[Action]:
-        """A link was given up with `messages` under way or waiting: they are lost."""
-        super().link_broken(interface, messages)
-        return [_drop(message, interface) for message in messages if isinstance(message, Pub)]
-
     # Algorithm 2.1
 
     def _receive_sub(self, sender: NodeId, message: Sub) -> list[Action]:
         """Lines 1 to 4."""
         self.meet_client(sender)
         self.table.add(message.filter, sender)
-        return self._flood(message, sender)
+        return self.flood(message, sender)
 
     def _receive_uns(self, sender: NodeId, message: Uns) -> list[Action]:
         """Lines 5 to 8."""
         self.table.remove(message.filter, sender)
-        return self._flood(message, sender)
+        return self.flood(message, sender)
 
     def _receive_pub(self, sender: NodeId, message: Pub) -> list[Action]:
         """Lines 9 to 15."""
@@ -66,20 +60,5 @@ class Broker(broker.Broker):
         actions = broker.note_route(message.notification, filter(self.is_client, matching))
         for interface in matching:
             if not self.is_way_back(interface, sender):
-                actions.append(self._send_pub(message, interface))
+                actions.append(self.send_pub(message, interface))
         return actions
-
-    # Senders
-
-    def _flood(self, message: Sub | Uns, sender: NodeId) -> list[Action]:
-        """To all of N_i but the one from which the message came."""
-        return [Send(neighbour, message) for neighbour in self.neighbours if neighbour != sender]
-
-    def _send_pub(self, message: Pub, interface: NodeId) -> Action:
-        if not self.reaches(interface):
-            return _drop(message, interface)
-        return Send(interface, Pub(message.notification, self.radio_hops(message.hops, interface)))
-
-
-def _drop(message: Pub, interface: NodeId) -> Note:
-    return Note(DROP, notification_id=str(message.notification.id), peer=interface, detail="no link")

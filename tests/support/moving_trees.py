@@ -14,8 +14,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from bridge.backends.ideal import IdealBackend
-from bridge.given_tree import tree_links
+from bridge.backends.ideal.topology import make_ideal
 from bridge.host import Host
 from bridge.scenario import Command, Fault, FaultKind, ParentChange, Publication, Scenario, Workload
 from bridge.trace import TraceWriter
@@ -315,10 +314,7 @@ def carry_out(agent_class: type[BrokerAgent], plan: Plan, parameters: Mapping[st
     described = _scenario(world, parameters or {})
     trace = TraceWriter()
     agents: dict[NodeId, BrokerAgent] = {}
-    backend = IdealBackend(
-        len(described.nodes), [], described.time_limit, tree_links(described.tree), faults=described.faults
-    )
-    Host(described, _watched(agent_class, agents), backend, trace).run()
+    Host(described, _watched(agent_class, agents), make_ideal(described), trace).run()
     return Result(world, agents, trace.table().to_pylist(), probed)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from bridge.backends.ideal import IdealBackend
-from bridge.given_tree import tree_links
+from bridge.backends.ideal.topology import make_ideal
 from bridge.host import Host
 from bridge.scenario import ParentChange, Workload
 from bridge.trace import TraceWriter
@@ -37,8 +36,8 @@ def run_on_tree(
         agent_parameters={"tree": "given", "link_layer": "false", **(parameters or {})},
     )
     tree = (*(ParentChange(0, node, parent) for node, parent in parents.items()), *moves)
-    backend = IdealBackend(len(roles), [], time_limit, tree_links(tree))
+    planted = replace(described, tree=tree)
     trace = TraceWriter()
-    Host(replace(described, tree=tree), agent, backend, trace).run()
+    Host(planted, agent, make_ideal(planted), trace).run()
     rows: list[Row] = trace.table().to_pylist()
     return rows
