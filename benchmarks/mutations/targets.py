@@ -43,12 +43,6 @@ PROTOCOLS = (
         (*_BROKERS, _SCENARIOS, _MOVING),
     ),
     Protocol("mft", ("python_protocol/mft",), (f"{_TESTS}/mft",), (*_BROKERS, _SCENARIOS, _MOVING)),
-    Protocol(
-        "resubscribing",
-        ("python_protocol/resubscribing",),
-        (f"{_TESTS}/resubscribing",),
-        _BROKERS,
-    ),
     Protocol("aodv", ("python_protocol/aodv",), (f"{_TESTS}/aodv",), (_SCENARIOS,)),
     Protocol(
         "election",
