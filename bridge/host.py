@@ -16,6 +16,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from pathlib import Path
 from random import Random
@@ -70,6 +71,14 @@ MAX_TIMERS_AT_ONCE = 100_000
 
 MAX_MESSAGE_BYTES = 65535
 
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Postponed:
+    """The key of the timer of a send that waits, in a run in which its node could fail before."""
+
+    send: Send
+
+
 Due = tuple[SimTime, NodeId, int, Event]
 
 
@@ -96,6 +105,7 @@ class Host:
         self._now: SimTime = 0
         self._outgoing: list[Transmission] = []
         self._hello = Hello("", (), 0)
+        self._clock_rates: list[float] = []
         self._perform: dict[type[Any], Callable[[NodeId, Any], None]] = {
             Send: self._send,
             SetTimer: self._set_timer,
@@ -119,6 +129,7 @@ class Host:
 
     def _run_steps(self) -> None:
         self._hello = self._backend.open()
+        self._clock_rates = [info.clock_rate for info in self._hello.nodes]
         self._perform[Deliver], self._perform[Note] = self._noted(self._deliver), self._noted(self._note)
         self._schedule_workload()
         advance, outgoing = self._backend.advance, self._outgoing
@@ -205,10 +216,13 @@ class Host:
         raise AgentError(text, node, self._now, str(event))
 
     def _handle(self, node: NodeId, event: Event) -> None:
-        if type(event) is TimerFired:
-            del self._timers[node][event.key]
-        else:
+        if type(event) is not TimerFired:
             self._trace_command(node, event)
+        else:
+            del self._timers[node][event.key]
+            if type(event.key) is _Postponed:
+                self._transmit(node, event.key.send, self._now)
+                return
         self._tell(node, event)
 
     def _handle_faults(self) -> None:
@@ -262,18 +276,30 @@ class Host:
             perform(node, action)
 
     def _send(self, node: NodeId, action: Send) -> None:
-        message = action.message
+        if action.after == 0:
+            self._transmit(node, action, self._now)
+        elif self._scenario.faults:
+            self._set_timer(node, SetTimer(_Postponed(action), action.after))
+        else:
+            # Nothing can come between, so that no wake-up is needed: the back-end gets it now, with its time.
+            self._transmit(node, action, self._now + round(action.after * self._clock_rates[node]))
+
+    def _transmit(self, node: NodeId, action: Send, time: SimTime) -> None:
+        message, destination = action.message, action.destination
+        if time < self._now:
+            raise ValueError(f"a {message.message_type} sent after {action.after} ns")
         if node in self._down:
             raise ValueError(f"a {message.message_type} from a node that is down")
         size = len(message.encode())
         if size > MAX_MESSAGE_BYTES:
             raise ValueError(f"a {message.message_type} of {size} bytes, at most {MAX_MESSAGE_BYTES} can be sent")
-        if action.destination != BROADCAST and not 0 <= action.destination < len(self._handlers):
-            raise ValueError(f"a {message.message_type} to {action.destination}, which is no node")
-        at = self._now + self._hello.processing_delay
-        self._outgoing.append(Transmission(node, at, action.destination, message, size))
-        peer = None if action.destination == BROADCAST else action.destination
-        self._trace.add(self._now, node, SEND, message.message_type, None, peer, size)
+        if destination != BROADCAST and not 0 <= destination < len(self._handlers):
+            raise ValueError(f"a {message.message_type} to {destination}, which is no node")
+        if time >= self._hello.time_limit:
+            return
+        self._outgoing.append(Transmission(node, time + self._hello.processing_delay, destination, message, size))
+        peer = None if destination == BROADCAST else destination
+        self._trace.add(time, node, SEND, message.message_type, None, peer, size)
 
     def _set_timer(self, node: NodeId, action: SetTimer) -> None:
         if action.after < 0:
@@ -282,7 +308,7 @@ class Host:
         replaced = timers.get(key)
         if replaced is not None:
             self._dead.add(replaced)
-        time = self._now + round(action.after * self._hello.nodes[node].clock_rate)
+        time = self._now + round(action.after * self._clock_rates[node])
         timers[key] = self._schedule(time, node, TimerFired(key))
 
     def _cancel_timer(self, node: NodeId, action: CancelTimer) -> None:

@@ -1,4 +1,7 @@
-"""What an agent can do."""
+"""What an agent can do.
+
+Actions are not frozen: that takes four times as long to make, and a run makes millions, each for its host alone.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,19 @@ from python_protocol.roles import NodeId
 from python_protocol.simtime import SimTime
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Send:
-    """Hands a message to the MAC, for one neighbour or BROADCAST; nothing tells whether it arrives."""
+    """Hands a message to the MAC, for one neighbour or BROADCAST; nothing tells whether it arrives.
+
+    With `after`, a time by the node's own clock, it waits so long first; a crash meanwhile cancels it.
+    """
 
     destination: NodeId
     message: Message
+    after: SimTime = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SetTimer:
     """Asks for `TimerFired(key)` after a time by the node's own clock; a timer of that key already set is replaced."""
 
@@ -27,14 +34,14 @@ class SetTimer:
     after: SimTime
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CancelTimer:
     """Forgets a timer; nothing happens if it is not set."""
 
     key: TimerKey
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Deliver:
     """Gives a notification to the application. `hops` counts radio hops since it was published or last replayed."""
 
@@ -42,7 +49,7 @@ class Deliver:
     hops: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Note:
     """A row in the trace; the fields are columns of the trace's schema (see `spark.schema`)."""
 

@@ -28,7 +28,7 @@ class Received:
     lqi_db: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, for the same reason
 class TimerFired:
     """A timer that this agent set has run out; it is no longer set."""
 

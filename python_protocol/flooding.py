@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Self
 from python_protocol.actions import Action, Deliver, Note, Send
 from python_protocol.agent import Agent
 from python_protocol.codec import Message, MessageSet, Reader, Writer
-from python_protocol.events import Crashed, Event, Publish, Received, Subscribe, TimerFired, Unsubscribe
+from python_protocol.events import Crashed, Event, Publish, Received, Subscribe, Unsubscribe
 from python_protocol.filters import Filter, Notification
-from python_protocol.jitter import Jitter, JitterTimer
+from python_protocol.jitter import Jitter
 from python_protocol.notes import ROUTE, node_list
 from python_protocol.parameters import parameter
 from python_protocol.recent import Recent
@@ -81,7 +81,6 @@ class Flooding(Agent):
         self._jitter = Jitter(parameters.jitter, random)
         self._handlers: dict[type[Any], Callable[[Any], Iterable[Action]]] = {
             Received: self._receive,
-            TimerFired: self._repeat,
             Publish: self._publish,
             Subscribe: self._subscribe,
             Unsubscribe: self._unsubscribe,
@@ -101,12 +100,8 @@ class Flooding(Agent):
         actions = self._deliver(flood.notification, hops)
         if flood.ttl > 1:
             copy = Flood(flood.ttl - 1, hops, flood.notification)
-            actions.append(self._jitter.postpone(Send(BROADCAST, copy)))
+            actions.append(Send(BROADCAST, copy, self._jitter.delay()))
         return actions
-
-    def _repeat(self, event: TimerFired) -> Iterable[Action]:
-        send = self._jitter.timer(event.key) if isinstance(event.key, JitterTimer) else None
-        return [send] if send else ()
 
     def _publish(self, event: Publish) -> Iterable[Action]:
         notification = event.notification
@@ -128,7 +123,6 @@ class Flooding(Agent):
     def _crash(self, _: Crashed) -> Iterable[Action]:
         # The application subscribes once only: its filters are stable storage, everything else is lost.
         self._seen = Recent(self.parameters.memory)
-        self._jitter.forget()
         return ()
 
     def _deliver(self, notification: Notification, hops: int) -> list[Action]:

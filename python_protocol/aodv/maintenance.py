@@ -36,9 +36,14 @@ class Maintenance:
         self._state.out.set_timer(HELLO_TIMER, self._state.random.randint(0, interval))
 
     def say_hello(self, now: SimTime) -> None:
-        """The hello timer has run out: sends one if it is needed, and sets the timer again."""
+        """The hello timer has run out: sends one if it is needed, and sets the timer again.
+
+        Section 6.9: it is if the node is part of an active route and has broadcast nothing else since it last checked.
+        """
         state, parameters = self._state, self._state.parameters
-        if not state.is_silent(now) and (parameters.sends_hellos_always or self._needs_hello(now)):
+        was_heard = state.out.has_broadcast(self._checked_at, now)
+        is_needed = parameters.sends_hellos_always or (self._is_on_active_route(now) and not was_heard)
+        if is_needed and not state.is_silent(now):
             lifetime_ms = parameters.hello_timeout // MILLISECOND
             state.out.broadcast(Hello(state.node, state.sequence, lifetime_ms), now)
         self._checked_at = now
@@ -77,16 +82,13 @@ class Maintenance:
                 self._state.neighbours.blacklist(neighbour, now)
         self._errors.report([route for route in broken if route.state is RouteState.INVALID], now)
 
-    def _needs_hello(self, now: SimTime) -> bool:
-        """Section 6.9: the node is part of an active route, and has broadcast nothing else since it last checked.
+    def _is_on_active_route(self, now: SimTime) -> bool:
+        """Section 6.9: whether the node took part in data or replies within ACTIVE_ROUTE_TIMEOUT.
 
-        Part of an active route is a node that took part in data or replies within ACTIVE_ROUTE_TIMEOUT. Routes made
-        from hellos alone do not count: two nodes would keep each other saying hello for ever.
+        Routes made from hellos alone do not count: two nodes would keep each other saying hello for ever.
         """
-        state = self._state
-        is_used = state.used_at is not None and state.used_at + state.parameters.active_route_timeout > now
-        last = state.out.last_broadcast
-        return is_used and (last is None or last <= self._checked_at)
+        used_at = self._state.used_at
+        return used_at is not None and used_at + self._state.parameters.active_route_timeout > now
 
     def _save(self, packet: DataPacket, now: SimTime) -> None:
         """The originator still has a packet that its link did not take; on the way it needs a local repair."""

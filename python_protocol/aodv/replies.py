@@ -36,7 +36,7 @@ class Replies:
             reply = replace(reply, acknowledge=state.parameters.rrep_ack)
         self._remember_precursors(reply, reverse, now)
         if answers_broadcast:
-            state.out.postpone(reverse.next_hop, reply)
+            state.out.unicast_later(reverse.next_hop, reply)
         else:
             state.out.unicast(reverse.next_hop, reply, now)
         if reply.acknowledge:

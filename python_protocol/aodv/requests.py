@@ -8,7 +8,7 @@ from python_protocol.aodv.messages import RouteReply, RouteRequest
 from python_protocol.aodv.replies import Replies
 from python_protocol.aodv.routing_table import Route
 from python_protocol.aodv.state import State
-from python_protocol.roles import BROADCAST, NodeId
+from python_protocol.roles import NodeId
 from python_protocol.sequence import is_newer, newest
 from python_protocol.simtime import MILLISECOND, SimTime
 
@@ -37,7 +37,7 @@ class Requests:
         elif route := self._usable_route(request, now):
             self._answer_for_destination(sender, request, route, now)
         elif request.ttl > 1:
-            self._pass_on(request, hop_count)
+            self._pass_on(request, hop_count, now)
 
     def _learn_reverse_route(self, sender: NodeId, request: RouteRequest, hop_count: int, now: SimTime) -> None:
         """Section 6.5: the way back to the originator, for at least as long as an answer can take."""
@@ -98,7 +98,7 @@ class Requests:
         )
         self._replies.send(reply, now, answers_broadcast=True)
 
-    def _pass_on(self, request: RouteRequest, hop_count: int) -> None:
+    def _pass_on(self, request: RouteRequest, hop_count: int, now: SimTime) -> None:
         """Section 6.5: with the newest sequence number of the destination that either of us knows."""
         route = self._state.table.get(request.destination)
         sequence, unknown = request.destination_sequence, request.unknown_sequence
@@ -117,4 +117,4 @@ class Requests:
             destination_only=request.destination_only,
             gratuitous=request.gratuitous,
         )
-        self._state.out.postpone(BROADCAST, forwarded)
+        self._state.out.broadcast_later(forwarded, now)

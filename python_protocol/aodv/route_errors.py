@@ -8,7 +8,7 @@ from python_protocol.aodv.messages import MAX_UNREACHABLE, RouteError, Unreachab
 from python_protocol.aodv.rate_limit import RateLimit
 from python_protocol.aodv.routing_table import Route
 from python_protocol.aodv.state import State
-from python_protocol.roles import BROADCAST, NodeId
+from python_protocol.roles import NodeId
 from python_protocol.simtime import SimTime
 
 
@@ -69,4 +69,4 @@ class RouteErrors:
             if len(neighbours) == 1:
                 self._state.out.unicast(min(neighbours), error, now)
             else:
-                self._state.out.postpone(BROADCAST, error)
+                self._state.out.broadcast_later(error, now)

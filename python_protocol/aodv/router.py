@@ -28,10 +28,9 @@ from python_protocol.aodv.requests import Requests
 from python_protocol.aodv.route_errors import RouteErrors
 from python_protocol.aodv.routing_table import RoutingTable
 from python_protocol.aodv.state import State
-from python_protocol.aodv.transmitter import Transmitter
+from python_protocol.aodv.transmitter import Transmitter, UnicastTimer
 from python_protocol.events import NO_LINK, SendFailed, TimerKey
 from python_protocol.filters import Notification
-from python_protocol.jitter import JitterTimer
 from python_protocol.link import LinkAck, LinkData, LinkTimer
 from python_protocol.roles import NodeId
 from python_protocol.simtime import SimTime
@@ -74,7 +73,7 @@ class Router:
 
     def _make_timers(self) -> dict[Any, Callable[[Any, SimTime], None]]:
         return {
-            JitterTimer: self.out.postponed,
+            UnicastTimer: self.out.postponed,
             LinkTimer: self._link_timer,
             DiscoveryTimer: self._discovery.timer,
             AckTimer: self._replies.timer,

@@ -6,6 +6,7 @@ It also collects the actions of one event, so that the other parts need not pass
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from random import Random
 
 from python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
@@ -13,20 +14,31 @@ from python_protocol.aodv.messages import DataPacket
 from python_protocol.aodv.parameters import AodvParameters
 from python_protocol.codec import Message
 from python_protocol.filters import Notification
-from python_protocol.jitter import Jitter, JitterTimer
+from python_protocol.jitter import Jitter
 from python_protocol.link import Link, LinkAck, LinkBroken, LinkData, LinkTimer
 from python_protocol.notes import DROP
 from python_protocol.roles import BROADCAST, NodeId
 from python_protocol.simtime import SimTime
 
 
+@dataclass(frozen=True, slots=True)
+class UnicastTimer:
+    """The key of the timer of one postponed unicast."""
+
+    number: int
+
+
 class Transmitter:
     """The sending side of one node."""
 
     def __init__(self, parameters: AodvParameters, random: Random) -> None:
-        self.last_broadcast: SimTime | None = None
         self._link = Link(parameters, random) if parameters.link_layer else None
         self._jitter = Jitter(parameters.broadcast_jitter, random)
+        self._broadcasts: list[SimTime] = []
+        """When this node broadcast, or will, since it was last asked."""
+        self._postponed: dict[int, tuple[NodeId, Message]] = {}
+        """Unicasts that wait for their time, by their numbers: only then does the link layer take them."""
+        self._number = 0
         self.pending: list[Action] = []
         """The actions since the last `take`; always the same list."""
 
@@ -38,8 +50,20 @@ class Transmitter:
 
     def broadcast(self, message: Message, now: SimTime) -> None:
         """Sends to every neighbour, at once."""
-        self.last_broadcast = now
+        self._broadcasts.append(now)
         self.pending.append(Send(BROADCAST, message))
+
+    def broadcast_later(self, message: Message, now: SimTime) -> None:
+        """Sends to every neighbour after a jitter: other nodes may answer the same frame."""
+        delay = self._jitter.delay()
+        self._broadcasts.append(now + delay)
+        self.pending.append(Send(BROADCAST, message, delay))
+
+    def has_broadcast(self, since: SimTime, now: SimTime) -> bool:
+        """Whether this node broadcast after `since`, up to now; both grow from call to call."""
+        has = any(since < time <= now for time in self._broadcasts)
+        self._broadcasts = [time for time in self._broadcasts if time > now]
+        return has
 
     def unicast(self, neighbour: NodeId, message: Message, now: SimTime) -> None:
         """Sends to one neighbour, at once."""
@@ -52,19 +76,16 @@ class Transmitter:
         """Whether the link layer could not take another message for `neighbour`."""
         return self._link is not None and self._link.is_full(neighbour)
 
-    def postpone(self, destination: NodeId, message: Message) -> None:
-        """Sends after a jitter: other nodes may answer the same frame."""
-        self.pending.append(self._jitter.postpone(Send(destination, message)))
+    def unicast_later(self, neighbour: NodeId, message: Message) -> None:
+        """Sends to one neighbour after a jitter: other nodes may answer the same frame."""
+        self._number += 1
+        self._postponed[self._number] = neighbour, message
+        self.set_timer(UnicastTimer(self._number), self._jitter.delay())
 
-    def postponed(self, key: JitterTimer, now: SimTime) -> None:
+    def postponed(self, key: UnicastTimer, now: SimTime) -> None:
         """The time of a postponed message has come."""
-        send = self._jitter.timer(key)
-        if send is None:
-            return
-        if send.destination == BROADCAST:
-            self.broadcast(send.message, now)
-        else:
-            self.unicast(send.destination, send.message, now)
+        if key.number in self._postponed:
+            self.unicast(*self._postponed.pop(key.number), now)
 
     def receive(self, sender: NodeId, frame: LinkData | LinkAck, now: SimTime) -> list[Message]:
         """A frame of the neighbour's link layer: the messages in it."""

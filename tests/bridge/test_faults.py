@@ -60,6 +60,38 @@ def faults(*planned: tuple[float, int, FaultKind]) -> tuple[Fault, ...]:
     return tuple(Fault(round(at * SECOND), node, kind) for at, node, kind in planned)
 
 
+class Hesitant(Agent):
+    """Node 0 sends four beacons, due after 1, 2, 3 and 4 s."""
+
+    def handle(self, event: Event, now: SimTime) -> Iterable[Action]:  # it hesitates at the start only
+        if self.node == 0 and isinstance(event, Started):
+            return [Send(BROADCAST, BeaconMessage(10), after * SECOND) for after in (1, 2, 3, 4)]
+        return []
+
+
+def sent_at(planned: tuple[Fault, ...]) -> list[float]:
+    """When the beacons of a hesitant node 0 left it."""
+    described = scenario([Role.NONE] * 2, time_limit=4 * SECOND, faults=planned)
+    trace = TraceWriter()
+    Host(described, Hesitant, IdealBackend(2, [(0, 1)], 4 * SECOND), trace).run()
+    return [row["time_s"] for row in trace.table().to_pylist() if row["event"] == "send"]
+
+
+@pytest.mark.parametrize(
+    ("planned", "times"),
+    [
+        ((), [1, 2, 3]),
+        (faults((3.5, 1, CRASH)), [1, 2, 3]),
+        (faults((1.5, 0, CRASH), (2.5, 0, RECOVER)), [1]),
+        (faults((1.5, 0, FREEZE), (2.5, 0, RECOVER)), [1, 2.5, 3]),
+        (faults((1.5, 0, FREEZE)), [1]),
+    ],
+)
+def test_what_a_node_sends_later_shares_its_fate(planned: tuple[Fault, ...], times: list[float]) -> None:
+    """It leaves in time, never after a crash, late after a freeze; what is due at the end of the run, not at all."""
+    assert sent_at(planned) == times
+
+
 class Diary(Agent):
     """Node 0 has a timer every second, and one at 9.5 s; node 1 sends it something every second."""
 

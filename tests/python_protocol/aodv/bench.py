@@ -10,10 +10,10 @@ from python_protocol.aodv import Aodv, AodvParameters
 from python_protocol.aodv.messages import DataPacket, Hello, RouteReply, RouteRequest
 from python_protocol.aodv.router import SWEEP_TIMER
 from python_protocol.aodv.routing_table import Route
+from python_protocol.aodv.transmitter import UnicastTimer
 from python_protocol.codec import Message
 from python_protocol.events import Event, Publish, Received, TimerFired, TimerKey
 from python_protocol.filters import Notification, NotificationId
-from python_protocol.jitter import JitterTimer
 from python_protocol.roles import NodeId, Role
 from python_protocol.simtime import SimTime
 
@@ -38,7 +38,7 @@ class Bench:
         self.now = self.now if now is None else now
         actions: list[Action] = []
         for action in self.agent.handle(event, self.now):
-            if isinstance(action, SetTimer) and isinstance(action.key, JitterTimer):
+            if isinstance(action, SetTimer) and isinstance(action.key, UnicastTimer):
                 actions += self.handle(TimerFired(action.key))
             else:
                 self._keep_timers(action)
