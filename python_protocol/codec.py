@@ -171,8 +171,7 @@ class Message:
     def encode(self) -> bytes:
         """The bytes on the air, tag first."""
         writer = Writer()
-        writer.u8(self.tag)
-        self.write(writer)
+        writer.message(self)
         return writer.getvalue()
 
     def describe(self, names: Names) -> str:

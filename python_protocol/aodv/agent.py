@@ -74,7 +74,7 @@ class Aodv(Agent):
             if receiver is None:  # a frame of another protocol
                 return ()
             receiver(event.sender, event.message, now)
-            return self._out.take() if self._out.pending else ()
+            return self._out.take() if self._pending else ()
         handler = self._handlers.get(type(event))
         return handler(event, now) if handler else ()
 
@@ -128,6 +128,7 @@ class Aodv(Agent):
     def _forget(self) -> None:
         self._router = Router(self.node, self.parameters, self.random, self._arrived)
         self._receivers, self._out = self._router.receivers, self._router.out
+        self._pending = self._out.pending
         self._delivered = Recent(self.parameters.delivered_memory)
 
     def _arrived(self, packet: DataPacket) -> None:

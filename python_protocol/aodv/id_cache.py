@@ -16,22 +16,22 @@ class IdCache:
 
     def __init__(self, lifetime: SimTime) -> None:
         self._lifetime = lifetime
-        self._seen: dict[RequestId, SimTime] = {}
+        self.known_until: dict[RequestId, SimTime] = {}
+        """To look at, where a call of `is_known` would take too long; for some that may be over."""
 
     def __len__(self) -> int:
-        return len(self._seen)
+        return len(self.known_until)
 
     def is_known(self, request: RequestId, now: SimTime) -> bool:
         """Whether `request` was added within the lifetime."""
-        until = self._seen.get(request)
-        return until is not None and until > now
+        return self.known_until.get(request, now) > now
 
     def add(self, request: RequestId, now: SimTime) -> None:
         """Remembers `request` from now on."""
-        self._seen.pop(request, None)
-        self._seen[request] = now + self._lifetime
+        self.known_until.pop(request, None)
+        self.known_until[request] = now + self._lifetime
 
     def sweep(self, now: SimTime) -> None:
         """Forgets what is over. All live equally long, so the oldest entries are the first of the dictionary."""
-        for request, _ in list(takewhile(lambda entry: entry[1] <= now, self._seen.items())):
-            del self._seen[request]
+        for request, _ in list(takewhile(lambda entry: entry[1] <= now, self.known_until.items())):
+            del self.known_until[request]

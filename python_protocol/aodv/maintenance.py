@@ -52,8 +52,9 @@ class Maintenance:
 
     def hear(self, sender: NodeId, now: SimTime) -> None:
         """A control message came from a neighbour: it is alive, and there is a route to it (section 6.2)."""
-        if sender in self._heard:
-            self._heard[sender] = now
+        heard = self._heard
+        if sender in heard:
+            heard[sender] = now
         if self._hear_route(sender, now, now + self._active_route_timeout):
             self._discovery.learned(sender, now)
 

@@ -43,7 +43,3 @@ class Neighbours:
     def blacklist(self, neighbour: NodeId, now: SimTime) -> None:
         """A RREP did not reach the neighbour: its RREQs are ignored for a while."""
         self.blacklisted[neighbour] = now + self._blacklist_timeout
-
-    def is_blacklisted(self, neighbour: NodeId, now: SimTime) -> bool:
-        """Whether RREQs from the neighbour are to be ignored."""
-        return self.blacklisted.get(neighbour, now) > now

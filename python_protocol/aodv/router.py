@@ -54,7 +54,8 @@ class Router:
         self._replies = Replies(state, self._discovery)
         self._requests = Requests(state, self._discovery, self._replies, self._seen)
         self._maintenance = Maintenance(state, self._packets, self._discovery, self._errors)
-        self._hear = self._maintenance.hear
+        self._hear, self._blacklisted = self._maintenance.hear, state.neighbours.blacklisted
+        self._known_until = self._seen.known_until
         self.receivers = self._make_receivers()
         """What takes each kind of message from a neighbour: (sender, message, now)."""
         self._timers = self._make_timers()
@@ -121,13 +122,13 @@ class Router:
 
     def _receive_request(self, sender: NodeId, request: RouteRequest, now: SimTime) -> None:
         # Most frames of a large network end here: each node hears every request from each of its neighbours.
-        neighbours = self._state.neighbours
-        if sender in neighbours.blacklisted and neighbours.is_blacklisted(sender, now):
+        if self._blacklisted.get(sender, now) > now:
             return
         self._hear(sender, now)
-        if self._seen.is_known((request.originator, request.rreq_id), now):
+        originator = request.originator
+        if self._known_until.get((originator, request.rreq_id), now) > now:
             return
-        if request.originator != self._state.node:  # one's own needs no memory to be known (section 6.3)
+        if originator != self._state.node:  # one's own needs no memory to be known (section 6.3)
             self._requests.receive(sender, request, now)
 
     def _receive_reply(self, sender: NodeId, reply: RouteReply, now: SimTime) -> None:

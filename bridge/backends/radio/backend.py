@@ -72,9 +72,10 @@ class RadioBackend:
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """Runs to the next instant that concerns the host; see `bridge.backends.interface`."""
-        refuse_past(transmissions, self._now)
-        for transmission in transmissions:
-            self._hand_over(transmission)
+        if transmissions:
+            refuse_past(transmissions, self._now)
+            for transmission in transmissions:
+                self._hand_over(transmission)
         until = self._last if wake_up is None or wake_up > self._last else max(wake_up, self._now)
         self._now, deliveries, refusals, done = self._run(self._state, self._handed_over, until)
         self._handed_over = 0
