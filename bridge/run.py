@@ -6,6 +6,7 @@ can be told from one file. A run that failed leaves a log with its error and the
 
 from __future__ import annotations
 
+import resource
 import shutil
 import time
 import traceback
@@ -142,7 +143,7 @@ def write_inputs(plan: RunPlan, folder: Path) -> None:
 
 
 def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:
-    start = time.monotonic()
+    start, cpu = time.monotonic(), time.process_time()
     scenario = read_scenario(plan.folder / INI_FILE)
     trace = TraceWriter(plan.level)
     agent = load_agent(plan.agent)
@@ -150,9 +151,16 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:
     if plan.record:
         carrier = recorded(carrier, plan.folder, scenario, plan.agent, plan.level)
     Host(scenario, agent, carrier, trace).run()
-    text = f"agent {plan.agent}, seed {plan.seed}: complete in {time.monotonic() - start:.1f} s\n"
-    (plan.folder / LOG_FILE).write_text(text, encoding="utf-8")
+    used = (
+        f"{time.monotonic() - start:.2f} s, {time.process_time() - cpu:.2f} s of CPU, {_peak_memory_mib()} MiB at most"
+    )
+    (plan.folder / LOG_FILE).write_text(f"agent {plan.agent}, seed {plan.seed}: complete in {used}\n", encoding="utf-8")
     trace.write(plan.folder / TRACE_FILE, {RUN_KEY: key})  # last, for it is what makes a run complete
+
+
+def _peak_memory_mib() -> int:
+    """Of this process so far, earlier runs included."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 def _record_failure(folder: Path, key: str, error: Exception) -> None:
