@@ -1,7 +1,7 @@
 """The channel: path loss between places, and the cells of a field.
 
-Places are nodes where all are static, cells of the field where nodes are mobile. Only pairs of places in reach of each
-other are kept, so memory grows with the field's area, not with its square. Source: the design, section 7.
+Places are nodes where all are static, cells of the field where nodes are mobile. Of a large field only pairs of places
+in reach of each other are kept, so memory grows with its area, not with the square. Source: the design, section 7.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from scipy.sparse import coo_array
 from bridge.errors import UserError
 from bridge.scenario import ChannelParameters
 
+MOST_IN_A_TABLE = 2048
+"""Up to so many places every pair has its entry, in 32 MiB at most: nodes in reach are found fastest then."""
 MOST_WAYS = 2**26
 """So many ways from place to place take 768 MiB."""
-PAIRS_AT_ONCE = 2**18
+PAIRS_AT_ONCE = 2**16
 """Pairs of places looked at in one go: they fit in the processor's cache."""
 
 Places = NDArray[np.float64]
@@ -28,12 +30,15 @@ Indices = NDArray[np.int64]
 
 
 class PathLoss(NamedTuple):
-    """The ways from each of n places on which the strongest transmitter is heard, in compressed rows."""
+    """The ways from each of n places on which the strongest transmitter is heard, in compressed rows.
+
+    Up to MOST_IN_A_TABLE places it is a whole table, with infinite losses: way `starts[p] + q` leads from p to q.
+    """
 
     starts: Indices
     """index[n + 1]: the ways from place p are `starts[p]` to `starts[p + 1]`"""
     towards: NDArray[np.int32]
-    """place[way], ascending within a row; a place is in its own row"""
+    """place[way], ascending within a row; a place is in its own row; empty if this is a whole table"""
     loss_db: NDArray[np.float64]
     """dB[way]"""
 
@@ -44,9 +49,7 @@ class _Ways(NamedTuple):
     loss_db: NDArray[np.float64]
 
 
-def path_loss(
-    places: Places, channel: ChannelParameters, loudest_dbm: float, random: np.random.Generator
-) -> PathLoss:
+def path_loss(places: Places, channel: ChannelParameters, loudest_dbm: float, random: np.random.Generator) -> PathLoss:
     """Draws log-normal shadowing once a pair; raises UserError for more ways than memory is meant for.
 
     First the shadowing of all pairs in reach is drawn, row by row, then what their directions differ by. With pairs taken
@@ -55,29 +58,29 @@ def path_loss(
     own = np.arange(len(places))
     found = [_Ways(own, own, np.zeros(len(places)))]
     ways = 0
-    jitters = _advanced(random, sum(len(first) for first, _ in _pairs_in_reach(places, channel)))
-    for first, second in _pairs_in_reach(places, channel):
-        mean, jitter = _draw_pairs(np.hypot(*(places[second] - places[first]).T), channel, random, jitters)
+    reach = reach_m(channel)
+    jitters = _advanced(random, sum(len(first) for first, _, _ in _pairs_within(reach, places)))
+    for first, second, distance in _pairs_within(reach, places):
+        mean, jitter = _draw_pairs(distance, channel, random, jitters)
         for way in (_Ways(first, second, mean + jitter), _Ways(second, first, mean - jitter)):
             found.append(_audible(way, loudest_dbm, channel))
             ways += len(found[-1].loss_db)
         _check_memory(ways, len(places))
-    return _by_row(found, len(places))
+    return _table(found, len(places)) if len(places) <= MOST_IN_A_TABLE else _rows(found, len(places))
 
 
-def _pairs_in_reach(places: Places, channel: ChannelParameters) -> Iterator[tuple[Indices, Indices]]:
-    """Blocks of pairs (first, second), first < second, in lexical order."""
-    reach = reach_m(channel)
+def _pairs_within(reach: float, places: Places) -> Iterator[tuple[Indices, Indices, NDArray[np.float64]]]:
+    """Blocks of pairs (first, second, metres), first < second, in lexical order."""
+    x, y = places.T.copy()
     rows = max(1, PAIRS_AT_ONCE // len(places))
     for start in range(0, len(places), rows):
         first = np.arange(start, min(start + rows, len(places)))
-        y = places[first, 1]
-        within = (places[start:, 1] >= y.min() - reach) & (places[start:, 1] <= y.max() + reach)
-        second = start + np.flatnonzero(within)
-        apart = places[second] - places[first, np.newaxis]
-        near = np.einsum("ijk,ijk->ij", apart, apart) <= reach**2
-        i, j = np.nonzero(near & (second > first[:, np.newaxis]))
-        yield first[i], second[j]
+        nearest, farthest = y[first].min() - reach, y[first].max() + reach
+        second = start + np.flatnonzero((y[start:] >= nearest) & (y[start:] <= farthest))
+        dx, dy = x[second] - x[first, np.newaxis], y[second] - y[first, np.newaxis]
+        near = np.flatnonzero((dx * dx + dy * dy <= reach * reach) & (second > first[:, np.newaxis]))
+        i, j = np.divmod(near, len(second))
+        yield first[i], second[j], np.hypot(dx.ravel()[near], dy.ravel()[near])
 
 
 def _advanced(random: np.random.Generator, draws: int) -> np.random.Generator:
@@ -115,7 +118,14 @@ def _check_memory(ways: int, places: int) -> None:
         )
 
 
-def _by_row(found: list[_Ways], places: int) -> PathLoss:
+def _table(found: list[_Ways], places: int) -> PathLoss:
+    table = np.full((places, places), np.inf)
+    for ways in found:
+        table[ways.sources, ways.targets] = ways.loss_db
+    return PathLoss(places * np.arange(places + 1), np.zeros(0, np.int32), table.ravel())
+
+
+def _rows(found: list[_Ways], places: int) -> PathLoss:
     sources, targets, losses = (np.concatenate(columns) for columns in zip(*found, strict=True))
     table = coo_array((losses, (sources.astype(np.int32), targets.astype(np.int32))), shape=(places, places)).tocsr()
     return PathLoss(table.indptr.astype(np.int64), table.indices, table.data)

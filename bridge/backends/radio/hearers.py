@@ -1,6 +1,7 @@
 """Who hears whom: the nodes in each place, and the links from a sender to those that it reaches.
 
-A sender looks at the places in its reach, never at all nodes. Links are in the order of receivers: so is what is drawn.
+In a small field a sender looks at all nodes, in a large one at the places in its reach, so that far nodes cost nothing.
+Links are in the order of receivers, for so is what is drawn.
 """
 
 from __future__ import annotations
@@ -35,6 +36,23 @@ def refresh_reach(s: State, sender: int) -> None:
         return
     node.moves_seen = run.moves
     node.reached = 0
+    if len(s.towards) == 0:
+        _look_at_nodes(s, sender)
+    else:
+        _look_at_places(s, sender)
+
+
+@compiled
+def _look_at_nodes(s: State, sender: int) -> None:
+    node = s.nodes[sender]
+    row = s.way_starts[node.cell]
+    for receiver in range(len(s.nodes)):
+        _link(s, sender, receiver, node.tx_power - s.loss_db[row + s.nodes[receiver].cell])
+
+
+@compiled
+def _look_at_places(s: State, sender: int) -> None:
+    node = s.nodes[sender]
     for way in range(s.way_starts[node.cell], s.way_starts[node.cell + 1]):
         receiver = s.first_in[s.towards[way]]
         while receiver != NOBODY:

@@ -167,7 +167,7 @@ class State(NamedTuple):
     way_starts: NDArray[np.int64]
     """index[cell + 1]: where the ways from each cell begin; where all nodes are static, each is a cell"""
     towards: NDArray[np.int32]
-    """cell[way]"""
+    """cell[way]; empty if every cell has a way to every cell"""
     loss_db: NDArray[np.float64]
     """dB[way]"""
     first_in: NDArray[np.int64]
