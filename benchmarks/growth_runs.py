@@ -1,6 +1,6 @@
 """One run for `benchmarks.growth`, in a process of its own: what it took, and what happened in it.
 
-The scenario is the thesis' (two publishers, as many brokers as subscribers, all moving by random waypoint at 8 m/s) on a
+The scenario is the thesis' (two publishers, as many brokers as subscribers, all by random waypoint at 8 m/s) on a
 field that grows with the number of nodes, so that each has as much room as in C32.
 """
 

@@ -19,8 +19,8 @@ from bridge.scenario import ChannelParameters
 
 MOST_IN_A_TABLE = 2048
 """Up to so many places every pair has its entry, in 32 MiB at most: nodes in reach are found fastest then."""
-MOST_WAYS = 2**26
-"""So many ways from place to place take 768 MiB."""
+MOST_PLACES, MOST_WAYS = 2**16, 2**26
+"""So many places take minutes to look at; so many ways from place to place take 768 MiB."""
 PAIRS_AT_ONCE = 2**16
 """Pairs of places looked at in one go: they fit in the processor's cache."""
 
@@ -52,9 +52,10 @@ class _Ways(NamedTuple):
 def path_loss(places: Places, channel: ChannelParameters, loudest_dbm: float, random: np.random.Generator) -> PathLoss:
     """Draws log-normal shadowing once a pair; raises UserError for more ways than memory is meant for.
 
-    First the shadowing of all pairs in reach is drawn, row by row, then what their directions differ by. With pairs taken
-    in blocks, the second draws come from a copy of the generator that has the first behind it.
+    First the shadowing of all pairs in reach is drawn, row by row, then what their directions differ by. Pairs are
+    taken in blocks: the second draws come from a copy of the generator that has the first behind it.
     """
+    _check_size("are more", len(places), MOST_PLACES, len(places))
     own = np.arange(len(places))
     found = [_Ways(own, own, np.zeros(len(places)))]
     ways = 0
@@ -65,7 +66,7 @@ def path_loss(places: Places, channel: ChannelParameters, loudest_dbm: float, ra
         for way in (_Ways(first, second, mean + jitter), _Ways(second, first, mean - jitter)):
             found.append(_audible(way, loudest_dbm, channel))
             ways += len(found[-1].loss_db)
-        _check_memory(ways, len(places))
+        _check_size("hear each other on more ways", ways, MOST_WAYS, len(places))
     return _table(found, len(places)) if len(places) <= MOST_IN_A_TABLE else _rows(found, len(places))
 
 
@@ -110,10 +111,10 @@ def _audible(ways: _Ways, loudest_dbm: float, channel: ChannelParameters) -> _Wa
     return _Ways(*(column[heard] for column in ways))
 
 
-def _check_memory(ways: int, places: int) -> None:
-    if ways > MOST_WAYS:
+def _check_size(what: str, count: int, most: int, places: int) -> None:
+    if count > most:
         raise UserError(
-            f"{places} nodes or cells hear each other on more than {MOST_WAYS} ways, the most that the radio keeps: "
+            f"{places} nodes or cells {what} than the radio's {most}: "
             "make SN.wirelessChannel.xCellSize and yCellSize larger, or the field smaller"
         )
 

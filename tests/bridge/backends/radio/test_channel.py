@@ -80,7 +80,9 @@ def test_a_place_has_no_more_ways_in_a_larger_field(side: int) -> None:
 def test_more_ways_than_memory_is_meant_for_are_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
     """It names the keys that make cells larger."""
     monkeypatch.setattr(module, "MOST_WAYS", 10)
-    with pytest.raises(UserError, match=r"^20 nodes or cells hear each other on more than 10 ways.*xCellSize"):
+    with pytest.raises(
+        UserError, match=r"^20 nodes or cells hear each other on more ways than the radio's 10: .*xCellSize"
+    ):
         drawn([(float(x), 0.0) for x in range(20)], ChannelParameters())
 
 
