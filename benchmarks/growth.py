@@ -3,7 +3,7 @@
 python -m benchmarks.growth --out docs
 
 Nodes: 66 to 1040 with the room that each has in the thesis' C32. Traffic: C32 with each publisher's notifications a
-second (radio and beacon: each node's packets a second) from 0.5 to 8. Every run has a process of its own. Its set-up and
+second (radio and beacon: each node's packets) from 0.5 to 8. Every run has a process of its own. Its set-up and
 the writing of its trace are measured apart from the simulation, whose CPU time for a simulated second is fitted by a
 power law, least squares on logarithms: the exponent with its standard error. Writes OUT/growth.png, prints Markdown.
 """
