@@ -108,7 +108,7 @@ def _draw_pairs(
 
 def _audible(ways: _Ways, loudest_dbm: float, channel: ChannelParameters) -> _Ways:
     heard = np.flatnonzero(loudest_dbm - ways.loss_db >= channel.signal_delivery_threshold_dbm)
-    return _Ways(*(column[heard] for column in ways))
+    return _Ways(ways.sources[heard], ways.targets[heard], ways.loss_db[heard])
 
 
 def _check_size(what: str, count: int, most: int, places: int) -> None:
