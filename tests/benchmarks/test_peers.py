@@ -43,10 +43,15 @@ def test_each_beacon_reaches_everybody_in_range(run: object) -> None:
 def test_a_row_has_the_medians(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of interleaved repetitions."""
     monkeypatch.setattr(peers, "_cpu_now", lambda: 0.0)
-    heard, order = iter([0, 0, 5, 1, 9, 2, 6, 3]), []
+    heard = iter([0, 0, 5, 1, 9, 2, 6, 3])
+    order: list[str] = []
 
     def told(name: str) -> Peer:
-        return Peer(name, "none", lambda _: order.append(name) or next(heard))
+        def run(_: Load) -> int:
+            order.append(name)
+            return next(heard)
+
+        return Peer(name, "none", run)
 
     first, second = measure([told("a"), told("b")], SMALL, 3)
     assert (first.deliveries, second.deliveries) == (6, 2)
