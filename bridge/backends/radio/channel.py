@@ -1,53 +1,135 @@
-"""The channel: path loss between places, and who hears whom.
+"""The channel: path loss between places, and the cells of a field.
 
-Places are nodes where all are static, cells of the field where nodes are mobile. Source: the design, section 7.
+Places are nodes where all are static, cells of the field where nodes are mobile. Of a large field only pairs of places
+in reach of each other are kept, so memory grows with its area, not with the square. Source: the design, section 7.
 """
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
 
-from bridge.backends.radio.compiled import compiled
-from bridge.backends.radio.state import State
 from bridge.errors import UserError
 from bridge.scenario import ChannelParameters
 
-OUT_OF_REACH_DB = np.inf
-MOST_PLACES = 8192
-"""So many places make a path loss matrix of 512 MiB."""
+MOST_IN_A_TABLE = 2048
+"""Up to so many places every pair has its entry, in 32 MiB at most: nodes in reach are found fastest then."""
+MOST_PLACES, MOST_WAYS = 2**16, 2**26
+"""So many places take minutes to look at; so many ways from place to place take 768 MiB."""
+PAIRS_AT_ONCE = 2**16
+"""Pairs of places looked at in one go: they fit in the processor's cache."""
 
 Places = NDArray[np.float64]
 """metres[n, 2]"""
+Indices = NDArray[np.int64]
 
 
-def path_loss(places: Places, channel: ChannelParameters, random: np.random.Generator) -> NDArray[np.float64]:
-    """dB[n, n] from row to column: log-normal shadowing, drawn once a pair; OUT_OF_REACH_DB beyond the reach."""
-    if len(places) > MOST_PLACES:
-        raise UserError(
-            f"{len(places)} nodes or cells are more than the radio's {MOST_PLACES}: "
-            "make SN.wirelessChannel.xCellSize and yCellSize larger, or the field smaller"
-        )
-    count = len(places)
-    first, second = np.triu_indices(count, k=1)
-    distance = np.hypot(*(places[second] - places[first]).T)
-    mean, jitter = _draw_pairs(distance, channel, random)
-    losses: NDArray[np.float64] = np.zeros((count, count))
-    losses[first, second] = mean + jitter
-    losses[second, first] = mean - jitter
-    return losses
+class PathLoss(NamedTuple):
+    """The ways from each of n places on which the strongest transmitter is heard, in compressed rows.
+
+    Up to MOST_IN_A_TABLE places it is a whole table, with infinite losses: way `starts[p] + q` leads from p to q.
+    """
+
+    starts: Indices
+    """index[n + 1]: the ways from place p are `starts[p]` to `starts[p + 1]`"""
+    towards: NDArray[np.int32]
+    """place[way], ascending within a row; a place is in its own row; empty if this is a whole table"""
+    loss_db: NDArray[np.float64]
+    """dB[way]"""
+
+
+class _Ways(NamedTuple):
+    sources: Indices
+    targets: Indices
+    loss_db: NDArray[np.float64]
+
+
+def path_loss(places: Places, channel: ChannelParameters, loudest_dbm: float, random: np.random.Generator) -> PathLoss:
+    """Draws log-normal shadowing once a pair; raises UserError for more ways than memory is meant for.
+
+    First the shadowing of all pairs in reach is drawn, row by row, then what their directions differ by. Pairs are
+    taken in blocks: the second draws come from a copy of the generator that has the first behind it.
+    """
+    _check_size("are more", len(places), MOST_PLACES, len(places))
+    own = np.arange(len(places))
+    found = [_Ways(own, own, np.zeros(len(places)))]
+    ways = 0
+    reach = reach_m(channel)
+    jitters = _advanced(random, sum(len(first) for first, _, _ in _pairs_within(reach, places)))
+    for first, second, distance in _pairs_within(reach, places):
+        mean, jitter = _draw_pairs(distance, channel, random, jitters)
+        for way in (_Ways(first, second, mean + jitter), _Ways(second, first, mean - jitter)):
+            found.append(_audible(way, loudest_dbm, channel))
+            ways += len(found[-1].loss_db)
+        _check_size("hear each other on more ways", ways, MOST_WAYS, len(places))
+    return _table(found, len(places)) if len(places) <= MOST_IN_A_TABLE else _rows(found, len(places))
+
+
+def _pairs_within(reach: float, places: Places) -> Iterator[tuple[Indices, Indices, NDArray[np.float64]]]:
+    """Blocks of pairs (first, second, metres), first < second, in lexical order."""
+    x, y = places.T.copy()
+    rows = max(1, PAIRS_AT_ONCE // len(places))
+    for start in range(0, len(places), rows):
+        first = np.arange(start, min(start + rows, len(places)))
+        nearest, farthest = y[first].min() - reach, y[first].max() + reach
+        second = start + np.flatnonzero((y[start:] >= nearest) & (y[start:] <= farthest))
+        dx, dy = x[second] - x[first, np.newaxis], y[second] - y[first, np.newaxis]
+        near = np.flatnonzero((dx * dx + dy * dy <= reach * reach) & (second > first[:, np.newaxis]))
+        i, j = np.divmod(near, len(second))
+        yield first[i], second[j], np.hypot(dx.ravel()[near], dy.ravel()[near])
+
+
+def _advanced(random: np.random.Generator, draws: int) -> np.random.Generator:
+    """The generator as it will be after so many draws."""
+    later = copy.deepcopy(random)
+    for start in range(0, draws, PAIRS_AT_ONCE):
+        later.standard_normal(min(PAIRS_AT_ONCE, draws - start))
+    return later
 
 
 def _draw_pairs(
-    distance: NDArray[np.float64], channel: ChannelParameters, random: np.random.Generator
+    distance: NDArray[np.float64],
+    channel: ChannelParameters,
+    shadowings: np.random.Generator,
+    jitters: np.random.Generator,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    shadowing = channel.sigma_db * random.standard_normal(len(distance))
-    jitter = channel.bidirectional_sigma_db / 2 * random.standard_normal(len(distance))
+    shadowing = channel.sigma_db * shadowings.standard_normal(len(distance))
+    jitter = channel.bidirectional_sigma_db / 2 * jitters.standard_normal(len(distance))
     at_contact = distance < channel.d0_m / 10
     ratio = np.where(at_contact, 1.0, distance / channel.d0_m)
     mean = channel.pl_d0_db + 10 * channel.path_loss_exponent * np.log10(ratio) + shadowing
-    mean[distance > reach_m(channel)] = OUT_OF_REACH_DB
     return np.where(at_contact, 0.0, mean), np.where(at_contact, 0.0, jitter)
+
+
+def _audible(ways: _Ways, loudest_dbm: float, channel: ChannelParameters) -> _Ways:
+    heard = np.flatnonzero(loudest_dbm - ways.loss_db >= channel.signal_delivery_threshold_dbm)
+    return _Ways(ways.sources[heard], ways.targets[heard], ways.loss_db[heard])
+
+
+def _check_size(what: str, count: int, most: int, places: int) -> None:
+    if count > most:
+        raise UserError(
+            f"{places} nodes or cells {what} than the radio's {most}: "
+            "make SN.wirelessChannel.xCellSize and yCellSize larger, or the field smaller"
+        )
+
+
+def _table(found: list[_Ways], places: int) -> PathLoss:
+    table = np.full((places, places), np.inf)
+    for ways in found:
+        table[ways.sources, ways.targets] = ways.loss_db
+    return PathLoss(places * np.arange(places + 1), np.zeros(0, np.int32), table.ravel())
+
+
+def _rows(found: list[_Ways], places: int) -> PathLoss:
+    sources, targets, losses = (np.concatenate(columns) for columns in zip(*found, strict=True))
+    table = coo_array((losses, (sources.astype(np.int32), targets.astype(np.int32))), shape=(places, places)).tocsr()
+    return PathLoss(table.indptr.astype(np.int64), table.indices, table.data)
 
 
 def reach_m(channel: ChannelParameters) -> float:
@@ -76,30 +158,3 @@ class Cells:
         index = np.where((index - 1) * self._size >= places, index - 1, np.minimum(index, self._counts - 1))
         cells: NDArray[np.int64] = index[:, 1] * self._counts[0] + index[:, 0]
         return cells
-
-
-@compiled
-def refresh_reach(s: State, sender: int) -> None:
-    """Finds who hears `sender`, unless no node has moved since it was last found."""
-    node, run = s.nodes[sender], s.run[0]
-    if node.moves_seen == s.run[0].moves:
-        return
-    node.moves_seen = s.run[0].moves
-    node.reached = 0
-    for receiver in range(len(s.nodes)):
-        power = node.tx_power - s.path_loss[node.cell, s.nodes[receiver].cell]
-        if receiver != sender and power >= run.delivery_threshold:
-            link = s.links[sender, node.reached]
-            link.receiver = receiver
-            link.power = power
-            node.reached += 1
-
-
-@compiled
-def apply_moves(s: State, now: int) -> None:
-    """Puts the nodes in the cells where they are at `now`."""
-    run = s.run[0]
-    while run.moves < len(s.moves) and s.moves[run.moves].time <= now:
-        move = s.moves[run.moves]
-        s.nodes[move.node].cell = move.cell
-        run.moves += 1

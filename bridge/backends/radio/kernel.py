@@ -9,8 +9,8 @@ import numba
 import numpy as np
 
 from bridge.backends.radio import csma, events, heap, outbox, receiver, traffic, transmitter
-from bridge.backends.radio.channel import apply_moves
 from bridge.backends.radio.compiled import compiled, entry_point, typeof
+from bridge.backends.radio.hearers import apply_moves
 from bridge.backends.radio.state import State
 from bridge.interrupts import interrupts_postponed
 from python_protocol.simtime import SimTime

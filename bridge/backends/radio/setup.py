@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bridge.backends.radio.chance import STREAMS
-from bridge.backends.radio.channel import Cells, path_loss
+from bridge.backends.radio.channel import Cells, PathLoss, path_loss
 from bridge.backends.radio.energy import tx_power_mw
+from bridge.backends.radio.hearers import occupants
 from bridge.backends.radio.mobility import Path, cell_changes, path
 from bridge.backends.radio.outbox import FRAME_TOO_LONG, PACKET_TOO_LONG, TAKEN
 from bridge.backends.radio.state import ARRIVAL, DELIVERY, DONE, FRAME, LINK, MOVE, RUN, SIGNAL, State, node_dtype
@@ -104,7 +105,7 @@ def paths_of(scenario: Scenario, seeds: Randomness) -> list[Path]:
 class Ground(NamedTuple):
     """What the channel needs of the nodes' places."""
 
-    path_loss: NDArray[np.float64]
+    path_loss: PathLoss
     cells: NDArray[np.int64]
     moves: NDArray[Any]
 
@@ -113,11 +114,12 @@ def ground(scenario: Scenario, paths: Sequence[Path], seeds: Randomness) -> Grou
     """Path loss between nodes where all are static, between cells where they are not."""
     starts = np.array([[points[0].x, points[0].y] for points in paths])
     random = np.random.default_rng(seeds.shadowing)
+    loudest = max(node.tx_power_dbm for node in scenario.nodes)
     if scenario.channel.only_static_nodes:
-        losses = path_loss(starts, scenario.channel, random)
+        losses = path_loss(starts, scenario.channel, loudest, random)
         return Ground(losses, np.arange(len(starts)), np.zeros(0, MOVE))
     cells = Cells(scenario.field_m, scenario.channel)
-    losses = path_loss(cells.corners(), scenario.channel, random)
+    losses = path_loss(cells.corners(), scenario.channel, loudest, random)
     moves = cell_changes([node.mobility for node in scenario.nodes], paths, cells, scenario.time_limit)
     return Ground(losses, cells.holding(starts), moves)
 
@@ -174,13 +176,19 @@ def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Randomness, own_f
     """The state at time 0, with room for `frames` frames; the first `own_frames` are the compiled traffic's."""
     count = len(scenario.nodes)
     where = ground(scenario, paths, seeds)
+    ways = where.path_loss
+    first_in, next_in = occupants(where.cells, len(ways.starts) - 1)
     return State(
         run=run_of(scenario, seeds, own_frames),
         nodes=nodes_of(scenario, seeds, where.cells),
         signals=np.zeros((count, count), SIGNAL),
         links=np.zeros((count, count), LINK),
         arrivals=np.zeros((count, count), ARRIVAL),
-        path_loss=where.path_loss,
+        way_starts=ways.starts,
+        towards=ways.towards,
+        loss_db=ways.loss_db,
+        first_in=first_in,
+        next_in=next_in,
         moves=where.moves,
         frames=np.zeros(frames, FRAME),
         heap=np.zeros((EVENTS_PER_NODE * count + frames, 2), np.int64),

@@ -164,8 +164,16 @@ class State(NamedTuple):
     """LINK[n, n], by receiver"""
     arrivals: NDArray[Any]
     """ARRIVAL[n, n], by receiver"""
-    path_loss: NDArray[np.float64]
-    """dB[cell, cell], from row to column; where all nodes are static, each is a cell"""
+    way_starts: NDArray[np.int64]
+    """index[cell + 1]: where the ways from each cell begin; where all nodes are static, each is a cell"""
+    towards: NDArray[np.int32]
+    """cell[way]; empty if every cell has a way to every cell"""
+    loss_db: NDArray[np.float64]
+    """dB[way]"""
+    first_in: NDArray[np.int64]
+    """node[cell]: the first in each cell's list of nodes"""
+    next_in: NDArray[np.int64]
+    """node[n]: the one after each in its cell's list"""
     moves: NDArray[Any]
     """MOVE[m], by time"""
     frames: NDArray[Any]

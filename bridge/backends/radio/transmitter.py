@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bridge.backends.radio import events
-from bridge.backends.radio.channel import refresh_reach
 from bridge.backends.radio.compiled import compiled
+from bridge.backends.radio.hearers import refresh_reach
 from bridge.backends.radio.receiver import signal_ends, signal_starts
 from bridge.backends.radio.state import LISTENING, SENDING, SWITCHING, State
 from python_protocol.simtime import MICROSECOND

@@ -6,13 +6,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bridge.backends.radio.channel import Cells, path_loss, reach_m
+from bridge.backends.radio import channel as module
+from bridge.backends.radio.channel import Cells, PathLoss, path_loss, reach_m
+from bridge.errors import UserError
 from bridge.scenario import ChannelParameters
 
+Field = list[tuple[float, float]]
+COORDINATES = st.floats(min_value=0, max_value=400)
 
-def losses(places: list[tuple[float, float]], channel: ChannelParameters, seed: int = 1) -> NDArray[np.float64]:
-    """The loss in dB between places."""
-    return path_loss(np.array(places), channel, np.random.default_rng(seed))
+
+def drawn(places: Field, channel: ChannelParameters, seed: int = 1) -> PathLoss:
+    """The ways between places, for senders at 0 dBm."""
+    return path_loss(np.array(places), channel, 0, np.random.default_rng(seed))
+
+
+def losses(places: Field, channel: ChannelParameters, seed: int = 1) -> NDArray[np.float64]:
+    """The loss in dB between places; infinite where nothing is heard."""
+    ways = drawn(places, channel, seed)
+    table = np.full((len(places), len(places)), np.inf)
+    for row in range(len(places)):
+        span = slice(ways.starts[row], ways.starts[row + 1])
+        columns = ways.towards[span] if len(ways.towards) else np.arange(len(places))
+        table[row, columns] = ways.loss_db[span]
+    return table
 
 
 def test_loss_grows_with_the_logarithm_of_distance() -> None:
@@ -26,7 +42,7 @@ def test_loss_grows_with_the_logarithm_of_distance() -> None:
 def test_the_two_directions_differ_by_the_jitter_only() -> None:
     """Shadowing of 4 dB is the same both ways; the jitter has a standard deviation of half of 1 dB either way."""
     places = [(float(x), 0.0) for x in range(0, 200, 2)]
-    found = losses(places, ChannelParameters())
+    found = losses(places, ChannelParameters(signal_delivery_threshold_dbm=-200))
     upper = np.triu(np.isfinite(found), 1)
     jitter = ((found - found.T) / 2)[upper]
     distances = np.abs(np.subtract.outer(*[np.array(places)[:, 0]] * 2))[upper]
@@ -39,6 +55,35 @@ def test_pairs_too_far_apart_are_out_of_reach() -> None:
     """Where 100 - 55 + 12 dB are used up, at 10^(57/24) m, whatever the shadowing."""
     assert reach_m(ChannelParameters()) == pytest.approx(10 ** (57 / 24))
     assert losses([(0, 0), (238, 0)], ChannelParameters())[0, 1] == np.inf
+
+
+@given(st.lists(st.tuples(COORDINATES, COORDINATES), min_size=1, max_size=40), st.integers(min_value=1, max_value=99))
+def test_a_large_field_has_the_losses_of_a_small_one(places: Field, at_once: int) -> None:
+    """Whether all pairs are kept or only those in reach, and in blocks of whatever size they are drawn."""
+    table = losses(places, ChannelParameters())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "MOST_IN_A_TABLE", 0)
+        patch.setattr(module, "PAIRS_AT_ONCE", at_once)
+        assert (losses(places, ChannelParameters()) == table).all()
+
+
+@pytest.mark.parametrize("side", [600, 1200])
+def test_a_place_has_no_more_ways_in_a_larger_field(side: int) -> None:
+    """With 25 dB a factor of ten in distance and 20 m between places, some 50 hear each other whatever the field."""
+    places = [(float(x), float(y)) for y in range(0, side, 20) for x in range(0, side, 20)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "MOST_IN_A_TABLE", 0)
+        ways = drawn(places, ChannelParameters())
+    assert 40 < len(ways.loss_db) / len(places) < 60
+
+
+def test_more_ways_than_memory_is_meant_for_are_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It names the keys that make cells larger."""
+    monkeypatch.setattr(module, "MOST_WAYS", 10)
+    with pytest.raises(
+        UserError, match=r"^20 nodes or cells hear each other on more ways than the radio's 10: .*xCellSize"
+    ):
+        drawn([(float(x), 0.0) for x in range(20)], ChannelParameters())
 
 
 def test_cells_are_numbered_row_by_row() -> None:

@@ -1,0 +1,167 @@
+"""One run for `benchmarks.growth`, in a process of its own: what it took, and what happened in it.
+
+The scenario is the thesis' (two publishers, as many brokers as subscribers, all by random waypoint at 8 m/s) on a
+field that grows with the number of nodes, so that each has as much room as in C32.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import multiprocessing
+import resource
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow.parquet as pq
+
+from bridge.backends.interface import Step, Totals, Transmission
+from bridge.backends.radio import PoissonSources, RadioBackend
+from bridge.backends.radio.factory import RadioFactory
+from bridge.host import Host
+from bridge.ini import parse_scenario
+from bridge.registry import load_agent
+from bridge.scenario import Scenario
+from bridge.trace import TraceWriter
+from experiments.render import find_template, render
+from experiments.sweep import Scalar
+from python_protocol.simtime import SimTime
+
+NODES, SIDE_M, PUBLISHERS, SPEED_MPS = 66, 110, 2, 8
+"""Of C32 at the speed of claim 3."""
+RADIO = "radio"
+"""In place of an agent's name: the radio alone, with traffic of its own."""
+RATE_PER_S, PAYLOAD_BYTES = 1.0, 40
+"""Of the radio's own traffic and of beacons, unless told otherwise."""
+PARAMETERS = {"aodv": "profile=thesis"}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A run to measure; `rate_per_s` is each publisher's notifications, or each node's packets or beacons."""
+
+    agent: str
+    nodes: int
+    seconds: float
+    rate_per_s: float = RATE_PER_S
+    seed: int = 1
+
+    @property
+    def side_m(self) -> float:
+        """The field's side that gives each node the room it has in C32."""
+        return round(SIDE_M * math.sqrt(self.nodes / NODES), 1)
+
+
+class Cost(NamedTuple):
+    """Of a run. Times in s of CPU but for `wall`; `setup` is before the first event; memory in bytes; counts of it all.
+
+    `steps` are calls of the back-end, `deliveries` frames received for the node, `trace_bytes` and `rows` those of a
+    trace of level `app`; the radio alone has neither.
+    """
+
+    case: Case
+    setup: float
+    cpu: float
+    wall: float
+    writing: float
+    peak_memory: int
+    steps: int
+    transmissions: int
+    deliveries: int
+    rows: int
+    trace_bytes: int
+
+    @property
+    def per_second(self) -> float:
+        """CPU seconds for a simulated second, set-up and writing left out."""
+        return self.cpu / self.case.seconds
+
+
+class CountingBackend(RadioBackend):
+    """Counts its steps."""
+
+    steps = 0
+
+    def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
+        """See `RadioBackend`."""
+        self.steps += 1
+        return super().advance(transmissions, wake_up)
+
+
+def measure_apart(case: Case) -> Cost:
+    """The cost in a fresh process, so that its peak memory is its own; raises what the run raises."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        return process.submit(measure, case).result()
+
+
+def scenario_of(case: Case) -> Scenario:
+    """The scenario; raises UserError."""
+    template = find_template("thesis")
+    clients = case.nodes - PUBLISHERS
+    variables: dict[str, Scalar] = {
+        "seed": case.seed,
+        "agent": "beacon" if case.agent == RADIO else case.agent,
+        "agent_parameters": PARAMETERS.get(case.agent, ""),
+        "subscribers": clients // 2,
+        "brokers": clients - clients // 2,
+        "side": case.side_m,
+        "speed": SPEED_MPS,
+        "time_limit": case.seconds,
+        "publish_until": case.seconds,
+        "publish_interval": 1 / case.rate_per_s,
+    }
+    if case.agent == "beacon":
+        variables["agent_parameters"] = f"rate={case.rate_per_s} payload={PAYLOAD_BYTES}"
+    return parse_scenario(render(template, variables), template, template.parent)
+
+
+def measure(case: Case) -> Cost:
+    """The cost in this process."""
+    scenario = scenario_of(case)
+    load_agent("beacon" if case.agent == RADIO else case.agent)  # a sweep loads its modules once, too
+    RadioFactory().prepare(dataclasses.replace(scenario, nodes=scenario.nodes[:1], field_m=(1.0, 1.0)))
+    return _measure_radio(case, scenario) if case.agent == RADIO else _measure_agents(case, scenario)
+
+
+def _measure_radio(case: Case, scenario: Scenario) -> Cost:
+    started = time.process_time()
+    backend = RadioBackend(scenario, PoissonSources(case.rate_per_s, PAYLOAD_BYTES))
+    backend.open()
+    ready, wall = time.process_time(), time.perf_counter()
+    backend.advance((), None)
+    cpu, wall = time.process_time() - ready, time.perf_counter() - wall
+    totals = backend.close()
+    return Cost(case, ready - started, cpu, wall, 0, _peak_memory(), 1, *_carried(totals), 0, 0)
+
+
+def _measure_agents(case: Case, scenario: Scenario) -> Cost:
+    started = time.process_time()
+    backend, trace = CountingBackend(scenario), TraceWriter()
+    host = Host(scenario, load_agent(case.agent), backend, trace)
+    ready, wall = time.process_time(), time.perf_counter()
+    totals = host.run()
+    done, wall = time.process_time(), time.perf_counter() - wall
+    rows, written = _write(trace)
+    writing = time.process_time() - done
+    counts = (backend.steps, *_carried(totals), rows, written)
+    return Cost(case, ready - started, done - ready, wall, writing, _peak_memory(), *counts)
+
+
+def _carried(totals: Totals) -> tuple[int, int]:
+    return sum(totals.counts["transmitted"]), sum(totals.counts["received"])
+
+
+def _write(trace: TraceWriter) -> tuple[int, int]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "trace.parquet")
+        trace.write(path, {})
+        return int(pq.read_metadata(path).num_rows), path.stat().st_size
+
+
+def _peak_memory() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
