@@ -12,7 +12,7 @@ SETTINGS = ["--set", "config=C2,C4", "--set", "speed=2", "--set", "agent=mft", "
 
 def sweep(results: Path) -> None:
     arguments = ["sweep", "thesis", *SETTINGS, "--set", "publish_until=1", "--seeds", "2", "--out", str(results)]
-    assert commands(arguments, standalone_mode=False) == 0
+    assert commands(arguments, standalone_mode=False) is None
 
 
 def test_runs_are_counted_by_agent_and_axis(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
