@@ -8,16 +8,21 @@ from string import ascii_lowercase
 
 from bridge.errors import UserError
 from experiments.figure_plan import Line, Plan, agent_lines, agent_name, cut, slug
-from experiments.measurements import CONFIG, SPEED, SUBSCRIPTIONS, Measurements, read_measurements
+from experiments.measurements import (
+    CONFIG,
+    SPEED,
+    SUBSCRIPTIONS,
+    THESIS_CONFIG,
+    THESIS_SPEED,
+    Measurements,
+    read_measurements,
+)
 from experiments.migration_cost import TABLE_FILE, migration_plans, migration_table
 from experiments.plot import Figure, Series, draw
 from spark import catalogue
 from spark.layout import AGENT, FIGURES_FOLDER
 from spark.points import HALF_WIDTH, MEAN, N
 from spark.tables import replace_file
-
-THESIS_SPEED, THESIS_CONFIG = "8", "C16"
-"""Where the thesis cuts through its sweep: the speed of figures 4.5a to 4.8, the size of figure 4.5b."""
 
 _AXIS_TITLES = {CONFIG: "configuration", SPEED: "speed (m/s)", SUBSCRIPTIONS: "subscriptions a subscriber"}
 _LOGARITHMIC = (
