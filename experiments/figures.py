@@ -57,7 +57,7 @@ def draw_figures(results: Path) -> list[Path]:
 
 def plan_figures(measured: Measurements) -> list[Figure]:
     """The figures of a sweep, in the order of the report; those without any value are left out."""
-    figures = (_look_up(measured, plan) for plan in _plans(measured))
+    figures = (look_up(measured, plan) for plan in _plans(measured))
     return [figure for figure in figures if figure.series]
 
 
@@ -145,16 +145,17 @@ def _generic_lines(measured: Measurements, second: Sequence[str], place: dict[st
 # From plan to numbers
 
 
-def _look_up(measured: Measurements, plan: Plan) -> Figure:
+def look_up(measured: Measurements, plan: Plan) -> Figure:
+    """The figure with the numbers of its plan; without series if there are none."""
     series = (_series(measured, line, line.metric or plan.metric, plan.x) for line in plan.lines)
     return Figure(
         name=plan.name,
         title=plan.title,
         x_title=_AXIS_TITLES.get(plan.x, plan.x),
-        y_title=catalogue.TITLES[plan.metric],
+        y_title=plan.y_title or catalogue.TITLES[plan.metric],
         x_values=tuple(measured.values(plan.x)),
         series=tuple(line for line in series if line.x),
-        logarithmic=plan.metric in _LOGARITHMIC,
+        logarithmic=plan.logarithmic or plan.metric in _LOGARITHMIC,
         share=plan.metric in _SHARES,
         from_zero=plan.metric != catalogue.ENERGY_PER_NODE_MJ,
     )
