@@ -98,9 +98,7 @@ def draw_panels(figures: Sequence[Figure], file: Path) -> None:
         _save(picture, file, _METADATA[file.suffix.removeprefix(".")], _PANEL_DPI)
 
 
-def _save(
-    picture: matplotlib.figure.Figure, path: Path, metadata: dict[str, None], dpi: int = _PNG_DPI
-) -> Path:
+def _save(picture: matplotlib.figure.Figure, path: Path, metadata: dict[str, None], dpi: int = _PNG_DPI) -> Path:
     kind = path.suffix.removeprefix(".")
     replace_file(path, partial(picture.savefig, format=kind, dpi=dpi, metadata=metadata))
     return path
