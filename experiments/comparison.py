@@ -46,25 +46,25 @@ def _with_costs(runs: pd.DataFrame) -> pd.DataFrame:
 def plan_by_size(measured: Measurements, metric: str) -> Plan:
     """The metric over the thesis' sizes at the speed of its figures, a line an agent."""
     speed = cut(measured, SPEED, THESIS_SPEED)
-    return _plan(metric, f"at {speed} m/s", CONFIG, measured, {SPEED: speed})
+    return _plan(metric, f" at {speed} m/s", CONFIG, measured, {SPEED: speed})
 
 
 def plan_by_speed(measured: Measurements, metric: str) -> Plan:
     """The metric over the thesis' speeds at the size of figure 4.5b, a line an agent."""
     config = cut(measured, CONFIG, THESIS_CONFIG)
-    return _plan(metric, f"at {config}", SPEED, measured, {CONFIG: config})
+    return _plan(metric, f" at {config}", SPEED, measured, {CONFIG: config})
 
 
 def plan_unicast(measured: Measurements, metric: str, interval: str) -> Plan:
     """The metric over the number of nodes, each of which sends every `interval` seconds, a line an agent."""
-    return _plan(metric, f"a message every {interval} s", NODES, measured, {INTERVAL: interval})
+    return _plan(metric, f", a message every {interval} s", NODES, measured, {INTERVAL: interval})
 
 
 def _plan(metric: str, where: str, x: str, measured: Measurements, place: dict[str, str]) -> Plan:
     title = _TITLES.get(metric) or c.TITLES[metric]
     return Plan(
         name=metric,
-        title=f"{title[0].upper()}{title[1:]} {where}",
+        title=f"{title[0].upper()}{title[1:]}{where}",
         metric=metric,
         x=x,
         lines=agent_lines(measured, place),

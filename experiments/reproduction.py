@@ -4,19 +4,20 @@ python -m experiments.reproduction results/thesis results/flooding results/expla
 
 Each folder holds the aggregated results of the sweep of ours that it is called like. Only `thesis` must be there; the
 document says what was not run. Its numbers and verdicts come from the results, its explanations from
-`reproduction_notes.toml`, each of which is printed only while the verdicts that it explains stand.
+`reproduction_notes.md`, each of which is printed only while the verdicts that it explains stand.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import click
 import jinja2
 
 from bridge.errors import RoambusError, UserError
@@ -33,7 +34,7 @@ from python_protocol.parameters import unknown
 from spark.tables import replace_file
 
 DOCUMENT, PICTURES = "reproduction.md", "reproduction"
-_TEMPLATE, _NOTES = (Path(__file__).with_name(f"reproduction{end}") for end in (".md.j2", "_notes.toml"))
+_TEMPLATE, _NOTES = (Path(__file__).with_name(f"reproduction{end}") for end in (".md.j2", "_notes.md"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,8 @@ def _read_sweeps(results: Sequence[Path]) -> dict[str, Measurements]:
 
 
 def _render(content: Mapping[str, Any]) -> str:
-    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
+    undefined = jinja2.StrictUndefined
+    environment = jinja2.Environment(undefined=undefined, trim_blocks=True, keep_trailing_newline=True)  # noqa: S701  # Markdown needs no HTML escapes
     return environment.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(content)
 
 
@@ -91,6 +93,16 @@ def _content(sweeps: Mapping[str, Measurements], gallery: Gallery) -> dict[str, 
     }
 
 
+def read_notes(text: str) -> list[Note]:
+    """The notes below headings such as `## 9: does not hold; S1: holds`, which say what each explains."""
+    notes = []
+    for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        heading, _, body = section.partition("\n")
+        pairs = (entry.split(": ") for entry in heading.split("; "))
+        notes.append(Note({label: verdict for label, verdict in pairs}, body.strip()))
+    return notes
+
+
 def _labelled(prefix: str, claims: Sequence[Claim]) -> dict[str, Claim]:
     return {f"{prefix}{claim.number}": claim for claim in claims}
 
@@ -98,10 +110,8 @@ def _labelled(prefix: str, claims: Sequence[Claim]) -> dict[str, Claim]:
 def _standing_notes(claims: Mapping[str, Claim]) -> dict[str, list[str]]:
     """The notes that explain the verdicts that there are, by the label of the claim below which they stand."""
     verdicts = {label: claim.verdict.value for label, claim in claims.items()}
-    entries = tomllib.loads(_NOTES.read_text(encoding="utf-8"))["note"]
-    notes = [Note(entry["verdicts"], entry["text"].strip()) for entry in entries]
     standing: dict[str, list[str]] = {label: [] for label in claims}
-    for note in notes:
+    for note in read_notes(_NOTES.read_text(encoding="utf-8")):
         if note.stands(verdicts):
             standing[next(iter(note.verdicts))].append(note.text)
     return standing
@@ -118,12 +128,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Writes the document; returns the exit code."""
     options = _parse(sys.argv[1:] if arguments is None else arguments)
     try:
-        print(write_reproduction(options.results, options.out))
+        click.echo(write_reproduction(options.results, options.out))
     except RoambusError as error:
-        print(f"error: {error}", file=sys.stderr)
+        click.echo(f"error: {error}", err=True)
         return error.exit_code
     except OSError as error:
-        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
+        click.echo(f"error: {error.filename}: {error.strerror}", err=True)
         return UserError.exit_code
     return 0
 
