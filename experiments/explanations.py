@@ -25,6 +25,7 @@ _DOUBLINGS = 2
 """Of the size, from one to the other."""
 _LITTLE = 0.05
 """A change of a rate, or of the logarithm of a number, that is called little."""
+_HARDLY_ANY = 0.001
 _TWICE = 1.0
 """In powers of 2."""
 _INTERVAL = "publish_interval"
@@ -175,6 +176,13 @@ def _start_hardly_matters(measured: Measurements) -> Iterable[Part]:
         yield from _unchanged(f"{config}: delivery rate (all)", _change(measured, c.DELIVERY_RATE_ALL, late, usual))
 
 
+def _start_is_not_taken_on(measured: Measurements) -> Iterable[Part]:
+    for config in (_SMALL, _LARGE):
+        place = {AGENT: MFT, CONFIG: config, "publish_start": "30"}
+        share = _values(measured, c.ATTEMPTED, **place) / _values(measured, c.EXPECTED, **place)
+        yield make_part(f"{config}: share not taken on, from 30 s on", 1 - share, Side.BELOW, _HARDLY_ANY)
+
+
 def _size_hardly_matters(measured: Measurements) -> Iterable[Part]:
     for agent in (MFT, AODV):
         large, none = ({AGENT: agent, CONFIG: _LARGE, "payload": payload} for payload in ("60", "0"))
@@ -309,6 +317,14 @@ SUPPOSITIONS = (
             "It hardly matters that publishing begins before the tree is there.",
             "If it begins 30 s later, MFT-PubSub's rate (all) changes by less than 0.05.",
             _start_hardly_matters,
+        ),
+    ),
+    Supposition(
+        "explain-start",
+        ClaimTest(
+            "What MFT-PubSub does not take on was published before the tree was there.",
+            "If publishing begins after 30 s, less than 0.001 of what is expected is not attempted.",
+            _start_is_not_taken_on,
         ),
     ),
     Supposition(

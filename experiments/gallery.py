@@ -12,12 +12,12 @@ from experiments.comparison import (
     plan_by_speed,
     plan_unicast,
 )
-from experiments.figure_plan import Plan
+from experiments.figure_plan import Plan, cut
 from experiments.figures import look_up, plan_figures
 from experiments.markdown import figure_table, markdown_table
-from experiments.measurements import Measurements
+from experiments.measurements import SPEED, THESIS_SPEED, Measurements
 from experiments.plot import Figure, draw_panels
-from experiments.summary import table_of
+from experiments.summary import sent_table, table_of
 from spark import catalogue as c
 
 THESIS, BARE, UNICAST = "thesis", "thesis-bare", "unicast"
@@ -63,6 +63,14 @@ class Gallery:
         measured = joined([self._sweeps[UNICAST]])
         plans = [plan_unicast(measured, m, interval) for m in metrics for interval in measured.values(INTERVAL)]
         return self._show_plans(picture, plans, measured)
+
+    def sent(self) -> str:
+        """The packets of each type that all nodes sent, in the thesis' sweep at the speed of its figures."""
+        measured = self._sweeps[THESIS]
+        speed = cut(measured, SPEED, THESIS_SPEED)
+        runs, points = (table[table[SPEED] == speed] for table in (measured.runs, measured.points))
+        table = sent_table(Measurements(runs, points, measured.sweep))
+        return markdown_table(table.headings, table.rows)
 
     def explained(self, sweep: str) -> str:
         """The means of a small sweep's points, of the metrics that explanations are about."""

@@ -34,7 +34,7 @@ from python_protocol.parameters import unknown
 from spark.tables import replace_file
 
 DOCUMENT, PICTURES = "reproduction.md", "reproduction"
-_TEMPLATE, _NOTES = (Path(__file__).with_name(f"reproduction{end}") for end in (".md.j2", "_notes.md"))
+_TEMPLATE, NOTES = (Path(__file__).with_name(f"reproduction{end}") for end in (".md.j2", "_notes.md"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def read_notes(text: str) -> list[Note]:
     for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         heading, _, body = section.partition("\n")
         pairs = (entry.split(": ") for entry in heading.split("; "))
-        notes.append(Note({label: verdict for label, verdict in pairs}, body.strip()))
+        notes.append(Note(dict(tuple(pair) for pair in pairs), body.strip()))
     return notes
 
 
@@ -111,7 +111,7 @@ def _standing_notes(claims: Mapping[str, Claim]) -> dict[str, list[str]]:
     """The notes that explain the verdicts that there are, by the label of the claim below which they stand."""
     verdicts = {label: claim.verdict.value for label, claim in claims.items()}
     standing: dict[str, list[str]] = {label: [] for label in claims}
-    for note in read_notes(_NOTES.read_text(encoding="utf-8")):
+    for note in read_notes(NOTES.read_text(encoding="utf-8")):
         if note.stands(verdicts):
             standing[next(iter(note.verdicts))].append(note.text)
     return standing

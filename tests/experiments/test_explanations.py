@@ -17,6 +17,8 @@ from spark import catalogue as c
 from spark.points import mean_points
 
 METRICS = (
+    c.EXPECTED,
+    c.ATTEMPTED,
     c.DELIVERY_RATE_ALL,
     c.DELIVERY_RATE_THESIS,
     c.DELAY_MEAN_S,
@@ -36,7 +38,7 @@ def measured(name: str, **changes: float) -> Measurements:
         near: dict[str, Any] = {m: about * (1 + 0.001 * Random(f"{point}/{m}").uniform(-1, 1)) for m in METRICS}
         rows.append({"agent": point.agent.label, **dict(point.axes), "seed": point.seed, **near})
     runs = pd.DataFrame(rows)
-    agents = {choice.label: [] for choice in read_sweep(name).agents}
+    agents: dict[str, list[object]] = {choice.label: [] for choice in read_sweep(name).agents}
     return Measurements(runs, mean_points(runs), {"agents": agents})
 
 

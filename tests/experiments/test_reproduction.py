@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from experiments.evidence import Verdict
+from experiments.explanations import SUPPOSITIONS
+from experiments.further_claims import FIRST
 from experiments.measurements import Measurements
-from experiments.reproduction import Note, main, read_notes
+from experiments.reproduction import NOTES, Note, main, read_notes
 from experiments.rerun_command import rerun_command
 from tests.experiments.measured import measurements, write_measurements
 from tests.experiments.test_explanations import measured as explained
@@ -118,3 +121,12 @@ def test_the_command_of_a_whole_sweep_is_its_name() -> None:
     assert rerun_command("explain-payload", done) == "roambus sweep explain-payload"
     less = Measurements(sweep.runs[sweep.runs["seed"] < 2], sweep.points, {**whole, "set": {**fixed, "speed": 2}})
     assert rerun_command("explain-payload", less) == "roambus sweep explain-payload --set speed=2 --seeds 2"
+
+
+def test_every_note_is_about_what_is_checked() -> None:
+    """A label that no claim has, or a verdict that there is not, would never be printed."""
+    labels = {*map(str, range(1, FIRST + 6)), *(f"S{number}" for number in range(1, len(SUPPOSITIONS) + 1))}
+    for note in read_notes(NOTES.read_text(encoding="utf-8")):
+        assert set(note.verdicts) <= labels
+        assert set(note.verdicts.values()) <= {verdict.value for verdict in Verdict}
+        assert note.text
