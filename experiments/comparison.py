@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
+from bridge.errors import UserError
 from experiments.figure_plan import Plan, agent_lines, cut
 from experiments.measurements import CONFIG, SPEED, THESIS_CONFIG, THESIS_SPEED, Measurements
 from spark import catalogue as c
@@ -14,14 +15,21 @@ from spark.points import mean_points
 NODES, INTERVAL = "nodes", "interval"
 MESSAGES_PER_DELIVERY, ENERGY_PER_DELIVERY_MJ = "messages_per_delivery", "energy_per_delivery_mj"
 _TITLES = {
-    MESSAGES_PER_DELIVERY: "messages sent per message delivered",
-    ENERGY_PER_DELIVERY_MJ: "energy per message delivered (mJ)",
+    MESSAGES_PER_DELIVERY: "messages per delivery",
+    ENERGY_PER_DELIVERY_MJ: "energy per delivery (mJ)",
 }
 _LOGARITHMIC = (c.DELAY_MEAN_S, c.MESSAGES_PER_NODE, *_TITLES)
 
 
 def joined(sweeps: Sequence[Measurements]) -> Measurements:
-    """Sweeps over the same axes as one, with the cost of a delivery; an agent counts in the first one that has it."""
+    """Sweeps over the same axes as one, with the cost of a delivery; an agent counts in the first one that has it.
+
+    Raises UserError if they have different settings: runs of different lengths, say, cannot be compared.
+    """
+    first = sweeps[0].sweep.get("set")
+    for other in sweeps[1:]:
+        if other.sweep.get("set") != first:
+            raise UserError(f"sweeps to compare have settings {first} and {other.sweep.get('set')}: give them the same")
     runs = pd.concat(_new_runs(sweeps), ignore_index=True)
     agents = {agent: None for sweep in sweeps for agent in sweep.agents}
     with_costs = _with_costs(runs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bridge.errors import UserError
 from experiments.comparison import (
     ENERGY_PER_DELIVERY_MJ,
     MESSAGES_PER_DELIVERY,
@@ -34,6 +35,14 @@ def test_an_agent_counts_once() -> None:
     assert both.runs.groupby("agent")["seed"].nunique().to_dict() == {"mft": 2, "aodv": 2, "flooding": 5}
 
 
+def test_sweeps_of_different_settings_are_not_compared() -> None:
+    """Messages of 700 s say nothing beside messages of 200 s."""
+    longer = measurements(agents=("flooding",), seeds=1)
+    longer.sweep["set"] = {"time_limit": 700, "publish_until": 500}
+    with pytest.raises(UserError, match="sweeps to compare have settings .*200.* and .*700.*: give them the same"):
+        joined([measurements(seeds=1), longer])
+
+
 def test_what_a_delivery_costs() -> None:
     """What all nodes send and use, over what was delivered."""
     run = joined([measurements(seeds=1)]).runs.iloc[0]
@@ -52,6 +61,6 @@ def test_titles_say_where() -> None:
     """The speed of the thesis' figures over sizes, its size over speeds."""
     measured = joined([measurements()])
     by_size, by_speed = plan_by_size(measured, MESSAGES_PER_DELIVERY), plan_by_speed(measured, c.DELAY_MEAN_S)
-    assert by_size.title == "Messages sent per message delivered at 8 m/s"
+    assert by_size.title == "Messages per delivery at 8 m/s"
     assert by_speed.title == "End-to-end delay (s) at C16"
     assert look_up(measured, by_size).logarithmic
