@@ -39,7 +39,7 @@ def test_sweeps_of_different_settings_are_not_compared() -> None:
     """Messages of 700 s say nothing beside messages of 200 s."""
     longer = measurements(agents=("flooding",), seeds=1)
     longer.sweep["set"] = {"time_limit": 700, "publish_until": 500}
-    with pytest.raises(UserError, match="sweeps to compare have settings .*200.* and .*700.*: give them the same"):
+    with pytest.raises(UserError, match=r"sweeps to compare have settings .*200.* and .*700.*: give them the same"):
         joined([measurements(seeds=1), longer])
 
 
