@@ -15,6 +15,7 @@ _AGENT_NAMES = {
     "first-approach": "first approach",
     "resubscribing": "subscribing anew",
     "aodv": "AODV",
+    "aodv-rfc": "AODV, RFC profile",
 }
 
 
@@ -29,13 +30,15 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A figure: a metric over the axis `x`."""
+    """A figure: a metric over the axis `x`; a metric that the catalogue does not know has a title of its own."""
 
     name: str
     title: str
     metric: str
     x: str
     lines: list[Line]
+    y_title: str = ""
+    logarithmic: bool = False
 
 
 def agent_name(agent: str) -> str:

@@ -8,16 +8,21 @@ from string import ascii_lowercase
 
 from bridge.errors import UserError
 from experiments.figure_plan import Line, Plan, agent_lines, agent_name, cut, slug
-from experiments.measurements import CONFIG, SPEED, SUBSCRIPTIONS, Measurements, read_measurements
+from experiments.measurements import (
+    CONFIG,
+    SPEED,
+    SUBSCRIPTIONS,
+    THESIS_CONFIG,
+    THESIS_SPEED,
+    Measurements,
+    read_measurements,
+)
 from experiments.migration_cost import TABLE_FILE, migration_plans, migration_table
 from experiments.plot import Figure, Series, draw
 from spark import catalogue
 from spark.layout import AGENT, FIGURES_FOLDER
 from spark.points import HALF_WIDTH, MEAN, N
 from spark.tables import replace_file
-
-THESIS_SPEED, THESIS_CONFIG = "8", "C16"
-"""Where the thesis cuts through its sweep: the speed of figures 4.5a to 4.8, the size of figure 4.5b."""
 
 _AXIS_TITLES = {CONFIG: "configuration", SPEED: "speed (m/s)", SUBSCRIPTIONS: "subscriptions a subscriber"}
 _LOGARITHMIC = (
@@ -52,7 +57,7 @@ def draw_figures(results: Path) -> list[Path]:
 
 def plan_figures(measured: Measurements) -> list[Figure]:
     """The figures of a sweep, in the order of the report; those without any value are left out."""
-    figures = (_look_up(measured, plan) for plan in _plans(measured))
+    figures = (look_up(measured, plan) for plan in _plans(measured))
     return [figure for figure in figures if figure.series]
 
 
@@ -140,16 +145,17 @@ def _generic_lines(measured: Measurements, second: Sequence[str], place: dict[st
 # From plan to numbers
 
 
-def _look_up(measured: Measurements, plan: Plan) -> Figure:
+def look_up(measured: Measurements, plan: Plan) -> Figure:
+    """The figure with the numbers of its plan; without series if there are none."""
     series = (_series(measured, line, line.metric or plan.metric, plan.x) for line in plan.lines)
     return Figure(
         name=plan.name,
         title=plan.title,
         x_title=_AXIS_TITLES.get(plan.x, plan.x),
-        y_title=catalogue.TITLES[plan.metric],
+        y_title=plan.y_title or catalogue.TITLES[plan.metric],
         x_values=tuple(measured.values(plan.x)),
         series=tuple(line for line in series if line.x),
-        logarithmic=plan.metric in _LOGARITHMIC,
+        logarithmic=plan.logarithmic or plan.metric in _LOGARITHMIC,
         share=plan.metric in _SHARES,
         from_zero=plan.metric != catalogue.ENERGY_PER_NODE_MJ,
     )

@@ -15,6 +15,10 @@ from spark.points import METRIC, axes_of, natural_order
 
 CONFIG, SPEED = "config", "speed"
 THESIS_AXES = [CONFIG, SPEED]
+THESIS_SPEED, THESIS_CONFIG = "8", "C16"
+"""Where the thesis cuts through its sweep: the speed (m/s) of figures 4.5a to 4.8, the size of figure 4.5b."""
+MFT, AODV = "mft", "aodv"
+"""What the thesis' sweep calls the two protocols that it compares."""
 MOVING, BROKERS, SUBSCRIPTIONS = "moving", "brokers", "subscriptions"
 MIGRATION_COST_AXES = [MOVING, BROKERS, SUBSCRIPTIONS]
 

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from experiments.figure_plan import Plan, agent_lines, agent_name, cut, slug
+from experiments.markdown import markdown_table
 from experiments.measurements import BROKERS, MOVING, SUBSCRIPTIONS, Measurements
 from experiments.summary import format_mean
 from spark import catalogue
@@ -41,7 +42,7 @@ def migration_table(measured: Measurements) -> str:
     for metric in _LISTED:
         rows = [[*place, *_cells(measured, metric, place)] for place in places]
         title = catalogue.TITLES[metric]
-        sections.append(f"## {title[0].upper()}{title[1:]}\n\n{_markdown(head, rows)}")
+        sections.append(f"## {title[0].upper()}{title[1:]}\n\n{markdown_table(head, rows)}")
     return "\n".join(sections)
 
 
@@ -51,8 +52,3 @@ def _cells(measured: Measurements, metric: str, place: Sequence[str]) -> Iterato
     for agent in measured.agents:
         point = measured.point(metric, **where, **{AGENT: agent})
         yield "".join(format_mean(*pair) for pair in zip(point[MEAN], point[HALF_WIDTH], strict=True))
-
-
-def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

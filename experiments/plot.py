@@ -21,6 +21,7 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#
 """Okabe and Ito's palette: told apart with every kind of colour vision."""
 _MARKERS, _LINES = "osD^vPX", ("-", "--", "-.", ":")
 _SIZE_INCHES, _PNG_DPI = (6.4, 4.0), 160
+_PANEL_COLUMNS, _PANEL_DPI = 2, 110
 _METADATA: dict[str, dict[str, None]] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
 """What would differ from day to day and version to version is left out."""
 _DODGE = 0.07
@@ -85,9 +86,21 @@ def draw(figure: Figure, folder: Path) -> list[Path]:
         return [_save(picture, folder / f"{figure.name}.{kind}", metadata) for kind, metadata in _METADATA.items()]
 
 
-def _save(picture: matplotlib.figure.Figure, path: Path, metadata: dict[str, None]) -> Path:
+def draw_panels(figures: Sequence[Figure], file: Path) -> None:
+    """Writes one picture, `file` with the suffix .png or .svg, with two figures a row; raises OSError."""
+    columns = min(_PANEL_COLUMNS, len(figures))
+    rows = math.ceil(len(figures) / columns)
+    width, height = _SIZE_INCHES
+    with mpl.rc_context(_STYLE):
+        picture = matplotlib.figure.Figure(figsize=(width * columns, height * rows), layout="constrained")
+        for position, figure in enumerate(figures, start=1):
+            _plot(figure, picture.add_subplot(rows, columns, position))
+        _save(picture, file, _METADATA[file.suffix.removeprefix(".")], _PANEL_DPI)
+
+
+def _save(picture: matplotlib.figure.Figure, path: Path, metadata: dict[str, None], dpi: int = _PNG_DPI) -> Path:
     kind = path.suffix.removeprefix(".")
-    replace_file(path, partial(picture.savefig, format=kind, dpi=_PNG_DPI, metadata=metadata))
+    replace_file(path, partial(picture.savefig, format=kind, dpi=dpi, metadata=metadata))
     return path
 
 

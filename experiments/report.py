@@ -11,7 +11,8 @@ from typing import Any
 import jinja2
 
 from bridge.errors import UserError
-from experiments.claims import Claim, check_claims
+from experiments.claim import Claim
+from experiments.claims import check_claims
 from experiments.evidence import Verdict
 from experiments.figure_plan import agent_name
 from experiments.figures import draw_figures, plan_figures

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +38,7 @@ def facts(measured: Measurements) -> list[tuple[str, str]]:
     axes = [(_heading(axis), ", ".join(measured.values(axis))) for axis in measured.axes]
     fixed = [(name.replace("_", " "), _with_unit(name, value)) for name, value in sweep.get("set", {}).items()]
     seeds = ("seeds a point", str(measured.seeds))
-    return [("agents", "; ".join(agents)), *axes, seeds, ("runs", _runs(measured)), *fixed]
+    return [("agents", "; ".join(agents)), *axes, seeds, ("runs", runs_there(measured)), *fixed]
 
 
 def _agent_fact(agent: str, asked: Any) -> str:
@@ -55,7 +56,7 @@ def _with_unit(name: str, value: object) -> str:
     return f"{value} s" if name in _SECONDS else str(value)
 
 
-def _runs(measured: Measurements) -> str:
+def runs_there(measured: Measurements) -> str:
     """How many runs there are, and how many are missing of those asked for."""
     there = len(measured.runs)
     if not measured.sweep:
@@ -85,6 +86,11 @@ def metrics_table(measured: Measurements) -> Table:
     present = set(measured.points[METRIC])
     chosen = {metric.column: metric.title for metric in catalogue.METRICS if metric.column in present}
     return _table(measured, chosen)
+
+
+def table_of(measured: Measurements, metrics: Sequence[str]) -> Table:
+    """A row a point, a column for each of these metrics of the catalogue."""
+    return _table(measured, {metric: catalogue.TITLES[metric] for metric in metrics})
 
 
 def sent_table(measured: Measurements) -> Table:

@@ -12,7 +12,7 @@ import pytest
 from bridge.errors import UserError
 from experiments.figures import draw_figures, plan_figures
 from experiments.measurements import Measurements, read_measurements
-from experiments.plot import Figure, Series, draw
+from experiments.plot import Figure, Series, draw, draw_panels
 from spark import catalogue as c
 from spark.points import mean_points
 from tests.experiments.measured import measurements, write_measurements
@@ -113,6 +113,18 @@ def test_a_value_of_zero_on_a_logarithmic_axis(tmp_path: Path) -> None:
     zero = Series("a", ("1", "2"), (0.0, 5.0), (0.0, 1.0), (2, 2))
     figure = Figure("zero", "zero", "x", "y", ("1", "2"), (zero,), logarithmic=True)
     assert all(file.stat().st_size > 1000 for file in draw(figure, tmp_path))
+
+
+def test_several_figures_in_one_picture(tmp_path: Path) -> None:
+    """Two side by side, so a picture of three is twice as high as one of two."""
+    line = Series("a", ("1", "2"), (1.0, 5.0), (0.0, 1.0), (2, 2))
+    figures = [Figure(name, name, "x", "y", ("1", "2"), (line,)) for name in "abc"]
+    sizes = []
+    for count in (2, 3):
+        draw_panels(figures[:count], tmp_path / "panels.png")
+        header = (tmp_path / "panels.png").read_bytes()[16:24]
+        sizes.append((int.from_bytes(header[:4]), int.from_bytes(header[4:])))
+    assert sizes[1] == (sizes[0][0], 2 * sizes[0][1])
 
 
 def test_no_metrics(tmp_path: Path) -> None:

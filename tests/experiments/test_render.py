@@ -49,6 +49,21 @@ def test_the_thesis_template_grows_with_its_variables() -> None:
     assert scenario.nodes[0].mobility == RandomWaypoint(8.0)
 
 
+def test_publishing_can_begin_later_and_be_rarer() -> None:
+    """For what depends on the start, and on the load."""
+    published = scenario_of("thesis", publish_start=30, publish_interval=4).workload.publications
+    assert {(each.start, each.interval) for each in published} == {(30 * SECOND, 4 * SECOND)}
+
+
+def test_the_unicast_template_has_every_node_send_to_one_other() -> None:
+    """All are publishers and brokers, and each subscribes to itself; the last one sends to the first."""
+    scenario = scenario_of("unicast", nodes=5)
+    assert {node.roles for node in scenario.nodes} == {Role.PUBLISHER | Role.BROKER}
+    assert [str(each.filter) for each in scenario.workload.subscriptions] == [f"destination = {n}" for n in range(5)]
+    sent = {each.node: dict(each.attributes) for each in scenario.workload.publications}
+    assert sent == {node: {"destination": (node + 1) % 5} for node in range(5)}
+
+
 @pytest.mark.parametrize(("mobility", "kind"), [("static", Static), ("line", Line), ("waypoint", RandomWaypoint)])
 def test_the_field_template_knows_three_kinds_of_mobility(mobility: str, kind: type) -> None:
     """Path loss is drawn per pair of nodes only if they stay where they are."""
@@ -115,7 +130,7 @@ def test_a_template_is_found_by_name_and_by_path(tmp_path: Path) -> None:
     assert find_template(str(written(tmp_path, ""))) == tmp_path / "mine.ini.j2"
     with pytest.raises(
         UserError,
-        match=r"unknown template 'thesys': did you mean 'thesis'\? there is field, migrations, thesis, tree; or",
+        match=r"unknown template 'thesys': did you mean 'thesis'\? .* field, migrations, thesis, tree, unicast; or",
     ):
         find_template("thesys")
 
