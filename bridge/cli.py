@@ -428,11 +428,12 @@ def _sweep(
     from experiments.progress import Progress
     from experiments.results import opened_results
     from experiments.runner import plan_runs, run_plans
+    from experiments.workers import Processes
 
     plans = plan_runs(chosen, out, TraceLevel(level))
     try:
         with opened_results(chosen, out):
-            summary = run_plans(plans, backend, workers, retry_failed, Progress(Console(stderr=True)))
+            summary = run_plans(plans, backend, Processes(workers), retry_failed, Progress(Console(stderr=True)))
     except KeyboardInterrupt:
         raise InterruptionError(f"interrupted; the same command goes on with what is missing in {out}") from None
     click.echo(f"{out}: runs done {summary.complete}, already there {summary.skipped}, failed {len(summary.failures)}")
