@@ -60,10 +60,13 @@ def _name_the_place(private: RunPlan, plan: RunPlan) -> None:
 
 def move_in_place(private: RunPlan, plan: RunPlan, key: str) -> None:
     """Makes the ended run's folder the one of `plan`, unless another attempt was first to complete; raises OSError."""
-    plan.folder.parent.mkdir(parents=True, exist_ok=True)
     while not is_complete(plan.folder, key):
         try:
             private.folder.rename(plan.folder)
+        except FileNotFoundError:
+            if not private.folder.exists():  # the sweep has ended without us
+                raise
+            plan.folder.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             if error.errno not in {errno.EEXIST, errno.ENOTEMPTY}:
                 raise
