@@ -63,7 +63,7 @@ class Cluster:
             yield number, f"it ended its executor whenever it was tried: {job.failure.message}"
 
     def _outcomes(self, job: Job) -> Iterator[tuple[int, str | None]]:
-        begun, start = False, time.monotonic()
+        told, start = False, time.monotonic()
         with closing(job.outcomes()) as outcomes:
             for outcome in outcomes:
                 if outcome is not None:
@@ -71,8 +71,8 @@ class Cluster:
                     if unfit is not None:
                         raise UserError(f"worker {unfit}")
                     yield number, error
-                elif not begun and time.monotonic() - start > PATIENCE_S:
-                    begun = True
+                elif not told and time.monotonic() - start > PATIENCE_S:
+                    told = True
                     if not job.has_begun():
                         self.tell(NOTHING_BEGINS)
 

@@ -21,7 +21,7 @@ STOP_S = 10.0
 """How long a cancelled job may take."""
 
 _numbers = count()
-cloudpickle.register_pickle_by_value(arrival)
+cloudpickle.register_pickle_by_value(arrival)  # type: ignore[no-untyped-call]  # PySpark does not type its copy
 
 
 @dataclass(frozen=True, slots=True)

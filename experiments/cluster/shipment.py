@@ -1,4 +1,4 @@
-"""What executors are sent: our packages as an archive, and the user's own files through the folder that all can reach."""
+"""What executors are sent: our packages in an archive, the user's own files in the folder that all can reach."""
 
 from __future__ import annotations
 

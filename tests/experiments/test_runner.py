@@ -92,7 +92,7 @@ def test_a_run_that_kills_its_worker_is_reported_and_does_not_stop_the_sweep(tmp
 def test_a_run_whose_worker_is_killed_once_is_complete_in_the_end(tmp_path: Path) -> None:
     """As after a moment in which memory ran out."""
     mark = tmp_path / "killed"
-    dies = f"import os, pathlib\nif not pathlib.Path({str(mark)!r}).exists():\n    open({str(mark)!r}, 'w')\n    os._exit(9)"
+    dies = f"import os\nif not os.path.exists({str(mark)!r}):\n    open({str(mark)!r}, 'w')\n    os._exit(9)"
     plans = plan_runs(sweep_of(write_agent(tmp_path, "agent", dies)), tmp_path / "out")
     summary, _ = run(plans, workers=1)
     assert (summary.complete, summary.failures) == (2, [])
