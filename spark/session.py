@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import pyspark
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
+from bridge.errors import UserError
 from spark.java import find_java, write_java_home
 from spark.master import check_master, is_cluster, local_address
 
@@ -20,6 +24,10 @@ Settings = dict[str, bool | float | int | str | None]
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 _LOOPBACK = "127.0.0.1"
 _PRIVATE: Settings = {"spark.driver.bindAddress": _LOOPBACK, "spark.driver.host": _LOOPBACK}
+_NOT_ACCEPTED = (
+    "somebody answers there, but does not accept us: is it the master's port (7077, not that of its web page), "
+    f"the same Spark ({pyspark.__version__}), and the same spark.authenticate.secret?"
+)
 _SHUFFLE_PARTITIONS = 4
 """Metrics are small beside traces: more partitions would only be more tasks to start."""
 
@@ -36,7 +44,7 @@ def spark_session(master: str = "local[*]") -> Iterator[SparkSession]:
         yield active
         return
     check_master(master)
-    with tempfile.TemporaryDirectory(prefix="roambus-spark-") as folder:
+    with tempfile.TemporaryDirectory(prefix="roambus-spark-") as folder, _handler_of_ctrl_c_restored():
         session = _start(master, Path(folder))
         try:
             yield session
@@ -54,9 +62,14 @@ def _start(master: str, folder: Path) -> SparkSession:
         "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable),
     }
     settings = _settings(folder) if is_cluster(master) else {**_settings(folder), **_PRIVATE}
+    builder = SparkSession.Builder().master(master).appName("roambus").config(map=settings)
     with _environment(surroundings):
-        builder = SparkSession.Builder().master(master).appName("roambus")
-        return builder.config(map=settings).getOrCreate()
+        try:
+            return builder.getOrCreate()
+        except Py4JError:
+            if not is_cluster(master):
+                raise
+            raise UserError(f"{master}: {_NOT_ACCEPTED}") from None
 
 
 def _settings(folder: Path) -> Settings:
@@ -71,6 +84,17 @@ def _settings(folder: Path) -> Settings:
         # Results have a row a run: starting Arrow takes longer than it saves.
         "spark.sql.execution.arrow.pyspark.enabled": False,
     }
+
+
+@contextmanager
+def _handler_of_ctrl_c_restored() -> Iterator[None]:
+    """PySpark sets one that cancels jobs; after the session there is nothing that it could ask to."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -22,6 +23,9 @@ import pyspark
 from bridge.errors import UserError
 from spark.java import find_java, write_java_home
 from spark.master import check_master, local_address
+
+MASTER_STARTS_S = 60.0
+"""How long a worker waits for its master."""
 
 SPARK_HOME = Path(pyspark.__file__).parent
 _LOGGING = Path(__file__).with_name("daemon-log4j2.properties")
@@ -69,11 +73,23 @@ def worker(url: str, cores: int | None, memory: str | None, work: Path) -> None:
     Example: python -m spark.standalone worker spark://127.0.0.1:7077 --cores 2
     """
     check_master(url)
-    host = local_address(url)
+    host = _address_once_up(url)
     options = ["--host", host, "--webui-port", "0", "--work-dir", str(work.resolve())]
     options += ["--cores", str(cores)] if cores else []
     options += ["--memory", memory] if memory else []
     _become("org.apache.spark.deploy.worker.Worker", [*options, url], host, work)
+
+
+def _address_once_up(url: str) -> str:
+    """Master and workers are often started together."""
+    deadline = time.monotonic() + MASTER_STARTS_S
+    while True:
+        try:
+            return local_address(url)
+        except UserError:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(0.5)
 
 
 def _become(main_class: str, options: Sequence[str], address: str, work: Path) -> NoReturn:
