@@ -74,7 +74,7 @@ def worker(url: str, cores: int | None, memory: str | None, work: Path) -> None:
     """
     check_master(url)
     host = _address_once_up(url)
-    options = ["--host", host, "--webui-port", "0", "--work-dir", str(work.resolve())]
+    options = ["--host", host, "--webui-port", "0", "--work-dir", str((work / "executors").resolve())]
     options += ["--cores", str(cores)] if cores else []
     options += ["--memory", memory] if memory else []
     _become("org.apache.spark.deploy.worker.Worker", [*options, url], host, work)
@@ -93,8 +93,9 @@ def _address_once_up(url: str) -> str:
 
 
 def _become(main_class: str, options: Sequence[str], address: str, work: Path) -> NoReturn:
-    work.mkdir(parents=True, exist_ok=True)
-    home = write_java_home(find_java(), Path(tempfile.mkdtemp(prefix="java-", dir=work.resolve())))
+    homes = work.resolve() / "java"  # not beside the executors' folders: Spark removes what is old there
+    homes.mkdir(parents=True, exist_ok=True)
+    home = write_java_home(find_java(), Path(tempfile.mkdtemp(dir=homes)))
     surroundings = {
         **os.environ,
         "JAVA_HOME": str(home),

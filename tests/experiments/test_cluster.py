@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+import re
+import signal
+import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +14,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from bridge.backends.ideal.factory import IdealFactory
 from bridge.errors import UserError
 from bridge.run import run_key
 from experiments.cluster.crew import Cluster
@@ -181,17 +187,17 @@ def test_an_executor_that_cannot_make_runs_ends_the_sweep(monkeypatch: pytest.Mo
     ("message", "task", "said", "is_death"),
     [
         (
-            "Job aborted due to stage failure: Task 3 in stage 0.0 failed 4 times, most recent failure: Lost task 3.3 in "
-            "stage 0.0 (TID 9) (10.0.0.2 executor 1): ExecutorLostFailure (executor 1 exited caused by one of the "
+            "Job aborted due to stage failure: Task 3 in stage 0.0 failed 4 times, most recent failure: Lost task 3.3 "
+            "in stage 0.0 (TID 9) (10.0.0.2 executor 1): ExecutorLostFailure (executor 1 exited caused by one of the "
             "running tasks) Reason: Command exited with code 137\nDriver stacktrace:\n",
             3,
-            "10.0.0.2: ExecutorLostFailure (executor 1 exited caused by one of the running tasks) Reason: Command exited "
-            "with code 137",
+            "10.0.0.2: ExecutorLostFailure (executor 1 exited caused by one of the running tasks) Reason: Command "
+            "exited with code 137",
             True,
         ),
         (
-            "Job aborted due to stage failure: Task 0 in stage 0.0 failed 4 times, most recent failure: Lost task 0.3 in "
-            "stage 0.0 (TID 3) (10.0.0.2 executor 1): org.apache.spark.api.python.PythonException: Traceback (most "
+            "Job aborted due to stage failure: Task 0 in stage 0.0 failed 4 times, most recent failure: Lost task 0.3 "
+            "in stage 0.0 (TID 3) (10.0.0.2 executor 1): org.apache.spark.api.python.PythonException: Traceback (most "
             'recent call last):\n  File "a.py", line 1, in work\n    make()\nOSError: [Errno 28] No space left on '
             "device\n\n\tat org.apache.spark",
             0,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 ROAMBUS = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from bridge.cli import main; main()"]
-PATIENCE_S = 120.0
+PATIENCE_S = 400.0
 SECRET = {"spark.authenticate": "true", "spark.authenticate.secret": "told to nobody else"}
 
 
