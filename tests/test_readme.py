@@ -4,6 +4,8 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -26,12 +28,16 @@ def commands(text: str, kind: str = "sh") -> list[str]:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_commands_work(document: Path, tmp_path: Path) -> None:
-    """In an empty folder, one after the other, with the listings saved under their names."""
+    """In an empty folder, one after the other, with the listings saved under their names.
+
+    Blocks marked as `shell` hold commands that go on until they are ended, each in a terminal of its own.
+    """
     text = document.read_text()
     listings = [content for language, content in BLOCK.findall(text) if language in {"python", "text"}]
     for name, content in zip(LISTING.findall(text), listings, strict=True):
         (tmp_path / name).write_text(content)
-    run_all(commands(text), tmp_path)
+    with going_on(commands(text, "shell"), tmp_path):
+        run_all(commands(text), tmp_path)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -41,11 +47,24 @@ def test_commands_for_castalia_work(document: Path, castalia: Program, tmp_path:
     run_all(commands(document.read_text(), "bash"), tmp_path)
 
 
+@contextmanager
+def going_on(lines: list[str], folder: Path) -> Iterator[None]:
+    with ExitStack() as started:
+        for command in lines:
+            process = started.enter_context(subprocess.Popen(command.split(), cwd=folder, env=environment()))
+            started.callback(process.terminate)
+        yield
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+
 def run_all(lines: list[str], folder: Path) -> None:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path}
     for command in lines:
-        done = subprocess.run(command.split(), cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command.split(), cwd=folder, env=environment(), capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
 
 
