@@ -53,12 +53,14 @@ def spark_session(master: str = "local[*]") -> Iterator[SparkSession]:
 
 
 def _start(master: str, folder: Path) -> SparkSession:
-    address = local_address(master) if is_cluster(master) else _LOOPBACK
+    reached_from = local_address(master) if is_cluster(master) else _LOOPBACK
+    address = os.environ.get("SPARK_LOCAL_IP", reached_from)
     home = write_java_home(find_java(), folder / "java")
     surroundings = {
         "JAVA_HOME": str(home),
         "SPARK_HOME": str(Path(pyspark.__file__).parent),  # another Spark on this machine would not fit this PySpark
-        "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP", address),
+        "SPARK_LOCAL_IP": address,
+        "SPARK_LOCAL_HOSTNAME": os.environ.get("SPARK_LOCAL_HOSTNAME", address),  # no name that others may not know
         "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable),
     }
     settings = _settings(folder) if is_cluster(master) else {**_settings(folder), **_PRIVATE}

@@ -43,7 +43,7 @@ mine = { use = "mine.py" }
 
 
 FAILS = """\
-if self.node == 2 and now > 2 * SECOND:
+if self.node == 2 and now >= 2 * SECOND:
     raise ValueError("three is too few")
 if self.node == 3:
     import os
