@@ -107,7 +107,8 @@ def _cause(text: str) -> str:
     python = re.search(r"Traceback \(most recent call last\):\n(?:[ \n].*\n|\n)*(\S.*)", text)
     if python is not None:
         return python[1]
-    return _first_line(re.sub(r"^Lost task [^:]*: ", "", text))
+    java = _first_line(re.sub(r"^Lost task [^:]*: (org\.apache\.spark\.SparkException: )?", "", text))
+    return java.partition(" Consider setting")[0]
 
 
 def _first_line(text: str) -> str:

@@ -50,7 +50,7 @@ if self.node == 3:
     os._exit(9)
 print("tick", self.node)
 """
-RUNS = 40
+RUNS = 16
 EAGER = {
     "spark_speculation_interval": "100ms",
     "spark_speculation_multiplier": "0.1",
@@ -73,15 +73,15 @@ def write_sweep(folder: Path, on_timer: str) -> Path:
     return file
 
 
-def sweep_with(crew: Crew, sweep: str | Path, results: Path, **settings: str) -> None:
+def sweep_with(crew: Crew, sweep: str | Path, results: Path, seeds: int | None, **settings: str) -> None:
     """The sweep over ideal links."""
-    plans = plan_runs(override(read_sweep(str(sweep)), settings, None), results)
+    plans = plan_runs(override(read_sweep(str(sweep)), settings, seeds), results)
     run_plans(plans, IdealFactory(), crew, retry_failed=False, progress=Progress(Console(quiet=True)))
 
 
-def local(sweep: str | Path, results: Path, **settings: str) -> dict[str, bytes]:
+def local(sweep: str | Path, results: Path, seeds: int | None = None, **settings: str) -> dict[str, bytes]:
     """The traces of the same sweep by a process of this machine."""
-    sweep_with(Processes(1), sweep, results, **settings)
+    sweep_with(Processes(1), sweep, results, seeds, **settings)
     return traces(results)
 
 
@@ -93,9 +93,9 @@ def task_of(folder: Path, workspace: Path) -> Task:
 
 def test_a_killed_worker_loses_no_run(cluster: LocalCluster, tmp_path: Path) -> None:
     """Its runs are made again by the other one; all traces are those of a local sweep, byte for byte."""
-    settings = {"config": "C2", "speed": "2,8", "time_limit": "150", "publish_until": "100"}
+    settings = {"config": "C2", "speed": "2,8", "time_limit": "100", "publish_until": "70"}
     options = [text for name, value in settings.items() for text in ("--set", f"{name}={value}")]
-    sweep = cluster.sweep("thesis", *options, "--backend", "ideal", "--out", tmp_path / "out")
+    sweep = cluster.sweep("thesis", *options, "--seeds", "4", "--backend", "ideal", "--out", tmp_path / "out")
     until(lambda: len(traces(tmp_path / "out")) >= 3)
     cluster.kill_worker()
     assert len(traces(tmp_path / "out")) < RUNS
@@ -103,7 +103,7 @@ def test_a_killed_worker_loses_no_run(cluster: LocalCluster, tmp_path: Path) -> 
     cluster.add_worker()
     assert output.endswith(f"runs done {RUNS}, already there 0, failed 0\n"), errors
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["sweep.json", "traces"]
-    assert traces(tmp_path / "out") == local("thesis", tmp_path / "local", **settings)
+    assert traces(tmp_path / "out") == local("thesis", tmp_path / "local", 4, **settings)
 
 
 def test_a_run_that_fails_is_reported_and_does_not_stop_the_sweep(cluster: LocalCluster, tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_run_that_fails_is_reported_and_does_not_stop_the_sweep(cluster: Local
     assert output.endswith("runs done 1, already there 0, failed 2\n"), errors
     assert "seed=0: AgentError: " in errors
     assert "on TimerFired(key='tick'): ValueError: three is too few at mine.py" in errors
-    assert re.search(r"nodes=4/seed=0: it ended its executor whenever it was tried: 127.0.0.1: \S+", errors)
+    assert re.search(r"nodes=4/seed=0: it ended its executor whenever it was tried: 127.0.0.1: .*\(crashed\)\.", errors)
     run = tmp_path / "out/traces/agent=mine/nodes=2/seed=0"
     assert (run / "run.log").read_text().endswith("tick 0\ntick 1\ntick 0\ntick 1\n")
     assert (tmp_path / "out/traces/agent=mine/nodes=3/seed=0/failed").is_file()
@@ -149,7 +149,7 @@ def test_a_url_without_a_master_is_an_error_at_once(tmp_path: Path) -> None:
         port = taken.getsockname()[1]
     crew = Cluster(f"spark://127.0.0.1:{port}", print)
     with pytest.raises(UserError, match=f"no Spark master answers at 127.0.0.1:{port}: .*refused"):
-        sweep_with(crew, write_sweep(tmp_path, "pass"), tmp_path / "out")
+        sweep_with(crew, write_sweep(tmp_path, "pass"), tmp_path / "out", 1)
     assert not list((tmp_path / "out").iterdir())
 
 
@@ -179,7 +179,7 @@ def test_an_executor_that_cannot_make_runs_ends_the_sweep(monkeypatch: pytest.Mo
     """With one error, and nothing left."""
     monkeypatch.setattr("experiments.cluster.crew.Task", lambda *values: replace(Task(*values), key="another"))
     with pytest.raises(UserError, match=r"worker \S+: agent .*mine.py is another version there"):
-        sweep_with(Cluster("local[1]", print), write_sweep(tmp_path, "pass"), tmp_path / "out")
+        sweep_with(Cluster("local[1]", print), write_sweep(tmp_path, "pass"), tmp_path / "out", 1)
     assert not list((tmp_path / "out").iterdir())
 
 
