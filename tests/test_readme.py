@@ -2,8 +2,10 @@
 
 import os
 import re
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -16,6 +18,9 @@ ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BY_MAKE = {"make reproduce", "make test", ". .venv/bin/activate"}
 """Run by the tests of the whole, and by whatever runs these tests."""
+
+STARTS_S = 100.0
+"""How long a program that goes on may take to start."""
 
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 LISTING = re.compile(r"`(\w+\.(?:py|txt))`, is whole")
@@ -53,7 +58,21 @@ def going_on(lines: list[str], folder: Path) -> Iterator[None]:
         for command in lines:
             process = started.enter_context(subprocess.Popen(command.split(), cwd=folder, env=environment()))
             started.callback(process.terminate)
+        for host, port in set(re.findall(r"spark://([\d.]+):(\d+)", "\n".join(lines))):
+            wait_for_answer(host, int(port))
         yield
+
+
+def wait_for_answer(host: str, port: int) -> None:
+    deadline = time.monotonic() + STARTS_S
+    while True:
+        try:
+            socket.create_connection((host, port)).close()
+        except ConnectionRefusedError:
+            assert time.monotonic() < deadline, f"nobody answers at {host}:{port}"
+            time.sleep(0.1)
+        else:
+            return
 
 
 def environment() -> dict[str, str]:
