@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 import zipfile
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -21,6 +22,8 @@ from pyspark import SparkFiles
 from pyspark.accumulators import Accumulator, AccumulatorParam
 
 CACHE = Path("roambus", "packages")
+KEPT_S = 30 * 24 * 3600
+"""How long packages that nobody uses are kept."""
 
 Outcome = tuple[int, str | None, str | None]
 """Number of the run, its error, and what is wrong with the executor (which then has not made the run)."""
@@ -64,6 +67,8 @@ def _unpacked(archive: str) -> Path:
         with suppress(OSError):
             if not folder.is_dir():
                 _unpack(Path(SparkFiles.get(archive)), folder)
+                _remove_unused(cache)
+            os.utime(folder)
             return folder
     raise OSError(f"{os.uname().nodename}: the packages can be unpacked neither in the cache nor beside the archive")
 
@@ -72,6 +77,14 @@ def _caches() -> list[Path]:
     """The user's, or, if they have none, the executor's own folder, which ends with it."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111  # Path.home() can raise
     return [Path(home) / CACHE, Path(SparkFiles.getRootDirectory()) / CACHE]
+
+
+def _remove_unused(cache: Path) -> None:
+    """Every version of the code has a folder of its own."""
+    for folder in cache.iterdir():
+        with suppress(FileNotFoundError):
+            if folder.stat().st_mtime < time.time() - KEPT_S:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _unpack(archive: Path, folder: Path) -> None:
