@@ -51,7 +51,16 @@ if self.node == 3:
 print("tick", self.node)
 """
 RUNS = 16
+AWAITS_ITS_DOUBLE = """\
+if self.node == 3 and now < 2 * SECOND:
+    import os
+    open({begun!r}, "a").write("x")
+    deadline = time.monotonic() + 200
+    while os.path.getsize({begun!r}) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+"""
 EAGER = {
+    "spark_speculation": "true",
     "spark_speculation_interval": "100ms",
     "spark_speculation_multiplier": "0.1",
     "spark_speculation_quantile": "0.1",
@@ -123,11 +132,10 @@ def test_a_run_that_fails_is_reported_and_does_not_stop_the_sweep(cluster: Local
 
 
 def test_ctrl_c_cancels_the_job_and_the_same_command_goes_on(cluster: LocalCluster, tmp_path: Path) -> None:
-    """Nothing half-written is left. Attempts that Spark makes twice, as it takes the first for slow, do no harm."""
-    settings = cluster.settings(spark_speculation="true", **EAGER)
+    """Nothing half-written is left."""
     sweep = write_sweep(tmp_path, "if self.node == 3:\n    time.sleep(1)")
     out = tmp_path / "out"
-    running = cluster.sweep(sweep, "--out", out, settings=settings)
+    running = cluster.sweep(sweep, "--out", out)
     until(lambda: len(traces(out)) >= 2)
     running.send_signal(signal.SIGINT)
     _, errors = running.communicate()
@@ -137,10 +145,22 @@ def test_ctrl_c_cancels_the_job_and_the_same_command_goes_on(cluster: LocalClust
     assert sorted(path.name for path in out.iterdir()) == ["sweep.json", "traces"]
     assert {path.parent for path in out.rglob("run.ini")} == {path.parent for path in out.rglob("trace.parquet")}
 
-    output, errors = cluster.sweep(sweep, "--out", out, settings=settings).communicate()
+    output, errors = cluster.sweep(sweep, "--out", out).communicate()
     assert output.endswith(f"runs done {6 - complete}, already there {complete}, failed 0\n"), errors
     assert traces(out) == local(sweep, tmp_path / "local")
     assert sorted(path.name for path in out.iterdir()) == ["sweep.json", "traces"]
+
+
+def test_a_run_that_is_made_twice_at_once_is_there_once(cluster: LocalCluster, tmp_path: Path) -> None:
+    """Spark takes the first attempt for slow, and both end at the same time."""
+    begun = tmp_path / "begun"
+    sweep = write_sweep(tmp_path, AWAITS_ITS_DOUBLE.format(begun=str(begun)))
+    running = cluster.sweep(sweep, "--seeds", "1", "--out", tmp_path / "out", settings=cluster.settings(**EAGER))
+    output, errors = running.communicate()
+    assert begun.read_text() == "xx"
+    assert output.endswith("runs done 2, already there 0, failed 0\n"), errors
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["sweep.json", "traces"]
+    assert traces(tmp_path / "out") == local(sweep, tmp_path / "local", 1)
 
 
 def test_a_url_without_a_master_is_an_error_at_once(tmp_path: Path) -> None:
