@@ -29,8 +29,9 @@ def until(condition: Callable[[], object]) -> None:
 
 
 def traces(results: Path) -> dict[str, bytes]:
-    """The contents of all traces, by the places of their runs."""
-    return {str(file.parent.relative_to(results)): file.read_bytes() for file in results.rglob("trace.parquet")}
+    """The contents of all traces in place, by the places of their runs."""
+    files = (results / "traces").rglob("trace.parquet")
+    return {str(file.parent.relative_to(results)): file.read_bytes() for file in files}
 
 
 class LocalCluster:
