@@ -64,20 +64,21 @@ def master(host: str, port: int, work: Path) -> None:
 
 @commands.command()
 @click.argument("url")
+@click.option("--host", help="The address that it binds.  [default: that from which it reaches the master]")
 @click.option("--cores", type=click.IntRange(1), help="How many runs at once.  [default: cores]")
 @click.option("--memory", help="For executors' Java, such as 2g; their Python comes on top.  [default: all but 1g]")
 @WORK
-def worker(url: str, cores: int | None, memory: str | None, work: Path) -> None:
-    """Starts a worker of the master at URL, bound to the address from which it reaches the master.
+def worker(url: str, host: str | None, cores: int | None, memory: str | None, work: Path) -> None:
+    """Starts a worker of the master at URL.
 
     Example: python -m spark.standalone worker spark://127.0.0.1:7077 --cores 2
     """
     check_master(url)
-    host = _address_once_up(url)
-    options = ["--host", host, "--webui-port", "0", "--work-dir", str((work / "executors").resolve())]
+    address = host or _address_once_up(url)
+    options = ["--host", address, "--webui-port", "0", "--work-dir", str((work / "executors").resolve())]
     options += ["--cores", str(cores)] if cores else []
     options += ["--memory", memory] if memory else []
-    _become("org.apache.spark.deploy.worker.Worker", [*options, url], host, work)
+    _become("org.apache.spark.deploy.worker.Worker", [*options, url], address, work)
 
 
 def _address_once_up(url: str) -> str:

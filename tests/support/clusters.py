@@ -40,6 +40,7 @@ class LocalCluster:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.workers: list[subprocess.Popen[bytes]] = []
+        self._addresses = 0
         self.settings()
         self._master = self._start("master", "--port", "0")
         until(lambda: "Starting Spark master at" in self._said("master"))
@@ -56,8 +57,10 @@ class LocalCluster:
         return folder
 
     def add_worker(self) -> None:
-        """One more, on this machine."""
-        self.workers.append(self._start("worker", self.url, "--cores", "1", "--memory", "1g"))
+        """One more, at an address of its own: Spark does not make a run twice at once on one host."""
+        self._addresses += 1
+        host = f"127.0.0.{self._addresses}"
+        self.workers.append(self._start("worker", self.url, "--host", host, "--cores", "1", "--memory", "1g"))
 
     def kill_worker(self) -> None:
         """The first one, with everything that it has started."""
