@@ -18,6 +18,7 @@ from bridge.interrupts import termination_interrupts
 
 if TYPE_CHECKING:
     from bridge.backends.factory import BackendFactory
+    from experiments.runner import Crew
     from experiments.sweep import AgentChoice, Sweep
 
 EXIT_FAILED_RUNS = 1
@@ -67,6 +68,9 @@ BATCHING = click.option(
 RECORD = click.option("--record", is_flag=True, help="Keep the frames in frames.roambus, for roambus rerun.")
 WORKERS = click.option(
     "--workers", type=click.IntRange(1), default=len(os.sched_getaffinity(0)), show_default="cores", help="Processes."
+)
+SPARK = click.option(
+    "--spark", metavar="spark://HOST:PORT", help="Make the runs on this Spark cluster instead; see docs/cluster.md."
 )
 FOLDER = click.Path(file_okay=False, path_type=Path)
 OUT = click.option("--out", type=FOLDER, default=Path("results/run"), show_default=True, help="Results folder.")
@@ -389,6 +393,7 @@ def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
 @click.option("--set", "settings", multiple=True, metavar="NAME=V1,V2", help="Narrows or replaces an axis or a value.")
 @click.option("--seeds", type=click.IntRange(1), help="How many seeds, instead of the sweep's own.")
 @WORKERS
+@SPARK
 @LEVEL
 @SWEEP_BACKEND
 @DEADLINE
@@ -399,6 +404,7 @@ def sweep(
     settings: Sequence[str],
     seeds: int | None,
     workers: int,
+    spark: str | None,
     level: str,
     backend: str | None,
     deadline: float | None,
@@ -415,12 +421,10 @@ def sweep(
     chosen = override(read_sweep(sweep), _pairs("--set", settings), seeds)
     folder = out or Path("results", Path(sweep).stem)
     factory = _factory(backend or chosen.backend, deadline, batching=True)
-    _report_problems(_sweep(chosen, folder, workers, level, retry_failed, factory))
+    _report_problems(_sweep(chosen, folder, _crew(workers, spark), level, retry_failed, factory))
 
 
-def _sweep(
-    chosen: Sweep, out: Path, workers: int, level: str, retry_failed: bool, backend: BackendFactory
-) -> list[str]:
+def _sweep(chosen: Sweep, out: Path, crew: Crew, level: str, retry_failed: bool, backend: BackendFactory) -> list[str]:
     """Runs all of it; returns a line for each run that failed."""
     from rich.console import Console
 
@@ -432,11 +436,21 @@ def _sweep(
     plans = plan_runs(chosen, out, TraceLevel(level))
     try:
         with opened_results(chosen, out):
-            summary = run_plans(plans, backend, workers, retry_failed, Progress(Console(stderr=True)))
+            summary = run_plans(plans, backend, crew, retry_failed, Progress(Console(stderr=True)))
     except KeyboardInterrupt:
         raise InterruptionError(f"interrupted; the same command goes on with what is missing in {out}") from None
     click.echo(f"{out}: runs done {summary.complete}, already there {summary.skipped}, failed {len(summary.failures)}")
     return [f"{place}: {error}" for place, error in summary.failures]
+
+
+def _crew(workers: int, spark: str | None) -> Crew:
+    if spark is None:
+        from experiments.workers import Processes
+
+        return Processes(workers)
+    from experiments.cluster.crew import Cluster
+
+    return Cluster(spark, lambda line: click.echo(line, err=True))
 
 
 def _report_problems(problems: Sequence[str]) -> None:
@@ -484,9 +498,10 @@ def _existing(results: Path) -> Path:
 @click.argument("experiment", type=click.Choice(["thesis"]))
 @click.option("--quick", is_flag=True, help="C2, C4, C8 at 2 and 8 m/s, 3 seeds, 200 s (publishing until 143 s).")
 @WORKERS
+@SPARK
 @BACKEND
 @click.option("--out", type=FOLDER, help="Results folder.  [default: results/thesis, or results/thesis-quick]")
-def reproduce(experiment: str, quick: bool, workers: int, backend: str, out: Path | None) -> None:
+def reproduce(experiment: str, quick: bool, workers: int, spark: str | None, backend: str, out: Path | None) -> None:
     """Runs a whole experiment: sweep, metrics, figures, claims, report.
 
     Example: roambus reproduce thesis --quick --out results/thesis-quick
@@ -504,7 +519,7 @@ def reproduce(experiment: str, quick: bool, workers: int, backend: str, out: Pat
         chosen = override(chosen, QUICK, QUICK_SEEDS)
     folder = out or Path("results", f"{experiment}-quick" if quick else experiment)
     factory = _factory(backend, deadline=None, batching=True)
-    problems = _sweep(chosen, folder, workers, "app", retry_failed=True, backend=factory)
+    problems = _sweep(chosen, folder, _crew(workers, spark), "app", retry_failed=True, backend=factory)
     problems += aggregate_results(folder)
     draw_figures(folder)
     click.echo(format_claims(check_claims(read_measurements(folder))))

@@ -154,7 +154,8 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:
     used = (
         f"{time.monotonic() - start:.2f} s, {time.process_time() - cpu:.2f} s of CPU, {_peak_memory_mib()} MiB at most"
     )
-    (plan.folder / LOG_FILE).write_text(f"agent {plan.agent}, seed {plan.seed}: complete in {used}\n", encoding="utf-8")
+    text = f"agent {scenario.agent or plan.agent}, seed {plan.seed}: complete in {used}\n"
+    (plan.folder / LOG_FILE).write_text(text, encoding="utf-8")
     trace.write(plan.folder / TRACE_FILE, {RUN_KEY: key})  # last, for it is what makes a run complete
 
 

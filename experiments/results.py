@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,6 +12,7 @@ from bridge.errors import UserError
 from bridge.run import errors_named
 from bridge.unfinished_file import UnfinishedFile
 from experiments.sweep import TRACES, Sweep
+from experiments.workspace import locked
 
 SWEEP_FILE = "sweep.json"
 
@@ -37,25 +36,13 @@ def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
     If everything fails, nothing of it is left.
     """
     created = not results.exists()
-    with _locked(results):
+    results.mkdir(parents=True, exist_ok=True)
+    with locked(results):
         description = _merge_with_old(describe(sweep), results)
         with _removed_if_empty(results, created):
             _write_description(description, results)
     with _removed_if_empty(results, created):
         yield
-
-
-@contextmanager
-def _locked(results: Path) -> Iterator[None]:
-    """Makes the folder, and lets one process at a time add to what it holds."""
-    results.mkdir(parents=True, exist_ok=True)
-    folder = os.open(results, os.O_DIRECTORY)
-    try:
-        with suppress(OSError):  # not every network's file system has locks
-            fcntl.flock(folder, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(folder)
 
 
 def _merge_with_old(new: dict[str, Any], results: Path) -> dict[str, Any]:

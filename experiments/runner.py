@@ -1,43 +1,37 @@
-"""Runs a sweep on local processes: skips what is complete, reports what fails, and can be stopped at any moment."""
+"""Plans the runs of a sweep, skips what is complete, has the rest made, and reports what fails."""
 
 from __future__ import annotations
 
-import io
-import multiprocessing
-import os
-import signal
-import threading
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
-from multiprocessing.connection import wait
 from pathlib import Path
+from typing import Protocol
 
 from bridge.backends.castalia.files import INI_FILE
 from bridge.backends.factory import BackendFactory
-from bridge.errors import BackendError, UserError
+from bridge.errors import UserError
 from bridge.host import make_agents
 from bridge.ini import parse_scenario, radio_file_name
-from bridge.interrupts import termination_interrupts
 from bridge.registry import load_agent
-from bridge.run import (
-    FAILED_FILE,
-    LOG_FILE,
-    TRACE_FILE,
-    RunPlan,
-    discard,
-    errors_named,
-    execute,
-    has_failed,
-    is_complete,
-    run_key,
-)
+from bridge.run import RunPlan, has_failed, is_complete, run_key
 from bridge.trace import TraceLevel
 from experiments.progress import Progress
 from experiments.render import find_beside, render
 from experiments.sweep import Point, Scalar, Sweep, expand
+from experiments.workspace import workspace
+
+
+class Crew(Protocol):
+    """Whoever makes the runs: processes of this machine, or a cluster's."""
+
+    def run(
+        self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
+    ) -> Generator[tuple[int, str | None]]:
+        """Yields number and error (None: complete) of each run as it ends; closed, it ends what is going on.
+
+        Unfinished runs are kept in `workspace`. Raises UserError, and OSError if results cannot be written.
+        """
 
 
 @dataclass(slots=True)
@@ -91,18 +85,19 @@ def prepare(plan: RunPlan, backend: BackendFactory) -> None:
 
 
 def run_plans(
-    plans: Sequence[RunPlan], backend: BackendFactory, workers: int, retry_failed: bool, progress: Progress
+    plans: Sequence[RunPlan], backend: BackendFactory, crew: Crew, retry_failed: bool, progress: Progress
 ) -> Summary:
-    """Executes what is not complete yet. Raises OSError if results cannot be written, BackendError if a worker dies.
+    """Has the crew make what is not complete yet. Raises UserError, and OSError if results cannot be written.
 
-    After KeyboardInterrupt, or any other exception, no worker is left and no unfinished run either.
+    After KeyboardInterrupt, or any other exception, nobody is at work any more and no unfinished run is left.
     """
     summary = Summary()
     waiting = [plan for plan in plans if not _is_settled(plan, backend, retry_failed, summary)]
     if waiting:
-        prepare(waiting[0], backend)
-        with progress.show(len(waiting)):
-            _run_waiting(waiting, backend, min(workers, len(waiting)), summary, progress)
+        results = waiting[0].results
+        results.mkdir(parents=True, exist_ok=True)
+        with progress.show(len(waiting)), workspace(results) as folder:
+            _collect(waiting, crew.run(waiting, backend, folder), summary, progress)
     return summary
 
 
@@ -117,84 +112,14 @@ def _is_settled(plan: RunPlan, backend: BackendFactory, retry_failed: bool, summ
     return False
 
 
-def _run_waiting(
-    plans: Sequence[RunPlan], backend: BackendFactory, workers: int, summary: Summary, progress: Progress
+def _collect(
+    plans: Sequence[RunPlan], ended: Generator[tuple[int, str | None]], summary: Summary, progress: Progress
 ) -> None:
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _end_with_parent)
-    others = set(multiprocessing.active_children())
-    try:
-        with _interrupts_ignored():
-            futures = {pool.submit(_work, plan, backend): plan for plan in plans}
-        for future in as_completed(futures):
-            _collect(futures[future], future, summary, progress)
-    except BaseException as error:
-        _stop(pool, others)
-        _discard_unfinished(plans)
-        if isinstance(error, BrokenProcessPool):
-            raise BackendError(
-                "a worker process was killed; run again with fewer --workers if memory ran out"
-            ) from None
-        raise
-    pool.shutdown()
-
-
-@contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Processes started in here ignore Ctrl-C for ever: their parent ends them."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _end_with_parent() -> None:
-    """A worker whose parent was killed ends at once, whatever it is doing."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_exit_after, args=(parent.sentinel,), daemon=True).start()
-
-
-def _exit_after(sentinel: int) -> None:
-    wait([sentinel])
-    os._exit(1)
-
-
-def _work(plan: RunPlan, backend: BackendFactory) -> str | None:
-    """Runs in a worker: the error's first line, or None. What an agent prints goes to the run's log."""
-    printed = io.StringIO()
-    failure = None
-    try:
-        with redirect_stdout(printed), termination_interrupts():
-            execute(plan, backend)
-    except OSError:
-        raise
-    except KeyboardInterrupt:  # the pool would go on with the next run
-        os._exit(1)
-    except Exception as error:
-        failure = f"{type(error).__name__}: {error}".splitlines()[0]
-    log = plan.folder / LOG_FILE
-    with errors_named(log), log.open("a", encoding="utf-8") as file:
-        file.write(printed.getvalue())
-    return failure
-
-
-def _collect(plan: RunPlan, future: Future[str | None], summary: Summary, progress: Progress) -> None:
-    error = future.result()
-    if error is None:
-        summary.complete += 1
-    else:
-        summary.failures.append((plan.place, error))
-    progress.finished(plan.place, error)
-
-
-def _stop(pool: ProcessPoolExecutor, others: set[multiprocessing.process.BaseProcess]) -> None:
-    for process in set(multiprocessing.active_children()) - others:
-        process.terminate()
-    pool.shutdown(cancel_futures=True)
-
-
-def _discard_unfinished(plans: Sequence[RunPlan]) -> None:
-    for plan in plans:
-        if not any((plan.folder / name).exists() for name in (TRACE_FILE, FAILED_FILE)):
-            discard(plan)
+    with closing(ended):
+        for number, error in ended:
+            place = plans[number].place
+            if error is None:
+                summary.complete += 1
+            else:
+                summary.failures.append((place, error))
+            progress.finished(place, error)

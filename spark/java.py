@@ -64,7 +64,7 @@ def write_java_home(java: Path, folder: Path) -> Path:
     Spark wants that module only for linear algebra. The packaged Java lacks it and would not start; others warn of it.
     """
     wrapper = folder / "bin" / "java"
-    wrapper.parent.mkdir(parents=True)
+    wrapper.parent.mkdir(parents=True, exist_ok=True)
     wrapper.write_text(_WRAPPER.format(java=shlex.quote(str(java))), encoding="utf-8")
     wrapper.chmod(0o700)
     return folder

@@ -2,8 +2,12 @@
 
 import os
 import re
+import socket
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,6 +18,9 @@ ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BY_MAKE = {"make reproduce", "make test", ". .venv/bin/activate"}
 """Run by the tests of the whole, and by whatever runs these tests."""
+
+STARTS_S = 100.0
+"""How long a program that goes on may take to start."""
 
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 LISTING = re.compile(r"`(\w+\.(?:py|txt))`, is whole")
@@ -26,12 +33,16 @@ def commands(text: str, kind: str = "sh") -> list[str]:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_commands_work(document: Path, tmp_path: Path) -> None:
-    """In an empty folder, one after the other, with the listings saved under their names."""
+    """In an empty folder, one after the other, with the listings saved under their names.
+
+    Blocks marked as `shell` hold commands that go on until they are ended, each in a terminal of its own.
+    """
     text = document.read_text()
     listings = [content for language, content in BLOCK.findall(text) if language in {"python", "text"}]
     for name, content in zip(LISTING.findall(text), listings, strict=True):
         (tmp_path / name).write_text(content)
-    run_all(commands(text), tmp_path)
+    with going_on(commands(text, "shell"), tmp_path):
+        run_all(commands(text), tmp_path)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -41,11 +52,38 @@ def test_commands_for_castalia_work(document: Path, castalia: Program, tmp_path:
     run_all(commands(document.read_text(), "bash"), tmp_path)
 
 
+@contextmanager
+def going_on(lines: list[str], folder: Path) -> Iterator[None]:
+    with ExitStack() as started:
+        for command in lines:
+            process = started.enter_context(subprocess.Popen(command.split(), cwd=folder, env=environment()))
+            started.callback(process.terminate)
+        for host, port in set(re.findall(r"spark://([\d.]+):(\d+)", "\n".join(lines))):
+            wait_for_answer(host, int(port))
+        yield
+
+
+def wait_for_answer(host: str, port: int) -> None:
+    deadline = time.monotonic() + STARTS_S
+    while True:
+        try:
+            socket.create_connection((host, port)).close()
+        except ConnectionRefusedError:
+            assert time.monotonic() < deadline, f"nobody answers at {host}:{port}"
+            time.sleep(0.1)
+        else:
+            return
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+
 def run_all(lines: list[str], folder: Path) -> None:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path}
     for command in lines:
-        done = subprocess.run(command.split(), cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command.split(), cwd=folder, env=environment(), capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
 
 

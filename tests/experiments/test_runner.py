@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from bridge.errors import BackendError, UserError
+from bridge.errors import UserError
 from bridge.run import RunPlan
 from experiments.progress import Progress, describe_left
 from experiments.render import find_template
 from experiments.runner import Summary, plan_runs, run_plans
 from experiments.sweep import AgentChoice, Sweep, plain_axis
+from experiments.workers import Processes
 from tests.support.agents import write_agent
 from tests.support.backends import everybody_hears_everybody
 
@@ -34,7 +35,7 @@ def sweep_of(agent: Path, *, seeds: int = 1, time_limit: int = 3) -> Sweep:
 def run(plans: list[RunPlan], *, retry_failed: bool = False, workers: int = 2) -> tuple[Summary, str]:
     output = io.StringIO()
     progress = Progress(Console(file=output, width=200))
-    summary = run_plans(plans, everybody_hears_everybody, workers, retry_failed, progress)
+    summary = run_plans(plans, everybody_hears_everybody, Processes(workers), retry_failed, progress)
     return summary, output.getvalue()
 
 
@@ -75,14 +76,26 @@ def test_runs_whose_agent_changed_are_run_again(tmp_path: Path) -> None:
     assert [run(plans)[0].complete for plans in (before, before, after)] == [2, 0, 2]
 
 
-def test_a_killed_worker_ends_the_sweep_with_a_message(tmp_path: Path) -> None:
-    """Nothing of its run is left, and the next call goes on."""
-    dies = "import os\nif self.node == 3:\n    os._exit(9)"
+def test_a_run_that_kills_its_worker_is_reported_and_does_not_stop_the_sweep(tmp_path: Path) -> None:
+    """It is tried twice, and nothing of it is left: the next call tries again."""
+    dies = f"if self.node == 3:\n    open({str(tmp_path / 'tries')!r}, 'a').write('x')\n    import os\n    os._exit(9)"
+    plans = plan_runs(sweep_of(write_agent(tmp_path, "agent", dies), seeds=2), tmp_path / "out")
+    summary, output = run(plans, workers=1)
+    assert summary.complete == 2
+    assert [place.parts[-2:] for place, _ in summary.failures] == [("nodes=4", "seed=0"), ("nodes=4", "seed=1")]
+    assert "failed: traces/agent=mine/nodes=4/seed=0: its worker process was killed 2 times" in output
+    assert (tmp_path / "tries").read_text() == "xxxx"
+    assert [path.name for path in (tmp_path / "out" / "traces/agent=mine").iterdir()] == ["nodes=2"]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["traces"]
+
+
+def test_a_run_whose_worker_is_killed_once_is_complete_in_the_end(tmp_path: Path) -> None:
+    """As after a moment in which memory ran out."""
+    mark = tmp_path / "killed"
+    dies = f"import os\nif not os.path.exists({str(mark)!r}):\n    open({str(mark)!r}, 'w')\n    os._exit(9)"
     plans = plan_runs(sweep_of(write_agent(tmp_path, "agent", dies)), tmp_path / "out")
-    with pytest.raises(BackendError, match="a worker process was killed"):
-        run(plans, workers=1)
-    assert traces(tmp_path / "out") == ["traces/agent=mine/nodes=2/seed=0"]
-    assert not plans[1].folder.exists()
+    summary, _ = run(plans, workers=1)
+    assert (summary.complete, summary.failures) == (2, [])
 
 
 def test_results_that_cannot_be_written_stop_the_sweep(tmp_path: Path) -> None:

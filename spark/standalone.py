@@ -1,0 +1,122 @@
+"""Starts the parts of a Spark standalone cluster from the PySpark that is installed, with a Java that fits.
+
+python -m spark.standalone master [--host ADDRESS]
+python -m spark.standalone worker spark://HOST:PORT [--cores N]
+
+The process becomes Spark's own: it ends by Ctrl-C or SIGTERM. Spark reads its settings from spark-defaults.conf in the
+folder SPARK_CONF_DIR, if that is set.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import click
+import pyspark
+
+from bridge.errors import UserError
+from spark.java import find_java, write_java_home
+from spark.master import check_master, local_address
+
+MASTER_STARTS_S = 60.0
+"""How long a worker waits for its master."""
+
+SPARK_HOME = Path(pyspark.__file__).parent
+_LOGGING = Path(__file__).with_name("daemon-log4j2.properties")
+_JAVA_OPTIONS = (
+    f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
+    "-Dspark.master.rest.enabled=false",  # it would run whatever anybody sends, without asking for the secret
+    "-XX:TieredStopAtLevel=1",
+)
+
+WORK = click.option(
+    "--work",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("spark-work"),
+    show_default=True,
+    help="Folder for what Spark writes: logs of executors, and the files that drivers ship.",
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def commands() -> None:
+    """A Spark standalone cluster: one master, and a worker on each machine."""
+
+
+@commands.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address that it binds, and no other.")
+@click.option("--port", type=click.IntRange(0, 65535), default=7077, show_default=True, help="Its port.")
+@WORK
+def master(host: str, port: int, work: Path) -> None:
+    """Starts the master, whose URL is spark://HOST:PORT.
+
+    Example: python -m spark.standalone master
+    """
+    options = ["--host", host, "--port", str(port), "--webui-port", "0"]
+    _become("org.apache.spark.deploy.master.Master", options, host, work)
+
+
+@commands.command()
+@click.argument("url")
+@click.option("--host", help="The address that it binds.  [default: that from which it reaches the master]")
+@click.option("--cores", type=click.IntRange(1), help="How many runs at once.  [default: cores]")
+@click.option("--memory", help="For executors' Java, such as 2g; their Python comes on top.  [default: all but 1g]")
+@WORK
+def worker(url: str, host: str | None, cores: int | None, memory: str | None, work: Path) -> None:
+    """Starts a worker of the master at URL.
+
+    Example: python -m spark.standalone worker spark://127.0.0.1:7077 --cores 2
+    """
+    check_master(url)
+    address = host or _address_once_up(url)
+    options = ["--host", address, "--webui-port", "0", "--work-dir", str((work / "executors").resolve())]
+    options += ["--cores", str(cores)] if cores else []
+    options += ["--memory", memory] if memory else []
+    _become("org.apache.spark.deploy.worker.Worker", [*options, url], address, work)
+
+
+def _address_once_up(url: str) -> str:
+    """Master and workers are often started together."""
+    deadline = time.monotonic() + MASTER_STARTS_S
+    while True:
+        try:
+            return local_address(url)
+        except UserError:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(0.5)
+
+
+def _become(main_class: str, options: Sequence[str], address: str, work: Path) -> NoReturn:
+    homes = work.resolve() / "java"  # not beside the executors' folders: Spark removes what is old there
+    homes.mkdir(parents=True, exist_ok=True)
+    home = write_java_home(find_java(), Path(tempfile.mkdtemp(dir=homes)))
+    surroundings = {
+        **os.environ,
+        "JAVA_HOME": str(home),
+        "SPARK_HOME": str(SPARK_HOME),
+        "SPARK_LOCAL_IP": address,  # the page of its state binds it, too
+        "SPARK_DAEMON_JAVA_OPTS": " ".join(_JAVA_OPTIONS),
+    }
+    program = str(SPARK_HOME / "bin" / "spark-class")
+    sys.stdout.flush()
+    os.execve(program, [program, main_class, *options], surroundings)  # noqa: S606  # Spark's own script, no shell
+
+
+def main() -> None:
+    """Runs the command line; a user's mistake gets one message."""
+    try:
+        commands()
+    except UserError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,16 @@
+"""Sweeps that are hit by `kill -9` at random moments end as if nobody had hit them; see benchmarks/sweep_kills.py."""
+
+from pathlib import Path
+from random import Random
+
+from benchmarks.sweep_kills import set_stage, trials
+from spark.session import spark_session
+
+
+def test_a_sweep_killed_at_random_moments_ends_as_an_undisturbed_one(tmp_path: Path) -> None:
+    """The sweep, a worker or both; traces, sweep.json and metrics are the same, byte for byte, and nothing is left."""
+    with spark_session("local[1]"):
+        stage = set_stage(tmp_path, "ideal")
+        outcomes = list(trials(stage, 3, Random(1)))
+    assert len(outcomes) == 3
+    assert [trial for trial in outcomes if trial.complaints] == []
