@@ -1,5 +1,9 @@
 """The metrics of a run, computed from its trace rows alone (the design, section 9): DataFrame in, DataFrame out.
 
+Traces are read twice: for the first migration of each run, which takes four columns, and for everything else at once,
+into a summary with a row for each node and message type and for each pair of a notification and a subscriber. All
+metrics come from the summary, which is small beside the traces.
+
 Times and energies are summed as integers (ns, nJ), so that no result depends on the order in which Spark adds.
 """
 
@@ -16,55 +20,162 @@ RUN = "run"
 """The column that tells runs apart."""
 SENT = "sent"
 """The column that maps each message type to the number of packets sent."""
+ROWS_READ = "rows_read"
+"""The column with the number of rows that the metrics are made of."""
+NONSENSE = "nonsense"
+"""The column with the number of rows that hold something else where the metrics need numbers."""
 
 _SUBSCRIBER = "subscriber"
-_FIRST_MIGRATION_S = "first_migration_s"
-_BYTES = "bytes_sent"
+_PARENTS = "parents"
+_FIRST_MIGRATION_S, _MIGRATIONS_FOUND = "first_migration_s", "migrations_found"
+_MESSAGES_SINCE, _BYTES_SINCE, _LONGEST_SINCE = "messages_since", "bytes_since", "longest_since"
+"""What was sent from the first migration on, but for notifications and upkeep."""
 _NOT_OF_MIGRATIONS = ("PUB", "REP", "HEARTBEAT", "ACK")
 """Message types of notifications, and of what keeps tree and links up whether or not anything moves."""
 _ROLES = ("publisher", "subscriber", "broker")
 """A node with several roles counts as the last of them."""
+_LATEST_S = 1e9
+"""No trace lasts longer; up to here times are exact to a microsecond at least."""
 
 
-def run_metrics(traces: DataFrame) -> DataFrame:
-    """One row for each run that has any, with the metrics of `spark.catalogue` and the map `sent`.
+# The summary: one row for each node and message type, and for each pair and number of hops
 
-    `traces` has the columns of `spark.schema` and `run`. A metric without anything to measure is null.
+
+def summarise(traces: DataFrame) -> DataFrame:
+    """What all metrics are made of. `traces` has the columns of `spark.schema` and `run`.
+
+    The row of a node has no subscriber, the row of a pair has no node. Every aggregate here is a plain number, for
+    those of other types are computed by sorting, which takes several times as long.
     """
-    parts = (
-        _delivery_metrics(_pairs(traces)),
-        _node_metrics(_nodes(traces)),
-        _migration_metrics(traces),
-        _sent(traces),
+    event, subscriber = F.col(schema.EVENT), F.col(_SUBSCRIBER)
+    of_a_node = event.isin(schema.ROLE, schema.SEND, schema.ENERGY, schema.MIGRATE)
+    rows = traces.join(F.broadcast(_first_migrations(traces)), RUN, "left").withColumn(_SUBSCRIBER, _explode())
+    keys = {
+        schema.NODE: F.when(of_a_node, F.col(schema.NODE)),
+        schema.MESSAGE_TYPE: F.when(event == schema.SEND, F.coalesce(schema.MESSAGE_TYPE, F.lit(""))),
+        schema.NOTIFICATION_ID: F.when(subscriber.isNotNull(), F.col(schema.NOTIFICATION_ID)),
+        schema.HOPS: F.when(event == schema.DELIVER, F.col(schema.HOPS)),
+    }
+    return rows.groupBy(RUN, _SUBSCRIBER, *(key.alias(name) for name, key in keys.items())).agg(
+        *_of_rows(), *_of_pairs(), *_of_nodes()
     )
-    joined = reduce(lambda whole, part: whole.join(part, RUN, "full"), parts)
-    return joined.na.fill(0, list(catalogue.COUNTS))
 
 
-# Delivery: one row for each pair of a notification and a subscriber
+def _explode() -> Column:
+    """Each row once as itself, without a subscriber, and once for each subscriber that it is about."""
+    event, itself = F.col(schema.EVENT), F.lit(None).cast("int")
+    about = (
+        F.when(event.isin(schema.PUBLISH, schema.ROUTE), F.concat(F.array(itself), _listed()))
+        .when(event == schema.DELIVER, F.array(itself, schema.NODE))
+        .otherwise(F.array(itself))
+    )
+    return F.explode(about)
 
 
-def _pairs(traces: DataFrame) -> DataFrame:
-    """When each pair was published, whether it was taken on, its first delivery, and its number of deliveries."""
-    event, first = F.col(schema.EVENT), F.struct(schema.TIME_S, schema.HOPS)
-    rows = traces.where(event.isin(schema.PUBLISH, schema.ROUTE, schema.DELIVER))
+def _listed() -> Column:
+    """The subscribers that a row lists; null for a word that is no number."""
+    words = F.split(F.coalesce(schema.DETAIL, F.lit("")), schema.LIST_SEPARATOR)
+    return F.transform(F.filter(words, lambda word: word != ""), lambda word: word.try_cast("int"))
+
+
+def _of_rows() -> tuple[Column, ...]:
+    event, itself = F.col(schema.EVENT), F.col(_SUBSCRIBER).isNull()
+    nonsense = (
+        F.when(F.abs(schema.TIME_S) > _LATEST_S, True)
+        .when(event.isin(schema.PUBLISH, schema.ROUTE), F.exists(_listed(), lambda node: node.isNull()))
+        .when(event == schema.ENERGY, _energy_nj().isNull())
+    )
     return (
-        rows.withColumn(_SUBSCRIBER, F.explode(_subscribers()))
-        .groupBy(RUN, schema.NOTIFICATION_ID, _SUBSCRIBER)
-        .agg(
-            F.min(F.when(event == schema.PUBLISH, F.col(schema.TIME_S))).alias("published_s"),
-            F.bool_or(event == schema.ROUTE).alias("routed"),
-            F.min(F.when(event == schema.DELIVER, first)).alias("first"),
-            F.count_if(event == schema.DELIVER).alias("deliveries"),
-        )
+        F.count_if(itself).alias(ROWS_READ),
+        F.count_if(itself & nonsense).alias(NONSENSE),
+        F.max(_MIGRATIONS_FOUND).alias(_MIGRATIONS_FOUND),
     )
 
 
-def _subscribers() -> Column:
-    """The subscribers that a row is about: the node of a delivery, the list of the others."""
-    words = F.filter(F.split(F.col(schema.DETAIL), schema.LIST_SEPARATOR), lambda word: word != "")
-    listed = words.cast("array<int>")
-    return F.when(F.col(schema.EVENT) == schema.DELIVER, F.array(schema.NODE)).otherwise(listed)
+def _of_pairs() -> tuple[Column, ...]:
+    """When a pair was published, how often it was taken on and delivered, and when first."""
+    event, time_s = F.col(schema.EVENT), F.col(schema.TIME_S)
+    return (
+        F.min(F.when(event == schema.PUBLISH, time_s)).alias("published_s"),
+        F.count_if(event == schema.ROUTE).alias("routes"),
+        F.count_if(event == schema.DELIVER).alias("deliveries"),
+        F.min(F.when(event == schema.DELIVER, time_s)).alias("delivered_s"),
+    )
+
+
+def _of_nodes() -> tuple[Column, ...]:
+    """Role, packets sent, energy (nJ), and how often the node got a parent."""
+    event = F.col(schema.EVENT)
+    sent = event == schema.SEND
+    since = sent & ~F.coalesce(schema.MESSAGE_TYPE, F.lit("")).isin(*_NOT_OF_MIGRATIONS)
+    since &= F.col(schema.TIME_S) >= F.col(_FIRST_MIGRATION_S)
+    return (
+        F.max(F.when(event == schema.ROLE, _role(F.col(schema.DETAIL)))).alias("role"),
+        F.count_if(sent).alias("messages"),
+        F.count_if(event.isin(schema.ROLE, schema.SEND, schema.ENERGY)).alias("counted"),
+        F.try_sum(F.when(event == schema.ENERGY, _energy_nj())).alias("energy_nj"),
+        F.count_if((event == schema.MIGRATE) & F.col(schema.PEER).isNotNull()).alias(_PARENTS),
+        F.count_if(since).alias(_MESSAGES_SINCE),
+        F.sum(F.when(since, F.col(schema.BYTES))).alias(_BYTES_SINCE),
+        F.max(F.when(since, F.col(schema.BYTES))).alias(_LONGEST_SINCE),
+    )
+
+
+def _energy_nj() -> Column:
+    return F.round(F.col(schema.DETAIL).try_cast("double") * 1e6).try_cast("long")
+
+
+def _role(roles: Column) -> Column:
+    """The position in _ROLES of the last role that is named; null for a node without any."""
+    words = F.split(roles, schema.LIST_SEPARATOR)
+    return F.greatest(*(F.when(F.array_contains(words, role), F.lit(position)) for position, role in enumerate(_ROLES)))
+
+
+def _first_migrations(traces: DataFrame) -> DataFrame:
+    """When a node gets a parent after its first one, for the first time in a run, and how often any does."""
+    rows = traces.where((F.col(schema.EVENT) == schema.MIGRATE) & F.col(schema.PEER).isNotNull())
+    nodes = rows.groupBy(RUN, schema.NODE).agg(F.array_sort(F.collect_list(schema.TIME_S)).alias("times"))
+    return nodes.groupBy(RUN).agg(
+        F.sum(F.size("times") - 1).alias(_MIGRATIONS_FOUND),
+        F.min(F.get("times", 1)).alias(_FIRST_MIGRATION_S),
+    )
+
+
+# Metrics: one row a run
+
+
+def run_metrics(summary: DataFrame) -> DataFrame:
+    """One row for each run that has any: the metrics of `spark.catalogue`, `sent`, `rows_read` and `nonsense`.
+
+    `summary` is what `summarise` gives; it is read several times, so let Spark keep it. A metric without anything to
+    measure is null. `rows_read` is null if the two readings of a trace did not find the same migrations.
+    """
+    parts = (_delivery_metrics(_pairs(summary)), _node_metrics(_nodes(summary)), _sent(summary), _reading(summary))
+    joined = reduce(lambda whole, part: whole.join(part, RUN, "full"), parts)
+    nothing = F.lit(0)
+    alike = F.coalesce(catalogue.MIGRATIONS, nothing) == F.coalesce(_MIGRATIONS_FOUND, nothing)
+    checked = joined.withColumn(ROWS_READ, F.when(alike, F.col(ROWS_READ)))
+    return checked.drop(_MIGRATIONS_FOUND).na.fill(0, list(catalogue.COUNTS))
+
+
+def _reading(summary: DataFrame) -> DataFrame:
+    return summary.groupBy(RUN).agg(
+        F.sum(ROWS_READ).alias(ROWS_READ),
+        F.sum(NONSENSE).alias(NONSENSE),
+        F.max(_MIGRATIONS_FOUND).alias(_MIGRATIONS_FOUND),
+    )
+
+
+def _pairs(summary: DataFrame) -> DataFrame:
+    """When each pair was published, whether it was taken on, its first delivery, and its number of deliveries."""
+    first = F.struct(F.col("delivered_s").alias(schema.TIME_S), schema.HOPS)
+    rows = summary.where(F.col(_SUBSCRIBER).isNotNull())
+    return rows.groupBy(RUN, schema.NOTIFICATION_ID, _SUBSCRIBER).agg(
+        F.min("published_s").alias("published_s"),
+        (F.sum("routes") > 0).alias("routed"),
+        F.min(F.when(F.col("deliveries") > 0, first)).alias("first"),
+        F.sum("deliveries").alias("deliveries"),
+    )
 
 
 def _delivery_metrics(pairs: DataFrame) -> DataFrame:
@@ -95,91 +206,60 @@ def _with_rates(counted: DataFrame) -> DataFrame:
     return counted.withColumns(rates)
 
 
-# Effort: one row for each node
-
-
-def _nodes(traces: DataFrame) -> DataFrame:
-    """Role, packets sent and energy (nJ) of each node that started, sent or used energy."""
-    event, detail = F.col(schema.EVENT), F.col(schema.DETAIL)
-    rows = traces.where(event.isin(schema.ROLE, schema.SEND, schema.ENERGY))
-    energy_mj = F.when(event == schema.ENERGY, detail).cast("double")
+def _nodes(summary: DataFrame) -> DataFrame:
+    """One row for each node that started, sent, used energy or had a parent."""
+    sums = ("messages", "counted", "energy_nj", _PARENTS, _MESSAGES_SINCE, _BYTES_SINCE)
+    largest = ("role", _LONGEST_SINCE)
+    rows = summary.where(F.col(schema.NODE).isNotNull())
     return rows.groupBy(RUN, schema.NODE).agg(
-        F.max(F.when(event == schema.ROLE, _role(detail))).alias("role"),
-        F.count_if(event == schema.SEND).alias("messages"),
-        F.sum(F.round(energy_mj * 1e6).cast("long")).alias("energy_nj"),
+        *(F.try_sum(name).alias(name) for name in sums), *(F.max(name).alias(name) for name in largest)
     )
 
 
-def _role(roles: Column) -> Column:
-    """The position in _ROLES of the last role that is named; null for a node without any."""
-    words = F.split(roles, schema.LIST_SEPARATOR)
-    return F.greatest(*(F.when(F.array_contains(words, role), F.lit(position)) for position, role in enumerate(_ROLES)))
-
-
 def _node_metrics(nodes: DataFrame) -> DataFrame:
-    sent, energy = F.col("messages"), F.col("energy_nj")
+    """Packets and energy over nodes, and what migrations cost; a node that only migrates counts in the latter."""
+    sent, energy, migrations = F.when(F.col("counted") > 0, F.col("messages")), F.col("energy_nj"), F.col(_PARENTS) - 1
     by_role = (F.avg(F.when(F.col("role") == position, sent)) for position, _ in enumerate(_ROLES))
     columns = (
         catalogue.MESSAGES_PER_PUBLISHER,
         catalogue.MESSAGES_PER_SUBSCRIBER,
         catalogue.MESSAGES_PER_BROKER,
     )
-    return nodes.groupBy(RUN).agg(
+    measured = nodes.groupBy(RUN).agg(
         F.sum(sent).alias(catalogue.MESSAGES),
         F.avg(sent).alias(catalogue.MESSAGES_PER_NODE),
         *(average.alias(column) for average, column in zip(by_role, columns, strict=True)),
-        (F.sum(energy) / F.count(energy) / 1e6).alias(catalogue.ENERGY_PER_NODE_MJ),
+        (F.try_sum(energy) / F.count(energy) / 1e6).alias(catalogue.ENERGY_PER_NODE_MJ),
+        F.sum(F.greatest(migrations, F.lit(0))).alias(catalogue.MIGRATIONS),
+        F.sum(_MESSAGES_SINCE).alias(_MESSAGES_SINCE),
+        F.sum(_BYTES_SINCE).alias(_BYTES_SINCE),
+        F.max(_LONGEST_SINCE).alias(catalogue.MIGRATION_MESSAGE_MAX_B),
     )
+    return _with_costs(measured)
 
 
-def _sent(traces: DataFrame) -> DataFrame:
+def _with_costs(measured: DataFrame) -> DataFrame:
+    """What a migration costs: all that was sent from the first one on, but for notifications and upkeep."""
+    migrations, messages = F.col(catalogue.MIGRATIONS), F.col(_MESSAGES_SINCE)
+    size = F.when(messages > 0, F.coalesce(_BYTES_SINCE, F.lit(0)))
+    costs = {
+        catalogue.MESSAGES_PER_MIGRATION: F.try_divide(messages, migrations),
+        catalogue.BYTES_PER_MIGRATION: F.try_divide(F.coalesce(size, F.lit(0)), migrations),
+        catalogue.MIGRATION_MESSAGE_MEAN_B: F.try_divide(size, messages),
+    }
+    return measured.withColumns(costs).drop(_MESSAGES_SINCE, _BYTES_SINCE)
+
+
+def _sent(summary: DataFrame) -> DataFrame:
     """The packets of each message type, as a map: types are the protocol's, so they cannot be columns of a plan."""
-    kind = F.coalesce(F.col(schema.MESSAGE_TYPE), F.lit(""))
-    counts = traces.where(F.col(schema.EVENT) == schema.SEND).groupBy(RUN, kind.alias("kind")).count()
-    entries = F.array_sort(F.collect_list(F.struct("kind", "count")))
+    kinds = summary.where(F.col(schema.MESSAGE_TYPE).isNotNull()).groupBy(RUN, schema.MESSAGE_TYPE)
+    counts = kinds.agg(F.sum("messages").alias("count"))
+    entries = F.array_sort(F.collect_list(F.struct(schema.MESSAGE_TYPE, "count")))
     return counts.groupBy(RUN).agg(F.map_from_entries(entries).alias(SENT))
 
 
-# Migrations: one row for each run in which anybody has a parent
-
-
-def _migration_metrics(traces: DataFrame) -> DataFrame:
-    """What they cost: all that was sent from the first one on, but for notifications and upkeep."""
-    migrations = F.broadcast(_migrations(traces))
-    messages, size = F.col(catalogue.MESSAGES_PER_MIGRATION), F.col(_BYTES)
-    return migrations.join(_sent_since(traces, migrations), RUN, "left").select(
-        RUN,
-        catalogue.MIGRATIONS,
-        F.try_divide(F.coalesce(messages, F.lit(0)), catalogue.MIGRATIONS).alias(catalogue.MESSAGES_PER_MIGRATION),
-        F.try_divide(F.coalesce(size, F.lit(0)), catalogue.MIGRATIONS).alias(catalogue.BYTES_PER_MIGRATION),
-        F.try_divide(size, messages).alias(catalogue.MIGRATION_MESSAGE_MEAN_B),
-        catalogue.MIGRATION_MESSAGE_MAX_B,
-    )
-
-
-def _migrations(traces: DataFrame) -> DataFrame:
-    """How often a node gets a parent after its first one, and when that happens first."""
-    rows = traces.where((F.col(schema.EVENT) == schema.MIGRATE) & F.col(schema.PEER).isNotNull())
-    nodes = rows.groupBy(RUN, schema.NODE).agg(F.array_sort(F.collect_list(schema.TIME_S)).alias("times"))
-    return nodes.groupBy(RUN).agg(
-        F.sum(F.size("times") - 1).alias(catalogue.MIGRATIONS),
-        F.min(F.get("times", 1)).alias(_FIRST_MIGRATION_S),
-    )
-
-
-def _sent_since(traces: DataFrame, migrations: DataFrame) -> DataFrame:
-    kind = F.coalesce(F.col(schema.MESSAGE_TYPE), F.lit(""))
-    sent = traces.where((F.col(schema.EVENT) == schema.SEND) & ~kind.isin(*_NOT_OF_MIGRATIONS))
-    since = sent.join(migrations, RUN).where(F.col(schema.TIME_S) >= F.col(_FIRST_MIGRATION_S))
-    return since.groupBy(RUN).agg(
-        F.count("*").alias(catalogue.MESSAGES_PER_MIGRATION),
-        F.sum(schema.BYTES).alias(_BYTES),
-        F.max(schema.BYTES).alias(catalogue.MIGRATION_MESSAGE_MAX_B),
-    )
-
-
 def _billionths(value: Column) -> Column:
-    return F.round(value * 1e9).cast("long")
+    return F.round(value * 1e9).try_cast("long")
 
 
 def _mean_of_billionths(value: Column) -> Column:
