@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from bridge.errors import RoambusError
 from spark.catalogue import COUNTS, HOPS_MAX, METRICS, MIGRATION_MESSAGE_MAX_B
-from spark.metrics import NONSENSE, ROWS_READ, RUN, SENT, run_metrics, summarise
+from spark.metrics import NONSENSE, ROWS_READ, RUN, SENT, run_metrics, summarise_nodes, summarise_pairs
 from spark.schema import DETAIL, ENERGY, PUBLISH, ROUTE
 from spark.traces import Trace, damaged_pages, file_of, read_traces
 
@@ -53,14 +54,14 @@ def batches(traces: Sequence[Trace], rows: int) -> Iterator[list[Trace]]:
         yield batch
 
 
-def compute(session: SparkSession, traces: Sequence[Trace]) -> tuple[pa.Table, dict[str, str]]:
-    """The metrics of these traces (`METRICS_SCHEMA`), and a line for each run whose trace turns out to be damaged.
+def compute(session: SparkSession, traces: Sequence[Trace]) -> tuple[pa.Table, dict[Path, str]]:
+    """The metrics of these traces (`METRICS_SCHEMA`), and a line for each file that turns out to be damaged.
 
     Raises RoambusError if Spark fails.
     """
     found = _rows(session, traces)
-    problems = {trace.run: problem for trace in traces if (problem := _problem(trace, found.get(trace.run, {})))}
-    sound = [{RUN: trace.run, **_EMPTY, **found.get(trace.run, {})} for trace in traces if trace.run not in problems]
+    problems = {trace.file: problem for trace in traces if (problem := _problem(trace, found.get(trace.run, {})))}
+    sound = [{RUN: trace.run, **_EMPTY, **found.get(trace.run, {})} for trace in traces if trace.file not in problems]
     columns = [{name: row.get(name) for name in METRICS_SCHEMA.names} for row in sound]
     return pa.Table.from_pylist(columns, METRICS_SCHEMA), problems
 
@@ -73,16 +74,21 @@ def _rows(session: SparkSession, traces: Sequence[Trace]) -> dict[str, Row]:
     """What Spark finds, by run."""
     runs = {trace.file.absolute(): trace.run for trace in traces}
     try:
-        summary = summarise(read_traces(session, list(runs))).persist()
-        try:
-            rows: list[Row] = run_metrics(summary).toArrow().to_pylist()
-        finally:
-            summary.unpersist()
+        rows = _collected(read_traces(session, list(runs)))
     except PySparkException as error:
         problem = str(error).partition("\n")[0]
         raise RoambusError(f"Spark could not compute the metrics of {len(traces)} traces: {problem}") from error
     named = ({**row, RUN: runs[file_of(row[RUN])]} for row in rows)
     return {row[RUN]: {**row, SENT: row[SENT] or []} for row in named}
+
+
+def _collected(traces: DataFrame) -> list[Row]:
+    nodes = summarise_nodes(traces).persist()
+    try:
+        rows: list[Row] = run_metrics(nodes, summarise_pairs(traces)).toArrow().to_pylist()
+    finally:
+        nodes.unpersist()
+    return rows
 
 
 def _problem(trace: Trace, row: Row) -> str | None:

@@ -1,8 +1,8 @@
 """The metrics of a run, computed from its trace rows alone (the design, section 9): DataFrame in, DataFrame out.
 
-Traces are read twice: for the first migration of each run, which takes four columns, and for everything else at once,
-into a summary with a row for each node and message type and for each pair of a notification and a subscriber. All
-metrics come from the summary, which is small beside the traces.
+Traces are read for two summaries, which are small beside them: one has a row for each pair of a notification and a
+subscriber, the other for each node and message type. A third reading, of four columns, finds each run's first migration.
+The readings count the same rows, so that a file that one of them could not read to its end is noticed.
 
 Times and energies are summed as integers (ns, nJ), so that no result depends on the order in which Spark adds.
 """
@@ -25,7 +25,11 @@ ROWS_READ = "rows_read"
 NONSENSE = "nonsense"
 """The column with the number of rows that hold something else where the metrics need numbers."""
 
+_OF_PAIRS = (schema.PUBLISH, schema.ROUTE, schema.DELIVER)
 _SUBSCRIBER = "subscriber"
+_NO_NUMBER = -1
+"""Stands for a subscriber in a list that is no number."""
+_PAIR_ROWS, _PAIR_ROWS_FOUND, _NONSENSE_LISTED = "pair_rows", "pair_rows_found", "nonsense_listed"
 _PARENTS = "parents"
 _FIRST_MIGRATION_S, _MIGRATIONS_FOUND = "first_migration_s", "migrations_found"
 _MESSAGES_SINCE, _BYTES_SINCE, _LONGEST_SINCE = "messages_since", "bytes_since", "longest_since"
@@ -38,86 +42,86 @@ _LATEST_S = 1e9
 """No trace lasts longer; up to here times are exact to a microsecond at least."""
 
 
-# The summary: one row for each node and message type, and for each pair and number of hops
+# Pairs: one row for each pair of a notification and a subscriber, and number of hops
 
 
-def summarise(traces: DataFrame) -> DataFrame:
-    """What all metrics are made of. `traces` has the columns of `spark.schema` and `run`.
+def summarise_pairs(traces: DataFrame) -> DataFrame:
+    """When each pair was published, how often it was taken on and delivered, and when first.
 
-    The row of a node has no subscriber, the row of a pair has no node. Every aggregate here is a plain number, for
-    those of other types are computed by sorting, which takes several times as long.
+    `traces` has the columns of `spark.schema` and `run`. A row without a subscriber tells how many trace rows there are.
+    Every aggregate here is a plain number: those of other types are computed by sorting, which takes several times as
+    long.
     """
-    event, subscriber = F.col(schema.EVENT), F.col(_SUBSCRIBER)
+    event, time_s, itself = F.col(schema.EVENT), F.col(schema.TIME_S), F.col(_SUBSCRIBER).isNull()
+    publish, route, deliver = (~itself & (event == name) for name in _OF_PAIRS)
+    rows = traces.where(event.isin(*_OF_PAIRS)).withColumn(_SUBSCRIBER, F.explode(_subscribers()))
+    notification = F.when(~itself, F.col(schema.NOTIFICATION_ID)).alias(schema.NOTIFICATION_ID)
+    return rows.groupBy(RUN, notification, _SUBSCRIBER, schema.HOPS).agg(
+        F.min(F.when(publish, time_s)).alias("published_s"),
+        F.count_if(route).alias("routes"),
+        F.count_if(deliver).alias("deliveries"),
+        F.min(F.when(deliver, time_s)).alias("delivered_s"),
+        F.count_if(itself).alias(_PAIR_ROWS_FOUND),
+        F.count_if(F.col(_SUBSCRIBER) == _NO_NUMBER).alias(_NONSENSE_LISTED),
+    )
+
+
+def _subscribers() -> Column:
+    """The subscribers that a row is about: the node of a delivery, the list of the others; null for the row itself."""
+    words = F.filter(F.split(F.coalesce(schema.DETAIL, F.lit("")), schema.LIST_SEPARATOR), lambda word: word != "")
+    listed = F.transform(words, lambda word: F.coalesce(word.try_cast("int"), F.lit(_NO_NUMBER)))
+    about = F.when(F.col(schema.EVENT) == schema.DELIVER, F.array(schema.NODE)).otherwise(listed)
+    return F.concat(F.array(F.lit(None).cast("int")), about)
+
+
+# Nodes: one row for each node and message type
+
+
+def summarise_nodes(traces: DataFrame) -> DataFrame:
+    """Role, packets sent, energy (nJ) and number of parents of each node; rows of other events have no node.
+
+    All columns are read to their last page, and all rows counted. There is nothing here that Spark cannot compile.
+    """
+    event = F.col(schema.EVENT)
     of_a_node = event.isin(schema.ROLE, schema.SEND, schema.ENERGY, schema.MIGRATE)
-    rows = traces.join(F.broadcast(_first_migrations(traces)), RUN, "left").withColumn(_SUBSCRIBER, _explode())
-    keys = {
-        schema.NODE: F.when(of_a_node, F.col(schema.NODE)),
-        schema.MESSAGE_TYPE: F.when(event == schema.SEND, F.coalesce(schema.MESSAGE_TYPE, F.lit(""))),
-        schema.NOTIFICATION_ID: F.when(subscriber.isNotNull(), F.col(schema.NOTIFICATION_ID)),
-        schema.HOPS: F.when(event == schema.DELIVER, F.col(schema.HOPS)),
-    }
-    return rows.groupBy(RUN, _SUBSCRIBER, *(key.alias(name) for name, key in keys.items())).agg(
-        *_of_rows(), *_of_pairs(), *_of_nodes()
-    )
-
-
-def _explode() -> Column:
-    """Each row once as itself, without a subscriber, and once for each subscriber that it is about."""
-    event, itself = F.col(schema.EVENT), F.lit(None).cast("int")
-    about = (
-        F.when(event.isin(schema.PUBLISH, schema.ROUTE), F.concat(F.array(itself), _listed()))
-        .when(event == schema.DELIVER, F.array(itself, schema.NODE))
-        .otherwise(F.array(itself))
-    )
-    return F.explode(about)
-
-
-def _listed() -> Column:
-    """The subscribers that a row lists; null for a word that is no number."""
-    words = F.split(F.coalesce(schema.DETAIL, F.lit("")), schema.LIST_SEPARATOR)
-    return F.transform(F.filter(words, lambda word: word != ""), lambda word: word.try_cast("int"))
+    node = F.when(of_a_node, F.col(schema.NODE)).alias(schema.NODE)
+    kind = F.when(event == schema.SEND, F.coalesce(schema.MESSAGE_TYPE, F.lit(""))).alias(schema.MESSAGE_TYPE)
+    migrations = F.broadcast(_first_migrations(traces))
+    rows = traces.join(migrations, RUN, "left")
+    return rows.groupBy(RUN, node, kind).agg(*_of_rows(), *_of_nodes(), *_of_migrations())
 
 
 def _of_rows() -> tuple[Column, ...]:
-    event, itself = F.col(schema.EVENT), F.col(_SUBSCRIBER).isNull()
-    nonsense = (
-        F.when(F.abs(schema.TIME_S) > _LATEST_S, True)
-        .when(event.isin(schema.PUBLISH, schema.ROUTE), F.exists(_listed(), lambda node: node.isNull()))
-        .when(event == schema.ENERGY, _energy_nj().isNull())
-    )
+    event = F.col(schema.EVENT)
+    no_energy = (event == schema.ENERGY) & _energy_nj().isNull()
     return (
-        F.count_if(itself).alias(ROWS_READ),
-        F.count_if(itself & nonsense).alias(NONSENSE),
+        F.count("*").alias(ROWS_READ),
+        F.count_if(no_energy | (F.abs(schema.TIME_S) > _LATEST_S)).alias(NONSENSE),
+        F.count_if(event.isin(*_OF_PAIRS)).alias(_PAIR_ROWS),
         F.max(_MIGRATIONS_FOUND).alias(_MIGRATIONS_FOUND),
     )
 
 
-def _of_pairs() -> tuple[Column, ...]:
-    """When a pair was published, how often it was taken on and delivered, and when first."""
-    event, time_s = F.col(schema.EVENT), F.col(schema.TIME_S)
-    return (
-        F.min(F.when(event == schema.PUBLISH, time_s)).alias("published_s"),
-        F.count_if(event == schema.ROUTE).alias("routes"),
-        F.count_if(event == schema.DELIVER).alias("deliveries"),
-        F.min(F.when(event == schema.DELIVER, time_s)).alias("delivered_s"),
-    )
-
-
 def _of_nodes() -> tuple[Column, ...]:
-    """Role, packets sent, energy (nJ), and how often the node got a parent."""
     event = F.col(schema.EVENT)
-    sent = event == schema.SEND
-    since = sent & ~F.coalesce(schema.MESSAGE_TYPE, F.lit("")).isin(*_NOT_OF_MIGRATIONS)
-    since &= F.col(schema.TIME_S) >= F.col(_FIRST_MIGRATION_S)
     return (
         F.max(F.when(event == schema.ROLE, _role(F.col(schema.DETAIL)))).alias("role"),
-        F.count_if(sent).alias("messages"),
+        F.count_if(event == schema.SEND).alias("messages"),
         F.count_if(event.isin(schema.ROLE, schema.SEND, schema.ENERGY)).alias("counted"),
         F.try_sum(F.when(event == schema.ENERGY, _energy_nj())).alias("energy_nj"),
         F.count_if((event == schema.MIGRATE) & F.col(schema.PEER).isNotNull()).alias(_PARENTS),
-        F.count_if(since).alias(_MESSAGES_SINCE),
-        F.sum(F.when(since, F.col(schema.BYTES))).alias(_BYTES_SINCE),
-        F.max(F.when(since, F.col(schema.BYTES))).alias(_LONGEST_SINCE),
+    )
+
+
+def _of_migrations() -> tuple[Column, ...]:
+    """What was sent from the first migration on, but for notifications and upkeep."""
+    kind = F.coalesce(schema.MESSAGE_TYPE, F.lit(""))
+    since = F.col(schema.TIME_S) >= F.col(_FIRST_MIGRATION_S)
+    counted = since & (F.col(schema.EVENT) == schema.SEND) & ~kind.isin(*_NOT_OF_MIGRATIONS)
+    return (
+        F.count_if(counted).alias(_MESSAGES_SINCE),
+        F.sum(F.when(counted, F.col(schema.BYTES))).alias(_BYTES_SINCE),
+        F.max(F.when(counted, F.col(schema.BYTES))).alias(_LONGEST_SINCE),
     )
 
 
@@ -144,37 +148,46 @@ def _first_migrations(traces: DataFrame) -> DataFrame:
 # Metrics: one row a run
 
 
-def run_metrics(summary: DataFrame) -> DataFrame:
+def run_metrics(nodes: DataFrame, pairs: DataFrame) -> DataFrame:
     """One row for each run that has any: the metrics of `spark.catalogue`, `sent`, `rows_read` and `nonsense`.
 
-    `summary` is what `summarise` gives; it is read several times, so let Spark keep it. A metric without anything to
-    measure is null. `rows_read` is null if the two readings of a trace did not find the same migrations.
+    `nodes` and `pairs` are the summaries; `nodes` is read several times, so let Spark keep it. A metric without
+    anything to measure is null. `rows_read` is null if not every reading of a trace found the same rows.
     """
-    parts = (_delivery_metrics(_pairs(summary)), _node_metrics(_nodes(summary)), _sent(summary), _reading(summary))
+    parts = (_delivery_metrics(_pairs(pairs)), _node_metrics(_nodes(nodes)), _sent(nodes), _reading(nodes))
     joined = reduce(lambda whole, part: whole.join(part, RUN, "full"), parts)
-    nothing = F.lit(0)
-    alike = F.coalesce(catalogue.MIGRATIONS, nothing) == F.coalesce(_MIGRATIONS_FOUND, nothing)
-    checked = joined.withColumn(ROWS_READ, F.when(alike, F.col(ROWS_READ)))
-    return checked.drop(_MIGRATIONS_FOUND).na.fill(0, list(catalogue.COUNTS))
+    return _checked(joined).na.fill(0, list(catalogue.COUNTS))
 
 
-def _reading(summary: DataFrame) -> DataFrame:
-    return summary.groupBy(RUN).agg(
+def _reading(nodes: DataFrame) -> DataFrame:
+    return nodes.groupBy(RUN).agg(
         F.sum(ROWS_READ).alias(ROWS_READ),
         F.sum(NONSENSE).alias(NONSENSE),
+        F.sum(_PAIR_ROWS).alias(_PAIR_ROWS),
         F.max(_MIGRATIONS_FOUND).alias(_MIGRATIONS_FOUND),
     )
 
 
-def _pairs(summary: DataFrame) -> DataFrame:
+def _checked(joined: DataFrame) -> DataFrame:
+    """Without what was counted for comparison only."""
+    found = ((catalogue.MIGRATIONS, _MIGRATIONS_FOUND), (_PAIR_ROWS, _PAIR_ROWS_FOUND))
+    alike = reduce(Column.__and__, (_or_0(counted) == _or_0(again) for counted, again in found))
+    checks = {ROWS_READ: F.when(alike, F.col(ROWS_READ)), NONSENSE: _or_0(NONSENSE) + _or_0(_NONSENSE_LISTED)}
+    return joined.withColumns(checks).drop(_MIGRATIONS_FOUND, _PAIR_ROWS, _PAIR_ROWS_FOUND, _NONSENSE_LISTED)
+
+
+def _or_0(count: str) -> Column:
+    return F.coalesce(count, F.lit(0))
+
+
+def _pairs(pairs: DataFrame) -> DataFrame:
     """When each pair was published, whether it was taken on, its first delivery, and its number of deliveries."""
     first = F.struct(F.col("delivered_s").alias(schema.TIME_S), schema.HOPS)
-    rows = summary.where(F.col(_SUBSCRIBER).isNotNull())
-    return rows.groupBy(RUN, schema.NOTIFICATION_ID, _SUBSCRIBER).agg(
+    return pairs.groupBy(RUN, schema.NOTIFICATION_ID, _SUBSCRIBER).agg(
         F.min("published_s").alias("published_s"),
         (F.sum("routes") > 0).alias("routed"),
         F.min(F.when(F.col("deliveries") > 0, first)).alias("first"),
-        F.sum("deliveries").alias("deliveries"),
+        *(F.sum(name).alias(name) for name in ("deliveries", _PAIR_ROWS_FOUND, _NONSENSE_LISTED)),
     )
 
 
@@ -192,6 +205,7 @@ def _delivery_metrics(pairs: DataFrame) -> DataFrame:
         _mean_of_billionths(delay).alias(catalogue.DELAY_MEAN_S),
         F.avg(hops).alias(catalogue.HOPS_MEAN),
         F.max(hops).alias(catalogue.HOPS_MAX),
+        *(F.sum(name).alias(name) for name in (_PAIR_ROWS_FOUND, _NONSENSE_LISTED)),
     )
     return _with_rates(counted)
 

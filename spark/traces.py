@@ -1,4 +1,4 @@
-"""Finds the traces of a sweep, tells sound files from damaged and missing ones by their footers, reads them with Spark."""
+"""Finds the traces of a sweep, tells sound from damaged and missing ones by their footers, reads them with Spark."""
 
 from __future__ import annotations
 
@@ -50,11 +50,12 @@ def find_traces(results: Path) -> list[Path]:
     return sorted((results / TRACES).glob(f"{AGENT}=*/**/{SEED}=*/{TRACE_FILE}"))
 
 
-def examine(files: Sequence[Path]) -> tuple[list[Trace], list[str]]:
+def examine(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
     """The traces whose footers are those of traces, and a line for each other file."""
     with ThreadPoolExecutor(_READERS) as readers:
-        found = list(readers.map(_examine, files))
-    return [trace for trace in found if isinstance(trace, Trace)], [line for line in found if isinstance(line, str)]
+        found = dict(zip(files, readers.map(_examine, files), strict=True))
+    traces = [trace for trace in found.values() if isinstance(trace, Trace)]
+    return traces, {file: line for file, line in found.items() if isinstance(line, str)}
 
 
 def _examine(file: Path) -> Trace | str:
