@@ -120,7 +120,9 @@ class Nodes:
 # Traces of a whole sweep
 
 
-def write_traces(results: Path, rows: int, runs: int, nodes: int = 66, seed: int = 0, workers: int = 1) -> list[Path]:
+def write_traces(
+    results: Path, rows: int, runs: int, *, nodes: int = 66, seed: int = 0, workers: int = 1
+) -> list[Path]:
     """Writes `runs` traces of `rows` rows together where a sweep would; returns the files. Raises UserError, OSError.
 
     Agents and speeds take turns; every further seed of all of them is a new round.

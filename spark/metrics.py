@@ -1,7 +1,7 @@
 """The metrics of a run, computed from its trace rows alone (the design, section 9): DataFrame in, DataFrame out.
 
 Traces are read for two summaries, which are small beside them: one has a row for each pair of a notification and a
-subscriber, the other for each node and message type. A third reading, of four columns, finds each run's first migration.
+subscriber, the other for each node and message type. A third reading, of four columns, finds the first migrations.
 The readings count the same rows, so that a file that one of them could not read to its end is noticed.
 
 Times and energies are summed as integers (ns, nJ), so that no result depends on the order in which Spark adds.
@@ -48,7 +48,7 @@ _LATEST_S = 1e9
 def summarise_pairs(traces: DataFrame) -> DataFrame:
     """When each pair was published, how often it was taken on and delivered, and when first.
 
-    `traces` has the columns of `spark.schema` and `run`. A row without a subscriber tells how many trace rows there are.
+    `traces` has the columns of `spark.schema` and `run`. A row without a subscriber tells how many rows there are.
     Every aggregate here is a plain number: those of other types are computed by sorting, which takes several times as
     long.
     """

@@ -112,13 +112,6 @@ def test_rows_that_make_no_sense(tmp_path: Path) -> None:
         aggregate(tmp_path)
 
 
-def test_trace_that_vanishes(tmp_path: Path, session: SparkSession) -> None:
-    """When Spark fails, its pages of text become one line."""
-    with pytest.raises(RoambusError, match="metrics of 1 traces") as caught:
-        compute_metrics([tmp_path / "traces" / "agent=a" / "seed=0" / "trace.parquet"])
-    assert len(str(caught.value).splitlines()) == 1
-
-
 def test_folder_that_cannot_be_written(sound: Path, tmp_path: Path) -> None:
     """A file where the metrics should go is named in the message."""
     shutil.copytree(sound / TRACES / "agent=a/nodes=9", tmp_path / TRACES / "agent=a/nodes=9")
