@@ -56,26 +56,32 @@ def measure(rows: int, folder: Path) -> Cost:
 
 def _aggregate(rows: int, results: Path) -> Cost:
     load, start = os.getloadavg()[0], time.perf_counter()
-    with _peak_memory() as peak:
+    with _watched() as samples:
         problems = aggregate(results, f"local[{CORES}]", afresh=True)
     if problems:
         raise RoambusError(problems[0])
-    times = os.times()
-    cpu = times.user + times.system + times.children_user + times.children_system
-    return Cost(rows, time.perf_counter() - start, cpu, max(peak), load)
+    wall = time.perf_counter() - start
+    return Cost(rows, wall, max(sample.cpu for sample in samples), max(sample.memory for sample in samples), load)
 
 
-# Memory
+# Memory and CPU time of a process and all its children
+
+
+class Usage(NamedTuple):
+    """Resident memory in bytes, and CPU time in s."""
+
+    memory: int
+    cpu: float
 
 
 @contextmanager
-def _peak_memory() -> Iterator[list[int]]:
-    """Yields a list whose largest number is the most memory that this process and its children had together, in bytes."""
-    samples, stop = [memory_of_family(os.getpid())], threading.Event()
+def _watched() -> Iterator[list[Usage]]:
+    """Yields a list to which the usage of this process and its children is added, again and again."""
+    samples, stop = [usage_of_family(os.getpid())], threading.Event()
 
     def sample() -> None:
         while not stop.wait(_SAMPLES_S):
-            samples.append(memory_of_family(os.getpid()))
+            samples.append(usage_of_family(os.getpid()))
 
     sampler = threading.Thread(target=sample)
     sampler.start()
@@ -86,14 +92,21 @@ def _peak_memory() -> Iterator[list[int]]:
         sampler.join()
 
 
-def memory_of_family(pid: int) -> int:
-    """The resident memory of a process and its descendants, in bytes."""
+def usage_of_family(pid: int) -> Usage:
+    """What a process and its descendants use together, as far as they are still there."""
     try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+        children = [int(child) for file in Path(f"/proc/{pid}/task").glob("*/children") for child in _words(file)]
+        pages = int(_words(Path(f"/proc/{pid}/statm"))[1])
+        ticks = [int(word) for word in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]]
     except OSError:  # it has just ended
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE") + sum(memory_of_family(int(child)) for child in children)
+        return Usage(0, 0.0)
+    parts = [usage_of_family(child) for child in children]
+    own = Usage(pages * os.sysconf("SC_PAGE_SIZE"), sum(ticks) / os.sysconf("SC_CLK_TCK"))
+    return Usage(own.memory + sum(part.memory for part in parts), own.cpu + sum(part.cpu for part in parts))
+
+
+def _words(file: Path) -> list[str]:
+    return file.read_text().split()
 
 
 # Output

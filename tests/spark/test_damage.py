@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -15,7 +15,7 @@ from bridge.trace import write_trace as write_file
 from spark import aggregate as module
 from spark.aggregate import aggregate
 from spark.computation import compute
-from spark.schema import BYTES, DELIVER, DETAIL, ENERGY, EVENT, SEND, TIME_S, TRACE_SCHEMA
+from spark.schema import BYTES, DETAIL, ENERGY, EVENT, SEND, TIME_S, TRACE_SCHEMA
 from spark.traces import Trace, find_traces
 from tests.spark.synthetic import Row, deliver, publish, random_trace, write_trace
 
@@ -97,7 +97,7 @@ def test_damaged_traces_are_tried_again(results: Path, problems: list[str]) -> N
 
 
 @pytest.fixture
-def vanishing(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
+def vanishing(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Files to be removed after their footers were read, before Spark reads them."""
     doomed: list[Path] = []
 
@@ -107,7 +107,7 @@ def vanishing(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
         return compute(session, traces)
 
     monkeypatch.setattr(module, "compute", harmed)
-    yield doomed
+    return doomed
 
 
 def test_trace_that_vanishes(tmp_path: Path, vanishing: list[Path], session: SparkSession) -> None:
