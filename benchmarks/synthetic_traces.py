@@ -48,7 +48,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """What an agent's traces consist of: the share of deliveries, and the kinds of all that is no notification's life."""
+    """An agent's traces: the share of deliveries, and the kinds of all that is no notification's life."""
 
     deliveries: float
     kinds: tuple[Kind, ...]
@@ -120,7 +120,7 @@ class Nodes:
 # Traces of a whole sweep
 
 
-def write_traces(
+def write_traces(  # noqa: PLR0913  # what makes up a sweep, each with its name
     results: Path, rows: int, runs: int, *, nodes: int = 66, seed: int = 0, workers: int = 1
 ) -> list[Path]:
     """Writes `runs` traces of `rows` rows together where a sweep would; returns the files. Raises UserError, OSError.

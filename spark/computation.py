@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from bridge.errors import RoambusError
@@ -74,12 +74,24 @@ def _rows(session: SparkSession, traces: Sequence[Trace]) -> dict[str, Row]:
     """What Spark finds, by run."""
     runs = {trace.file.absolute(): trace.run for trace in traces}
     try:
-        rows = _collected(read_traces(session, list(runs)))
+        traces_there = _opened(session, list(runs))
+        rows = [] if traces_there is None else _collected(traces_there)
     except PySparkException as error:
         problem = str(error).partition("\n")[0]
         raise RoambusError(f"Spark could not compute the metrics of {len(traces)} traces: {problem}") from error
     named = ({**row, RUN: runs[file_of(row[RUN])]} for row in rows)
     return {row[RUN]: {**row, SENT: row[SENT] or []} for row in named}
+
+
+def _opened(session: SparkSession, files: Sequence[Path]) -> DataFrame | None:
+    """The rows of those files that have not vanished since their footers were read; None if all have."""
+    while there := [file for file in files if file.exists()]:
+        try:
+            return read_traces(session, there)
+        except AnalysisException as error:
+            if error.getCondition() != "PATH_NOT_FOUND":
+                raise
+    return None
 
 
 def _collected(traces: DataFrame) -> list[Row]:

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from bridge.errors import RoambusError, UserError
-from spark.aggregate import aggregate, compute_metrics
+from bridge.errors import UserError
+from spark.aggregate import aggregate
 from spark.layout import SWEEP_FILE, TRACES
 from tests.spark.synthetic import Row, publish, random_trace, write_trace
 
