@@ -77,7 +77,9 @@ def _compute_missing(
 
 
 def _tell(progress: Progress | None, batch: Sequence[Trace], problems: Problems) -> None:
-    for trace in batch if progress else ():
+    if progress is None:
+        return
+    for trace in batch:
         progress.finished(Path(trace.run), problems.get(trace.file))
 
 
@@ -108,6 +110,6 @@ def compute_metrics(files: Sequence[Path], master: str = "local[*]") -> pd.DataF
 
 def _frame(rows: pa.Table) -> pd.DataFrame:
     """The same for the same rows, however they came together: in the order of their names."""
-    frame = rows.select(METRICS_SCHEMA.names).sort_by(RUN).to_pandas().set_index(RUN)
+    frame: pd.DataFrame = rows.select(METRICS_SCHEMA.names).sort_by(RUN).to_pandas().set_index(RUN)
     frame[SENT] = frame[SENT].map(dict)
     return frame
