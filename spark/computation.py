@@ -14,7 +14,7 @@ from bridge.errors import RoambusError
 from spark.catalogue import COUNTS, HOPS_MAX, METRICS, MIGRATION_MESSAGE_MAX_B
 from spark.metrics import NONSENSE, ROWS_READ, RUN, SENT, run_metrics, summarise_nodes, summarise_pairs
 from spark.schema import DETAIL, ENERGY, PUBLISH, ROUTE
-from spark.traces import Trace, damaged_pages, file_of, read_traces
+from spark.traces import Trace, damaged_pages, read_traces, run_numbers
 
 ROWS_A_CORE = 10_000_000
 """Of a batch: some 20 s of work, so that a kill costs little and what Spark keeps in memory stays small."""
@@ -75,11 +75,13 @@ def _rows(session: SparkSession, traces: Sequence[Trace]) -> dict[str, Row]:
     runs = {trace.file.absolute(): trace.run for trace in traces}
     try:
         traces_there = _opened(session, list(runs))
-        rows = [] if traces_there is None else _collected(traces_there)
+        if traces_there is None:
+            return {}
+        numbers, rows = run_numbers(session, list(runs)), _collected(traces_there)
     except PySparkException as error:
         problem = str(error).partition("\n")[0]
         raise RoambusError(f"Spark could not compute the metrics of {len(traces)} traces: {problem}") from error
-    named = ({**row, RUN: runs[file_of(row[RUN])]} for row in rows)
+    named = ({**row, RUN: runs[numbers[row[RUN]]]} for row in rows if row[RUN] in numbers)
     return {row[RUN]: {**row, SENT: row[SENT] or []} for row in named}
 
 

@@ -13,11 +13,11 @@ from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from bridge.errors import UserError
+from bridge.errors import RoambusError, UserError
 from bridge.run import RUN_KEY
 from spark.layout import AGENT, SEED, SWEEP_FILE, TRACE_FILE, TRACES
 from spark.metrics import RUN
@@ -112,16 +112,28 @@ def run_name(file: Path) -> str:
 
 
 def read_traces(session: SparkSession, files: Sequence[Path]) -> DataFrame:
-    """The rows of all files, as far as they can be read; `run` is the URI of a row's file.
+    """The rows of all files, as far as they can be read; `run` is a number for each file, see `run_numbers`.
 
-    It is the same for all rows of a file, and so costs nothing, as anything computed from it would. A file that is
-    damaged or vanishes gives fewer rows than its footer promises: compare.
+    A file that is damaged or vanishes gives fewer rows than its footer promises: compare.
     """
     reader = session.read.schema(from_arrow_schema(TRACE_SCHEMA)).options(**_SKIP_DAMAGED)
     rows = reader.parquet(*(str(file) for file in files))
-    return rows.select(*TRACE_SCHEMA.names, F.col("_metadata.file_path").alias(RUN))
+    return rows.select(*TRACE_SCHEMA.names, _number().alias(RUN))
 
 
-def file_of(uri: str) -> Path:
-    """The file that Spark calls `uri`."""
-    return Path(unquote(urlsplit(uri).path))
+def _number() -> Column:
+    """Of the file that a row is in: to group by its name, which is long, takes several times as long."""
+    return F.xxhash64("_metadata.file_path")
+
+
+def run_numbers(session: SparkSession, files: Sequence[Path]) -> dict[int, Path]:
+    """The files by the numbers that `read_traces` gives them; those that have vanished are left out.
+
+    Raises RoambusError if two files have the same number.
+    """
+    reader = session.read.format("binaryFile").option("ignoreMissingFiles", "true")
+    named = reader.load([str(file) for file in files]).select(_number(), "_metadata.file_path").collect()
+    numbers = {number: Path(unquote(urlsplit(uri).path)) for number, uri in named}
+    if len(numbers) < len(named):
+        raise RoambusError(f"two of {len(named)} traces have the same number: aggregate them in two folders")
+    return numbers
