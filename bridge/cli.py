@@ -463,14 +463,34 @@ def _report_problems(problems: Sequence[str]) -> None:
 
 @commands.command()
 @click.argument("results", type=FOLDER)
-def aggregate(results: Path) -> None:
+@click.option("--afresh", is_flag=True, help="Read every trace again, also those that have not changed.")
+@click.option(
+    "--spark",
+    "master",
+    default="local[*]",
+    metavar="URL",
+    show_default=True,
+    help="Spark's master, such as spark://host:7077: all its workers must reach RESULTS by the same path.",
+)
+def aggregate(results: Path, afresh: bool, master: str) -> None:
     """Computes the metrics of every run in RESULTS with Spark, into its folder metrics.
+
+    runs.csv has a row a run, points.csv the mean over the seeds of each point with its 95 % interval; both are there as
+    Parquet, too. Only runs whose trace is new or has changed are computed. What earlier aggregations found is kept in
+    the folder aggregated, which you may delete.
+
+    A run whose trace is damaged or missing is named and left out. Ends with 0 if every run is in the metrics, with 1 if
+    any was left out, with 2 if there is nothing to read or no room to write.
 
     Example: roambus aggregate results/small
     """
+    from rich.console import Console
+
+    from experiments.progress import Progress
     from spark.aggregate import aggregate as aggregate_results
 
-    problems = aggregate_results(_existing(results))
+    progress = Progress(Console(stderr=True))
+    problems = aggregate_results(_existing(results), master, afresh=afresh, progress=progress)
     click.echo(results / "metrics")
     _report_problems(problems)
 

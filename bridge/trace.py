@@ -63,13 +63,21 @@ class TraceWriter:
 
     def write(self, path: Path, metadata: Mapping[str, str]) -> None:
         """Writes the file in one step: after a kill at any moment it is whole or absent. Raises OSError."""
-        table = self.table().replace_schema_metadata(dict(metadata))
-        with UnfinishedFile(path) as unfinished:
-            pq.write_table(table, unfinished.file, compression="zstd")
-            unfinished.finish()
+        write_trace(self.table(), path, metadata)
 
     def _pack(self) -> None:
         columns = list(zip(*self._rows, strict=True)) or [()] * len(TRACE_SCHEMA)
         arrays = [pa.array(column, field.type) for column, field in zip(columns, TRACE_SCHEMA, strict=True)]
         self._batches.append(pa.RecordBatch.from_arrays(arrays, schema=TRACE_SCHEMA))
         self._rows.clear()
+
+
+def write_trace(table: pa.Table, path: Path, metadata: Mapping[str, str]) -> None:
+    """Writes a table of `TRACE_SCHEMA` as a trace; each page has a checksum, so that no damage passes for data.
+
+    It is whole or absent after a kill at any moment. Raises OSError.
+    """
+    with UnfinishedFile(path) as unfinished:
+        whole = table.replace_schema_metadata(dict(metadata))
+        pq.write_table(whole, unfinished.file, compression="zstd", write_page_checksum=True)
+        unfinished.finish()

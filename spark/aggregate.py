@@ -3,35 +3,91 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import Protocol
 
 import pandas as pd
-from pyspark.errors import PySparkException
+import pyarrow as pa
 
-from bridge.errors import RoambusError, UserError
-from spark.catalogue import COUNTS
-from spark.layout import METRICS_FOLDER, POINTS, RUNS, TRACE_FILE, TRACES
-from spark.metrics import RUN, SENT, run_metrics
+from bridge.errors import UserError
+from spark.computation import METRICS_SCHEMA, ROWS_A_CORE, batches, compute
+from spark.layout import METRICS_FOLDER, POINTS, RUNS, STORE_FOLDER, TRACE_FILE, TRACES
+from spark.metrics import RUN, SENT
 from spark.points import mean_points, name_runs
 from spark.session import spark_session
+from spark.store import Store, missing_from, opened_store
 from spark.tables import write_tables
-from spark.traces import damage, file_of, find_traces, missing, read_traces, run_name
+from spark.traces import Trace, examine, find_traces, missing, read_footer
+
+Problems = dict[Path, str]
 
 
-def aggregate(results: Path, master: str = "local[*]") -> list[str]:
+class Progress(Protocol):
+    """Is told how far an aggregation is; `experiments.progress.Progress` is one."""
+
+    def show(self, total: int) -> AbstractContextManager[None]:
+        """Begins to count to `total` runs."""
+
+    def finished(self, place: Path, error: str | None) -> None:
+        """One more run is done; `error` says what is wrong with it."""
+
+
+def aggregate(
+    results: Path, master: str = "local[*]", *, afresh: bool = False, progress: Progress | None = None
+) -> list[str]:
     """Writes `metrics/runs` and `metrics/points` (CSV and Parquet) of the traces below `results`.
 
-    Returns a line for each run that is missing or damaged; all others are aggregated. Raises UserError if no trace
-    can be read or nothing can be written, RoambusError if Spark fails.
+    Runs that an earlier aggregation computed are taken from its store unless `afresh`; `master` is Spark's, and every
+    executor must reach the traces by the same path. Returns a line for each run that is missing or damaged; all others
+    are aggregated. Raises UserError if no trace can be read or nothing can be written, RoambusError if Spark fails.
     """
     files = find_traces(results)
-    damaged = {file: problem for file in files if (problem := damage(file)) is not None}
-    sound = [file for file in files if file not in damaged]
-    if not sound:
-        raise UserError(_nothing_to_read(results, list(damaged.values())))
-    runs = name_runs(compute_metrics(sound, master))
+    traces, problems = examine(files)
+    if not traces:
+        raise UserError(_nothing_to_read(results, list(problems.values())))
+    folder = results / STORE_FOLDER
+    try:
+        with opened_store(folder) as store:
+            problems |= _compute_missing(store, traces, master, afresh, progress)
+            rows = store.rows_of([trace for trace in traces if trace.file not in problems])
+            store.keep_only(rows)
+    except OSError as error:
+        raise UserError(f"{folder}: {error.strerror or error}: make room or give a folder you can write to") from None
+    _write(results, rows, problems)
+    return [*(problems[file] for file in files if file in problems), *missing(results, files)]
+
+
+def _compute_missing(
+    store: Store, traces: Sequence[Trace], master: str, afresh: bool, progress: Progress | None
+) -> Problems:
+    """Adds to the store what it lacks, batch by batch; returns a line for each trace that turns out to be damaged."""
+    if afresh:
+        store.keep_only(store.rows_of([]))
+    waiting, problems = missing_from(store.rows_of(traces), traces), Problems()
+    if waiting:
+        with spark_session(master) as session, progress.show(len(waiting)) if progress else nullcontext():
+            rows = ROWS_A_CORE * session.sparkContext.defaultParallelism
+            for batch in batches(waiting, rows):
+                metrics, found = compute(session, batch)
+                store.add(metrics, batch)
+                problems |= found
+                _tell(progress, batch, found)
+    return problems
+
+
+def _tell(progress: Progress | None, batch: Sequence[Trace], problems: Problems) -> None:
+    if progress is None:
+        return
+    for trace in batch:
+        progress.finished(Path(trace.run), problems.get(trace.file))
+
+
+def _write(results: Path, rows: pa.Table, problems: Problems) -> None:
+    if not len(rows):
+        raise UserError(_nothing_to_read(results, list(problems.values())))
+    runs = name_runs(_frame(rows))
     write_tables(results / METRICS_FOLDER, {RUNS: runs, POINTS: mean_points(runs)})
-    return [*damaged.values(), *missing(results, files)]
 
 
 def _nothing_to_read(results: Path, damaged: Sequence[str]) -> str:
@@ -41,20 +97,19 @@ def _nothing_to_read(results: Path, damaged: Sequence[str]) -> str:
 
 
 def compute_metrics(files: Sequence[Path], master: str = "local[*]") -> pd.DataFrame:
-    """The metrics of these traces, one row a run, indexed by the run's name; raises RoambusError if Spark fails."""
-    try:
-        with spark_session(master) as session:
-            metrics = run_metrics(read_traces(session, files)).toPandas()
-    except PySparkException as error:
-        problem = str(error).partition("\n")[0]
-        raise RoambusError(f"Spark could not compute the metrics of {len(files)} traces: {problem}") from error
-    metrics.index = pd.Index([run_name(file_of(uri)) for uri in metrics.pop(RUN)], name=RUN)
-    return _with_empty_runs(metrics, [run_name(file) for file in files])
+    """The metrics of these traces, one row a run, indexed by the run's name.
+
+    Raises UserError for the first that is damaged, RoambusError if Spark fails.
+    """
+    with spark_session(master) as session:
+        metrics, problems = compute(session, [read_footer(file) for file in files])
+    for problem in problems.values():
+        raise UserError(problem)
+    return _frame(metrics)
 
 
-def _with_empty_runs(metrics: pd.DataFrame, runs: Sequence[str]) -> pd.DataFrame:
-    """A row for traces without any row, too: they cannot come out of Spark."""
-    whole = pd.DataFrame(index=pd.Index(runs, name=RUN)).join(metrics, how="outer")
-    whole[list(COUNTS)] = whole[list(COUNTS)].fillna(0).astype("int64")
-    whole[SENT] = whole[SENT].map(lambda kinds: kinds if isinstance(kinds, dict) else {})
-    return whole
+def _frame(rows: pa.Table) -> pd.DataFrame:
+    """The same for the same rows, however they came together: in the order of their names."""
+    frame: pd.DataFrame = rows.select(METRICS_SCHEMA.names).sort_by(RUN).to_pandas().set_index(RUN)
+    frame[SENT] = frame[SENT].map(dict)
+    return frame

@@ -1,5 +1,9 @@
 """The metrics of a run, computed from its trace rows alone (the design, section 9): DataFrame in, DataFrame out.
 
+Traces are read for two summaries, which are small beside them: one has a row for each pair of a notification and a
+subscriber, the other for each node and message type. A third reading, of four columns, finds the first migrations.
+The readings count the same rows, so that a file that one of them could not read to its end is noticed.
+
 Times and energies are summed as integers (ns, nJ), so that no result depends on the order in which Spark adds.
 """
 
@@ -16,55 +20,175 @@ RUN = "run"
 """The column that tells runs apart."""
 SENT = "sent"
 """The column that maps each message type to the number of packets sent."""
+ROWS_READ = "rows_read"
+"""The column with the number of rows that the metrics are made of."""
+NONSENSE = "nonsense"
+"""The column with the number of rows that hold something else where the metrics need numbers."""
 
+_OF_PAIRS = (schema.PUBLISH, schema.ROUTE, schema.DELIVER)
 _SUBSCRIBER = "subscriber"
-_FIRST_MIGRATION_S = "first_migration_s"
-_BYTES = "bytes_sent"
+_NO_NUMBER = -1
+"""Stands for a subscriber in a list that is no number."""
+_PAIR_ROWS, _PAIR_ROWS_FOUND, _NONSENSE_LISTED = "pair_rows", "pair_rows_found", "nonsense_listed"
+_PARENTS = "parents"
+_FIRST_MIGRATION_S, _MIGRATIONS_FOUND = "first_migration_s", "migrations_found"
+_MESSAGES_SINCE, _BYTES_SINCE, _LONGEST_SINCE = "messages_since", "bytes_since", "longest_since"
+"""What was sent from the first migration on, but for notifications and upkeep."""
 _NOT_OF_MIGRATIONS = ("PUB", "REP", "HEARTBEAT", "ACK")
 """Message types of notifications, and of what keeps tree and links up whether or not anything moves."""
 _ROLES = ("publisher", "subscriber", "broker")
 """A node with several roles counts as the last of them."""
+_LATEST_S = 1e9
+"""No trace lasts longer; up to here times are exact to a microsecond at least."""
 
 
-def run_metrics(traces: DataFrame) -> DataFrame:
-    """One row for each run that has any, with the metrics of `spark.catalogue` and the map `sent`.
+# Pairs: one row for each pair of a notification and a subscriber, and number of hops
 
-    `traces` has the columns of `spark.schema` and `run`. A metric without anything to measure is null.
+
+def summarise_pairs(traces: DataFrame) -> DataFrame:
+    """When each pair was published, how often it was taken on and delivered, and when first.
+
+    `traces` has the columns of `spark.schema` and `run`. A row without a subscriber tells how many rows there are.
+    Every aggregate here is a plain number: those of other types are computed by sorting, which takes several times as
+    long.
     """
-    parts = (
-        _delivery_metrics(_pairs(traces)),
-        _node_metrics(_nodes(traces)),
-        _migration_metrics(traces),
-        _sent(traces),
-    )
-    joined = reduce(lambda whole, part: whole.join(part, RUN, "full"), parts)
-    return joined.na.fill(0, list(catalogue.COUNTS))
-
-
-# Delivery: one row for each pair of a notification and a subscriber
-
-
-def _pairs(traces: DataFrame) -> DataFrame:
-    """When each pair was published, whether it was taken on, its first delivery, and its number of deliveries."""
-    event, first = F.col(schema.EVENT), F.struct(schema.TIME_S, schema.HOPS)
-    rows = traces.where(event.isin(schema.PUBLISH, schema.ROUTE, schema.DELIVER))
-    return (
-        rows.withColumn(_SUBSCRIBER, F.explode(_subscribers()))
-        .groupBy(RUN, schema.NOTIFICATION_ID, _SUBSCRIBER)
-        .agg(
-            F.min(F.when(event == schema.PUBLISH, F.col(schema.TIME_S))).alias("published_s"),
-            F.bool_or(event == schema.ROUTE).alias("routed"),
-            F.min(F.when(event == schema.DELIVER, first)).alias("first"),
-            F.count_if(event == schema.DELIVER).alias("deliveries"),
-        )
+    event, time_s, itself = F.col(schema.EVENT), F.col(schema.TIME_S), F.col(_SUBSCRIBER).isNull()
+    publish, route, deliver = (~itself & (event == name) for name in _OF_PAIRS)
+    rows = traces.where(event.isin(*_OF_PAIRS)).withColumn(_SUBSCRIBER, F.explode(_subscribers()))
+    notification = F.when(~itself, F.col(schema.NOTIFICATION_ID)).alias(schema.NOTIFICATION_ID)
+    return rows.groupBy(RUN, notification, _SUBSCRIBER, schema.HOPS).agg(
+        F.min(F.when(publish, time_s)).alias("published_s"),
+        F.count_if(route).alias("routes"),
+        F.count_if(deliver).alias("deliveries"),
+        F.min(F.when(deliver, time_s)).alias("delivered_s"),
+        F.count_if(itself).alias(_PAIR_ROWS_FOUND),
+        F.count_if(F.col(_SUBSCRIBER) == _NO_NUMBER).alias(_NONSENSE_LISTED),
     )
 
 
 def _subscribers() -> Column:
-    """The subscribers that a row is about: the node of a delivery, the list of the others."""
-    words = F.filter(F.split(F.col(schema.DETAIL), schema.LIST_SEPARATOR), lambda word: word != "")
-    listed = words.cast("array<int>")
-    return F.when(F.col(schema.EVENT) == schema.DELIVER, F.array(schema.NODE)).otherwise(listed)
+    """The subscribers that a row is about: the node of a delivery, the list of the others; null for the row itself."""
+    words = F.filter(F.split(F.coalesce(schema.DETAIL, F.lit("")), schema.LIST_SEPARATOR), lambda word: word != "")
+    listed = F.transform(words, lambda word: F.coalesce(word.try_cast("int"), F.lit(_NO_NUMBER)))
+    about = F.when(F.col(schema.EVENT) == schema.DELIVER, F.array(schema.NODE)).otherwise(listed)
+    return F.concat(F.array(F.lit(None).cast("int")), about)
+
+
+# Nodes: one row for each node and message type
+
+
+def summarise_nodes(traces: DataFrame) -> DataFrame:
+    """Role, packets sent, energy (nJ) and number of parents of each node; rows of other events have no node.
+
+    All columns are read to their last page, and all rows counted. There is nothing here that Spark cannot compile.
+    """
+    event = F.col(schema.EVENT)
+    of_a_node = event.isin(schema.ROLE, schema.SEND, schema.ENERGY, schema.MIGRATE)
+    node = F.when(of_a_node, F.col(schema.NODE)).alias(schema.NODE)
+    kind = F.when(event == schema.SEND, F.coalesce(schema.MESSAGE_TYPE, F.lit(""))).alias(schema.MESSAGE_TYPE)
+    migrations = F.broadcast(_first_migrations(traces))
+    rows = traces.join(migrations, RUN, "left")
+    return rows.groupBy(RUN, node, kind).agg(*_of_rows(), *_of_nodes(), *_of_migrations())
+
+
+def _of_rows() -> tuple[Column, ...]:
+    event = F.col(schema.EVENT)
+    no_energy = (event == schema.ENERGY) & _energy_nj().isNull()
+    return (
+        F.count("*").alias(ROWS_READ),
+        F.count_if(no_energy | (F.abs(schema.TIME_S) > _LATEST_S)).alias(NONSENSE),
+        F.count_if(event.isin(*_OF_PAIRS)).alias(_PAIR_ROWS),
+        F.max(_MIGRATIONS_FOUND).alias(_MIGRATIONS_FOUND),
+    )
+
+
+def _of_nodes() -> tuple[Column, ...]:
+    event = F.col(schema.EVENT)
+    return (
+        F.max(F.when(event == schema.ROLE, _role(F.col(schema.DETAIL)))).alias("role"),
+        F.count_if(event == schema.SEND).alias("messages"),
+        F.count_if(event.isin(schema.ROLE, schema.SEND, schema.ENERGY)).alias("counted"),
+        F.try_sum(F.when(event == schema.ENERGY, _energy_nj())).alias("energy_nj"),
+        F.count_if((event == schema.MIGRATE) & F.col(schema.PEER).isNotNull()).alias(_PARENTS),
+    )
+
+
+def _of_migrations() -> tuple[Column, ...]:
+    """What was sent from the first migration on, but for notifications and upkeep."""
+    kind = F.coalesce(schema.MESSAGE_TYPE, F.lit(""))
+    since = F.col(schema.TIME_S) >= F.col(_FIRST_MIGRATION_S)
+    counted = since & (F.col(schema.EVENT) == schema.SEND) & ~kind.isin(*_NOT_OF_MIGRATIONS)
+    return (
+        F.count_if(counted).alias(_MESSAGES_SINCE),
+        F.sum(F.when(counted, F.col(schema.BYTES))).alias(_BYTES_SINCE),
+        F.max(F.when(counted, F.col(schema.BYTES))).alias(_LONGEST_SINCE),
+    )
+
+
+def _energy_nj() -> Column:
+    return F.round(F.col(schema.DETAIL).try_cast("double") * 1e6).try_cast("long")
+
+
+def _role(roles: Column) -> Column:
+    """The position in _ROLES of the last role that is named; null for a node without any."""
+    words = F.split(roles, schema.LIST_SEPARATOR)
+    return F.greatest(*(F.when(F.array_contains(words, role), F.lit(position)) for position, role in enumerate(_ROLES)))
+
+
+def _first_migrations(traces: DataFrame) -> DataFrame:
+    """When a node gets a parent after its first one, for the first time in a run, and how often any does."""
+    rows = traces.where((F.col(schema.EVENT) == schema.MIGRATE) & F.col(schema.PEER).isNotNull())
+    nodes = rows.groupBy(RUN, schema.NODE).agg(F.array_sort(F.collect_list(schema.TIME_S)).alias("times"))
+    return nodes.groupBy(RUN).agg(
+        F.sum(F.size("times") - 1).alias(_MIGRATIONS_FOUND),
+        F.min(F.get("times", 1)).alias(_FIRST_MIGRATION_S),
+    )
+
+
+# Metrics: one row a run
+
+
+def run_metrics(nodes: DataFrame, pairs: DataFrame) -> DataFrame:
+    """One row for each run that has any: the metrics of `spark.catalogue`, `sent`, `rows_read` and `nonsense`.
+
+    `nodes` and `pairs` are the summaries; `nodes` is read several times, so let Spark keep it. A metric without
+    anything to measure is null. `rows_read` is null if not every reading of a trace found the same rows.
+    """
+    parts = (_delivery_metrics(_pairs(pairs)), _node_metrics(_nodes(nodes)), _sent(nodes), _reading(nodes))
+    joined = reduce(lambda whole, part: whole.join(part, RUN, "full"), parts)
+    return _checked(joined).na.fill(0, list(catalogue.COUNTS))
+
+
+def _reading(nodes: DataFrame) -> DataFrame:
+    return nodes.groupBy(RUN).agg(
+        F.sum(ROWS_READ).alias(ROWS_READ),
+        F.sum(NONSENSE).alias(NONSENSE),
+        F.sum(_PAIR_ROWS).alias(_PAIR_ROWS),
+        F.max(_MIGRATIONS_FOUND).alias(_MIGRATIONS_FOUND),
+    )
+
+
+def _checked(joined: DataFrame) -> DataFrame:
+    """Without what was counted for comparison only."""
+    found = ((catalogue.MIGRATIONS, _MIGRATIONS_FOUND), (_PAIR_ROWS, _PAIR_ROWS_FOUND))
+    alike = reduce(Column.__and__, (_or_0(counted) == _or_0(again) for counted, again in found))
+    checks = {ROWS_READ: F.when(alike, F.col(ROWS_READ)), NONSENSE: _or_0(NONSENSE) + _or_0(_NONSENSE_LISTED)}
+    return joined.withColumns(checks).drop(_MIGRATIONS_FOUND, _PAIR_ROWS, _PAIR_ROWS_FOUND, _NONSENSE_LISTED)
+
+
+def _or_0(count: str) -> Column:
+    return F.coalesce(count, F.lit(0))
+
+
+def _pairs(pairs: DataFrame) -> DataFrame:
+    """When each pair was published, whether it was taken on, its first delivery, and its number of deliveries."""
+    first = F.struct(F.col("delivered_s").alias(schema.TIME_S), schema.HOPS)
+    return pairs.groupBy(RUN, schema.NOTIFICATION_ID, _SUBSCRIBER).agg(
+        F.min("published_s").alias("published_s"),
+        (F.sum("routes") > 0).alias("routed"),
+        F.min(F.when(F.col("deliveries") > 0, first)).alias("first"),
+        *(F.sum(name).alias(name) for name in ("deliveries", _PAIR_ROWS_FOUND, _NONSENSE_LISTED)),
+    )
 
 
 def _delivery_metrics(pairs: DataFrame) -> DataFrame:
@@ -81,6 +205,7 @@ def _delivery_metrics(pairs: DataFrame) -> DataFrame:
         _mean_of_billionths(delay).alias(catalogue.DELAY_MEAN_S),
         F.avg(hops).alias(catalogue.HOPS_MEAN),
         F.max(hops).alias(catalogue.HOPS_MAX),
+        *(F.sum(name).alias(name) for name in (_PAIR_ROWS_FOUND, _NONSENSE_LISTED)),
     )
     return _with_rates(counted)
 
@@ -95,91 +220,60 @@ def _with_rates(counted: DataFrame) -> DataFrame:
     return counted.withColumns(rates)
 
 
-# Effort: one row for each node
-
-
-def _nodes(traces: DataFrame) -> DataFrame:
-    """Role, packets sent and energy (nJ) of each node that started, sent or used energy."""
-    event, detail = F.col(schema.EVENT), F.col(schema.DETAIL)
-    rows = traces.where(event.isin(schema.ROLE, schema.SEND, schema.ENERGY))
-    energy_mj = F.when(event == schema.ENERGY, detail).cast("double")
+def _nodes(summary: DataFrame) -> DataFrame:
+    """One row for each node that started, sent, used energy or had a parent."""
+    sums = ("messages", "counted", "energy_nj", _PARENTS, _MESSAGES_SINCE, _BYTES_SINCE)
+    largest = ("role", _LONGEST_SINCE)
+    rows = summary.where(F.col(schema.NODE).isNotNull())
     return rows.groupBy(RUN, schema.NODE).agg(
-        F.max(F.when(event == schema.ROLE, _role(detail))).alias("role"),
-        F.count_if(event == schema.SEND).alias("messages"),
-        F.sum(F.round(energy_mj * 1e6).cast("long")).alias("energy_nj"),
+        *(F.try_sum(name).alias(name) for name in sums), *(F.max(name).alias(name) for name in largest)
     )
 
 
-def _role(roles: Column) -> Column:
-    """The position in _ROLES of the last role that is named; null for a node without any."""
-    words = F.split(roles, schema.LIST_SEPARATOR)
-    return F.greatest(*(F.when(F.array_contains(words, role), F.lit(position)) for position, role in enumerate(_ROLES)))
-
-
 def _node_metrics(nodes: DataFrame) -> DataFrame:
-    sent, energy = F.col("messages"), F.col("energy_nj")
+    """Packets and energy over nodes, and what migrations cost; a node that only migrates counts in the latter."""
+    sent, energy, migrations = F.when(F.col("counted") > 0, F.col("messages")), F.col("energy_nj"), F.col(_PARENTS) - 1
     by_role = (F.avg(F.when(F.col("role") == position, sent)) for position, _ in enumerate(_ROLES))
     columns = (
         catalogue.MESSAGES_PER_PUBLISHER,
         catalogue.MESSAGES_PER_SUBSCRIBER,
         catalogue.MESSAGES_PER_BROKER,
     )
-    return nodes.groupBy(RUN).agg(
+    measured = nodes.groupBy(RUN).agg(
         F.sum(sent).alias(catalogue.MESSAGES),
         F.avg(sent).alias(catalogue.MESSAGES_PER_NODE),
         *(average.alias(column) for average, column in zip(by_role, columns, strict=True)),
-        (F.sum(energy) / F.count(energy) / 1e6).alias(catalogue.ENERGY_PER_NODE_MJ),
+        (F.try_sum(energy) / F.count(energy) / 1e6).alias(catalogue.ENERGY_PER_NODE_MJ),
+        F.sum(F.greatest(migrations, F.lit(0))).alias(catalogue.MIGRATIONS),
+        F.sum(_MESSAGES_SINCE).alias(_MESSAGES_SINCE),
+        F.sum(_BYTES_SINCE).alias(_BYTES_SINCE),
+        F.max(_LONGEST_SINCE).alias(catalogue.MIGRATION_MESSAGE_MAX_B),
     )
+    return _with_costs(measured)
 
 
-def _sent(traces: DataFrame) -> DataFrame:
+def _with_costs(measured: DataFrame) -> DataFrame:
+    """What a migration costs: all that was sent from the first one on, but for notifications and upkeep."""
+    migrations, messages = F.col(catalogue.MIGRATIONS), F.col(_MESSAGES_SINCE)
+    size = F.when(messages > 0, F.coalesce(_BYTES_SINCE, F.lit(0)))
+    costs = {
+        catalogue.MESSAGES_PER_MIGRATION: F.try_divide(messages, migrations),
+        catalogue.BYTES_PER_MIGRATION: F.try_divide(F.coalesce(size, F.lit(0)), migrations),
+        catalogue.MIGRATION_MESSAGE_MEAN_B: F.try_divide(size, messages),
+    }
+    return measured.withColumns(costs).drop(_MESSAGES_SINCE, _BYTES_SINCE)
+
+
+def _sent(summary: DataFrame) -> DataFrame:
     """The packets of each message type, as a map: types are the protocol's, so they cannot be columns of a plan."""
-    kind = F.coalesce(F.col(schema.MESSAGE_TYPE), F.lit(""))
-    counts = traces.where(F.col(schema.EVENT) == schema.SEND).groupBy(RUN, kind.alias("kind")).count()
-    entries = F.array_sort(F.collect_list(F.struct("kind", "count")))
+    kinds = summary.where(F.col(schema.MESSAGE_TYPE).isNotNull()).groupBy(RUN, schema.MESSAGE_TYPE)
+    counts = kinds.agg(F.sum("messages").alias("count"))
+    entries = F.array_sort(F.collect_list(F.struct(schema.MESSAGE_TYPE, "count")))
     return counts.groupBy(RUN).agg(F.map_from_entries(entries).alias(SENT))
 
 
-# Migrations: one row for each run in which anybody has a parent
-
-
-def _migration_metrics(traces: DataFrame) -> DataFrame:
-    """What they cost: all that was sent from the first one on, but for notifications and upkeep."""
-    migrations = F.broadcast(_migrations(traces))
-    messages, size = F.col(catalogue.MESSAGES_PER_MIGRATION), F.col(_BYTES)
-    return migrations.join(_sent_since(traces, migrations), RUN, "left").select(
-        RUN,
-        catalogue.MIGRATIONS,
-        F.try_divide(F.coalesce(messages, F.lit(0)), catalogue.MIGRATIONS).alias(catalogue.MESSAGES_PER_MIGRATION),
-        F.try_divide(F.coalesce(size, F.lit(0)), catalogue.MIGRATIONS).alias(catalogue.BYTES_PER_MIGRATION),
-        F.try_divide(size, messages).alias(catalogue.MIGRATION_MESSAGE_MEAN_B),
-        catalogue.MIGRATION_MESSAGE_MAX_B,
-    )
-
-
-def _migrations(traces: DataFrame) -> DataFrame:
-    """How often a node gets a parent after its first one, and when that happens first."""
-    rows = traces.where((F.col(schema.EVENT) == schema.MIGRATE) & F.col(schema.PEER).isNotNull())
-    nodes = rows.groupBy(RUN, schema.NODE).agg(F.array_sort(F.collect_list(schema.TIME_S)).alias("times"))
-    return nodes.groupBy(RUN).agg(
-        F.sum(F.size("times") - 1).alias(catalogue.MIGRATIONS),
-        F.min(F.get("times", 1)).alias(_FIRST_MIGRATION_S),
-    )
-
-
-def _sent_since(traces: DataFrame, migrations: DataFrame) -> DataFrame:
-    kind = F.coalesce(F.col(schema.MESSAGE_TYPE), F.lit(""))
-    sent = traces.where((F.col(schema.EVENT) == schema.SEND) & ~kind.isin(*_NOT_OF_MIGRATIONS))
-    since = sent.join(migrations, RUN).where(F.col(schema.TIME_S) >= F.col(_FIRST_MIGRATION_S))
-    return since.groupBy(RUN).agg(
-        F.count("*").alias(catalogue.MESSAGES_PER_MIGRATION),
-        F.sum(schema.BYTES).alias(_BYTES),
-        F.max(schema.BYTES).alias(catalogue.MIGRATION_MESSAGE_MAX_B),
-    )
-
-
 def _billionths(value: Column) -> Column:
-    return F.round(value * 1e9).cast("long")
+    return F.round(value * 1e9).try_cast("long")
 
 
 def _mean_of_billionths(value: Column) -> Column:

@@ -1,24 +1,48 @@
-"""Finds the traces of a sweep, tells sound files from damaged and missing ones, and reads them with Spark."""
+"""Finds the traces of a sweep, tells sound from damaged and missing ones by their footers, reads them with Spark."""
 
 from __future__ import annotations
 
 import itertools
 import json
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from bridge.errors import RoambusError, UserError
+from bridge.run import RUN_KEY
 from spark.layout import AGENT, SEED, SWEEP_FILE, TRACE_FILE, TRACES
 from spark.metrics import RUN
-from spark.schema import DETAIL, ENERGY, EVENT, PUBLISH, ROUTE, TRACE_SCHEMA
+from spark.schema import TRACE_SCHEMA
+
+_READERS = 8
+"""Threads that read footers: what takes the time is opening files."""
+_SKIP_DAMAGED = {
+    "ignoreCorruptFiles": "true",
+    "ignoreMissingFiles": "true",
+    "parquet.page.verify-checksum.enabled": "true",
+}
+"""A damaged file gives fewer rows than its footer promises, instead of ending the whole job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A trace file as its footer describes it. `run` is its place, `key` the run's (empty if the file has none)."""
+
+    file: Path
+    run: str
+    key: str
+    size: int
+    modified_ns: int
+    rows: int
 
 
 def find_traces(results: Path) -> list[Path]:
@@ -26,24 +50,41 @@ def find_traces(results: Path) -> list[Path]:
     return sorted((results / TRACES).glob(f"{AGENT}=*/**/{SEED}=*/{TRACE_FILE}"))
 
 
-def damage(file: Path) -> str | None:
-    """What is wrong with a trace, read to its last page, in a line that names it; None for a sound one."""
+def examine(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
+    """The traces whose footers are those of traces, and a line for each other file."""
+    with ThreadPoolExecutor(_READERS) as readers:
+        found = dict(zip(files, readers.map(_examine, files), strict=True))
+    traces = [trace for trace in found.values() if isinstance(trace, Trace)]
+    return traces, {file: line for file, line in found.items() if isinstance(line, str)}
+
+
+def _examine(file: Path) -> Trace | str:
     try:
-        with pq.ParquetFile(file) as parquet:
-            if not parquet.schema_arrow.equals(TRACE_SCHEMA):
-                return f"{file}: its columns are not those of a trace: delete it and run the sweep again"
-            if any(_is_nonsense(batch) for batch in parquet.iter_batches()):
-                return f"{file}: a {PUBLISH}, {ROUTE} or {ENERGY} row whose {DETAIL} holds no numbers: mend its agent"
+        return read_footer(file)
+    except UserError as error:
+        return str(error)
+
+
+def read_footer(file: Path) -> Trace:
+    """The trace without its rows; raises UserError if the file cannot be one."""
+    try:
+        footer, status = pq.read_metadata(file), file.stat()
     except (OSError, pa.ArrowException) as error:
-        return f"{file}: damaged ({str(error).splitlines()[0]}): delete it and run the sweep again"
-    return None
+        raise UserError(f"{file}: damaged ({str(error).splitlines()[0]}): {_REMEDY}") from None
+    if not footer.schema.to_arrow_schema().equals(TRACE_SCHEMA):
+        raise UserError(f"{file}: its columns are not those of a trace: {_REMEDY}")
+    key = (footer.metadata or {}).get(RUN_KEY.encode(), b"").decode(errors="replace")
+    return Trace(file, run_name(file), key, status.st_size, status.st_mtime_ns, footer.num_rows)
 
 
-def _is_nonsense(rows: pa.RecordBatch) -> bool:
-    """Whether an agent's own notes put something else where the metrics need numbers."""
-    numeric = pc.is_in(rows[EVENT], pa.array([PUBLISH, ROUTE, ENERGY]))
-    readable = pc.match_substring_regex(pc.fill_null(rows[DETAIL], ""), r"^[0-9. ]*$")
-    return bool(pc.any(pc.and_not(numeric, readable)).as_py())
+_REMEDY = "delete it and run the sweep again"
+
+
+def damaged_pages(trace: Trace, rows_read: int) -> str:
+    """The line for a trace of which Spark could read no more than `rows_read` rows."""
+    if not trace.file.exists():
+        return f"{trace.file}: vanished while it was read: run the sweep again to add it"
+    return f"{trace.file}: damaged (only {rows_read} of its {trace.rows} rows can be read): {_REMEDY}"
 
 
 def missing(results: Path, found: Sequence[Path]) -> list[str]:
@@ -71,14 +112,28 @@ def run_name(file: Path) -> str:
 
 
 def read_traces(session: SparkSession, files: Sequence[Path]) -> DataFrame:
-    """The rows of all files; `run` is the URI of a row's file.
+    """The rows of all files, as far as they can be read; `run` is a number for each file, see `run_numbers`.
 
-    It is the same for all rows of a file, and so costs nothing, as anything computed from it would.
+    A file that is damaged or vanishes gives fewer rows than its footer promises: compare.
     """
-    rows = session.read.schema(from_arrow_schema(TRACE_SCHEMA)).parquet(*(str(file) for file in files))
-    return rows.select(*TRACE_SCHEMA.names, F.col("_metadata.file_path").alias(RUN))
+    reader = session.read.schema(from_arrow_schema(TRACE_SCHEMA)).options(**_SKIP_DAMAGED)
+    rows = reader.parquet(*(str(file) for file in files))
+    return rows.select(*TRACE_SCHEMA.names, _number().alias(RUN))
 
 
-def file_of(uri: str) -> Path:
-    """The file that Spark calls `uri`."""
-    return Path(unquote(urlsplit(uri).path))
+def _number() -> Column:
+    """Of the file that a row is in: to group by its name, which is long, takes several times as long."""
+    return F.xxhash64("_metadata.file_path")
+
+
+def run_numbers(session: SparkSession, files: Sequence[Path]) -> dict[int, Path]:
+    """The files by the numbers that `read_traces` gives them; those that have vanished are left out.
+
+    Raises RoambusError if two files have the same number.
+    """
+    reader = session.read.format("binaryFile").option("ignoreMissingFiles", "true")
+    named = reader.load([str(file) for file in files]).select(_number(), "_metadata.file_path").collect()
+    numbers = {number: Path(unquote(urlsplit(uri).path)) for number, uri in named}
+    if len(numbers) < len(named):
+        raise RoambusError(f"two of {len(named)} traces have the same number: aggregate them in two folders")
+    return numbers

@@ -14,7 +14,7 @@ from spark import catalogue as c
 from spark.aggregate import compute_metrics
 from spark.metrics import SENT
 from spark.traces import run_name
-from tests.spark import by_hand
+from tests.spark import in_pandas
 from tests.spark.synthetic import (
     Row,
     deliver,
@@ -199,7 +199,7 @@ def test_nothing_to_measure(metrics: Metrics, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(TRACES))
-def test_same_as_plain_python(metrics: Metrics, traces: dict[str, Path], name: str) -> None:
-    """Spark's numbers are exactly those of a straightforward computation row by row."""
-    spark, plain = metrics(name), by_hand.metrics(traces[name])
+def test_same_as_in_pandas(metrics: Metrics, traces: dict[str, Path], name: str) -> None:
+    """Spark's numbers are exactly those of a plain computation in pandas."""
+    spark, plain = metrics(name), in_pandas.metrics(traces[name])
     assert spark == plain

@@ -21,7 +21,7 @@ from python_protocol.roles import Role
 from python_protocol.simtime import SECOND
 from spark import catalogue as c
 from spark.aggregate import compute_metrics
-from tests.spark.by_hand import UPKEEP
+from tests.spark.in_pandas import UPKEEP
 from tests.spark.synthetic import write_trace
 from tests.support.runs import Row
 from tests.support.trees import run_on_tree
@@ -54,4 +54,4 @@ def test_the_simple_migration(tmp_path: Path) -> None:
 def test_upkeep_has_the_names_of_its_messages() -> None:
     """Renaming a message would change what counts as the cost of a migration."""
     messages: tuple[type[Message], ...] = (Pub, Rep, Heartbeat, LinkAck)
-    assert tuple(message.message_type for message in messages) == UPKEEP
+    assert [message.message_type for message in messages] == UPKEEP

@@ -1,0 +1,172 @@
+"""How long aggregating takes, and how much memory, against the number of trace rows.
+
+python -m benchmarks.aggregation --rows 1000000 10000000 100000000 --plot docs/aggregation.png
+
+Traces are synthetic, 500,000 rows a run, with the mix of events of the thesis' largest runs. Each size has a process of
+its own, from the start of Spark to the metrics on disk; memory is that of this process and all its children together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import multiprocessing
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.synthetic_traces import write_traces
+from bridge.errors import RoambusError
+from spark.aggregate import aggregate
+from spark.traces import find_traces
+
+ROWS = (1_000_000, 10_000_000, 100_000_000)
+ROWS_A_RUN = 500_000
+CORES = 2
+_SAMPLES_S = 0.2
+
+
+class Cost(NamedTuple):
+    """Of one aggregation: `wall` and `cpu` in s, `memory` at its peak in bytes; `load` is the machine's before it."""
+
+    rows: int
+    wall: float
+    cpu: float
+    memory: int
+    load: float
+
+
+def measure(rows: int, folder: Path) -> Cost:
+    """Generates the traces that are not there yet and aggregates them afresh, in a process of its own."""
+    results = folder / f"{rows}-rows"
+    if not find_traces(results):
+        write_traces(results, rows, max(1, rows // ROWS_A_RUN), workers=CORES)
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        return process.submit(_aggregate, rows, results).result()
+
+
+def _aggregate(rows: int, results: Path) -> Cost:
+    load, start = os.getloadavg()[0], time.perf_counter()
+    with _watched() as samples:
+        problems = aggregate(results, f"local[{CORES}]", afresh=True)
+    if problems:
+        raise RoambusError(problems[0])
+    wall = time.perf_counter() - start
+    return Cost(rows, wall, max(sample.cpu for sample in samples), max(sample.memory for sample in samples), load)
+
+
+# Memory and CPU time of a process and all its children
+
+
+class Usage(NamedTuple):
+    """Resident memory in bytes, and CPU time in s."""
+
+    memory: int
+    cpu: float
+
+
+@contextmanager
+def _watched() -> Iterator[list[Usage]]:
+    """Yields a list to which the usage of this process and its children is added, again and again."""
+    samples, stop = [usage_of_family(os.getpid())], threading.Event()
+
+    def sample() -> None:
+        while not stop.wait(_SAMPLES_S):
+            samples.append(usage_of_family(os.getpid()))
+
+    sampler = threading.Thread(target=sample)
+    sampler.start()
+    try:
+        yield samples
+    finally:
+        stop.set()
+        sampler.join()
+
+
+def usage_of_family(pid: int) -> Usage:
+    """What a process and its descendants use together, as far as they are still there."""
+    try:
+        children = [int(child) for file in Path(f"/proc/{pid}/task").glob("*/children") for child in _words(file)]
+        pages = int(_words(Path(f"/proc/{pid}/statm"))[1])
+        ticks = [int(word) for word in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]]
+    except OSError:  # it has just ended
+        return Usage(0, 0.0)
+    parts = [usage_of_family(child) for child in children]
+    own = Usage(pages * os.sysconf("SC_PAGE_SIZE"), sum(ticks) / os.sysconf("SC_CLK_TCK"))
+    return Usage(own.memory + sum(part.memory for part in parts), own.cpu + sum(part.cpu for part in parts))
+
+
+def _words(file: Path) -> list[str]:
+    return file.read_text().split()
+
+
+# Output
+
+
+def exponent(costs: Sequence[Cost]) -> float:
+    """The slope of time against rows, both as logarithms: 1 is linear; NaN for a single size."""
+    if len(costs) < 2:
+        return math.nan
+    return float(np.polyfit(np.log([cost.rows for cost in costs]), np.log([cost.wall for cost in costs]), 1)[0])
+
+
+def report(costs: Sequence[Cost]) -> None:
+    """Prints a row for each size, and the exponents over all and over the largest two."""
+    print(f"{'rows':>12} {'wall s':>8} {'CPU s':>8} {'peak MiB':>9} {'load before':>12}")
+    for rows, wall, cpu, memory, load in costs:
+        print(f"{rows:12,} {wall:8.1f} {cpu:8.1f} {memory / 2**20:9.0f} {load:12.1f}")
+    print(f"exponent {exponent(costs):.2f}; between the largest two {exponent(costs[-2:]):.2f}")
+
+
+def draw(costs: Sequence[Cost], file: Path) -> None:
+    """Draws time and memory against rows; raises OSError."""
+    from matplotlib.figure import Figure  # noqa: PLC0415  # slow to import, and mostly not needed
+
+    figure = Figure(figsize=(8, 3.2), layout="constrained")
+    rows = [cost.rows for cost in costs]
+    series = {"wall time (s)": [cost.wall for cost in costs], "peak memory (GiB)": [c.memory / 2**30 for c in costs]}
+    for axes, (title, values) in zip(figure.subplots(1, 2), series.items(), strict=True):
+        axes.plot(rows, values, "o-")
+        axes.set(xscale="log", xlabel="trace rows", ylabel=title, ylim=(0, None))
+    figure.axes[0].set(yscale="log", ylim=(None, None))
+    figure.savefig(file, dpi=120)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; returns its exit code: 0, or 2 for a user's error."""
+    asked = _parser().parse_args(arguments)
+    try:
+        with tempfile.TemporaryDirectory(prefix="roambus-aggregation-") as temporary:
+            costs = [measure(rows, asked.folder or Path(temporary)) for rows in sorted(asked.rows)]
+        report(costs)
+        if asked.plot:
+            draw(costs, asked.plot)
+    except (RoambusError, OSError) as error:
+        print(f"aggregation: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.aggregation",
+        description=f"Measures aggregation on {CORES} cores against the number of trace rows.",
+        epilog="example: python -m benchmarks.aggregation --rows 1000000 10000000",
+    )
+    parser.add_argument("--rows", type=int, nargs="+", default=list(ROWS), help="sizes (default: 1, 10, 100 million)")
+    parser.add_argument("--folder", type=Path, help="keep the traces there, and use those that are there already")
+    parser.add_argument("--plot", type=Path, help="draw time and memory into this PNG")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

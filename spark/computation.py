@@ -1,0 +1,115 @@
+"""Computes the metrics of traces with Spark, in batches: one row a run comes back to the driver, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from bridge.errors import RoambusError
+from spark.catalogue import COUNTS, HOPS_MAX, METRICS, MIGRATION_MESSAGE_MAX_B
+from spark.metrics import NONSENSE, ROWS_READ, RUN, SENT, run_metrics, summarise_nodes, summarise_pairs
+from spark.schema import DETAIL, ENERGY, PUBLISH, ROUTE
+from spark.traces import Trace, damaged_pages, read_traces, run_numbers
+
+ROWS_A_CORE = 10_000_000
+"""Of a batch: some 20 s of work, so that a kill costs little and what Spark keeps in memory stays small."""
+
+Row = dict[str, Any]
+
+
+def _type_of(metric: str) -> pa.DataType:
+    if metric in COUNTS:
+        return pa.int64()
+    return pa.int32() if metric in {HOPS_MAX, MIGRATION_MESSAGE_MAX_B} else pa.float64()
+
+
+METRICS_SCHEMA = pa.schema(
+    [
+        pa.field(RUN, pa.string(), nullable=False),
+        *(pa.field(metric.column, _type_of(metric.column)) for metric in METRICS),
+        pa.field(SENT, pa.map_(pa.string(), pa.int64())),
+    ]
+)
+"""A row for each run: its place, its metrics, and the packets sent of each message type."""
+
+
+def batches(traces: Sequence[Trace], rows: int) -> Iterator[list[Trace]]:
+    """The traces in groups of at least that many rows, but for the last.
+
+    They are taken in the order of their keys, which is as good as random: what the first take tells how long the
+    others will.
+    """
+    batch: list[Trace] = []
+    for trace in sorted(traces, key=lambda each: (each.key, each.run)):
+        batch.append(trace)
+        if sum(each.rows for each in batch) >= rows:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def compute(session: SparkSession, traces: Sequence[Trace]) -> tuple[pa.Table, dict[Path, str]]:
+    """The metrics of these traces (`METRICS_SCHEMA`), and a line for each file that turns out to be damaged.
+
+    Raises RoambusError if Spark fails.
+    """
+    found = _rows(session, traces)
+    problems = {trace.file: problem for trace in traces if (problem := _problem(trace, found.get(trace.run, {})))}
+    sound = [{RUN: trace.run, **_EMPTY, **found.get(trace.run, {})} for trace in traces if trace.file not in problems]
+    columns = [{name: row.get(name) for name in METRICS_SCHEMA.names} for row in sound]
+    return pa.Table.from_pylist(columns, METRICS_SCHEMA), problems
+
+
+_EMPTY: Row = {**dict.fromkeys(COUNTS, 0), SENT: []}
+"""A trace without any row: it cannot come out of Spark."""
+
+
+def _rows(session: SparkSession, traces: Sequence[Trace]) -> dict[str, Row]:
+    """What Spark finds, by run."""
+    runs = {trace.file.absolute(): trace.run for trace in traces}
+    try:
+        traces_there = _opened(session, list(runs))
+        if traces_there is None:
+            return {}
+        numbers, rows = run_numbers(session, list(runs)), _collected(traces_there)
+    except PySparkException as error:
+        problem = str(error).partition("\n")[0]
+        raise RoambusError(f"Spark could not compute the metrics of {len(traces)} traces: {problem}") from error
+    named = ({**row, RUN: runs[numbers[row[RUN]]]} for row in rows if row[RUN] in numbers)
+    return {row[RUN]: {**row, SENT: row[SENT] or []} for row in named}
+
+
+def _opened(session: SparkSession, files: Sequence[Path]) -> DataFrame | None:
+    """The rows of those files that have not vanished since their footers were read; None if all have."""
+    while there := [file for file in files if file.exists()]:
+        try:
+            return read_traces(session, there)
+        except AnalysisException as error:
+            if error.getCondition() != "PATH_NOT_FOUND":
+                raise
+    return None
+
+
+def _collected(traces: DataFrame) -> list[Row]:
+    nodes = summarise_nodes(traces).persist()
+    try:
+        rows: list[Row] = run_metrics(nodes, summarise_pairs(traces)).toArrow().to_pylist()
+    finally:
+        nodes.unpersist()
+    return rows
+
+
+def _problem(trace: Trace, row: Row) -> str | None:
+    if row.get(NONSENSE):
+        return (
+            f"{trace.file}: a {PUBLISH}, {ROUTE} or {ENERGY} row whose {DETAIL} holds no numbers, or a row at no time: "
+            "mend its agent"
+        )
+    rows_read = row.get(ROWS_READ) or 0
+    return damaged_pages(trace, rows_read) if rows_read != trace.rows else None
