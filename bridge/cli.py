@@ -540,7 +540,7 @@ def reproduce(experiment: str, quick: bool, workers: int, spark: str | None, bac
     folder = out or Path("results", f"{experiment}-quick" if quick else experiment)
     factory = _factory(backend, deadline=None, batching=True)
     problems = _sweep(chosen, folder, _crew(workers, spark), "app", retry_failed=True, backend=factory)
-    problems += aggregate_results(folder)
+    problems += aggregate_results(folder, spark or "local[*]")
     draw_figures(folder)
     click.echo(format_claims(check_claims(read_measurements(folder))))
     click.echo(write_report(folder))

@@ -12,7 +12,17 @@ from pyspark.sql import DataFrame, SparkSession
 
 from bridge.errors import RoambusError
 from spark.catalogue import COUNTS, HOPS_MAX, METRICS, MIGRATION_MESSAGE_MAX_B
-from spark.metrics import NONSENSE, ROWS_READ, RUN, SENT, run_metrics, summarise_nodes, summarise_pairs
+from spark.metrics import (
+    NONSENSE,
+    ROWS_READ,
+    RUN,
+    SENT,
+    first_migrations,
+    run_metrics,
+    summarise_nodes,
+    summarise_pairs,
+    summarise_rows,
+)
 from spark.schema import DETAIL, ENERGY, PUBLISH, ROUTE
 from spark.traces import Trace, damaged_pages, read_traces, run_numbers
 
@@ -74,10 +84,10 @@ def _rows(session: SparkSession, traces: Sequence[Trace]) -> dict[str, Row]:
     """What Spark finds, by run."""
     runs = {trace.file.absolute(): trace.run for trace in traces}
     try:
-        traces_there = _opened(session, list(runs))
-        if traces_there is None:
+        opened = _opened(session, list(runs))
+        if opened is None:
             return {}
-        numbers, rows = run_numbers(session, list(runs)), _collected(traces_there)
+        numbers, rows = opened[0], _collected(opened[1])
     except PySparkException as error:
         problem = str(error).partition("\n")[0]
         raise RoambusError(f"Spark could not compute the metrics of {len(traces)} traces: {problem}") from error
@@ -85,11 +95,11 @@ def _rows(session: SparkSession, traces: Sequence[Trace]) -> dict[str, Row]:
     return {row[RUN]: {**row, SENT: row[SENT] or []} for row in named}
 
 
-def _opened(session: SparkSession, files: Sequence[Path]) -> DataFrame | None:
-    """The rows of those files that have not vanished since their footers were read; None if all have."""
+def _opened(session: SparkSession, files: Sequence[Path]) -> tuple[dict[int, Path], DataFrame] | None:
+    """Those files that have not vanished since their footers were read, by number, and their rows; None if all have."""
     while there := [file for file in files if file.exists()]:
         try:
-            return read_traces(session, there)
+            return run_numbers(session, there), read_traces(session, there)
         except AnalysisException as error:
             if error.getCondition() != "PATH_NOT_FOUND":
                 raise
@@ -98,11 +108,13 @@ def _opened(session: SparkSession, files: Sequence[Path]) -> DataFrame | None:
 
 def _collected(traces: DataFrame) -> list[Row]:
     nodes = summarise_nodes(traces).persist()
+    rows = summarise_rows(traces, first_migrations(nodes)).persist()
     try:
-        rows: list[Row] = run_metrics(nodes, summarise_pairs(traces)).toArrow().to_pylist()
+        found: list[Row] = run_metrics(rows, nodes, summarise_pairs(traces)).toArrow().to_pylist()
     finally:
+        rows.unpersist()
         nodes.unpersist()
-    return rows
+    return found
 
 
 def _problem(trace: Trace, row: Row) -> str | None:

@@ -1,7 +1,7 @@
 """The metrics of a run, computed from its trace rows alone (the design, section 9): DataFrame in, DataFrame out.
 
-Traces are read for two summaries, which are small beside them: one has a row for each pair of a notification and a
-subscriber, the other for each node and message type. A third reading, of four columns, finds the first migrations.
+Traces are read for three summaries, which are small beside them: one has a row for each node, with what a few rows tell
+of it; one for each node, event and message type; one for each pair of a notification and a subscriber.
 The readings count the same rows, so that a file that one of them could not read to its end is noticed.
 
 Times and energies are summed as integers (ns, nJ), so that no result depends on the order in which Spark adds.
@@ -30,10 +30,13 @@ _SUBSCRIBER = "subscriber"
 _NO_NUMBER = -1
 """Stands for a subscriber in a list that is no number."""
 _PAIR_ROWS, _PAIR_ROWS_FOUND, _NONSENSE_LISTED = "pair_rows", "pair_rows_found", "nonsense_listed"
-_PARENTS = "parents"
-_FIRST_MIGRATION_S, _MIGRATIONS_FOUND = "first_migration_s", "migrations_found"
-_MESSAGES_SINCE, _BYTES_SINCE, _LONGEST_SINCE = "messages_since", "bytes_since", "longest_since"
-"""What was sent from the first migration on, but for notifications and upkeep."""
+_OF_NODES = (schema.ROLE, schema.ENERGY, schema.MIGRATE)
+_NODE_ROWS, _NODE_ROWS_FOUND, _NONSENSE_ENERGIES = "node_rows", "node_rows_found", "nonsense_energies"
+_PARENTS, _FIRST_MIGRATION_S = "parents", "first_migration_s"
+_ROWS, _LATEST = "rows", "latest"
+_ROWS_SINCE, _MESSAGES_SINCE = "rows_since", "messages_since"
+_BYTES_SINCE, _LONGEST_SINCE = "bytes_since", "longest_since"
+"""From the first migration on."""
 _NOT_OF_MIGRATIONS = ("PUB", "REP", "HEARTBEAT", "ACK")
 """Message types of notifications, and of what keeps tree and links up whether or not anything moves."""
 _ROLES = ("publisher", "subscriber", "broker")
@@ -74,55 +77,47 @@ def _subscribers() -> Column:
     return F.concat(F.array(F.lit(None).cast("int")), about)
 
 
-# Nodes: one row for each node and message type
+# Rows: how many of each node, event and message type
+
+
+def summarise_rows(traces: DataFrame, first_migrations: DataFrame) -> DataFrame:
+    """How many rows of each node, event and message type there are, and what they come to from the first migration on.
+
+    `first_migrations` has `run` and `first_migration_s`. This is the one reading that every row goes through, so it
+    only counts; what the rows mean is left to those who read the summary.
+    """
+    since = F.col(schema.TIME_S) >= F.col(_FIRST_MIGRATION_S)
+    size = F.when(since, F.col(schema.BYTES))
+    rows = traces.join(F.broadcast(first_migrations), RUN, "left")
+    return rows.groupBy(RUN, schema.NODE, schema.EVENT, schema.MESSAGE_TYPE).agg(
+        F.count("*").alias(_ROWS),
+        F.max(F.abs(schema.TIME_S)).alias(_LATEST),
+        F.count_if(since).alias(_ROWS_SINCE),
+        F.sum(size).alias(_BYTES_SINCE),
+        F.max(size).alias(_LONGEST_SINCE),
+    )
+
+
+# Nodes: one row for each, from the few rows whose contents count
 
 
 def summarise_nodes(traces: DataFrame) -> DataFrame:
-    """Role, packets sent, energy (nJ) and number of parents of each node; rows of other events have no node.
-
-    All columns are read to their last page, and all rows counted. There is nothing here that Spark cannot compile.
-    """
-    event = F.col(schema.EVENT)
-    of_a_node = event.isin(schema.ROLE, schema.SEND, schema.ENERGY, schema.MIGRATE)
-    node = F.when(of_a_node, F.col(schema.NODE)).alias(schema.NODE)
-    kind = F.when(event == schema.SEND, F.coalesce(schema.MESSAGE_TYPE, F.lit(""))).alias(schema.MESSAGE_TYPE)
-    migrations = F.broadcast(_first_migrations(traces))
-    rows = traces.join(migrations, RUN, "left")
-    return rows.groupBy(RUN, node, kind).agg(*_of_rows(), *_of_nodes(), *_of_migrations())
-
-
-def _of_rows() -> tuple[Column, ...]:
-    event = F.col(schema.EVENT)
-    no_energy = (event == schema.ENERGY) & _energy_nj().isNull()
-    return (
-        F.count("*").alias(ROWS_READ),
-        F.count_if(no_energy | (F.abs(schema.TIME_S) > _LATEST_S)).alias(NONSENSE),
-        F.count_if(event.isin(*_OF_PAIRS)).alias(_PAIR_ROWS),
-        F.max(_MIGRATIONS_FOUND).alias(_MIGRATIONS_FOUND),
-    )
-
-
-def _of_nodes() -> tuple[Column, ...]:
-    event = F.col(schema.EVENT)
-    return (
+    """Role, energy (nJ), number of parents, and the time (s) of the second one: that of the first migration."""
+    event, parent = F.col(schema.EVENT), (F.col(schema.EVENT) == schema.MIGRATE) & F.col(schema.PEER).isNotNull()
+    rows = traces.where(event.isin(*_OF_NODES))
+    return rows.groupBy(RUN, schema.NODE).agg(
         F.max(F.when(event == schema.ROLE, _role(F.col(schema.DETAIL)))).alias("role"),
-        F.count_if(event == schema.SEND).alias("messages"),
-        F.count_if(event.isin(schema.ROLE, schema.SEND, schema.ENERGY)).alias("counted"),
         F.try_sum(F.when(event == schema.ENERGY, _energy_nj())).alias("energy_nj"),
-        F.count_if((event == schema.MIGRATE) & F.col(schema.PEER).isNotNull()).alias(_PARENTS),
+        F.count_if((event == schema.ENERGY) & _energy_nj().isNull()).alias(_NONSENSE_ENERGIES),
+        F.count_if(parent).alias(_PARENTS),
+        F.get(F.array_sort(F.collect_list(F.when(parent, F.col(schema.TIME_S)))), 1).alias(_FIRST_MIGRATION_S),
+        F.count("*").alias(_NODE_ROWS_FOUND),
     )
 
 
-def _of_migrations() -> tuple[Column, ...]:
-    """What was sent from the first migration on, but for notifications and upkeep."""
-    kind = F.coalesce(schema.MESSAGE_TYPE, F.lit(""))
-    since = F.col(schema.TIME_S) >= F.col(_FIRST_MIGRATION_S)
-    counted = since & (F.col(schema.EVENT) == schema.SEND) & ~kind.isin(*_NOT_OF_MIGRATIONS)
-    return (
-        F.count_if(counted).alias(_MESSAGES_SINCE),
-        F.sum(F.when(counted, F.col(schema.BYTES))).alias(_BYTES_SINCE),
-        F.max(F.when(counted, F.col(schema.BYTES))).alias(_LONGEST_SINCE),
-    )
+def first_migrations(nodes: DataFrame) -> DataFrame:
+    """When a node gets a parent after its first one, for the first time in each run: `run`, `first_migration_s`."""
+    return nodes.groupBy(RUN).agg(F.min(_FIRST_MIGRATION_S).alias(_FIRST_MIGRATION_S))
 
 
 def _energy_nj() -> Column:
@@ -135,45 +130,46 @@ def _role(roles: Column) -> Column:
     return F.greatest(*(F.when(F.array_contains(words, role), F.lit(position)) for position, role in enumerate(_ROLES)))
 
 
-def _first_migrations(traces: DataFrame) -> DataFrame:
-    """When a node gets a parent after its first one, for the first time in a run, and how often any does."""
-    rows = traces.where((F.col(schema.EVENT) == schema.MIGRATE) & F.col(schema.PEER).isNotNull())
-    nodes = rows.groupBy(RUN, schema.NODE).agg(F.array_sort(F.collect_list(schema.TIME_S)).alias("times"))
-    return nodes.groupBy(RUN).agg(
-        F.sum(F.size("times") - 1).alias(_MIGRATIONS_FOUND),
-        F.min(F.get("times", 1)).alias(_FIRST_MIGRATION_S),
-    )
-
-
 # Metrics: one row a run
 
 
-def run_metrics(nodes: DataFrame, pairs: DataFrame) -> DataFrame:
+def run_metrics(rows: DataFrame, nodes: DataFrame, pairs: DataFrame) -> DataFrame:
     """One row for each run that has any: the metrics of `spark.catalogue`, `sent`, `rows_read` and `nonsense`.
 
-    `nodes` and `pairs` are the summaries; `nodes` is read several times, so let Spark keep it. A metric without
+    They are made of the summaries; `rows` and `nodes` are read several times, so let Spark keep them. A metric without
     anything to measure is null. `rows_read` is null if not every reading of a trace found the same rows.
     """
-    parts = (_delivery_metrics(_pairs(pairs)), _node_metrics(_nodes(nodes)), _sent(nodes), _reading(nodes))
+    parts = (
+        _delivery_metrics(_pairs(pairs)),
+        _node_metrics(_efforts(rows).join(nodes, [RUN, schema.NODE], "full")),
+        _sent(rows),
+        _reading(rows),
+    )
     joined = reduce(lambda whole, part: whole.join(part, RUN, "full"), parts)
     return _checked(joined).na.fill(0, list(catalogue.COUNTS))
 
 
-def _reading(nodes: DataFrame) -> DataFrame:
-    return nodes.groupBy(RUN).agg(
-        F.sum(ROWS_READ).alias(ROWS_READ),
-        F.sum(NONSENSE).alias(NONSENSE),
-        F.sum(_PAIR_ROWS).alias(_PAIR_ROWS),
-        F.max(_MIGRATIONS_FOUND).alias(_MIGRATIONS_FOUND),
+def _reading(rows: DataFrame) -> DataFrame:
+    """How many rows there are, and how many of them the other readings should have found."""
+    event, count = F.col(schema.EVENT), F.col(_ROWS)
+    return rows.groupBy(RUN).agg(
+        F.sum(count).alias(ROWS_READ),
+        F.sum(F.when(event.isin(*_OF_PAIRS), count)).alias(_PAIR_ROWS),
+        F.sum(F.when(event.isin(*_OF_NODES), count)).alias(_NODE_ROWS),
+        F.count_if(F.col(_LATEST) > _LATEST_S).alias(NONSENSE),
     )
 
 
 def _checked(joined: DataFrame) -> DataFrame:
     """Without what was counted for comparison only."""
-    found = ((catalogue.MIGRATIONS, _MIGRATIONS_FOUND), (_PAIR_ROWS, _PAIR_ROWS_FOUND))
-    alike = reduce(Column.__and__, (_or_0(counted) == _or_0(again) for counted, again in found))
-    checks = {ROWS_READ: F.when(alike, F.col(ROWS_READ)), NONSENSE: _or_0(NONSENSE) + _or_0(_NONSENSE_LISTED)}
-    return joined.withColumns(checks).drop(_MIGRATIONS_FOUND, _PAIR_ROWS, _PAIR_ROWS_FOUND, _NONSENSE_LISTED)
+    found = {_NODE_ROWS: _NODE_ROWS_FOUND, _PAIR_ROWS: _PAIR_ROWS_FOUND}
+    alike = reduce(Column.__and__, (_or_0(counted) == _or_0(again) for counted, again in found.items()))
+    nonsense = (NONSENSE, _NONSENSE_LISTED, _NONSENSE_ENERGIES)
+    checks = {
+        ROWS_READ: F.when(alike, F.col(ROWS_READ)),
+        NONSENSE: reduce(Column.__add__, (_or_0(name) for name in nonsense)),
+    }
+    return joined.withColumns(checks).drop(*found, *found.values(), _NONSENSE_LISTED, _NONSENSE_ENERGIES)
 
 
 def _or_0(count: str) -> Column:
@@ -220,19 +216,25 @@ def _with_rates(counted: DataFrame) -> DataFrame:
     return counted.withColumns(rates)
 
 
-def _nodes(summary: DataFrame) -> DataFrame:
-    """One row for each node that started, sent, used energy or had a parent."""
-    sums = ("messages", "counted", "energy_nj", _PARENTS, _MESSAGES_SINCE, _BYTES_SINCE)
-    largest = ("role", _LONGEST_SINCE)
-    rows = summary.where(F.col(schema.NODE).isNotNull())
+def _efforts(rows: DataFrame) -> DataFrame:
+    """What each node sent, in all, and since the first migration without notifications and upkeep.
+
+    `messages` is null for a node of which the trace tells nothing but that it migrated.
+    """
+    event, kind = F.col(schema.EVENT), F.coalesce(schema.MESSAGE_TYPE, F.lit(""))
+    sent, known = event == schema.SEND, event.isin(schema.ROLE, schema.SEND, schema.ENERGY)
+    of_migrations = sent & ~kind.isin(*_NOT_OF_MIGRATIONS)
     return rows.groupBy(RUN, schema.NODE).agg(
-        *(F.try_sum(name).alias(name) for name in sums), *(F.max(name).alias(name) for name in largest)
+        F.sum(F.when(sent, F.col(_ROWS)).when(known, F.lit(0))).alias("messages"),
+        F.sum(F.when(of_migrations, F.col(_ROWS_SINCE)).otherwise(0)).alias(_MESSAGES_SINCE),
+        F.sum(F.when(of_migrations, F.col(_BYTES_SINCE))).alias(_BYTES_SINCE),
+        F.max(F.when(of_migrations, F.col(_LONGEST_SINCE))).alias(_LONGEST_SINCE),
     )
 
 
 def _node_metrics(nodes: DataFrame) -> DataFrame:
-    """Packets and energy over nodes, and what migrations cost; a node that only migrates counts in the latter."""
-    sent, energy, migrations = F.when(F.col("counted") > 0, F.col("messages")), F.col("energy_nj"), F.col(_PARENTS) - 1
+    """Packets and energy over nodes, and what migrations cost."""
+    sent, energy, migrations = F.col("messages"), F.col("energy_nj"), F.col(_PARENTS) - 1
     by_role = (F.avg(F.when(F.col("role") == position, sent)) for position, _ in enumerate(_ROLES))
     columns = (
         catalogue.MESSAGES_PER_PUBLISHER,
@@ -248,6 +250,7 @@ def _node_metrics(nodes: DataFrame) -> DataFrame:
         F.sum(_MESSAGES_SINCE).alias(_MESSAGES_SINCE),
         F.sum(_BYTES_SINCE).alias(_BYTES_SINCE),
         F.max(_LONGEST_SINCE).alias(catalogue.MIGRATION_MESSAGE_MAX_B),
+        *(F.sum(name).alias(name) for name in (_NODE_ROWS_FOUND, _NONSENSE_ENERGIES)),
     )
     return _with_costs(measured)
 
@@ -264,11 +267,11 @@ def _with_costs(measured: DataFrame) -> DataFrame:
     return measured.withColumns(costs).drop(_MESSAGES_SINCE, _BYTES_SINCE)
 
 
-def _sent(summary: DataFrame) -> DataFrame:
+def _sent(rows: DataFrame) -> DataFrame:
     """The packets of each message type, as a map: types are the protocol's, so they cannot be columns of a plan."""
-    kinds = summary.where(F.col(schema.MESSAGE_TYPE).isNotNull()).groupBy(RUN, schema.MESSAGE_TYPE)
-    counts = kinds.agg(F.sum("messages").alias("count"))
-    entries = F.array_sort(F.collect_list(F.struct(schema.MESSAGE_TYPE, "count")))
+    kind = F.coalesce(schema.MESSAGE_TYPE, F.lit("")).alias("kind")
+    counts = rows.where(F.col(schema.EVENT) == schema.SEND).groupBy(RUN, kind).agg(F.sum(_ROWS).alias("count"))
+    entries = F.array_sort(F.collect_list(F.struct("kind", "count")))
     return counts.groupBy(RUN).agg(F.map_from_entries(entries).alias(SENT))
 
 
