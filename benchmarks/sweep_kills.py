@@ -5,13 +5,15 @@ python -m benchmarks.sweep_kills --trials 50
 Each trial is a real `roambus sweep` with two workers, hit once at a moment between its start and its end. A sweep that
 lost a worker must complete by itself; one that was killed must complete when the same command is given again. Then
 traces, `sweep.json` and metrics must be those of an undisturbed sweep, byte for byte, and no other file and no process
-may be left. Only `run.log` is not compared: it tells how long the run took.
+may be left. Not compared are `run.log`, which tells how long the run took, and what the aggregation keeps for itself, which
+tells when traces were written.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -32,6 +34,7 @@ from bridge.run import LOG_FILE, TRACE_FILE
 from experiments.results import SWEEP_FILE
 from experiments.workspace import PREFIX
 from spark.aggregate import aggregate
+from spark.layout import STORE_FOLDER
 from spark.session import spark_session
 
 ROAMBUS = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from bridge.cli import main; main()"]
@@ -93,6 +96,7 @@ def set_stage(folder: Path, backend: str) -> Stage:
 def contents(results: Path) -> dict[str, bytes]:
     """Every file with its bytes, once aggregated; of a log only that it is there."""
     aggregate(results)
+    shutil.rmtree(results / STORE_FOLDER)
     files = [path for path in results.rglob("*") if path.is_file()]
     return {str(path.relative_to(results)): b"" if path.name == LOG_FILE else path.read_bytes() for path in files}
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.workspace import PREFIX
 from tests.support.agents import write_agent
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +41,8 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def traces(folder: Path) -> list[Path]:
-    return sorted(folder.rglob("trace.parquet"))
+    """Those in place: what a sweep has not moved there yet does not count."""
+    return sorted(path for path in folder.rglob("trace.parquet") if PREFIX not in str(path))
 
 
 def session_processes(session: int) -> list[int]:
