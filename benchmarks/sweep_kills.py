@@ -5,8 +5,8 @@ python -m benchmarks.sweep_kills --trials 50
 Each trial is a real `roambus sweep` with two workers, hit once at a moment between its start and its end. A sweep that
 lost a worker must complete by itself; one that was killed must complete when the same command is given again. Then
 traces, `sweep.json` and metrics must be those of an undisturbed sweep, byte for byte, and no other file and no process
-may be left. Not compared are `run.log`, which tells how long the run took, and what the aggregation keeps for itself, which
-tells when traces were written.
+may be left. Not compared are `run.log`, which tells how long the run took, and what the aggregation keeps for itself,
+which tells when traces were written.
 """
 
 from __future__ import annotations
