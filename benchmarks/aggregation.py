@@ -119,12 +119,22 @@ def exponent(costs: Sequence[Cost]) -> float:
     return float(np.polyfit(np.log([cost.rows for cost in costs]), np.log([cost.wall for cost in costs]), 1)[0])
 
 
+def straight_line(costs: Sequence[Cost]) -> tuple[float, float]:
+    """Seconds to start, and seconds for a million rows more: least squares; NaN for a single size."""
+    if len(costs) < 2:
+        return math.nan, math.nan
+    slope, start = np.polyfit([cost.rows / 1e6 for cost in costs], [cost.wall for cost in costs], 1)
+    return float(start), float(slope)
+
+
 def report(costs: Sequence[Cost]) -> None:
-    """Prints a row for each size, and the exponents over all and over the largest two."""
+    """Prints a row for each size, the exponents over all and over the largest two, and the straight line."""
     print(f"{'rows':>12} {'wall s':>8} {'CPU s':>8} {'peak MiB':>9} {'load before':>12}")
     for rows, wall, cpu, memory, load in costs:
         print(f"{rows:12,} {wall:8.1f} {cpu:8.1f} {memory / 2**20:9.0f} {load:12.1f}")
     print(f"exponent {exponent(costs):.2f}; between the largest two {exponent(costs[-2:]):.2f}")
+    start, slope = straight_line(costs)
+    print(f"straight line: {start:.0f} s to start, {slope:.2f} s a million rows")
 
 
 def draw(costs: Sequence[Cost], file: Path) -> None:
@@ -132,12 +142,14 @@ def draw(costs: Sequence[Cost], file: Path) -> None:
     from matplotlib.figure import Figure  # noqa: PLC0415  # slow to import, and mostly not needed
 
     figure = Figure(figsize=(8, 3.2), layout="constrained")
-    rows = [cost.rows for cost in costs]
+    rows = [cost.rows / 1e6 for cost in costs]
     series = {"wall time (s)": [cost.wall for cost in costs], "peak memory (GiB)": [c.memory / 2**30 for c in costs]}
     for axes, (title, values) in zip(figure.subplots(1, 2), series.items(), strict=True):
         axes.plot(rows, values, "o-")
-        axes.set(xscale="log", xlabel="trace rows", ylabel=title, ylim=(0, None))
-    figure.axes[0].set(yscale="log", ylim=(None, None))
+        axes.set(xlabel="trace rows (million)", ylabel=title, ylim=(0, None))
+    start, slope = straight_line(costs)
+    figure.axes[0].axline((0, start), slope=slope, linestyle=":", label=f"{start:.0f} s + {slope:.2f} s a million rows")
+    figure.axes[0].legend()
     figure.savefig(file, dpi=120)
 
 
