@@ -22,6 +22,8 @@ from spark.master import check_master, is_cluster, local_address
 Settings = dict[str, bool | float | int | str | None]
 
 _LOGGING = Path(__file__).with_name("log4j2.properties")
+# The quick compiler alone has 48 MiB for its code, which some twenty aggregations fill; then Java only interprets.
+_COMPILER = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 _LOOPBACK = "127.0.0.1"
 _PRIVATE: Settings = {"spark.driver.bindAddress": _LOOPBACK, "spark.driver.host": _LOOPBACK}
 _NOT_ACCEPTED = (
@@ -79,7 +81,7 @@ def _settings(folder: Path) -> Settings:
         "spark.ui.enabled": False,
         "spark.ui.showConsoleProgress": False,
         "spark.driver.memory": "2g",
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()} -XX:TieredStopAtLevel=1",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()} {_COMPILER}",
         "spark.local.dir": str(folder / "local"),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.sql.shuffle.partitions": _SHUFFLE_PARTITIONS,
