@@ -324,6 +324,7 @@ def trace(scenario: Path, agent: str | None, parameters: Sequence[str], times: b
     \b
       start                  (shows what the agents do at first)
       s1 subscribes f1       s1 unsubscribes f1      p1 publishes e1
+      s1 detaches            s1 attaches to b2       s1 attaches
       s1 moves to b2         b3 joins b2             b3 is cut off
       link n1-n2 down        link n1-n2 up
       b3 crashes             b3 freezes              b3 recovers

@@ -32,7 +32,9 @@ from bridge.workload import commands
 from python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
 from python_protocol.agent import Agent
 from python_protocol.events import (
+    Attach,
     Crashed,
+    Detach,
     Event,
     Publish,
     Received,
@@ -50,8 +52,10 @@ from python_protocol.parameters import parse_parameters
 from python_protocol.roles import BROADCAST, NodeId, format_roles
 from python_protocol.simtime import SimTime, format_time
 from spark.schema import (
+    ATTACH,
     CRASH,
     DELIVER,
+    DETACH,
     DROP,
     ENERGY,
     FREEZE,
@@ -344,6 +348,10 @@ class Host:
                 add(now, node, SUBSCRIBE, detail=str(event.filter))
             case Unsubscribe():
                 add(now, node, UNSUBSCRIBE, detail=str(event.filter))
+            case Detach():
+                add(now, node, DETACH)
+            case Attach():
+                add(now, node, ATTACH)
             case Publish():
                 subscribers = node_list(event.subscribers)
                 add(now, node, PUBLISH, notification_id=str(event.notification.id), detail=subscribers)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
-from python_protocol.events import Subscribe, Unsubscribe
+from python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from python_protocol.filters import Filter, Value
 from python_protocol.roles import NodeId, Role
 from python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
@@ -145,7 +145,7 @@ class Command(NamedTuple):
 
     at: SimTime
     node: NodeId
-    command: Subscribe | Unsubscribe | Publication
+    command: Subscribe | Unsubscribe | Detach | Attach | Publication
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from typing import NamedTuple
 from bridge.backends.interface import NodeInfo
 from bridge.faults import Outages, outage_at, outages
 from bridge.scenario import Command, Publication, Publications, Scenario
-from python_protocol.events import Publish, Subscribe, Unsubscribe
+from python_protocol.events import Attach, Detach, Publish, Subscribe, Unsubscribe
 from python_protocol.filters import Filter, Notification, NotificationId
 from python_protocol.roles import NodeId
 from python_protocol.simtime import SimTime
 
-TimedEvent = tuple[SimTime, NodeId, Subscribe | Unsubscribe | Publish]
+TimedEvent = tuple[SimTime, NodeId, Subscribe | Unsubscribe | Detach | Attach | Publish]
 
 
 class _Planned(NamedTuple):
@@ -24,14 +24,14 @@ class _Planned(NamedTuple):
     carried_out: SimTime
     due: SimTime
     node: NodeId
-    command: Subscribe | Unsubscribe | Publication
+    command: Subscribe | Unsubscribe | Detach | Attach | Publication
 
 
 def commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> list[TimedEvent]:
     """Every command that is carried out before the time limit, with the time at which it falls due, and its node.
 
-    A command waits until its node has booted. While the node has crashed, subscriptions and unsubscriptions wait
-    until it recovers, and nothing is published.
+    A command waits until its node has booted. While the node has crashed nothing is published, and all other commands
+    wait until it recovers, in their order.
     """
     down = outages(scenario.faults)
     booted = (entry._replace(at=max(entry.at, nodes[entry.node].start)) for entry in _commands(scenario, nodes))
@@ -75,7 +75,7 @@ def _plan(entry: Command, down: Outages) -> _Planned | None:
 
 
 def _events(planned: Iterable[_Planned]) -> Iterator[TimedEvent]:
-    """Numbers the publications, and addresses them to those who want them at that time."""
+    """Numbers the publications, and addresses them to those who want them at that time, wherever they are."""
     wanted: dict[NodeId, dict[Filter, None]] = {}
     published: Counter[NodeId] = Counter()
     for _, due, node, command in planned:
@@ -85,11 +85,10 @@ def _events(planned: Iterable[_Planned]) -> Iterator[TimedEvent]:
             notification = Notification(identifier, command.attributes, command.payload)
             yield due, node, Publish(notification, _subscribers(notification, wanted))
             continue
-        filters = wanted.setdefault(node, {})
         if isinstance(command, Subscribe):
-            filters[command.filter] = None
-        else:
-            filters.pop(command.filter, None)
+            wanted.setdefault(node, {})[command.filter] = None
+        elif isinstance(command, Unsubscribe):
+            wanted.setdefault(node, {}).pop(command.filter, None)
         yield due, node, command
 
 

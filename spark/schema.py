@@ -10,9 +10,11 @@ import pyarrow as pa
 from python_protocol.notes import DROP, LIST_SEPARATOR, MIGRATE, REPLAY, ROUTE, STORE
 
 __all__ = [
+    "ATTACH",
     "BYTES",
     "CRASH",
     "DELIVER",
+    "DETACH",
     "DETAIL",
     "DROP",
     "ENERGY",
@@ -57,6 +59,10 @@ SUBSCRIBE = "subscribe"
 """A subscriber's application subscribes: `detail` is the filter."""
 UNSUBSCRIBE = "unsubscribe"
 """A subscriber's application unsubscribes: `detail` is the filter."""
+DETACH = "detach"
+"""A client's application leaves its broker on purpose: the agent has been told."""
+ATTACH = "attach"
+"""A client's application is back."""
 DELIVER = "deliver"
 """The application gets `notification_id` after `hops` radio hops."""
 SEND = "send"

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from bridge.absences import DEPARTURE
 from bridge.ini import plans, values
 from bridge.ini.values import Reader
+from python_protocol.simtime import format_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,7 @@ NETWORK = Group(
         Key("physicalProcessName", values.string, '"CustomizablePhysicalProcess"', "likewise"),
         Key("debugInfoFileName", values.string, '"Castalia-Trace.txt"', "Castalia's own trace; no effect here"),
         Key("tree", plans.tree, '""', 'ours: parents in a given tree, "1:0 2:0 3:1, 12s 2:1, 15s 2:-"'),
+        Key("departure", plans.latency, format_time(DEPARTURE), "ours: until who detaches leaves the tree, with unit"),
     ),
 )
 
@@ -270,6 +273,12 @@ APPLICATION = (
     Key("Application.publishInterval", values.duration, "0s", "of a publisher, with unit; 0s: publishes nothing"),
     Key("Application.publishStart", values.duration, "0s", "first interval's begin, with unit"),
     Key("Application.publishUntil", values.duration, "1000000s", "no publication from here on, with unit"),
+    Key(
+        "Application.absences",
+        plans.absences,
+        '""',
+        'announced ones: "15s detach, 20s attach 5" (5: the broker in SN.tree; left out: as before)',
+    ),
     Key("Application.attributes", values.attributes, '""', "of each notification: \"topic = 'news' and price = 3\""),
     Key("Application.payload", values.integer, "0", "bytes in each notification beside its attributes"),
 )

@@ -1,9 +1,10 @@
-"""The parts of a scenario that say who is linked to whom, and who is up: given tree, ideal links, faults."""
+"""The parts of a scenario that say who is linked to whom, and who is up: given tree, absences, ideal links, faults."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from bridge.absences import Absence, with_absences
 from bridge.faults import check_sequence
 from bridge.given_tree import check_tree
 from bridge.ini.lookup import Lookup
@@ -11,11 +12,29 @@ from bridge.scenario import Fault, IdealLinks, NodeSettings, ParentChange
 from python_protocol.roles import NodeId
 
 _TREE = "SN.tree"
+_ABSENCES = "Application.absences"
 _BY_KIND = {"SN.ideal.links": "links", "SN.ideal.changes": "changes", "SN.ideal.range": "range_m"}
 
 
-def read_tree(keys: Lookup, nodes: Sequence[NodeSettings]) -> tuple[ParentChange, ...]:
-    """SN.tree; raises UserError."""
+def read_absences(keys: Lookup) -> list[Absence]:
+    """The absences of all nodes, those of each in the order of time; raises UserError."""
+    return [Absence(node, *away) for node in keys.nodes for away in keys.node(node, _ABSENCES)]
+
+
+def read_tree(keys: Lookup, nodes: Sequence[NodeSettings], absences: Sequence[Absence]) -> tuple[ParentChange, ...]:
+    """SN.tree, which clients leave and come back to; raises UserError."""
+    tree = _read_tree(keys, nodes)
+    roles = [node.roles for node in nodes]
+    for node in keys.nodes:
+        own = [absence for absence in absences if absence.node == node]
+        try:
+            tree = with_absences(tree, own, roles, keys.network("departure"))
+        except ValueError as error:
+            raise keys.error(f"SN.node[{node}].{_ABSENCES}", str(error)) from None
+    return tree
+
+
+def _read_tree(keys: Lookup, nodes: Sequence[NodeSettings]) -> tuple[ParentChange, ...]:
     tree: tuple[ParentChange, ...] = keys.network("tree")
     _check_nodes(keys, _TREE, (node for one in tree for node in (one.node, one.parent) if node is not None))
     try:

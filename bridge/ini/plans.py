@@ -1,4 +1,4 @@
-"""Values that say what happens when: trees, links, partitions, faults. Each reader raises ValueError.
+"""Values that say what happens when: trees, links, partitions, faults, absences. Each reader raises ValueError.
 
 A plan is a list of items between commas; an item begins with its time ("12s"), and times never fall.
 """
@@ -14,6 +14,9 @@ from python_protocol.roles import NodeId
 from python_protocol.simtime import SimTime, format_time
 
 Pair = tuple[NodeId, NodeId]
+
+Away = tuple[SimTime, SimTime | None, NodeId | None]
+"""From when on, until when (None: for ever), and the broker to which it comes back (None: the same)."""
 
 _PAIR = re.compile(r"(\d+)-(\d+)")
 _PARENT = re.compile(r"(\d+):(\d+|-)")
@@ -79,6 +82,22 @@ def faults(text: str) -> tuple[tuple[SimTime, FaultKind], ...]:
             raise ValueError(f"two faults at {format_time(at)}")
         planned.append((at, _KINDS[words[0]]))
     return tuple(planned)
+
+
+def absences(text: str) -> tuple[Away, ...]:
+    """Reads "15s detach, 20s attach 5, 40s detach", of one node."""
+    found: list[Away] = []
+    for at, words in _timed(text):
+        is_back = not found or found[-1][1] is not None
+        match words:
+            case ["detach"] if is_back:
+                found.append((at, None, None))
+            case ["attach", *broker] if not is_back and len(broker) <= 1:
+                found[-1] = found[-1][0], at, values.integer(broker[0]) if broker else None
+            case _:
+                example = "'15s detach, 20s attach 5'" if is_back else "'20s attach', or '20s attach 5'"
+                raise ValueError(f"{' '.join(words)!r} at {format_time(at)} is out of place: write {example}")
+    return tuple(found)
 
 
 def _items(text: str) -> Iterator[str]:

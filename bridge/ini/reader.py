@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from pathlib import Path
 
+from bridge.absences import absence_commands
 from bridge.ini.deployment import Place, place_nodes
-from bridge.ini.links import read_faults, read_ideal, read_tree
+from bridge.ini.links import read_absences, read_faults, read_ideal, read_tree
 from bridge.ini.lookup import Lookup
 from bridge.ini.syntax import parse_ini
 from bridge.radio_file import RadioFile, RxMode, read_radio_file
@@ -73,7 +74,7 @@ class ScenarioReader:
             processing_delay=self._keys.shared("Application.processingDelay"),
             agent=self._keys.shared("Application.agent"),
             agent_parameters=dict(self._keys.shared("Application.agentParameters")),
-            tree=read_tree(self._keys, nodes),
+            tree=read_tree(self._keys, nodes, read_absences(self._keys)),
             faults=read_faults(self._keys),
             ideal=read_ideal(self._keys),
         )
@@ -210,7 +211,8 @@ class ScenarioReader:
         addressed = [node for node in self._keys.nodes if self._keys.node(node, "Application.unicast")]
         subscriptions += [self._subscription_to(addressed_to(node), node) for node in addressed]
         publishers = [node for node in self._with_role(Role.PUBLISHER) if self._keys.node(node, _PUBLISH_INTERVAL)]
-        return Workload(tuple(subscriptions), tuple(map(self._publications, publishers)))
+        commands = tuple(absence_commands(read_absences(self._keys)))
+        return Workload(tuple(subscriptions), tuple(map(self._publications, publishers)), commands)
 
     def _with_role(self, role: Role) -> list[NodeId]:
         return [node for node in self._keys.nodes if role in self._keys.node(node, "Application.roles")]

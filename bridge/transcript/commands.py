@@ -20,6 +20,9 @@ start
 s1 subscribes f1
 s1 unsubscribes f1
 p1 publishes e1
+s1 detaches
+s1 attaches
+s1 attaches to b2
 s1 moves to b2
 b3 joins b2
 b3 is cut off
@@ -66,6 +69,21 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
+class Leave:
+    """A client detaches: in a tree it leaves its place a moment later."""
+
+    node: NodeId
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """A client attaches; in a tree at `broker`, or where it was (None)."""
+
+    node: NodeId
+    broker: NodeId | None
+
+
+@dataclass(frozen=True, slots=True)
 class Relink:
     """A link comes up or goes down."""
 
@@ -97,7 +115,7 @@ class Show:
     nodes: tuple[NodeId, ...]
 
 
-Command = Start | Apply | PublishEvent | Move | Relink | Fail | Wait | Show
+Command = Start | Apply | PublishEvent | Move | Leave | Return | Relink | Fail | Wait | Show
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +146,8 @@ class CommandReader:
                 (r"(\S+)\s+subscribes\s+(.+)", lambda match: self._apply(match, Subscribe)),
                 (r"(\S+)\s+unsubscribes\s+(.+)", lambda match: self._apply(match, Unsubscribe)),
                 (r"(\S+)\s+publishes\s+(.+)", self._publish),
+                (r"(\S+)\s+detaches", lambda match: Leave(self._client(match[1]))),
+                (r"(\S+)\s+attaches(?:\s+to\s+(\S+))?", self._return),
                 (r"(\S+)\s+(moves\s+to|joins)\s+(\S+)", self._move),
                 (r"(\S+)\s+is\s+cut\s+off", lambda match: Move(self._tree_node(match[1]), None)),
                 (r"(\S+)\s+(crashes|freezes|recovers)", lambda match: Fail(self._node(match[1]), _FAULTS[match[2]])),
@@ -164,10 +184,24 @@ class CommandReader:
         return PublishEvent(self._client(match[1]), match[2], self._vocabulary.event(match[2]))
 
     def _move(self, match: re.Match[str]) -> Command:
-        parent = self._node(match[3])
-        if not self._network.is_broker(parent):
-            raise ValueError(f"{match[3]} is no broker, so nothing can connect to it")
+        parent = self._broker(match[3])
         return Move(self._tree_node(match[1]), parent, match[2] == "joins")
+
+    def _return(self, match: re.Match[str]) -> Command:
+        node, broker = self._client(match[1]), match[2]
+        if broker is None:
+            return Return(node, None)
+        if not self._network.is_tree:
+            raise ValueError(f"there is no tree to come back to; write '{match[1]} attaches'")
+        if self._network.is_broker(node):
+            raise ValueError(f"{match[1]} is on a broker's node, which keeps its place; write '{match[1]} attaches'")
+        return Return(node, self._broker(broker))
+
+    def _broker(self, name: str) -> NodeId:
+        node = self._node(name)
+        if not self._network.is_broker(node):
+            raise ValueError(f"{name} is no broker, so nothing can connect to it")
+        return node
 
     def _relink(self, match: re.Match[str]) -> Command:
         if self._network.is_tree:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from bridge.absences import DEPARTURE
 from bridge.faults import Outage, outage_at, outages
 from bridge.scenario import (
     ChannelParameters,
@@ -24,12 +25,25 @@ from bridge.scenario import (
     Workload,
 )
 from bridge.transcript import commands
-from bridge.transcript.commands import Apply, Fail, Move, PublishEvent, Relink, Show, Start, Timed, Wait
+from bridge.transcript.commands import (
+    Apply,
+    Fail,
+    Leave,
+    Move,
+    PublishEvent,
+    Relink,
+    Return,
+    Show,
+    Start,
+    Timed,
+    Wait,
+)
 from bridge.transcript.head import Head
 from bridge.transcript.network import Network
+from python_protocol.events import Attach, Detach
 from python_protocol.filters import NotificationId
 from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import NANOSECOND, SimTime
+from python_protocol.simtime import NANOSECOND, SimTime, format_time
 
 NO_RADIO = RadioParameters(0, 0, 0.0, 0.0, 0.0, 0.0, ())
 """Ideal links have none."""
@@ -69,6 +83,8 @@ class Timeline:
         self._now: SimTime = 0
         self._parents = dict(network.parents)
         self._tree = [ParentChange(0, node, parent) for node, parent in self._parents.items()]
+        self._away: dict[NodeId, tuple[SimTime, NodeId | None]] = {}
+        """Since when each client that has detached is away, and from which place in the tree."""
         self._links: list[LinkChange] = []
         self._faults: list[Fault] = []
         self._commands: list[Command] = []
@@ -108,7 +124,7 @@ class Timeline:
             workload=Workload(commands=tuple(self._commands)),
             agent=agent,
             agent_parameters=parameters,
-            tree=tuple(self._tree),
+            tree=tuple(sorted(self._tree, key=lambda change: change.at)),
             faults=tuple(self._faults),
             ideal=links,
         )
@@ -127,7 +143,7 @@ class Timeline:
                 self.looks.append(Look(self._now, number, command))
                 return 0
         _DO[type(command)](self, command)
-        return self.head.slot
+        return self.head.slot + (DEPARTURE if isinstance(command, Leave) else 0)
 
     def _apply(self, apply: Apply) -> None:
         self._roles[apply.node] |= Role.SUBSCRIBER
@@ -146,6 +162,8 @@ class Timeline:
 
     def _move(self, move: Move) -> None:
         name = self.network.node_name
+        if move.node in self._away and not self.network.is_broker(move.node):
+            raise ValueError(f"{name(move.node)} is away; write '{name(move.node)} attaches to b1'")
         old = self._parents[move.node]
         if move.joins and old is not None:
             raise ValueError(f"{name(move.node)} is connected to {name(old)}; write 'moves to' instead of 'joins'")
@@ -164,6 +182,30 @@ class Timeline:
                 text = f"{name(node)} cannot connect to {name(parent or 0)}, which is below it: that makes a cycle"
                 raise ValueError(text)
             above = self._parents[above]
+
+    def _leave(self, leave: Leave) -> None:
+        node = leave.node
+        if node in self._away:
+            raise ValueError(f"{self.network.subscriber_name(node)} is away already")
+        self._away[node] = self._now, self._parents.get(node)
+        self._commands.append(Command(self._now, node, Detach()))
+        self._take_place(node, None, self._now + DEPARTURE)
+
+    def _return(self, back: Return) -> None:
+        node, name = back.node, self.network.subscriber_name(back.node)
+        if node not in self._away:
+            raise ValueError(f"{name} is not away; write '{name} detaches' before")
+        since, old = self._away.pop(node)
+        if self._now <= since + DEPARTURE:
+            raise ValueError(f"{name} has not left yet; wait more than {format_time(DEPARTURE)} after it detaches")
+        self._take_place(node, old if back.broker is None else back.broker, self._now)
+        self._commands.append(Command(self._now, node, Attach()))
+
+    def _take_place(self, node: NodeId, parent: NodeId | None, at: SimTime) -> None:
+        """A client on a broker's node stays with it."""
+        if self.network.is_tree and not self.network.is_broker(node):
+            self._parents[node] = parent
+            self._tree.append(ParentChange(at, node, parent))
 
     def _relink(self, relink: Relink) -> None:
         self._links.append(LinkChange(self._now, relink.a, relink.b, relink.up))
@@ -188,6 +230,8 @@ _DO: dict[type[Any], Callable[[Timeline, Any], None]] = {
     Apply: Timeline._apply,
     PublishEvent: Timeline._publish,
     Move: Timeline._move,
+    Leave: Timeline._leave,
+    Return: Timeline._return,
     Relink: Timeline._relink,
     Fail: Timeline._fail,
 }

@@ -74,7 +74,10 @@ class BrokerAgent(Agent):
         }
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
-        """See `Agent`; events that mean nothing here are ignored."""
+        """See `Agent`; events that mean nothing here are ignored.
+
+        Detach and Attach are among them: the tree tells a client that it has lost its broker, and when it has another.
+        """
         handler = self._handlers.get(type(event))
         return handler(event, now) if handler is not None else ()
 

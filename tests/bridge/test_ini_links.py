@@ -11,6 +11,7 @@ from bridge.backends.radio import RadioBackend
 from bridge.errors import UserError
 from bridge.ini import read_scenario
 from bridge.scenario import (
+    Command,
     Fault,
     FaultKind,
     IdealLinks,
@@ -22,6 +23,7 @@ from bridge.scenario import (
     Subscription,
 )
 from experiments.render import TEMPLATES
+from python_protocol.events import Attach, Detach
 from python_protocol.filters import addressed_to
 from python_protocol.simtime import MILLISECOND, SECOND
 
@@ -104,6 +106,31 @@ def test_faults_of_all_nodes_are_put_in_the_order_of_time() -> None:
     )
 
 
+def test_absences_are_commands_and_changes_of_the_tree() -> None:
+    """The link goes once the departure is over, and comes back where the client does."""
+    scenario = read(
+        'SN.tree = "1:0 4:1"\nSN.departure = 20ms\n'
+        'SN.node[4].Application.absences = "5s detach, 8s attach 0, 9s detach"\n'
+    )
+    assert scenario.workload.commands == (
+        Command(5 * SECOND, 4, Detach()),
+        Command(8 * SECOND, 4, Attach()),
+        Command(9 * SECOND, 4, Detach()),
+    )
+    assert scenario.tree[2:] == (
+        ParentChange(5020 * MILLISECOND, 4, None),
+        ParentChange(8 * SECOND, 4, 0),
+        ParentChange(9020 * MILLISECOND, 4, None),
+    )
+
+
+def test_absences_without_a_tree_are_commands_alone() -> None:
+    """Of as many nodes as have any."""
+    scenario = read('SN.node[0..1].Application.absences = "5s detach, 8s attach"\n')
+    assert [(one.at // SECOND, one.node) for one in scenario.workload.commands] == [(5, 0), (8, 0), (5, 1), (8, 1)]
+    assert scenario.tree == ()
+
+
 def test_unicast_is_a_subscription_to_ones_own_identifier() -> None:
     """Whatever the roles; beside what a subscriber subscribes to."""
     scenario = read("SN.node[4].Application.unicast = true\nSN.node[4].Application.subscribeAt = 2s\n")
@@ -149,6 +176,22 @@ def test_the_radio_does_not_mind_the_keys_of_ideal_links() -> None:
         ("SN.node[3].faults", '"12s crash, 13s freeze"', "node 3 cannot freeze at 13s: it has crashed"),
         ("SN.node[3].faults", '"12s crash, 12s recover"', "two faults at 12s"),
         ("SN.node[3].faults", '"12s crash, 11s recover"', "11s comes after 12s"),
+        ("SN.departure", "0s", "0s is not above 0"),
+        ("SN.node[4].Application.absences", '"5s attach"', "'attach' at 5s is out of place: write '15s detach"),
+        ("SN.node[4].Application.absences", '"5s detach 2"', "'detach 2' at 5s is out of place: write '15s detach"),
+        (
+            "SN.node[4].Application.absences",
+            '"5s detach, 6s detach"',
+            "'detach' at 6s is out of place: write '20s attach",
+        ),
+        ("SN.node[4].Application.absences", '"5s detach, 6s attach 1 2"', "'attach 1 2' at 6s is out of place"),
+        ("SN.node[4].Application.absences", '"5s detach, 6s attach x"', "x is not a whole number"),
+        ("SN.node[4].Application.absences", '"5s detach, 4s attach"', "4s comes after 5s"),
+        (
+            "SN.node[4].Application.absences",
+            '"5s detach, 6s attach 1"',
+            "without SN.tree there is no place",
+        ),
         ("SN.node[*].Application.unicast", "7", "7 is neither true nor false"),
     ],
 )
@@ -168,6 +211,10 @@ def test_mistakes_are_named(key: str, value: str, problem: str) -> None:
         ('SN.tree = "1:0"\nSN.ideal.range = 10\n', "SN.ideal.range: the edges of SN.tree are the links"),
         ('SN.tree = "1:0"\nSN.ideal.partitions = "3s 0"\n', "SN.ideal.partitions: with SN.tree write"),
         ('SN.ideal.links = "0-1"\nSN.ideal.range = 10\n', "SN.ideal.range: the links are given"),
+        (
+            'SN.tree = "4:0"\nSN.node[4].Application.absences = "5s detach, 9s attach 4"\n',
+            r"SN.node\[4\].Application.absences: node 4 is no broker",
+        ),
     ],
 )
 def test_one_thing_says_what_the_graph_is(text: str, key: str) -> None:

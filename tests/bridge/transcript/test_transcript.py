@@ -94,6 +94,29 @@ def test_commands_can_follow_before_all_is_quiet(run: Run) -> None:
     ]
 
 
+def test_who_detaches_leaves_a_moment_later_and_comes_back_elsewhere(run: Run) -> None:
+    """Unannounced it is the same to this protocol, which follows the tree."""
+    announced = run("> s3 subscribes f3\n> s3 detaches\n> p1 publishes e3\n> s3 attaches to b1\n").splitlines()
+    cut_off = run("> s3 subscribes f3\n> s3 is cut off\n> p1 publishes e3\n> s3 joins b1\n").splitlines()
+    assert [line for line in announced if line[0] != ">"] == [line for line in cut_off if line[0] != ">"]
+    assert announced[-1] == "s3 delivers e3"
+
+
+def test_the_link_of_who_detaches_stands_for_a_moment(run: Run) -> None:
+    """What is on its way arrives; what comes later does not."""
+    lines = run("> s3 subscribes f3\n> s3 detaches; p1 publishes e3; after 100ms p1 publishes e3\n").splitlines()
+    assert "s3 delivers e3" in lines
+    assert "s3 delivers e3#2" not in lines
+
+
+def test_a_client_without_a_tree_or_on_a_brokers_node_goes_nowhere(run: Run) -> None:
+    """Its agent is told, and no more."""
+    assert run("> s2 subscribes f2\n> s2 detaches\n> b2 moves to b3\n> s2 attaches\n").splitlines()[-1] == "(nothing)"
+    head = "agent flooding\nlinks n1-n2\n"
+    told = run("> n2 subscribes f1\n> n2 detaches\n> n1 publishes e1\n> n2 attaches\n", head=head).splitlines()
+    assert "n2 delivers e1" in told
+
+
 def test_what_is_not_quiet_in_time_is_said(run: Run) -> None:
     """With the number of messages under way; then there is nothing, and that is said, too."""
     lines = run("slot 2ms\n> s3 subscribes f3\n> wait 1s\n> wait 1s\n").splitlines()

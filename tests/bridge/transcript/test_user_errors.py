@@ -28,6 +28,13 @@ COMMANDS = {
     "b3 joins b2": "b3 is connected to b1; write 'moves to' instead of 'joins'",
     "b2 moves to b3; b3 moves to b2": "b3 cannot connect to b2, which is below it",
     "link b1-b3 down": "the links are those of the tree; write 'b3 moves to b2'",
+    "s3 detaches; s3 detaches": "s3 is away already",
+    "s3 attaches": "s3 is not away; write 's3 detaches' before",
+    "s3 detaches; after 100ms s3 attaches": "s3 has not left yet; wait more than 100ms after it detaches",
+    "s3 detaches; after 1s s3 attaches to p1": "p1 is no broker, so nothing can connect to it",
+    "s2 detaches; after 1s s2 attaches to b1": "s2 is on a broker's node, which keeps its place; write 's2 attaches'",
+    "s3 detaches; s3 moves to b2": "s3 is away; write 's3 attaches to b1'",
+    "b3 detaches": "b3 is a broker",
     "b3 recovers": "b3 cannot recover: it is up",
     "b3 freezes; b3 freezes": "b3 cannot freeze: it is frozen",
     "b3 crashes; after 1ms b3 crashes": "b3 cannot crash: it has crashed",
@@ -106,6 +113,12 @@ def test_moves_without_a_tree_are_refused(write: Callable[[str], Path]) -> None:
     refuse(
         write("agent aodv\nlinks n1-n2\n> n1 is cut off\n"), 3, "there is no tree to move in; write 'link n1-n2 down'"
     )
+
+
+def test_a_return_to_a_broker_without_a_tree_is_refused(write: Callable[[str], Path]) -> None:
+    """There are no places."""
+    path = write("agent aodv\nlinks n1-n2\n> n1 detaches\n> n1 attaches to n2\n")
+    refuse(path, 4, "there is no tree to come back to; write 'n1 attaches'")
 
 
 def test_another_agents_parameters_are_checked(write: Callable[[str], Path]) -> None:
