@@ -19,6 +19,7 @@ from bridge.interrupts import termination_interrupts
 if TYPE_CHECKING:
     from bridge.backends.factory import BackendFactory
     from experiments.runner import Crew
+    from experiments.study import Study
     from experiments.sweep import AgentChoice, Sweep
 
 EXIT_FAILED_RUNS = 1
@@ -29,10 +30,6 @@ class InterruptionError(RoambusError):
 
     exit_code = 130
 
-
-QUICK = {"config": "C2,C4,C8", "speed": "2,8", "time_limit": "200", "publish_until": "143"}
-"""The thesis' experiment in small. Publishing ends at 143 s: the thesis' 500 of 700 s, in proportion."""
-QUICK_SEEDS = 3
 
 SETTINGS = click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A variable of the template.")
 PARAMETERS = click.option(
@@ -71,6 +68,9 @@ WORKERS = click.option(
 )
 SPARK = click.option(
     "--spark", metavar="spark://HOST:PORT", help="Make the runs on this Spark cluster instead; see docs/cluster.md."
+)
+STUDY = click.option(
+    "--study", metavar="FILE.py", help="The study that RESULTS are of, if it is none of ours; see docs/studies.md."
 )
 FOLDER = click.Path(file_okay=False, path_type=Path)
 OUT = click.option("--out", type=FOLDER, default=Path("results/run"), show_default=True, help="Results folder.")
@@ -473,7 +473,8 @@ def _report_problems(problems: Sequence[str]) -> None:
     show_default=True,
     help="Spark's master, such as spark://host:7077: all its workers must reach RESULTS by the same path.",
 )
-def aggregate(results: Path, afresh: bool, master: str) -> None:
+@STUDY
+def aggregate(results: Path, afresh: bool, master: str, study: str | None) -> None:
     """Computes the metrics of every run in RESULTS with Spark, into its folder metrics.
 
     runs.csv has a row a run, points.csv the mean over the seeds of each point with its 95 % interval; both are there as
@@ -488,24 +489,35 @@ def aggregate(results: Path, afresh: bool, master: str) -> None:
     from rich.console import Console
 
     from experiments.progress import Progress
+    from experiments.study_results import find_extra, sweep_folders
     from spark.aggregate import aggregate as aggregate_results
 
-    progress = Progress(Console(stderr=True))
-    problems = aggregate_results(_existing(results), master, afresh=afresh, progress=progress)
-    click.echo(results / "metrics")
+    progress, own = Progress(Console(stderr=True)), _own_study(study)
+    problems = []
+    for folder in sweep_folders(_existing(results)):
+        extra = find_extra(folder, own)
+        problems += aggregate_results(folder, master, extra=extra, afresh=afresh, progress=progress)
+        click.echo(folder / "metrics")
     _report_problems(problems)
+
+
+def _own_study(reference: str | None) -> Study | None:
+    from experiments.studies import load_study
+
+    return load_study(reference) if reference else None
 
 
 @commands.command()
 @click.argument("results", type=FOLDER)
-def figures(results: Path) -> None:
+@STUDY
+def figures(results: Path, study: str | None) -> None:
     """Draws the figures of aggregated RESULTS as PNG and SVG.
 
     Example: roambus figures results/small
     """
     from experiments.figures import draw_figures
 
-    for path in draw_figures(_existing(results)):
+    for path in draw_figures(_existing(results), _own_study(study)):
         click.echo(path)
 
 
@@ -516,33 +528,63 @@ def _existing(results: Path) -> Path:
 
 
 @commands.command()
-@click.argument("experiment", type=click.Choice(["thesis"]))
-@click.option("--quick", is_flag=True, help="C2, C4, C8 at 2 and 8 m/s, 3 seeds, 200 s (publishing until 143 s).")
+@click.argument("study")
+@click.option("--quick", is_flag=True, help="The study in small: fewer values and seeds, a minute or two.")
 @WORKERS
 @SPARK
-@BACKEND
-@click.option("--out", type=FOLDER, help="Results folder.  [default: results/thesis, or results/thesis-quick]")
-def reproduce(experiment: str, quick: bool, workers: int, spark: str | None, backend: str, out: Path | None) -> None:
-    """Runs a whole experiment: sweep, metrics, figures, claims, report.
+@SWEEP_BACKEND
+@click.option("--out", type=FOLDER, help="Results folder.  [default: results/STUDY, or results/STUDY-quick]")
+def reproduce(study: str, quick: bool, workers: int, spark: str | None, backend: str | None, out: Path | None) -> None:
+    """Runs a whole study: sweeps, metrics, figures, claims, report.
+
+    STUDY is one of ours (an unknown name lists them) or a file of your own: docs/studies.md.
 
     Example: roambus reproduce thesis --quick --out results/thesis-quick
     """
-    from experiments.claims import check_claims, format_claims
-    from experiments.figures import draw_figures
-    from experiments.measurements import read_measurements
-    from experiments.report import write_report
+    from experiments.studies import load_study
+    from spark.session import spark_session
+
+    chosen = load_study(study)
+    folder = out or Path("results", f"{chosen.name}-quick" if quick else chosen.name)
+    problems = _run_study(chosen, quick, folder, _crew(workers, spark), backend)
+    with spark_session(spark or "local[*]"):
+        problems += _aggregate_study(chosen, folder)
+    _report_study(chosen, folder)
+    _report_problems(problems)
+
+
+def _run_study(study: Study, quick: bool, folder: Path, crew: Crew, backend: str | None) -> list[str]:
+    """Runs the sweeps; returns a line for each run that failed."""
+    from experiments.study_results import sweep_folder
     from experiments.sweep import override
-    from experiments.sweep_file import read_sweep
+
+    problems = []
+    for one in study.sweeps:
+        chosen = override(one.asked, one.quick, one.quick_seeds) if quick else one.asked
+        factory = _factory(backend or chosen.backend, deadline=None, batching=True)
+        out = sweep_folder(folder, study, one)
+        problems += _sweep(chosen, out, crew, "app", retry_failed=True, backend=factory)
+    return problems
+
+
+def _aggregate_study(study: Study, folder: Path) -> list[str]:
+    """By the Spark session that there is; returns a line for each run that cannot be read."""
+    from experiments.study_results import sweep_folder
     from spark.aggregate import aggregate as aggregate_results
 
-    chosen = read_sweep(experiment)
-    if quick:
-        chosen = override(chosen, QUICK, QUICK_SEEDS)
-    folder = out or Path("results", f"{experiment}-quick" if quick else experiment)
-    factory = _factory(backend, deadline=None, batching=True)
-    problems = _sweep(chosen, folder, _crew(workers, spark), "app", retry_failed=True, backend=factory)
-    problems += aggregate_results(folder, spark or "local[*]")
-    draw_figures(folder)
-    click.echo(format_claims(check_claims(read_measurements(folder))))
-    click.echo(write_report(folder))
-    _report_problems(problems)
+    folders = [(sweep_folder(folder, study, one), one.extra) for one in study.sweeps]
+    return [problem for out, extra in folders for problem in aggregate_results(out, extra=extra)]
+
+
+def _report_study(study: Study, folder: Path) -> None:
+    """Draws the figures, prints the claims and where the report is."""
+    from experiments.claims import check_claims, format_claims
+    from experiments.figures import draw_figures
+    from experiments.report import write_report
+    from experiments.study_results import read_results
+
+    draw_figures(folder, study)
+    claims = [claim for measured in read_results(folder, study).sweeps for claim in check_claims(measured)]
+    if claims:
+        click.echo(format_claims(claims))
+    click.echo(write_report(folder, study))

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import inspect
-import sys
-import traceback
-from hashlib import sha256
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import TypeGuard
 
 from bridge.errors import UserError
+from bridge.imports import import_file, import_module
 from python_protocol.agent import Agent
 from python_protocol.parameters import unknown
 
@@ -31,11 +27,11 @@ def load_agent(reference: str) -> type[Agent]:
     target = points.get(reference, reference)
     module_name, _, class_name = target.rpartition(":") if ":" in target else (target, "", "")
     if module_name.endswith(".py"):
-        return _choose_class(reference, _import_file(reference, Path(module_name)), class_name)
+        return _choose_class(reference, import_file(f"agent {reference!r}", Path(module_name)), class_name)
     if not class_name:
         hint = "or give module:Class or path/to/file.py"
         raise UserError(f"{unknown('agent', reference, dict.fromkeys(points))}; {hint}")
-    return _choose_class(reference, _import_module(reference, module_name), class_name)
+    return _choose_class(reference, import_module(f"agent {reference!r}", module_name), class_name)
 
 
 def agent_sources(agent_class: type[Agent]) -> list[Path]:
@@ -44,42 +40,6 @@ def agent_sources(agent_class: type[Agent]) -> list[Path]:
     if "." in agent_class.__module__:
         return sorted(file.parent.rglob("*.py"))
     return [file]
-
-
-def _import_module(reference: str, name: str) -> ModuleType:
-    folder = str(Path.cwd())
-    if folder not in sys.path:
-        sys.path.insert(0, folder)  # a console script does not look in the user's folder by itself
-    try:
-        return importlib.import_module(name)
-    except Exception as error:
-        raise _import_failed(reference, error) from error
-
-
-def _import_file(reference: str, path: Path) -> ModuleType:
-    if not path.is_file():
-        raise UserError(f"agent {reference!r}: there is no file {path}")
-    name = f"agent_{path.stem}_{sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
-    spec = importlib.util.spec_from_file_location(name, path.resolve())
-    if spec is None or spec.loader is None:
-        raise UserError(f"agent {reference!r}: {path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up while it is being imported
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
-        raise _import_failed(reference, error) from error
-    return module
-
-
-def _import_failed(reference: str, error: Exception) -> UserError:
-    if isinstance(error, SyntaxError):
-        place = f"{error.filename}:{error.lineno}"
-        return UserError(f"agent {reference!r} cannot be imported: {place}: {error.msg}")
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
-    place = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames and frames[-1].filename != __file__ else ""
-    return UserError(f"agent {reference!r} cannot be imported: {place}{type(error).__name__}: {error}")
 
 
 def _choose_class(reference: str, module: ModuleType, name: str) -> type[Agent]:

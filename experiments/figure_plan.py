@@ -39,6 +39,28 @@ class Plan:
     lines: list[Line]
     y_title: str = ""
     logarithmic: bool = False
+    x_title: str = ""
+    """Empty: the name of the axis."""
+    share: bool = False
+    """Whether the metric is a share of 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class DotPlan:
+    """A figure of single observations: columns `x` and `y` of a study's table; lines are places with a label each.
+
+    A place can name agent, axes and seed.
+    """
+
+    name: str
+    title: str
+    table: str
+    x: str
+    y: str
+    lines: list[Line]
+    x_title: str
+    y_title: str
+    logarithmic: bool = False
 
 
 def agent_name(agent: str) -> str:

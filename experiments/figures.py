@@ -1,26 +1,19 @@
-"""The thesis' figures 4.4 to 4.8 with intervals, and figures of any other sweep: planned here, drawn in `plot`."""
+"""The figures of results: those that a study plans, or else every metric of the sweep. `plot` draws them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from string import ascii_lowercase
 
 from bridge.errors import UserError
-from experiments.figure_plan import Line, Plan, agent_lines, agent_name, cut, slug
-from experiments.measurements import (
-    CONFIG,
-    SPEED,
-    SUBSCRIPTIONS,
-    THESIS_CONFIG,
-    THESIS_SPEED,
-    Measurements,
-    read_measurements,
-)
-from experiments.migration_cost import TABLE_FILE, migration_plans, migration_table
-from experiments.plot import Figure, Series, draw
+from experiments.figure_plan import DotPlan, Line, Plan, agent_lines, agent_name, slug
+from experiments.measurements import CONFIG, SPEED, SUBSCRIPTIONS, Measurements
+from experiments.plot import DotFigure, Dots, Drawn, Figure, Series, draw
+from experiments.study import Study
+from experiments.study_results import read_results
 from spark import catalogue
-from spark.layout import AGENT, FIGURES_FOLDER
+from spark.layout import AGENT, FIGURES_FOLDER, SEED
 from spark.points import HALF_WIDTH, MEAN, N
 from spark.tables import replace_file
 
@@ -33,87 +26,44 @@ _LOGARITHMIC = (
     catalogue.MIGRATION_MESSAGE_MEAN_B,
 )
 _SHARES = (catalogue.DELIVERY_RATE_THESIS, catalogue.DELIVERY_RATE_ALL)
-_ROLES = {
-    "brokers": catalogue.MESSAGES_PER_BROKER,
-    "subscribers": catalogue.MESSAGES_PER_SUBSCRIBER,
-    "publishers": catalogue.MESSAGES_PER_PUBLISHER,
-}
 
 
-def draw_figures(results: Path) -> list[Path]:
-    """Draws every figure that the metrics below `results` allow, as PNG and SVG; returns the files.
+def draw_figures(results: Path, own: Study | None = None) -> list[Path]:
+    """Draws every figure that the metrics below `results` allow, as PNG and SVG; returns the files, tables among them.
 
-    What migrations cost has a table beside its figures. Raises UserError if there are no metrics, or nowhere to write.
+    `own` is the study that the results are of, if it is none of ours. Raises UserError if there are no metrics, or
+    nowhere to write.
     """
     folder = results / FIGURES_FOLDER
-    measured = read_measurements(results)
+    sweeps = read_results(results, own).sweeps
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        drawn = [path for figure in plan_figures(measured) for path in draw(figure, folder)]
-        return [*drawn, *_write_table(measured, folder)]
+        drawn = [path for measured in sweeps for figure in all_figures(measured) for path in draw(figure, folder)]
+        return [*drawn, *(path for measured in sweeps for path in _write_tables(measured, folder))]
     except OSError as error:
         raise UserError(f"{folder}: {error.strerror or error}: make room or give a folder you can write to") from None
 
 
+def all_figures(measured: Measurements) -> list[Drawn]:
+    """Everything that is drawn of a sweep, in the order of the report; what has no value is left out."""
+    plans = measured.study[1].dots(measured) if measured.study else ()
+    dotted = [look_up_dots(measured, plan) for plan in plans]
+    return [*plan_figures(measured), *(figure for figure in dotted if figure.series)]
+
+
 def plan_figures(measured: Measurements) -> list[Figure]:
-    """The figures of a sweep, in the order of the report; those without any value are left out."""
-    figures = (look_up(measured, plan) for plan in _plans(measured))
+    """The figures of a sweep's metrics, likewise."""
+    plans = measured.study[1].plans(measured) if measured.study else _generic_plans(measured)
+    figures = [look_up(measured, plan) for plan in plans]
     return [figure for figure in figures if figure.series]
 
 
-def _plans(measured: Measurements) -> Iterator[Plan]:
-    if measured.is_thesis():
-        return _thesis_plans(measured)
-    return migration_plans(measured) if measured.is_migration_cost() else _generic_plans(measured)
-
-
-def _write_table(measured: Measurements, folder: Path) -> list[Path]:
-    if not measured.is_migration_cost():
-        return []
-    table, file = migration_table(measured), folder / TABLE_FILE
-    replace_file(file, lambda path: path.write_text(table, encoding="utf-8"))
-    return [file]
-
-
-# The thesis' figures
-
-
-def _thesis_plans(measured: Measurements) -> Iterator[Plan]:
-    speed, config = cut(measured, SPEED, THESIS_SPEED), cut(measured, CONFIG, THESIS_CONFIG)
-    at_speed = f"at {speed} m/s" + ("" if speed == THESIS_SPEED else f" (in the thesis: {THESIS_SPEED} m/s)")
-    at_config = f"at {config}" + ("" if config == THESIS_CONFIG else f" (in the thesis: {THESIS_CONFIG})")
-    by_config, by_speed = agent_lines(measured, {SPEED: speed}), agent_lines(measured, {CONFIG: config})
-    yield from _delivery_rates(measured, catalogue.DELIVERY_RATE_THESIS, "")
-    yield from _delivery_rates(measured, catalogue.DELIVERY_RATE_ALL, "-all")
-    yield _numbered("4.5a", catalogue.DELIVERED, at_speed, CONFIG, by_config)
-    yield _numbered("4.5b", catalogue.DELIVERED, at_config, SPEED, by_speed)
-    yield _numbered("4.6", catalogue.DELAY_MEAN_S, at_speed, CONFIG, by_config)
-    yield _numbered("4.7a", catalogue.HOPS_MEAN, at_speed, CONFIG, by_config)
-    yield _numbered("4.7b", catalogue.HOPS_MAX, at_speed, CONFIG, by_config)
-    yield _numbered("4.8", catalogue.MESSAGES_PER_NODE, at_speed, CONFIG, by_config)
-    yield from _messages_by_role(measured, speed, at_speed)
-    title = f"Energy per node {at_speed}"
-    yield Plan("energy-per-node", title, catalogue.ENERGY_PER_NODE_MJ, CONFIG, by_config)
-
-
-def _numbered(number: str, metric: str, at: str, x: str, lines: list[Line]) -> Plan:
-    return Plan(f"figure-{number}", f"Figure {number}: {catalogue.TITLES[metric]} {at}", metric, x, lines)
-
-
-def _delivery_rates(measured: Measurements, metric: str, suffix: str) -> Iterator[Plan]:
-    """Figure 4.4: a panel an agent, a line a speed."""
-    for letter, agent in zip(ascii_lowercase, measured.agents, strict=False):
-        lines = [Line(f"{speed} m/s", {AGENT: agent, SPEED: speed}) for speed in measured.values(SPEED)]
-        title = f"Figure 4.4{letter}: {catalogue.TITLES[metric]}, {agent_name(agent)}"
-        yield Plan(f"figure-4.4{letter}{suffix}", title, metric, CONFIG, lines)
-
-
-def _messages_by_role(measured: Measurements, speed: str, at_speed: str) -> Iterator[Plan]:
-    """A panel an agent, a line a role."""
-    for agent in measured.agents:
-        lines = [Line(role, {AGENT: agent, SPEED: speed}, metric) for role, metric in _ROLES.items()]
-        title = f"Messages per node by role, {agent_name(agent)}, {at_speed}"
-        yield Plan(f"messages-by-role-{slug(agent)}", title, catalogue.MESSAGES_PER_NODE, CONFIG, lines)
+def _write_tables(measured: Measurements, folder: Path) -> Iterator[Path]:
+    tables = measured.study[1].tables(measured) if measured.study else {}
+    for name, text in tables.items():
+        file = folder / name
+        replace_file(file, partial(Path.write_text, data=text, encoding="utf-8"))
+        yield file
 
 
 # Any sweep's figures
@@ -151,12 +101,12 @@ def look_up(measured: Measurements, plan: Plan) -> Figure:
     return Figure(
         name=plan.name,
         title=plan.title,
-        x_title=_AXIS_TITLES.get(plan.x, plan.x),
-        y_title=plan.y_title or catalogue.TITLES[plan.metric],
+        x_title=plan.x_title or _AXIS_TITLES.get(plan.x, plan.x),
+        y_title=plan.y_title or measured.title(plan.metric),
         x_values=tuple(measured.values(plan.x)),
         series=tuple(line for line in series if line.x),
         logarithmic=plan.logarithmic or plan.metric in _LOGARITHMIC,
-        share=plan.metric in _SHARES,
+        share=plan.share or plan.metric in _SHARES,
         from_zero=plan.metric != catalogue.ENERGY_PER_NODE_MJ,
     )
 
@@ -165,3 +115,17 @@ def _series(measured: Measurements, line: Line, metric: str, x: str) -> Series:
     rows = measured.point(metric, **line.place).set_index(x)
     rows = rows.loc[[value for value in measured.values(x) if value in rows.index]]
     return Series(line.label, tuple(rows.index), tuple(rows[MEAN]), tuple(rows[HALF_WIDTH]), tuple(rows[N]))
+
+
+def look_up_dots(measured: Measurements, plan: DotPlan) -> DotFigure:
+    """The figure with the observations of its plan; without series if there are none."""
+    series = (_dots(measured, line, plan) for line in plan.lines)
+    found = tuple(dots for dots in series if dots.x)
+    return DotFigure(plan.name, plan.title, plan.x_title, plan.y_title, found, plan.logarithmic)
+
+
+def _dots(measured: Measurements, line: Line, plan: DotPlan) -> Dots:
+    rows = measured.tables[plan.table].astype({SEED: str})
+    for column, value in line.place.items():
+        rows = rows[rows[column] == value]
+    return Dots(line.label, tuple(rows[plan.x]), tuple(rows[plan.y]))

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from bridge.errors import UserError
+from experiments.studies import find_study
+from spark.catalogue import METRICS
 from spark.layout import AGENT, METRICS_FOLDER, POINTS, RUNS, SEED, SWEEP_FILE
 from spark.points import METRIC, axes_of, natural_order
+
+if TYPE_CHECKING:
+    from experiments.study import Study, StudyPlace
+    from spark.catalogue import Metric
 
 CONFIG, SPEED = "config", "speed"
 THESIS_AXES = [CONFIG, SPEED]
@@ -20,7 +27,6 @@ THESIS_SPEED, THESIS_CONFIG = "8", "C16"
 MFT, AODV = "mft", "aodv"
 """What the thesis' sweep calls the two protocols that it compares."""
 MOVING, BROKERS, SUBSCRIPTIONS = "moving", "brokers", "subscriptions"
-MIGRATION_COST_AXES = [MOVING, BROKERS, SUBSCRIPTIONS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +36,30 @@ class Measurements:
     runs: pd.DataFrame
     points: pd.DataFrame
     sweep: dict[str, Any] = field(default_factory=dict)
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    """Those of the study: agent, axes and seed, then numbers, a row an observation."""
+    belongs_to: StudyPlace | None = None
+    """None: to whatever study of ours has a sweep like this one."""
 
     @property
     def axes(self) -> list[str]:
         """The names of the axes, in the sweep's order."""
         return axes_of(self.runs)
+
+    @property
+    def study(self) -> StudyPlace | None:
+        """The study and its sweep; None for a sweep of no study."""
+        return self.belongs_to or find_study({"axes": self.axes, **self.sweep})
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """All that can be measured: those of the catalogue, then the study's own."""
+        place = self.study
+        return METRICS if place is None else (*METRICS, *place[1].extra.catalogue)
+
+    def title(self, metric: str) -> str:
+        """What axes call a metric."""
+        return {known.column: known.title for known in self.metrics}[metric]
 
     @property
     def agents(self) -> list[str]:
@@ -66,25 +91,32 @@ class Measurements:
         """Whether the sweep has the axes of the thesis' evaluation, and so can have its figures."""
         return self.axes == THESIS_AXES
 
-    def is_migration_cost(self) -> bool:
-        """Whether the sweep has the axes of the comparison of migrations, and so can have its figures."""
-        return self.axes == MIGRATION_COST_AXES
+
+def read_measurements(results: Path, own: Study | None = None) -> Measurements:
+    """Reads what `roambus aggregate` wrote; raises UserError if it is not there or damaged.
+
+    `own` is the study that the results are of, if it is none of ours.
+    """
+    runs, points = (_read_table(results, name) for name in (RUNS, POINTS))
+    sweep = read_description(results)
+    place = find_study({"axes": axes_of(runs), **sweep}, results.name, own)
+    extra = place[1].extra.tables if place else ()
+    return Measurements(runs, points, sweep, {table.name: _read_table(results, table.name) for table in extra}, place)
 
 
-def read_measurements(results: Path) -> Measurements:
-    """Reads what `roambus aggregate` wrote; raises UserError if it is not there or damaged."""
-    tables = [results / METRICS_FOLDER / f"{name}.parquet" for name in (RUNS, POINTS)]
-    for table in tables:
-        if not table.is_file():
-            raise UserError(f"{table} is not there: run `roambus aggregate {results}` first")
+def _read_table(results: Path, name: str) -> pd.DataFrame:
+    file = results / METRICS_FOLDER / f"{name}.parquet"
+    if not file.is_file():
+        raise UserError(f"{file} is not there: run `roambus aggregate {results}` first")
     try:
-        runs, points = (pd.read_parquet(table) for table in tables)
+        return pd.read_parquet(file)
     except (OSError, ValueError) as error:
-        raise UserError(f"{tables[0].parent}: damaged ({error}): run `roambus aggregate {results}` again") from None
-    return Measurements(runs, points, _read_sweep(results / SWEEP_FILE))
+        raise UserError(f"{file.parent}: damaged ({error}): run `roambus aggregate {results}` again") from None
 
 
-def _read_sweep(file: Path) -> dict[str, Any]:
+def read_description(results: Path) -> dict[str, Any]:
+    """The results' `sweep.json`; empty if there is none. Raises UserError."""
+    file = results / SWEEP_FILE
     if not file.is_file():
         return {}
     try:

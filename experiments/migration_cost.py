@@ -1,13 +1,14 @@
-"""Figures and table of what migrations cost, over network size and over subscriptions (`migration_cost.toml`)."""
+"""What migrations cost, over network size and over subscriptions (`migration_cost.toml`): figures and a table."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from experiments.figure_plan import Plan, agent_lines, agent_name, cut, slug
 from experiments.markdown import markdown_table
 from experiments.measurements import BROKERS, MOVING, SUBSCRIPTIONS, Measurements
+from experiments.study import Study, StudySweep
 from experiments.summary import format_mean
 from spark import catalogue
 from spark.layout import AGENT
@@ -52,3 +53,22 @@ def _cells(measured: Measurements, metric: str, place: Sequence[str]) -> Iterato
     for agent in measured.agents:
         point = measured.point(metric, **where, **{AGENT: agent})
         yield "".join(format_mean(*pair) for pair in zip(point[MEAN], point[HALF_WIDTH], strict=True))
+
+
+def _tables(measured: Measurements) -> Mapping[str, str]:
+    return {TABLE_FILE: migration_table(measured)}
+
+
+STUDY = Study(
+    name="migration-cost",
+    source="the thesis",
+    sweeps=(
+        StudySweep(
+            "migration_cost",
+            migration_plans,
+            tables=_tables,
+            quick={"brokers": "4,8", "subscriptions": "1,2"},
+            quick_seeds=3,
+        ),
+    ),
+)

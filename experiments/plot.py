@@ -78,7 +78,37 @@ class Figure:
         return f"means of {seeds} seeds with 95 % intervals"
 
 
-def draw(figure: Figure, folder: Path) -> list[Path]:
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """Single observations: as many x as y."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DotFigure:
+    """What a picture of single observations shows; both axes are numbers."""
+
+    name: str
+    title: str
+    x_title: str
+    y_title: str
+    series: tuple[Dots, ...]
+    logarithmic: bool = False
+
+    @property
+    def intervals(self) -> str:
+        """There are none."""
+        return f"{sum(len(dots.x) for dots in self.series):,} single observations"
+
+
+Drawn = Figure | DotFigure
+"""Whatever can be drawn."""
+
+
+def draw(figure: Drawn, folder: Path) -> list[Path]:
     """Writes FOLDER/name.png and FOLDER/name.svg; raises OSError."""
     with mpl.rc_context(_STYLE):
         picture = matplotlib.figure.Figure(figsize=_SIZE_INCHES, layout="constrained")
@@ -86,7 +116,7 @@ def draw(figure: Figure, folder: Path) -> list[Path]:
         return [_save(picture, folder / f"{figure.name}.{kind}", metadata) for kind, metadata in _METADATA.items()]
 
 
-def draw_panels(figures: Sequence[Figure], file: Path) -> None:
+def draw_panels(figures: Sequence[Drawn], file: Path) -> None:
     """Writes one picture, `file` with the suffix .png or .svg, with two figures a row; raises OSError."""
     columns = min(_PANEL_COLUMNS, len(figures))
     rows = math.ceil(len(figures) / columns)
@@ -104,18 +134,33 @@ def _save(picture: matplotlib.figure.Figure, path: Path, metadata: dict[str, Non
     return path
 
 
-def _plot(figure: Figure, axes: Axes) -> None:
+def _plot(figure: Drawn, axes: Axes) -> None:
+    if isinstance(figure, Figure):
+        _plot_lines(figure, axes)
+    else:
+        _plot_dots(figure, axes)
+    axes.set_xlabel(figure.x_title)
+    axes.set_ylabel(figure.y_title + (", logarithmic" if figure.logarithmic else ""))
+    axes.set_title(f"{figure.title}\n{figure.intervals}", loc="left")
+    if any(series.label for series in figure.series):
+        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+
+
+def _plot_lines(figure: Figure, axes: Axes) -> None:
     places = _places(figure.x_values)
     for index, series in enumerate(figure.series):
         shift = (index - (len(figure.series) - 1) / 2) * _DODGE * _spacing(list(places.values()))
         _plot_series(series, [places[x] + shift for x in series.x], index, axes)
     _scale(figure, axes)
     axes.set_xticks(list(places.values()), list(places))
-    axes.set_xlabel(figure.x_title)
-    axes.set_ylabel(figure.y_title + (", logarithmic" if figure.logarithmic else ""))
-    axes.set_title(f"{figure.title}\n{figure.intervals}", loc="left")
-    if any(series.label for series in figure.series):
-        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+
+
+def _plot_dots(figure: DotFigure, axes: Axes) -> None:
+    for index, dots in enumerate(figure.series):
+        colour, marker = _COLOURS[index % len(_COLOURS)], _MARKERS[index % len(_MARKERS)]
+        axes.plot(dots.x, dots.y, linestyle="", color=colour, marker=marker, markersize=3, label=dots.label or None)
+    if figure.logarithmic:
+        axes.set_yscale("log")
 
 
 def _plot_series(series: Series, places: Sequence[float], index: int, axes: Axes) -> None:

@@ -1,9 +1,10 @@
-"""Writes a sweep's report: one HTML file that needs nothing else, with figures, claims and numbers."""
+"""Writes the report of a sweep or study: one HTML file that needs nothing else, with figures, claims and numbers."""
 
 from __future__ import annotations
 
 import base64
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,15 +16,18 @@ from experiments.claim import Claim
 from experiments.claims import check_claims
 from experiments.evidence import Verdict
 from experiments.figure_plan import agent_name
-from experiments.figures import draw_figures, plan_figures
-from experiments.measurements import Measurements, read_measurements
-from experiments.plot import Figure
-from experiments.summary import commands, facts, metrics_table, sent_table
-from spark import catalogue
+from experiments.figures import all_figures, draw_figures
+from experiments.measurements import Measurements
+from experiments.plot import Drawn
+from experiments.studies import MODULES
+from experiments.study import Study
+from experiments.study_results import StudyResults, read_results
+from experiments.summary import Table, commands, facts, metrics_table, sent_table
 from spark.layout import FIGURES_FOLDER, REPORT_FILE
 from spark.tables import replace_file
 
 _TEMPLATE = Path(__file__).with_name("report.html.j2")
+_METRICS = "Metrics of every point"
 _MARKS = {
     Verdict.HOLDS: "✓",
     Verdict.DOES_NOT_HOLD: "✗",
@@ -42,13 +46,24 @@ class Picture:
     caption: str
 
 
-def write_report(results: Path) -> Path:
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What a report says of one sweep; `name` is empty if it is the only one."""
+
+    name: str
+    facts: list[tuple[str, str]]
+    tables: dict[str, Table]
+    commands: list[str]
+
+
+def write_report(results: Path, own: Study | None = None) -> Path:
     """Writes report.html from the metrics below `results`, drawing the figures if they are not there; returns it.
 
-    Raises UserError if there are no metrics, or nowhere to write.
+    `own` is the study that the results are of, if it is none of ours. Raises UserError if there are no metrics, or
+    nowhere to write.
     """
-    measured = read_measurements(results)
-    page = _render(_content(measured, _pictures(measured, results)))
+    found = read_results(results, own)
+    page = _render(_content(found, _pictures(found, results)))
     report = results / REPORT_FILE
     try:
         replace_file(report, lambda path: path.write_text(page, encoding="utf-8"))
@@ -62,26 +77,35 @@ def _render(content: dict[str, Any]) -> str:
     return environment.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(content)
 
 
-def _content(measured: Measurements, pictures: list[Picture]) -> dict[str, Any]:
-    claims = check_claims(measured)
-    present = metrics_table(measured)
+def _content(found: StudyResults, pictures: list[Picture]) -> dict[str, Any]:
+    claims = [claim for measured in found.sweeps for claim in check_claims(measured)]
+    sections = [_section(measured, alone=len(found.sweeps) == 1) for measured in found.sweeps]
+    headings = {heading for section in sections for heading in section.tables[_METRICS].headings}
+    metrics = {metric.column: metric for measured in found.sweeps for metric in measured.metrics}
     return {
-        "title": _title(measured),
-        "facts": facts(measured),
+        "title": _title(found.sweeps),
+        "sections": sections,
         "claims": claims,
         "marks": _MARKS,
         "tally": _tally(claims),
         "pictures": pictures,
-        "metrics": [metric for metric in catalogue.METRICS if metric.title in present.headings],
-        "tables": {"Metrics of every point": present, "Packets by message type": sent_table(measured)},
-        "commands": commands(measured),
-        "thesis": measured.is_thesis(),
+        "metrics": [metric for metric in metrics.values() if metric.title in headings],
+        "study": found.study,
+        "notes": found.study.notes if found.study else (),
+        "is_ours": found.study is not None and found.study.name in MODULES,
     }
 
 
-def _title(measured: Measurements) -> str:
-    names = " and ".join(agent_name(agent) for agent in measured.agents)
-    return f"{names}, side by side" if len(measured.agents) > 1 else names
+def _section(measured: Measurements, *, alone: bool) -> Section:
+    name = "" if alone or measured.study is None else measured.study[1].name
+    tables = {_METRICS: metrics_table(measured), "Packets by message type": sent_table(measured)}
+    return Section(name, facts(measured), tables, commands(measured))
+
+
+def _title(sweeps: Sequence[Measurements]) -> str:
+    agents = dict.fromkeys(agent for measured in sweeps for agent in measured.agents)
+    names = [agent_name(agent) for agent in agents]
+    return f"{' and '.join(names)}, side by side" if len(names) > 1 else names[0]
 
 
 def _tally(claims: list[Claim]) -> list[tuple[Verdict, int]]:
@@ -90,18 +114,18 @@ def _tally(claims: list[Claim]) -> list[tuple[Verdict, int]]:
     return [(verdict, counts[verdict]) for verdict in Verdict if counts[verdict]]
 
 
-def _pictures(measured: Measurements, results: Path) -> list[Picture]:
-    figures = plan_figures(measured)
+def _pictures(found: StudyResults, results: Path) -> list[Picture]:
+    figures = [figure for measured in found.sweeps for figure in all_figures(measured)]
     if not all(_file(figure, results).is_file() for figure in figures):
-        draw_figures(results)
+        draw_figures(results, found.study)
     return [_picture(figure, _file(figure, results)) for figure in figures]
 
 
-def _file(figure: Figure, results: Path) -> Path:
+def _file(figure: Drawn, results: Path) -> Path:
     return results / FIGURES_FOLDER / f"{figure.name}.svg"
 
 
-def _picture(figure: Figure, file: Path) -> Picture:
+def _picture(figure: Drawn, file: Path) -> Picture:
     data = base64.b64encode(file.read_bytes()).decode("ascii")
     scale = " Logarithmic vertical axis." if figure.logarithmic else ""
     caption = f"{figure.title}; {figure.intervals}.{scale}"

@@ -34,6 +34,17 @@ def seed_table(
     return complete
 
 
+def by_seed(measured: Measurements, metric: str, **place: str) -> pd.Series[float]:
+    """The metric at one place, agent included: one value a seed; raises NotMeasuredError if there is none."""
+    runs = measured.runs
+    for column, value in place.items():
+        runs = runs[runs[column] == value]
+    if metric not in runs or runs[metric].dropna().empty:
+        where = ", ".join(f"{column} {value}" for column, value in place.items())
+        raise NotMeasuredError(f"no run has {metric} at {where}")
+    return runs.set_index(SEED)[metric].astype(float).dropna()
+
+
 def mean_by(table: pd.DataFrame, axis: str) -> pd.DataFrame:
     """A column for each value of the axis: the mean over the other axis."""
     return table.T.groupby(level=axis, sort=False).mean().T

@@ -69,8 +69,8 @@ def runs_there(measured: Measurements) -> str:
 def commands(measured: Measurements) -> list[str]:
     """The commands that run the same sweep again."""
     sweep = measured.sweep
-    # A sweep is called like its template unless its author named it otherwise, which nothing here tells.
-    name = "thesis" if measured.is_thesis() else "SWEEP.toml"
+    # Which file another sweep was read from nothing here tells.
+    name = measured.study[1].file if measured.study else "SWEEP.toml"
     values = {AGENT: measured.agents, **{axis: measured.values(axis) for axis in measured.axes}}
     fixed = {key: [str(value)] for key, value in sweep.get("set", {}).items()}
     settings = [f"--set {key}={','.join(chosen)}" for key, chosen in {**values, **fixed}.items()]
@@ -84,13 +84,13 @@ def commands(measured: Measurements) -> list[str]:
 def metrics_table(measured: Measurements) -> Table:
     """A row a point, a column a metric that was measured anywhere."""
     present = set(measured.points[METRIC])
-    chosen = {metric.column: metric.title for metric in catalogue.METRICS if metric.column in present}
+    chosen = {metric.column: metric.title for metric in measured.metrics if metric.column in present}
     return _table(measured, chosen)
 
 
 def table_of(measured: Measurements, metrics: Sequence[str]) -> Table:
-    """A row a point, a column for each of these metrics of the catalogue."""
-    return _table(measured, {metric: catalogue.TITLES[metric] for metric in metrics})
+    """A row a point, a column for each of these metrics."""
+    return _table(measured, {metric: measured.title(metric) for metric in metrics})
 
 
 def sent_table(measured: Measurements) -> Table:

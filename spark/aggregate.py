@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from bridge.errors import UserError
 from spark.computation import METRICS_SCHEMA, ROWS_A_CORE, batches, compute
+from spark.extra import EXTRA, NOTHING, OBSERVATIONS, Extra, ExtraTable
 from spark.layout import METRICS_FOLDER, POINTS, RUNS, STORE_FOLDER, TRACE_FILE, TRACES
 from spark.metrics import RUN, SENT
-from spark.points import mean_points, name_runs
+from spark.points import mean_points, name_places, name_runs
 from spark.session import spark_session
 from spark.store import Store, missing_from, opened_store
 from spark.tables import write_tables
@@ -33,10 +36,25 @@ class Progress(Protocol):
         """One more run is done; `error` says what is wrong with it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Job:
+    """How to compute: on which master, what beside the catalogue, whether everything, and whom to tell."""
+
+    master: str
+    extra: Extra
+    afresh: bool
+    progress: Progress | None
+
+
 def aggregate(
-    results: Path, master: str = "local[*]", *, afresh: bool = False, progress: Progress | None = None
+    results: Path,
+    master: str = "local[*]",
+    *,
+    extra: Extra = NOTHING,
+    afresh: bool = False,
+    progress: Progress | None = None,
 ) -> list[str]:
-    """Writes `metrics/runs` and `metrics/points` (CSV and Parquet) of the traces below `results`.
+    """Writes `metrics/runs` and `metrics/points` (CSV and Parquet) of the traces below `results`, and `extra`'s tables.
 
     Runs that an earlier aggregation computed are taken from its store unless `afresh`; `master` is Spark's, and every
     executor must reach the traces by the same path. Returns a line for each run that is missing or damaged; all others
@@ -48,28 +66,27 @@ def aggregate(
         raise UserError(_nothing_to_read(results, list(problems.values())))
     folder = results / STORE_FOLDER
     try:
-        with opened_store(folder) as store:
-            problems |= _compute_missing(store, traces, master, afresh, progress)
+        with opened_store(folder, extra.digest()) as store:
+            problems |= _compute_missing(store, traces, Job(master, extra, afresh, progress))
             rows = store.rows_of([trace for trace in traces if trace.file not in problems])
             store.keep_only(rows)
     except OSError as error:
         raise UserError(f"{folder}: {error.strerror or error}: make room or give a folder you can write to") from None
-    _write(results, rows, problems)
+    _write(results, rows, problems, extra)
     return [*(problems[file] for file in files if file in problems), *missing(results, files)]
 
 
-def _compute_missing(
-    store: Store, traces: Sequence[Trace], master: str, afresh: bool, progress: Progress | None
-) -> Problems:
+def _compute_missing(store: Store, traces: Sequence[Trace], job: Job) -> Problems:
     """Adds to the store what it lacks, batch by batch; returns a line for each trace that turns out to be damaged."""
-    if afresh:
+    if job.afresh:
         store.keep_only(store.rows_of([]))
     waiting, problems = missing_from(store.rows_of(traces), traces), Problems()
     if waiting:
-        with spark_session(master) as session, progress.show(len(waiting)) if progress else nullcontext():
+        progress = job.progress
+        with spark_session(job.master) as session, progress.show(len(waiting)) if progress else nullcontext():
             rows = ROWS_A_CORE * session.sparkContext.defaultParallelism
             for batch in batches(waiting, rows):
-                metrics, found = compute(session, batch)
+                metrics, found = compute(session, batch, job.extra)
                 store.add(metrics, batch)
                 problems |= found
                 _tell(progress, batch, found)
@@ -83,11 +100,23 @@ def _tell(progress: Progress | None, batch: Sequence[Trace], problems: Problems)
         progress.finished(Path(trace.run), problems.get(trace.file))
 
 
-def _write(results: Path, rows: pa.Table, problems: Problems) -> None:
+def _write(results: Path, rows: pa.Table, problems: Problems, extra: Extra) -> None:
     if not len(rows):
         raise UserError(_nothing_to_read(results, list(problems.values())))
-    runs = name_runs(_frame(rows))
-    write_tables(results / METRICS_FOLDER, {RUNS: runs, POINTS: mean_points(runs)})
+    frame = _frame(rows)
+    runs = name_runs(frame, [metric.column for metric in extra.catalogue])
+    further = {table.name: _observations(frame, table) for table in extra.tables}
+    write_tables(results / METRICS_FOLDER, {RUNS: runs, POINTS: mean_points(runs), **further})
+
+
+def _observations(frame: pd.DataFrame, table: ExtraTable) -> pd.DataFrame:
+    """Agent, axes and seed of each run, beside each of its observations."""
+    width = len(table.columns)
+    lists = frame[OBSERVATIONS].map(lambda tables: tables.get(table.name, ()))
+    numbers = np.array([number for one in lists for number in one], dtype=float).reshape(-1, width)
+    owners = frame.index.repeat([len(one) // width for one in lists])
+    places = name_places(frame.index, table.columns).loc[owners].reset_index(drop=True)
+    return pd.concat([places, pd.DataFrame(numbers, columns=list(table.columns))], axis=1)
 
 
 def _nothing_to_read(results: Path, damaged: Sequence[str]) -> str:
@@ -105,11 +134,12 @@ def compute_metrics(files: Sequence[Path], master: str = "local[*]") -> pd.DataF
         metrics, problems = compute(session, [read_footer(file) for file in files])
     for problem in problems.values():
         raise UserError(problem)
-    return _frame(metrics)
+    return _frame(metrics).drop(columns=[EXTRA, OBSERVATIONS])
 
 
 def _frame(rows: pa.Table) -> pd.DataFrame:
     """The same for the same rows, however they came together: in the order of their names."""
     frame: pd.DataFrame = rows.select(METRICS_SCHEMA.names).sort_by(RUN).to_pandas().set_index(RUN)
-    frame[SENT] = frame[SENT].map(dict)
+    for name in (SENT, EXTRA, OBSERVATIONS):
+        frame[name] = frame[name].map(dict)
     return frame

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from bridge.errors import RoambusError
 from spark.catalogue import COUNTS, HOPS_MAX, METRICS, MIGRATION_MESSAGE_MAX_B
+from spark.extra import EXTRA, NOTHING, OBSERVATIONS, Extra, measure_extra
 from spark.metrics import (
     NONSENSE,
     ROWS_READ,
@@ -43,9 +44,11 @@ METRICS_SCHEMA = pa.schema(
         pa.field(RUN, pa.string(), nullable=False),
         *(pa.field(metric.column, _type_of(metric.column)) for metric in METRICS),
         pa.field(SENT, pa.map_(pa.string(), pa.int64())),
+        pa.field(EXTRA, pa.map_(pa.string(), pa.float64())),
+        pa.field(OBSERVATIONS, pa.map_(pa.string(), pa.list_(pa.float64()))),
     ]
 )
-"""A row for each run: its place, its metrics, and the packets sent of each message type."""
+"""A row for each run: its place, its metrics, the packets sent of each message type, and what a study adds."""
 
 
 def batches(traces: Sequence[Trace], rows: int) -> Iterator[list[Trace]]:
@@ -64,34 +67,37 @@ def batches(traces: Sequence[Trace], rows: int) -> Iterator[list[Trace]]:
         yield batch
 
 
-def compute(session: SparkSession, traces: Sequence[Trace]) -> tuple[pa.Table, dict[Path, str]]:
+def compute(session: SparkSession, traces: Sequence[Trace], extra: Extra = NOTHING) -> tuple[pa.Table, dict[Path, str]]:
     """The metrics of these traces (`METRICS_SCHEMA`), and a line for each file that turns out to be damaged.
 
-    Raises RoambusError if Spark fails.
+    Raises RoambusError if Spark fails, UserError if `extra` does.
     """
-    found = _rows(session, traces)
+    found = _rows(session, traces, extra)
     problems = {trace.file: problem for trace in traces if (problem := _problem(trace, found.get(trace.run, {})))}
     sound = [{RUN: trace.run, **_EMPTY, **found.get(trace.run, {})} for trace in traces if trace.file not in problems]
     columns = [{name: row.get(name) for name in METRICS_SCHEMA.names} for row in sound]
     return pa.Table.from_pylist(columns, METRICS_SCHEMA), problems
 
 
-_EMPTY: Row = {**dict.fromkeys(COUNTS, 0), SENT: []}
+_EMPTY: Row = {**dict.fromkeys(COUNTS, 0), SENT: [], EXTRA: [], OBSERVATIONS: []}
 """A trace without any row: it cannot come out of Spark."""
 
 
-def _rows(session: SparkSession, traces: Sequence[Trace]) -> dict[str, Row]:
+def _rows(session: SparkSession, traces: Sequence[Trace], extra: Extra) -> dict[str, Row]:
     """What Spark finds, by run."""
     runs = {trace.file.absolute(): trace.run for trace in traces}
     try:
         opened = _opened(session, list(runs))
         if opened is None:
             return {}
-        numbers, rows = opened[0], _collected(opened[1])
+        numbers = opened[0]
+        # First: if a file vanishes meanwhile, the readings that count rows notice.
+        measured = measure_extra(opened[1], extra)
+        rows = _collected(opened[1])
     except PySparkException as error:
         problem = str(error).partition("\n")[0]
         raise RoambusError(f"Spark could not compute the metrics of {len(traces)} traces: {problem}") from error
-    named = ({**row, RUN: runs[numbers[row[RUN]]]} for row in rows if row[RUN] in numbers)
+    named = ({**row, **measured.get(row[RUN], {}), RUN: runs[numbers[row[RUN]]]} for row in rows if row[RUN] in numbers)
     return {row[RUN]: {**row, SENT: row[SENT] or []} for row in named}
 
 

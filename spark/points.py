@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from spark import catalogue
+from spark.extra import EXTRA
 from spark.layout import AGENT, SEED
 from spark.metrics import SENT
 
@@ -21,16 +22,26 @@ _RESERVED = {METRIC, MEAN, HALF_WIDTH, N, *(metric.column for metric in catalogu
 _AXIS_PREFIX = "axis_"
 
 
-def name_runs(metrics: pd.DataFrame) -> pd.DataFrame:
-    """One row a run: agent, axes and seed, then the metrics, then a column for each message type sent.
+def name_runs(metrics: pd.DataFrame, extra: Sequence[str] = ()) -> pd.DataFrame:
+    """One row a run: agent, axes and seed, then the metrics, those of a study (`extra`), and the message types sent.
 
     `metrics` is what `spark.aggregate.compute_metrics` gives.
     """
-    places = pd.DataFrame([_levels(str(run)) for run in metrics.index], index=metrics.index)
+    places = name_places(metrics.index, extra)
     known = metrics[[metric.column for metric in catalogue.METRICS]]
-    table = pd.concat([places, known, _sent_columns(metrics)], axis=1)
+    table = pd.concat([places, known, _extra_columns(metrics, extra), _sent_columns(metrics)], axis=1)
     ordered = table.sort_values(list(places.columns), key=lambda column: column.map(natural_order))
     return ordered.reset_index(drop=True)
+
+
+def name_places(runs: pd.Index[str], reserved: Sequence[str] = ()) -> pd.DataFrame:
+    """Agent, axes and seed of each run; no axis is called like a metric or like what is `reserved`."""
+    return pd.DataFrame([_levels(str(run), {*_RESERVED, *reserved}) for run in runs], index=runs)
+
+
+def _extra_columns(metrics: pd.DataFrame, extra: Sequence[str]) -> pd.DataFrame:
+    """NaN where a run has nothing to measure."""
+    return pd.DataFrame([dict(row) for row in metrics.get(EXTRA, ())], index=metrics.index, columns=list(extra))
 
 
 def _sent_columns(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -39,10 +50,10 @@ def _sent_columns(metrics: pd.DataFrame) -> pd.DataFrame:
     return table[sorted(table.columns)].fillna(0).astype("int64").add_prefix(catalogue.SENT_PREFIX)
 
 
-def _levels(run: str) -> dict[str, str | int]:
+def _levels(run: str, reserved: Collection[str]) -> dict[str, str | int]:
     """The levels of a run's folder in their order; an axis that is called like one of our columns gets a prefix."""
     levels = dict(part.split("=", 1) for part in run.split("/"))
-    named = {f"{_AXIS_PREFIX}{name}" if name in _RESERVED else name: value for name, value in levels.items()}
+    named = {f"{_AXIS_PREFIX}{name}" if name in reserved else name: value for name, value in levels.items()}
     return {**named, SEED: int(named[SEED])}
 
 

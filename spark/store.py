@@ -39,13 +39,16 @@ Stamp = tuple[str, str, int, int]
 
 
 @contextmanager
-def opened_store(folder: Path) -> Iterator[Store]:
-    """The store in this folder, for one process at a time; raises UserError if another one has it, OSError."""
+def opened_store(folder: Path, extra: str = "") -> Iterator[Store]:
+    """The store in this folder, for one process at a time; raises UserError if another one has it, OSError.
+
+    `extra` is the digest of what a study measures beside the catalogue.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_DIRECTORY)
     try:
         _lock(descriptor, folder)
-        yield Store(folder, definition())
+        yield Store(folder, definition(extra))
     finally:
         os.close(descriptor)
 
@@ -60,9 +63,9 @@ def _lock(descriptor: int, folder: Path) -> None:
 
 
 @cache
-def definition() -> str:
+def definition(extra: str = "") -> str:
     """A digest of the code that metrics come from: another one, and everything is computed anew."""
-    digest = sha256(pyspark.__version__.encode())
+    digest = sha256(f"{pyspark.__version__}{extra}".encode())
     for file in (*sorted(Path(__file__).parent.glob("*.py")), Path(notes.__file__)):
         digest.update(file.name.encode() + b"\0" + sha256(file.read_bytes()).digest())
     return digest.hexdigest()[:16]

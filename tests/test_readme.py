@@ -23,7 +23,7 @@ STARTS_S = 100.0
 """How long a program that goes on may take to start."""
 
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
-LISTING = re.compile(r"`(\w+\.(?:py|txt))`, is whole")
+LISTING = re.compile(r"`(\w+\.(?:py|txt|toml))`, is whole")
 
 
 def commands(text: str, kind: str = "sh") -> list[str]:
@@ -38,7 +38,7 @@ def test_commands_work(document: Path, tmp_path: Path) -> None:
     Blocks marked as `shell` hold commands that go on until they are ended, each in a terminal of its own.
     """
     text = document.read_text()
-    listings = [content for language, content in BLOCK.findall(text) if language in {"python", "text"}]
+    listings = [content for language, content in BLOCK.findall(text) if language in {"python", "text", "toml"}]
     for name, content in zip(LISTING.findall(text), listings, strict=True):
         (tmp_path / name).write_text(content)
     with going_on(commands(text, "shell"), tmp_path):
