@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from python_protocol.notes import DROP, LIST_SEPARATOR, MIGRATE, REPLAY, ROUTE, STORE
+from python_protocol.notes import ANSWER, CACHE, DROP, FORGET, LIST_SEPARATOR, MIGRATE, REPLAY, ROUTE, STORE
 
 __all__ = [
+    "ANSWER",
     "ATTACH",
     "BYTES",
+    "CACHE",
     "CRASH",
     "DELIVER",
     "DETACH",
@@ -19,6 +21,7 @@ __all__ = [
     "DROP",
     "ENERGY",
     "EVENT",
+    "FORGET",
     "FREEZE",
     "HOPS",
     "LIST_SEPARATOR",

@@ -10,14 +10,14 @@ from bridge.transcript.timeline import Slot
 from bridge.transcript.wording import Wording
 from python_protocol.actions import Deliver, Note, Send
 from python_protocol.events import SendFailed
-from python_protocol.notes import ROUTE
+from python_protocol.notes import ANSWER, ROUTE
 from python_protocol.roles import NodeId
 from python_protocol.simtime import MILLISECOND, SimTime
 
 NOTHING = "(nothing)"
 """Below a command that nothing follows."""
 
-ALWAYS_HIDDEN = {ROUTE}
+ALWAYS_HIDDEN = {ROUTE, ANSWER}
 """For the metrics only."""
 
 Outputs = dict[int, list[str]]

@@ -12,7 +12,7 @@ from python_protocol.actions import Deliver, Note, Send
 from python_protocol.events import SendFailed
 from python_protocol.filters import Filter, Notification
 from python_protocol.names import NOBODY, Names
-from python_protocol.notes import DROP, MIGRATE, REPLAY, STORE
+from python_protocol.notes import CACHE, DROP, FORGET, MIGRATE, REPLAY, STORE
 from python_protocol.roles import BROADCAST, NodeId
 
 
@@ -60,6 +60,8 @@ class Wording:
             STORE: lambda node, note: f"{node} stores {self._subject(note)} for {names.subscriber(note.peer)}",
             REPLAY: lambda node, note: f"{node} replays {self._subject(note)} for {names.subscriber(note.peer)}",
             DROP: lambda node, note: f"{node} drops {self._subject(note)} ({note.detail})",
+            CACHE: lambda node, note: f"{node} caches {self._subject(note)}",
+            FORGET: lambda node, note: f"{node} forgets {self._subject(note)} ({note.detail})",
             MIGRATE: self._migrate,
         }
 

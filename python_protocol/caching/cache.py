@@ -1,0 +1,114 @@
+"""The cache of a broker: k messages, of which some are kept for clients in movement (001, sections 3.2 and 4).
+
+A message that is kept for somebody is in the *emergency cache*, any other in the ordinary one. The two share the room:
+the emergency cache takes it from the ordinary one while clients move, and gives it back as they return.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from python_protocol.actions import Note
+from python_protocol.caching.policies import Fifo
+from python_protocol.filters import Notification, NotificationId
+from python_protocol.listing import Listing
+from python_protocol.names import NOBODY, Names, listed
+from python_protocol.notes import CACHE, DROP, FORGET, STORE
+from python_protocol.roles import NodeId
+
+EVICTED, UNWANTED = "evicted", "unsubscribed"
+"""Why a message leaves the cache: for another one, or because no client here wants it any more."""
+EMERGENCY_FULL = "emergency cache full"
+"""Why it is lost to a client in movement."""
+
+
+class Cache:
+    """Up to `size` messages, each once, in the order of a policy."""
+
+    def __init__(self, size: int, policy: Fifo) -> None:
+        self._size = size
+        self._policy = policy
+        self._messages: dict[NotificationId, Notification] = {}
+        self._holders: dict[NotificationId, dict[NodeId, None]] = {}
+        """For whom each message of the emergency cache is kept."""
+
+    def __iter__(self) -> Iterator[Notification]:
+        """Who is to go first comes first."""
+        return map(self._messages.__getitem__, self._policy)
+
+    def __contains__(self, one: NotificationId) -> bool:
+        return one in self._messages
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    def put(self, message: Notification, holders: Collection[NodeId] = ()) -> list[Note]:
+        """Caches a message, and keeps it for those in movement who want it; tells the trace what that does.
+
+        Into a full cache comes what is kept for somebody: for it the first ordinary message goes, and if there is none,
+        the first of all. What is kept for nobody replaces ordinary messages only.
+        """
+        notes = [] if message.id in self else self._admit(message, is_kept=bool(holders))
+        if message.id not in self:
+            return [*notes, *(_lost(message.id, client) for client in holders)]
+        return [*notes, *self._hold(message.id, holders)]
+
+    def use(self, one: NotificationId) -> None:
+        """A message answers a request."""
+        self._policy.use(one)
+
+    def release(self, client: NodeId) -> list[Notification]:
+        """A client is back: what was kept for it becomes ordinary, unless it is kept for others too."""
+        kept = [message for message in self if client in self._holders.get(message.id, ())]
+        for message in kept:
+            del self._holders[message.id][client]
+            if not self._holders[message.id]:
+                del self._holders[message.id]
+        return kept
+
+    def forget(self, one: NotificationId) -> list[Note]:
+        """No client wants a message any more; what is kept for somebody stays."""
+        return [] if one in self._holders else self._remove(one, UNWANTED)
+
+    def listing(self, names: Names) -> Listing:
+        """The messages, and for whom those of the emergency cache are kept."""
+        rows = ((names.notification(one), self._describe_holders(one, names)) for one in self)
+        return Listing(("Message", "Kept for"), tuple(rows))
+
+    def _describe_holders(self, message: Notification, names: Names) -> str:
+        holders = self._holders.get(message.id)
+        return listed(map(names.subscriber, holders)) if holders else NOBODY
+
+    def _admit(self, message: Notification, *, is_kept: bool) -> list[Note]:
+        notes: list[Note] = []
+        if len(self) >= self._size:
+            victim = self._victim(is_kept=is_kept)
+            if victim is None:
+                return []
+            notes += self._evict(victim)
+        self._messages[message.id] = message
+        self._policy.add(message.id)
+        return [*notes, Note(CACHE, notification_id=str(message.id))]
+
+    def _victim(self, *, is_kept: bool) -> NotificationId | None:
+        ordinary = next((one for one in self._policy if one not in self._holders), None)
+        return next(iter(self._policy), None) if ordinary is None and is_kept else ordinary
+
+    def _evict(self, victim: NotificationId) -> list[Note]:
+        lost = [_lost(victim, client) for client in self._holders.pop(victim, ())]
+        return [*lost, *self._remove(victim, EVICTED)]
+
+    def _remove(self, one: NotificationId, reason: str) -> list[Note]:
+        del self._messages[one]
+        self._policy.remove(one)
+        return [Note(FORGET, notification_id=str(one), detail=reason)]
+
+    def _hold(self, one: NotificationId, holders: Collection[NodeId]) -> list[Note]:
+        new = [client for client in holders if client not in self._holders.get(one, ())]
+        if new:
+            self._holders.setdefault(one, {}).update(dict.fromkeys(new))
+        return [Note(STORE, notification_id=str(one), peer=client) for client in new]
+
+
+def _lost(one: NotificationId, client: NodeId) -> Note:
+    return Note(DROP, notification_id=str(one), peer=client, detail=EMERGENCY_FULL)
