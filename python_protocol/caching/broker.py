@@ -4,8 +4,9 @@ Where the text leaves something open:
 
 - *A REQUEST goes to the neighbours of whose subscriptions one may have a message in common with it* ("subscriptions
   matching the requested filter").
-- *A RESPONSE that passes is cached like a publication*, where a client wants it: in figure 3 broker 5 has the black
-  message "after the reception of the response".
+- *A RESPONSE that passes is cached*, where a client wants the message: in figure 3 broker 5 has the black message "after
+  the reception of the response". But it is kept only for whom it is: other clients in movement have had the message,
+  when it was published.
 - *Messages kept for a client answer other requests, too*: they are in the cache.
 - *In a cache full of what is kept, the first of the policy's order goes* for what is to be kept next, and is lost to
   those it was kept for; what is to be kept for nobody is not cached.
@@ -118,12 +119,10 @@ class Broker(ForgetfulBroker):
         for interface in interfaces:
             if interface not in self._moving and not self.is_way_back(interface, sender):
                 actions.append(self.send_pub(message, interface))
-        return [*actions, *self._cache(message.notification)]
-
-    def _cache(self, message: Notification) -> list[Note]:
-        """For the clients here that want it; for those in movement it is kept."""
-        wanting = self._clients_wanting(message)
-        return self.cache.put(message, [one for one in wanting if one in self._moving]) if wanting else []
+        wanting = self._clients_wanting(message.notification)
+        if wanting:
+            actions += self.cache.put(message.notification, [one for one in wanting if one in self._moving])
+        return actions
 
     def _clients_wanting(self, message: Notification) -> list[NodeId]:
         return [one for one in self.table.matching(message) if self.is_client(one)]
@@ -196,7 +195,7 @@ class Broker(ForgetfulBroker):
         message, interface = response.notification, route[0]
         if self._is_duplicate(response):
             return [Note(DROP, notification_id=str(message.id), peer=route[-1], detail=DUPLICATE)]
-        cached = self._cache(message)
+        cached = self.cache.put(message) if self._clients_wanting(message) else []
         if not self.reaches(interface):
             return [*cached, *self._keep_or_drop(interface, message)]
         hops = self.radio_hops(response.hops, interface)

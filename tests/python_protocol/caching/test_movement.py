@@ -1,0 +1,77 @@
+"""What clients that leave and come back get (001, section 4): all of it once, as far as there is room to keep it."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.python_protocol.caching.scenes import Scene, delivered, evicted, scenes
+from tests.support.runs import of
+
+POLICIES = st.sampled_from(["fifo-regeneration", "fifo", "lifo"])
+
+
+@given(scenes(crossing=True))
+@settings(max_examples=60)
+def test_with_room_everything_comes_exactly_once(scene: Scene) -> None:
+    """Whatever is under way when a client leaves and comes back."""
+    rows = scene.run({"cache_size": "100"})
+    assert delivered(rows) == dict.fromkeys(scene.expected(), 1)
+    assert evicted(rows) == set()
+
+
+@given(scenes(crossing=False))
+@settings(max_examples=25)
+def test_with_quiet_between_no_mend_is_needed(scene: Scene) -> None:
+    """A client need not remember what it has received."""
+    rows = scene.run({"cache_size": "100", "deliver_once": "false"})
+    assert delivered(rows) == dict.fromkeys(scene.expected(), 1)
+
+
+@given(scenes(crossing=True), st.integers(0, 3), POLICIES)
+@settings(max_examples=60)
+def test_with_too_little_room_exactly_what_is_evicted_is_lost(scene: Scene, size: int, policy: str) -> None:
+    """And counted: a message that was on its way to where a client came back is not lost by being evicted."""
+    rows = scene.run({"cache_size": str(size), "policy": policy})
+    got = delivered(rows)
+    assert set(got.values()) <= {1}
+    assert scene.expected() - got.keys() == evicted(rows) - got.keys()
+
+
+@given(scenes(crossing=False), st.integers(0, 3), POLICIES)
+@settings(max_examples=25)
+def test_with_quiet_between_every_eviction_is_a_loss(scene: Scene, size: int, policy: str) -> None:
+    """The count is exact."""
+    rows = scene.run({"cache_size": str(size), "policy": policy})
+    assert scene.expected() - delivered(rows).keys() == evicted(rows)
+
+
+@given(scenes(crossing=True), st.integers(0, 3))
+@settings(max_examples=20)
+def test_no_cache_ever_holds_more_than_its_size(scene: Scene, size: int) -> None:
+    """Ordinary and emergency cache together; what comes in and goes out is all in the trace."""
+    held: dict[int, set[str]] = {}
+    for row in scene.run({"cache_size": str(size)}):
+        own = held.setdefault(row["node"], set())
+        if row["event"] == "cache":
+            assert row["notification_id"] not in own
+            own.add(row["notification_id"])
+            assert len(own) <= size
+        elif row["event"] == "forget":
+            own.remove(row["notification_id"])
+
+
+@given(scenes(crossing=False))
+@settings(max_examples=15)
+def test_without_support_what_is_published_meanwhile_is_lost(scene: Scene) -> None:
+    """Figure 5, left: the client gets what is published while it is there."""
+    rows = scene.run({"mobility_support": "false"})
+    away: set[int] = set()
+    missed = set()
+    for row in rows:
+        if row["event"] in ("detach", "attach"):
+            (away.add if row["event"] == "detach" else away.discard)(row["node"])
+        elif row["event"] == "publish":
+            missed |= {(row["notification_id"], node) for node in map(int, row["detail"].split()) if node in away}
+    assert scene.expected() - delivered(rows).keys() == missed
+    assert of(rows, "store") == []
