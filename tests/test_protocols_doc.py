@@ -83,6 +83,7 @@ EXAMPLES: dict[str, Any] = {
     "tuple[NodeId, ...]": (1, 2),
     "tuple[Filter, ...]": (FILTER, FILTER),
     "tuple[Notification, ...]": (NOTIFICATION, NOTIFICATION),
+    "tuple[NotificationId, ...]": (NotificationId(9, 1), NotificationId(9, 2)),
     "tuple[Entry, ...]": (Entry(FILTER, 1, 1), Entry(FILTER, 1, 2)),
     "tuple[Unreachable, ...]": (Unreachable(1, 1), Unreachable(2, 1)),
     "tuple[Known, ...]": (Known(1, 1, 1),),

@@ -16,6 +16,9 @@ SCENARIOS = Path(__file__).parent / "scenarios"
 
 
 OPTIONS = (
+    "caching_deliver_once",
+    "caching_drop_by_request",
+    "caching_spare_kept",
     "first_approach_pass_back",
     "first_approach_follow_table",
     "first_approach_sub_redirects",
@@ -34,6 +37,7 @@ TWINS = [
     ("figure_1d", "figure_1d_connected_only_off"),
     ("first_approach_phantom", "mft_no_phantom"),
     ("first_approach_there_and_back", "mft_there_and_back"),
+    *(("caching_figure_3_both", f"caching_figure_3_{name}") for name in ("reactive", "proactive", "none")),
     *((f"{name}_off", f"{name}_on") for name in OPTIONS),
 ]
 """Transcripts of the same network and commands, with another agent or parameter."""

@@ -4,9 +4,9 @@ Where the text leaves something open:
 
 - *A REQUEST goes to the neighbours of whose subscriptions one may have a message in common with it* ("subscriptions
   matching the requested filter").
-- *A RESPONSE that passes is cached*, where a client wants the message: in figure 3 broker 5 has the black message "after
-  the reception of the response". But it is kept only for whom it is: other clients in movement have had the message,
-  when it was published.
+- *A RESPONSE that passes is cached*, where a client wants the message: in figure 3 broker 5 has the black message
+  "after the reception of the response". But it is kept only for whom it is: other clients in movement have had the
+  message when it was published.
 - *Messages kept for a client answer other requests, too*: they are in the cache.
 - *In a cache full of what is kept, the first of the policy's order goes* for what is to be kept next, and is lost to
   those it was kept for; what is to be kept for nobody is not cached.
@@ -52,7 +52,7 @@ class Broker(ForgetfulBroker):
         self.cache = Cache(parameters.cache_size, POLICIES[parameters.policy]())
         self._moving: dict[NodeId, None] = {}
         self._passed = Passed(parameters.remembered)
-        self._settings = parameters
+        self._parameters = parameters
         self._handlers = {
             Sub: self._receive_sub,
             Uns: self._receive_uns,
@@ -144,7 +144,7 @@ class Broker(ForgetfulBroker):
             return self._pass_on(sender, request)
         found = self._search(request)
         answered = request.answered
-        if self._settings.proactive:
+        if self._parameters.proactive:
             answered = (*answered, *(message.id for message in found))
         responses = [action for one in found for action in self._respond(sender, one, request)]
         return [*responses, *self._pass_on(sender, replace(request, answered=answered))]
@@ -203,12 +203,12 @@ class Broker(ForgetfulBroker):
 
     def _is_duplicate(self, response: Response) -> bool:
         """Whether the reactive mechanism drops it: only brokers with a client that wants the message do."""
-        message, settings = response.notification, self._settings
-        if not settings.reactive or not self._clients_wanting(message):
+        message, parameters = response.notification, self._parameters
+        if not parameters.reactive or not self._clients_wanting(message):
             return False
-        if response.kept and settings.spare_kept:
+        if response.kept and parameters.spare_kept:
             return False
-        if settings.drop_by_request and not response.kept:
+        if parameters.drop_by_request and not response.kept:
             return not self._passed.add(response.route[-1], response.number, message.id)
         return message.id in self.cache
 

@@ -35,7 +35,7 @@ class Client(FaithfulClient):
     def __init__(self, node: NodeId, parameters: CachingParameters) -> None:
         """See `brokers.client.Client`."""
         super().__init__(node, parameters)
-        self._settings = parameters
+        self._parameters = parameters
         self._near: NodeId | None = None
         self._is_away = False
         self._left: NodeId | None = None
@@ -96,7 +96,7 @@ class Client(FaithfulClient):
 
     def _take(self, message: Notification, hops: int) -> list[Action]:
         actions = self._deliver(message, hops)
-        if not self._settings.deliver_once or not isinstance(actions[0], Deliver) or self._received.add(message.id):
+        if not self._parameters.deliver_once or not isinstance(actions[0], Deliver) or self._received.add(message.id):
             return actions
         return [Note(DROP, notification_id=str(message.id), detail="received already")]
 
@@ -115,7 +115,7 @@ class Client(FaithfulClient):
 
     def _say_goodbye(self) -> list[Action]:
         """Keeps in mind where it was, and with what filters."""
-        if not self._settings.mobility_support:
+        if not self._parameters.mobility_support:
             return [action for one in self.filters for action in self._tell_broker(self._unsubscription, one)]
         if not self.filters:
             return []
@@ -133,7 +133,7 @@ class Client(FaithfulClient):
     def _ask(self, filters: Iterable[Filter]) -> list[Action]:
         """For old messages, if it wants any (section 3.2)."""
         asked = tuple(filters)
-        return self._request(asked) if asked and self._settings.request_old else []
+        return self._request(asked) if asked and self._parameters.request_old else []
 
     def _request(
         self, filters: tuple[Filter, ...], client: NodeId | None = None, broker: NodeId | None = None

@@ -6,6 +6,7 @@ import pytest
 
 from bridge.scenario import Publications, Subscription, Workload
 from python_protocol.agent import Agent
+from python_protocol.caching import Caching
 from python_protocol.filters import Filter
 from python_protocol.first_approach import FirstApproach
 from python_protocol.mft import MftPubSub
@@ -19,7 +20,7 @@ from tests.support.trees import run_on_tree
 
 P, S, B = Role.PUBLISHER, Role.SUBSCRIBER, Role.BROKER
 BINARY = {1: 0, 2: 0, 3: 1, 4: 1, 5: 2, 6: 2}
-AGENTS = [Simple, Phoenix, FirstApproach, MftPubSub, Resubscribing]
+AGENTS = [Simple, Phoenix, FirstApproach, MftPubSub, Resubscribing, Caching]
 WORKLOAD = Workload(
     tuple(Subscription(node, SECOND, Filter()) for node in (0, 3, 5, 7, 8)),
     tuple(Publications(node, 2 * SECOND, 5 * SECOND, SECOND, (("topic", "n"),), 20) for node in (0, 7, 8)),

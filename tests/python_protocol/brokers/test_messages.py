@@ -1,4 +1,4 @@
-"""The messages of Simple Routing, Phoenix and the first approach: sizes on the air and round trips."""
+"""The messages of Simple Routing, Phoenix, the first approach and caching: sizes on the air and round trips."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from python_protocol.brokers import messages as family
 from python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
 from python_protocol.brokers.messages import Filters
 from python_protocol.brokers.routing import Entry
+from python_protocol.caching import Caching
+from python_protocol.caching import messages as caching
 from python_protocol.codec import DecodeError, Message
 from python_protocol.filters import Filter, Notification, NotificationId
 from python_protocol.first_approach import FirstApproach
@@ -32,6 +34,8 @@ from tests.python_protocol.brokers.strategies import (
 
 stamps = st.builds(Stamp, bytes_2, counters)
 addressees = st.lists(nodes, max_size=5).map(tuple)
+somebody = st.none() | nodes
+identifiers = st.lists(st.builds(NotificationId, nodes, counters), max_size=3).map(tuple)
 entries = st.lists(st.builds(Entry, filters, nodes, nodes), max_size=5).map(tuple)
 ByType = dict[type[Message], st.SearchStrategy[Message]]
 by_agent: dict[type[BrokerAgent], ByType] = {
@@ -58,6 +62,13 @@ by_agent: dict[type[BrokerAgent], ByType] = {
         first.Bmig: st.builds(first.Bmig, addressees, nodes),
         first.Btab: st.builds(first.Btab, entries),
         first.Fmig: st.builds(first.Fmig),
+    },
+    Caching: {
+        simple.Sub: st.builds(simple.Sub, filters),
+        simple.Uns: st.builds(simple.Uns, filters),
+        family.Pub: st.builds(family.Pub, notifications, bytes_1),
+        caching.Request: st.builds(caching.Request, bytes_2, several, addressees, somebody, somebody, identifiers),
+        caching.Response: st.builds(caching.Response, notifications, addressees, bytes_2, st.booleans(), bytes_1),
     },
 }
 agents = pytest.mark.parametrize("agent", by_agent, ids=lambda agent: agent.__name__)
@@ -118,6 +129,9 @@ EMPTY = Notification(NotificationId(1, 2), ())
         (first.Bmig((1, 2, 3), 4), 10),
         (first.Btab((Entry(Filter(), 1, 2), Entry(Filter(), 3, 4))), 13),
         (first.Fmig(), 1),
+        (caching.Request(1, (), (1,), 1), 13),
+        (caching.Request(1, (Filter(),), (1, 2), 2, 3, (EMPTY.id,)), 22),
+        (caching.Response(EMPTY, (1, 2), 1, kept=True, hops=1), 19),
     ],
     ids=str,
 )

@@ -56,7 +56,9 @@ class Scene:
             if isinstance(command, Publication):
                 event = Notification(NotificationId(node, published[node]), command.attributes)
                 published[node] += 1
-                pairs |= {(str(event.id), one) for one, its in self.wanted.items() if any(f.matches(event) for f in its)}
+                pairs |= {
+                    (str(event.id), one) for one, its in self.wanted.items() if any(f.matches(event) for f in its)
+                }
         return pairs
 
 

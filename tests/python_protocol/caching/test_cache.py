@@ -93,7 +93,7 @@ def test_what_is_lost_to_whom_is_told() -> None:
 
 
 def test_a_cache_without_room_loses_at_once() -> None:
-    """k = 0."""
+    """K = 0."""
     made = cache(0)
     assert made.put(message(0)) == []
     assert told(made.put(message(0), [S1])) == [(DROP, "0", S1, EMERGENCY_FULL)]

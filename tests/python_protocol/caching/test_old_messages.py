@@ -46,7 +46,12 @@ class Scene(NamedTuple):
         roles = [*[B] * self.brokers, *[S] * len(clients), P]
         workload = Workload(commands=(*subscriptions, *publications))
         return run_on_tree(
-            Caching, self.parents, roles, workload, parameters={"request_old": "true", **parameters}, time_limit=2 * ASKS
+            Caching,
+            self.parents,
+            roles,
+            workload,
+            parameters={"request_old": "true", **parameters},
+            time_limit=2 * ASKS,
         )
 
     def cached(self, rows: Sequence[Row]) -> set[str]:
