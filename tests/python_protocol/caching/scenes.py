@@ -1,4 +1,4 @@
-"""Random networks in which clients leave and come back while others publish: for whole agents over ideal links of 1 ms."""
+"""Random networks in which clients leave and come back while others publish: whole agents, ideal links of 1 ms."""
 
 from __future__ import annotations
 

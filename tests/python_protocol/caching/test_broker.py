@@ -123,7 +123,7 @@ def test_an_answer_makes_a_message_as_good_as_new() -> None:
 
 
 def test_a_response_goes_on_by_its_route(b1: Broker) -> None:
-    """This broker's identifier is popped off; where a client wants the message it is cached."""
+    """The broker's identifier is popped off; where a client wants the message it is cached."""
     actions = b1.receive(3, Response(event(1), (1, 2, FAR), 7, kept=False, hops=1))
     assert sends(actions) == [(2, Response(event(1), (2, FAR), 7, kept=False, hops=2))]
     assert notes(actions, CACHE) == [("99.0", None)]
@@ -190,7 +190,7 @@ def test_who_is_back_here_stays_subscribed(b1: Broker) -> None:
 
 
 def test_the_request_of_who_was_elsewhere_is_passed_on_only(b1: Broker) -> None:
-    """ "Only one broker responds to the mobile client's request"."""
+    """The text: "only one broker responds to the mobile client's request"."""
     b1.receive(3, Sub(topic(1)))
     published(b1, 1)
     request = Request(2, (topic(1),), (2, FAR), FAR, 9)

@@ -80,7 +80,7 @@ def test_what_is_kept_takes_the_room_of_ordinary_messages() -> None:
 
 
 def test_what_is_lost_to_whom_is_told() -> None:
-    """ "Only if the whole cache is full" does a kept message go, and all for whom it was kept lose it."""
+    """A kept message goes "only if the whole cache is full", and all for whom it was kept lose it."""
     made = cache(1)
     made.put(message(0), [S1, S2])
     assert told(made.put(message(1), [S1])) == [
