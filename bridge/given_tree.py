@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from bridge.scenario import Fault, FaultKind, LinkChange, ParentChange, Scenario
@@ -17,11 +17,13 @@ def check_tree(tree: Sequence[ParentChange], roles: Sequence[Role]) -> None:
     """Raises ValueError for what is no tree of brokers with clients at its brokers; `roles` are those of the nodes."""
     parents: Parents = {}
     for at, together in groupby(tree, key=lambda one: one.at):
+        changed: list[NodeId] = []
         for change in together:
             parents[change.node] = change.parent
             if change.parent is not None and Role.BROKER not in roles[change.parent]:
                 raise ValueError(f"node {change.parent} is no broker, so it cannot be the parent of node {change.node}")
-        for node in parents:
+            changed.append(change.node)
+        for node in changed:  # a new circle leads through a change
             if circle := _circle(node, parents):
                 raise ValueError(f"at {format_time(at)} the parents make a circle: {' '.join(map(str, circle))}")
 
@@ -37,16 +39,21 @@ def _circle(node: NodeId, parents: Parents) -> list[NodeId]:
 def tree_links(tree: Sequence[ParentChange]) -> list[LinkChange]:
     """The edges of the tree, each from when it comes to when it goes; one that only turns over stays."""
     parents: Parents = {}
-    before: set[frozenset[NodeId]] = set()
     changes: list[LinkChange] = []
     for at, together in groupby(tree, key=lambda one: one.at):
-        parents |= {change.node: change.parent for change in together}
-        edges = {frozenset((node, parent)) for node, parent in parents.items() if parent is not None}
+        new = {change.node: change.parent for change in together}
+        before, edges = (_edges(new, places) for places in (parents, parents | new))
+        parents |= new
         for edge in sorted(before ^ edges, key=sorted):
             a, b = sorted(edge)
             changes.append(LinkChange(at, a, b, edge in edges))
-        before = edges
     return changes
+
+
+def _edges(nodes: Iterable[NodeId], parents: Mapping[NodeId, NodeId | None]) -> set[frozenset[NodeId]]:
+    """From some nodes to their parents."""
+    ends = ((node, parents.get(node)) for node in nodes)
+    return {frozenset((node, parent)) for node, parent in ends if parent is not None}
 
 
 def rewirings(scenario: Scenario) -> Iterator[tuple[SimTime, NodeId, Rewired]]:
@@ -56,33 +63,62 @@ def rewirings(scenario: Scenario) -> Iterator[tuple[SimTime, NodeId, Rewired]]:
     """
     if not scenario.tree:
         return
-    brokers = frozenset(node for node, settings in enumerate(scenario.nodes) if Role.BROKER in settings.roles)
-    parents: Parents = dict.fromkeys(range(len(scenario.nodes)))
-    down: set[NodeId] = set()
-    known: dict[NodeId, Rewired] = {}
+    places = _Places(scenario)
     happenings: list[ParentChange | Fault] = [*scenario.tree, *scenario.faults]
     happenings.sort(key=lambda one: one.at)
+    told: Iterable[NodeId] = range(len(scenario.nodes))
     for at, together in groupby(happenings, key=lambda one: one.at):
-        for one in together:
-            _apply(one, parents, down, known)
-        for node in sorted(parents.keys() - down):
-            place = _place(node, parents, down, brokers)
-            if place != known.get(node):
-                known[node] = place
-                yield at, node, place
+        concerned = {node for one in together for node in places.apply(one)}
+        for node, place in places.news(sorted({*told, *concerned})):
+            yield at, node, place
+        told = ()
 
 
-def _apply(happening: ParentChange | Fault, parents: Parents, down: set[NodeId], known: dict[NodeId, Rewired]) -> None:
-    if isinstance(happening, ParentChange):
-        parents[happening.node] = happening.parent
-    elif happening.kind is FaultKind.CRASH:
-        down.add(happening.node)
-        known.pop(happening.node, None)
-    elif happening.kind is FaultKind.RECOVER:
-        down.discard(happening.node)
+class _Places:
+    """Who is whose parent, who is down, and what each node knows of its place."""
 
+    def __init__(self, scenario: Scenario) -> None:
+        nodes = range(len(scenario.nodes))
+        self._brokers = frozenset(node for node in nodes if Role.BROKER in scenario.nodes[node].roles)
+        self._parents: Parents = dict.fromkeys(nodes)
+        self._children: dict[NodeId, set[NodeId]] = {node: set() for node in nodes}
+        self._down: set[NodeId] = set()
+        self._known: dict[NodeId, Rewired] = {}
 
-def _place(node: NodeId, parents: Parents, down: set[NodeId], brokers: frozenset[NodeId]) -> Rewired:
-    parent = parents[node]
-    children = tuple(child for child, its in parents.items() if its == node and child not in down)
-    return Rewired(None if parent in down else parent, children, brokers & frozenset(children))
+    def apply(self, happening: ParentChange | Fault) -> Iterator[NodeId]:
+        """Returns the nodes whose place may be another one now."""
+        node = happening.node
+        yield from self._near(node)
+        if isinstance(happening, ParentChange):
+            self._move(node, happening.parent)
+        elif happening.kind is FaultKind.CRASH:
+            self._down.add(node)
+            self._known.pop(node, None)
+        elif happening.kind is FaultKind.RECOVER:
+            self._down.discard(node)
+        yield from self._near(node)
+
+    def news(self, nodes: Iterable[NodeId]) -> Iterator[tuple[NodeId, Rewired]]:
+        """Those of the nodes that are up, and do not know their place yet."""
+        for node in nodes:
+            if node not in self._down and (place := self._place(node)) != self._known.get(node):
+                self._known[node] = place
+                yield node, place
+
+    def _near(self, node: NodeId) -> Iterator[NodeId]:
+        parent = self._parents[node]
+        yield from (node, *self._children[node])
+        if parent is not None:
+            yield parent
+
+    def _move(self, node: NodeId, parent: NodeId | None) -> None:
+        old = self._parents[node]
+        if old is not None:
+            self._children[old].remove(node)
+        if parent is not None:
+            self._children[parent].add(node)
+        self._parents[node] = parent
+
+    def _place(self, node: NodeId) -> Rewired:
+        parent, children = self._parents[node], tuple(sorted(self._children[node] - self._down))
+        return Rewired(None if parent in self._down else parent, children, self._brokers & frozenset(children))
