@@ -23,9 +23,9 @@ def check_tree(tree: Sequence[ParentChange], roles: Sequence[Role]) -> None:
             if change.parent is not None and Role.BROKER not in roles[change.parent]:
                 raise ValueError(f"node {change.parent} is no broker, so it cannot be the parent of node {change.node}")
             changed.append(change.node)
-        for node in changed:  # a new circle leads through a change
-            if circle := _circle(node, parents):
-                raise ValueError(f"at {format_time(at)} the parents make a circle: {' '.join(map(str, circle))}")
+        if any(_circle(node, parents) for node in changed):  # a new circle leads through a change
+            circle = next(filter(None, (_circle(node, parents) for node in parents)))
+            raise ValueError(f"at {format_time(at)} the parents make a circle: {' '.join(map(str, circle))}")
 
 
 def _circle(node: NodeId, parents: Parents) -> list[NodeId]:
