@@ -1,7 +1,8 @@
 """Renders templates (`*.ini.j2`, Jinja) into plain OMNeT++ ini files. Every variable must be set or have a default.
 
 `seed`, `agent` and `agent_parameters` are set by whoever makes the run; everything else is the template's own.
-Templates can call `range`, `fail(message)` and `migrating_tree` (`experiments.random_tree`), and filter by `quoted`.
+Templates can call `range`, `fail(message)`, `migrating_tree` (`experiments.random_tree`) and `population`
+(`experiments.population`), and filter by `quoted`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from bridge.errors import UserError
 from bridge.ini.values import quote
+from experiments.population import population
 from experiments.random_tree import migrating_tree
 from python_protocol.parameters import unknown
 
@@ -120,7 +122,7 @@ def _environment(folder: Path) -> SandboxedEnvironment:
         finalize=_finalize,
     )
     environment.filters["quoted"] = _quoted
-    environment.globals = {"fail": _fail, "migrating_tree": migrating_tree, "range": range}
+    environment.globals = {"fail": _fail, "migrating_tree": migrating_tree, "population": population, "range": range}
     return environment
 
 

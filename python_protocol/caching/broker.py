@@ -119,16 +119,16 @@ class Broker(ForgetfulBroker):
         for interface in interfaces:
             if interface not in self._moving and not self.is_way_back(interface, sender):
                 actions.append(self.send_pub(message, interface))
-        wanting = self._clients_wanting(message.notification)
-        if wanting:
-            actions += self.cache.put(message.notification, [one for one in wanting if one in self._moving])
+        if self._is_wanted(message.notification):
+            actions += self.cache.put(message.notification, [one for one in interfaces if one in self._moving])
         return actions
 
-    def _clients_wanting(self, message: Notification) -> list[NodeId]:
-        return [one for one in self.table.matching(message) if self.is_client(one)]
+    def _is_wanted(self, message: Notification) -> bool:
+        """Whether a client here has subscribed to it, in movement or not."""
+        return any(map(self.is_client, self.table.wanting(message)))
 
     def _forget_unwanted(self) -> list[Note]:
-        unwanted = [message.id for message in self.cache if not self._clients_wanting(message)]
+        unwanted = [message.id for message in self.cache if not self._is_wanted(message)]
         return [note for one in unwanted for note in self.cache.forget(one)]
 
     # Requests (sections 3.2, 4 and 5)
@@ -195,7 +195,7 @@ class Broker(ForgetfulBroker):
         message, interface = response.notification, route[0]
         if self._is_duplicate(response):
             return [Note(DROP, notification_id=str(message.id), peer=route[-1], detail=DUPLICATE)]
-        cached = self.cache.put(message) if self._clients_wanting(message) else []
+        cached = self.cache.put(message) if self._is_wanted(message) else []
         if not self.reaches(interface):
             return [*cached, *self._keep_or_drop(interface, message)]
         hops = self.radio_hops(response.hops, interface)
@@ -204,7 +204,7 @@ class Broker(ForgetfulBroker):
     def _is_duplicate(self, response: Response) -> bool:
         """Whether the reactive mechanism drops it: only brokers with a client that wants the message do."""
         message, parameters = response.notification, self._parameters
-        if not parameters.reactive or not self._clients_wanting(message):
+        if not parameters.reactive or not self._is_wanted(message):
             return False
         if response.kept and parameters.spare_kept:
             return False

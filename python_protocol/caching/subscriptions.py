@@ -49,14 +49,19 @@ class SubscriptionTable:
 
     def matching(self, notification: Notification) -> list[NodeId]:
         """The different z of each (f, z) with f(e)."""
-        found = (interfaces for wanted, interfaces in self._interfaces.items() if wanted.matches(notification))
-        return list(dict.fromkeys(z for interfaces in found for z in interfaces))
+        return list(dict.fromkeys(self.wanting(notification)))
+
+    def wanting(self, notification: Notification) -> Iterator[NodeId]:
+        """The z of each (f, z) with f(e), one after the other."""
+        for wanted, interfaces in self._interfaces.items():
+            if wanted.matches(notification):
+                yield from interfaces
 
     def overlapping(self, filters: Iterable[Filter]) -> list[NodeId]:
         """The different z of each (f, z) that may have a message in common with one of `filters`."""
         asked = tuple(filters)
-        found = (z for wanted, z in self if any(overlap(wanted, one) for one in asked))
-        return list(dict.fromkeys(found))
+        found = (its for wanted, its in self._interfaces.items() if any(overlap(wanted, one) for one in asked))
+        return list(dict.fromkeys(z for interfaces in found for z in interfaces))
 
     def tell(self, neighbour: NodeId) -> Changes:
         """What a neighbour is to be told now, which it then has been.
