@@ -1,0 +1,184 @@
+"""What the evaluation of caching measures (001, sections 6 and 7), from traces alone: DataFrame in, DataFrame out.
+
+The paper's definitions are in its section 6; how each is read where it leaves something open, the functions say.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
+
+from spark import schema
+from spark.catalogue import Metric
+from spark.extra import Extra, ExtraMetrics, ExtraTable
+from spark.metrics import RUN
+
+ABSORPTION_S = "absorption_time_s"
+STILL_CACHED = "still_cached"
+MESSAGES_OBSERVED = "messages_observed"
+GAIN_PERCENT = "gain_percent"
+RESPONSES_PER_REQUEST = "responses_per_request"
+REQUESTS_ANSWERED = "requests_answered"
+LOST_RATIO = "lost_ratio"
+ABSENCES_OBSERVED = "absences_observed"
+MISSED = "missed"
+CATCH_UP_S = "catch_up_s"
+DELIVERIES = "deliveries"
+"""A table: when the client of figure 5 gets each message."""
+DELIVERED_S, COUNT = "delivered_s", "count"
+
+_EVENT, _TIME_S = F.col(schema.EVENT), F.col(schema.TIME_S)
+_SETTLED, _LATE = 0.2, 0.7
+"""Messages are observed from when the caches have filled, as long as there is time for them to disappear."""
+_IN_TIME_S = 1.0
+"""An absence is observed if it ends so long before the run that what was kept has time to arrive."""
+
+
+def absorption(traces: DataFrame) -> DataFrame:
+    """The time from a message's publication until it is in no cache any more, mean over messages.
+
+    One that no broker cached has 0. One that still is cached when the run ends counts with the time until then, which
+    makes the mean too small; `still_cached` is the share of these.
+    """
+    joined = _messages(traces).join(_ends(traces), RUN)
+    observed = joined.where(F.col("published_s").between(_SETTLED * F.col("end_s"), _LATE * F.col("end_s")))
+    is_gone = F.col("into") == F.col("out_of")
+    until = F.when(is_gone, F.col("last_s")).otherwise(F.col("end_s"))
+    time = F.when(F.col("into") == 0, 0.0).otherwise(until - F.col("published_s"))
+    return observed.groupBy(RUN).agg(
+        _mean(time).alias(ABSORPTION_S),
+        F.avg((~is_gone).cast("int")).alias(STILL_CACHED),
+        F.count("*").alias(MESSAGES_OBSERVED),
+    )
+
+
+def responses(traces: DataFrame) -> DataFrame:
+    """How many responses come to who asks for old messages, over the requests that bring any.
+
+    The paper has one response per request with the dropping of duplicates, and its gain is what there is more without.
+    A request of ours can bring several messages: the gain is of responses over different messages, in per cent.
+    """
+    answers = traces.where(_EVENT == schema.ANSWER)
+    request = [RUN, schema.NODE, schema.DETAIL]
+    copies = answers.groupBy(*request, schema.NOTIFICATION_ID).agg(F.count("*").alias("copies"))
+    found = copies.groupBy(*request).agg(F.sum("copies").alias("came"), F.count("*").alias("messages"))
+    return found.groupBy(RUN).agg(
+        (100 * (F.sum("came") / F.sum("messages") - 1)).alias(GAIN_PERCENT),
+        (F.sum("came") / F.count("*")).alias(RESPONSES_PER_REQUEST),
+        F.count("*").alias(REQUESTS_ANSWERED),
+    )
+
+
+def losses(traces: DataFrame) -> DataFrame:
+    """The share of what was published while a client was away, and never came; mean over absences.
+
+    The paper calls the inverse a lost message ratio, published over delivered; it is drawn as what is lost.
+    """
+    pairs = missing_while_away(traces)
+    of_absence = pairs.groupBy(RUN, schema.NODE, "left_s").agg(
+        F.sum("lost").alias("lost"), F.count("*").alias("published")
+    )
+    ratio = F.col("lost") / F.col("published")
+    return of_absence.groupBy(RUN).agg(_mean(ratio).alias(LOST_RATIO), F.count("*").alias(ABSENCES_OBSERVED))
+
+
+def figure_5(traces: DataFrame) -> DataFrame:
+    """How many messages a client that was away never gets, and how long after its return the last of the others comes."""
+    pairs = missing_while_away(traces)
+    late = F.when(F.col("lost") == 0, F.col("delivered_s") - F.col("back_s"))
+    return pairs.groupBy(RUN).agg(F.sum("lost").alias(MISSED), F.max(late).alias(CATCH_UP_S))
+
+
+def deliveries(traces: DataFrame) -> DataFrame:
+    """A row a delivery: the time since the first one (s), and how many there are up to then (001, figure 5)."""
+    in_time = Window.partitionBy(RUN).orderBy(schema.TIME_S, schema.NOTIFICATION_ID)
+    delivered = traces.where(_EVENT == schema.DELIVER)
+    since = _TIME_S - F.min(_TIME_S).over(Window.partitionBy(RUN))
+    return delivered.select(RUN, since.alias(DELIVERED_S), F.row_number().over(in_time).alias(COUNT))
+
+
+def missing_while_away(traces: DataFrame) -> DataFrame:
+    """A row for each message that somebody wants who is away: `left_s`, `back_s`, `delivered_s`, and `lost`, 0 or 1."""
+    keys = [RUN, schema.NODE, schema.NOTIFICATION_ID]
+    listed = F.explode(F.split(schema.DETAIL, schema.LIST_SEPARATOR)).try_cast("int")
+    published = traces.where((_EVENT == schema.PUBLISH) & (F.length(schema.DETAIL) > 0))
+    wanted = published.select(RUN, schema.NOTIFICATION_ID, _TIME_S.alias("published_s"), listed.alias(schema.NODE))
+    delivered = traces.where(_EVENT == schema.DELIVER).groupBy(*keys).agg(F.min(_TIME_S).alias("delivered_s"))
+    is_away = F.col("published_s").between(F.col("left_s"), F.col("back_s"))
+    meanwhile = wanted.join(_absences(traces), [RUN, schema.NODE]).where(is_away)
+    return meanwhile.join(delivered, keys, "left").withColumn("lost", F.col("delivered_s").isNull().cast("int"))
+
+
+def _absences(traces: DataFrame) -> DataFrame:
+    """`left_s` and `back_s` of each absence that ends in time."""
+    in_time = Window.partitionBy(RUN, schema.NODE).orderBy(schema.TIME_S)
+    moves = traces.where(_EVENT.isin(schema.DETACH, schema.ATTACH))
+    back = F.lead(schema.TIME_S).over(in_time)
+    left = moves.select(RUN, schema.NODE, schema.EVENT, _TIME_S.alias("left_s"), back.alias("back_s"))
+    ended = left.where(_EVENT == schema.DETACH).join(_ends(traces), RUN)
+    return ended.where(F.col("back_s") < F.col("end_s") - _IN_TIME_S).select(RUN, schema.NODE, "left_s", "back_s")
+
+
+def _messages(traces: DataFrame) -> DataFrame:
+    """When each message was published, how often it went `into` a cache and `out_of` one, and when out for the last time."""
+    event, time_s = _EVENT, _TIME_S
+    of_message = traces.where(event.isin(schema.PUBLISH, schema.CACHE, schema.FORGET))
+    return of_message.groupBy(RUN, schema.NOTIFICATION_ID).agg(
+        F.min(F.when(event == schema.PUBLISH, time_s)).alias("published_s"),
+        F.count_if(event == schema.CACHE).alias("into"),
+        F.count_if(event == schema.FORGET).alias("out_of"),
+        F.max(F.when(event == schema.FORGET, time_s)).alias("last_s"),
+    )
+
+
+def _ends(traces: DataFrame) -> DataFrame:
+    return F.broadcast(traces.groupBy(RUN).agg(F.max(schema.TIME_S).alias("end_s")))
+
+
+def _mean(value: Column) -> Column:
+    """Summed in billionths, as integers: no result depends on the order in which Spark adds."""
+    return F.sum(F.round(value * 1e9).cast("long")) / F.count(value) / 1e9
+
+
+POPULATION = Extra(
+    metrics=(
+        ExtraMetrics(
+            (
+                Metric(ABSORPTION_S, "absorption time (s)", "From publication until no cache has it; mean over messages."),
+                Metric(STILL_CACHED, "still cached", "Share of these messages that a cache has when the run ends."),
+                Metric(MESSAGES_OBSERVED, "messages observed", "Messages that the absorption time is a mean of."),
+            ),
+            absorption,
+        ),
+        ExtraMetrics(
+            (
+                Metric(GAIN_PERCENT, "further responses (%)", "Responses beyond the first with the same message."),
+                Metric(RESPONSES_PER_REQUEST, "responses per request", "Responses that come to who asked, if any do."),
+                Metric(REQUESTS_ANSWERED, "requests answered", "Requests for old messages that bring any."),
+            ),
+            responses,
+        ),
+        ExtraMetrics(
+            (
+                Metric(LOST_RATIO, "lost message ratio", "Of what was published in an absence, the share that never came."),
+                Metric(ABSENCES_OBSERVED, "absences observed", "Absences in which something was published."),
+            ),
+            losses,
+        ),
+    )
+)
+"""For figure 4."""
+
+MOVE = Extra(
+    metrics=(
+        ExtraMetrics(
+            (
+                Metric(MISSED, "messages missed", "Messages published in the absence that never came."),
+                Metric(CATCH_UP_S, "time to catch up (s)", "From the return until the last of them that comes."),
+            ),
+            figure_5,
+        ),
+    ),
+    tables=(ExtraTable(DELIVERIES, (DELIVERED_S, COUNT), deliveries),),
+)
+"""For figure 5."""
