@@ -83,7 +83,7 @@ def losses(traces: DataFrame) -> DataFrame:
 
 
 def figure_5(traces: DataFrame) -> DataFrame:
-    """How many messages a client that was away never gets, and how long after its return the last of the others comes."""
+    """How many messages a client that was away never gets, and how long after its return the last other one comes."""
     pairs = missing_while_away(traces)
     late = F.when(F.col("lost") == 0, F.col("delivered_s") - F.col("back_s"))
     return pairs.groupBy(RUN).agg(F.sum("lost").alias(MISSED), F.max(late).alias(CATCH_UP_S))
@@ -120,7 +120,7 @@ def _absences(traces: DataFrame) -> DataFrame:
 
 
 def _messages(traces: DataFrame) -> DataFrame:
-    """When each message was published, how often it went `into` a cache and `out_of` one, and when out for the last time."""
+    """When each message was published, how often it went `into` a cache and `out_of` one, and when out last."""
     event, time_s = _EVENT, _TIME_S
     of_message = traces.where(event.isin(schema.PUBLISH, schema.CACHE, schema.FORGET))
     return of_message.groupBy(RUN, schema.NOTIFICATION_ID).agg(
@@ -144,7 +144,7 @@ POPULATION = Extra(
     metrics=(
         ExtraMetrics(
             (
-                Metric(ABSORPTION_S, "absorption time (s)", "From publication until no cache has it; mean over messages."),
+                Metric(ABSORPTION_S, "absorption time (s)", "From publication until no cache has it, mean."),
                 Metric(STILL_CACHED, "still cached", "Share of these messages that a cache has when the run ends."),
                 Metric(MESSAGES_OBSERVED, "messages observed", "Messages that the absorption time is a mean of."),
             ),
@@ -160,7 +160,7 @@ POPULATION = Extra(
         ),
         ExtraMetrics(
             (
-                Metric(LOST_RATIO, "lost message ratio", "Of what was published in an absence, the share that never came."),
+                Metric(LOST_RATIO, "lost message ratio", "Share of what an absence misses that never came."),
                 Metric(ABSENCES_OBSERVED, "absences observed", "Absences in which something was published."),
             ),
             losses,

@@ -1,4 +1,4 @@
-"""Clients of brokers that come, move and go, and what is published meanwhile, as a rendered ini has it (001, section 6).
+"""Clients of brokers that come, move and go, and what is published meanwhile, as an ini has it (001, section 6).
 
 At each broker clients are born and die as in a queue without waiting: born at a constant rate, each living for an
 exponential time. While it is there a client goes mobile at a constant rate, is away for an exponential time, and comes
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from random import Random
 from typing import NamedTuple
@@ -55,58 +55,64 @@ class _Due(NamedTuple):
     broker: NodeId
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Population:
     """Values of keys: `tree` for SN.tree, `commands` for SN.commands; `nodes` is the number of nodes.
 
-    Nodes 0 to `brokers` - 1 are the brokers, a balanced binary tree with root 0; the next `brokers` publish, one at each
-    broker; all others are clients, each one after another.
+    Of n brokers, nodes 0 to n - 1 are a balanced binary tree with root 0; the next n publish, one at each broker; all
+    others are clients, each one after another.
     """
 
-    seed: int
-    brokers: int
-    duration: float
-    rates: Rates
-    tree: str = ""
-    commands: str = ""
-    nodes: int = 0
-    _random: Random = field(init=False)
-    _due: list[_Due] = field(init=False, default_factory=list)
-    _order: int = field(init=False, default=0)
-    _resting: list[tuple[float, NodeId, NodeId]] = field(init=False, default_factory=list)
-    """From when on each node is free that was a client before, the node, and its last broker."""
-    _dies: dict[NodeId, float] = field(init=False, default_factory=dict)
-    _done: list[tuple[float, str]] = field(init=False, default_factory=list)
-    _places: list[tuple[float, str]] = field(init=False, default_factory=list)
+    tree: str
+    commands: str
+    nodes: int
 
-    def __post_init__(self) -> None:
-        """Draws everything."""
-        self._random = Random(f"population/{self.seed}/{self.brokers}/{self.duration}/{self.rates}")
-        self.nodes = 2 * self.brokers
-        parents = [f"{node}:{(node - 1) // 2}" for node in range(1, self.brokers)]
-        parents += [f"{self.brokers + broker}:{broker}" for broker in range(self.brokers)]
+
+class _Draw:
+    """Draws everything."""
+
+    def __init__(self, seed: int, brokers: int, duration: float, rates: Rates) -> None:
+        self._random = Random(f"population/{seed}/{brokers}/{duration}/{rates}")
+        self._brokers, self._duration, self._rates = brokers, duration, rates
+        self._nodes = 2 * brokers
+        self._due: list[_Due] = []
+        self._order = 0
+        self._resting: list[tuple[float, NodeId, NodeId]] = []
+        """From when on each node is free that was a client before, the node, and its last broker."""
+        self._commands: list[tuple[float, str]] = []
+        self._places: list[tuple[float, str]] = []
+        self._handlers = {
+            "birth": self._bear,
+            "next birth": self._bear_next,
+            "death": self._die,
+            "move": self._leave,
+            "return": self._settle,
+        }
+
+    def population(self) -> Population:
+        """Up to the end of the run."""
         self._let_live()
         self._publish()
-        self.tree = ", ".join([" ".join(parents), *_in_order(self._places)])
-        self.commands = ", ".join(_in_order(self._done))
+        parents = [f"{node}:{(node - 1) // 2}" for node in range(1, self._brokers)]
+        parents += [f"{self._brokers + broker}:{broker}" for broker in range(self._brokers)]
+        tree = ", ".join([" ".join(parents), *_in_order(self._places)])
+        return Population(tree, ", ".join(_in_order(self._commands)), self._nodes)
 
     def _let_live(self) -> None:
-        for broker in range(self.brokers):
-            for _ in range(_poisson(self.rates.load, self._random)):
+        for broker in range(self._brokers):
+            for _ in range(_poisson(self._rates.load, self._random)):
                 self._plan(_START_S, "birth", broker=broker)
             self._plan_birth(_START_S, broker)
-        while self._due and self._due[0].at < self.duration:
+        while self._due and self._due[0].at < self._duration:
             due = heappop(self._due)
-            {"birth": self._bear, "new": self._bear_next, "death": self._die, "move": self._leave, "back": self._settle}[
-                due.what
-            ](due)
+            self._handlers[due.what](due)
 
     def _plan(self, at: float, what: str, node: NodeId = 0, broker: NodeId = 0) -> None:
         self._order += 1
         heappush(self._due, _Due(at, self._order, what, node, broker))
 
     def _plan_birth(self, now: float, broker: NodeId) -> None:
-        self._plan(now + self._exponential(self.rates.life / self.rates.load), "new", broker=broker)
+        self._plan(now + self._exponential(self._rates.life / self._rates.load), "next birth", broker=broker)
 
     def _bear_next(self, due: _Due) -> None:
         self._bear(due)
@@ -114,7 +120,7 @@ class Population:
 
     def _bear(self, due: _Due) -> None:
         node = self._free_node(due)
-        self._done.append((due.at, f"{node} subscribe"))
+        self._commands.append((due.at, f"{node} subscribe"))
         self._settle(due._replace(node=node))
 
     def _free_node(self, due: _Due) -> NodeId:
@@ -124,37 +130,37 @@ class Population:
             if last == due.broker:
                 return node
         else:
-            node, self.nodes = self.nodes, self.nodes + 1
+            node, self._nodes = self._nodes, self._nodes + 1
         self._places.append((due.at - _SHORTEST_S, f"{node}:{due.broker}"))
         return node
 
     def _settle(self, due: _Due) -> None:
         """A client is there: death or the next move, whichever comes first."""
-        dies = due.at + self._exponential(self.rates.life)
-        moves = due.at + self._exponential(1 / self.rates.move_rate)
+        dies = due.at + self._exponential(self._rates.life)
+        moves = due.at + self._exponential(1 / self._rates.move_rate)
         self._plan(min(dies, moves), "death" if dies < moves else "move", due.node, due.broker)
 
     def _die(self, due: _Due) -> None:
-        self._done.append((due.at, f"{due.node} unsubscribe"))
+        self._commands.append((due.at, f"{due.node} unsubscribe"))
         heappush(self._resting, (due.at + _REST_S, due.node, due.broker))
 
     def _leave(self, due: _Due) -> None:
-        self._done.append((due.at, f"{due.node} detach"))
-        back = due.at + _SHORTEST_S + self._exponential(self.rates.absence - _SHORTEST_S)
-        broker = self._random.choice([one for one in range(self.brokers) if one != due.broker])
-        if back < self.duration:
-            self._done.append((back, f"{due.node} attach {broker}"))
-        self._plan(back, "back", due.node, broker)
+        self._commands.append((due.at, f"{due.node} detach"))
+        back = due.at + _SHORTEST_S + self._exponential(self._rates.absence - _SHORTEST_S)
+        broker = self._random.choice([one for one in range(self._brokers) if one != due.broker])
+        if back < self._duration:
+            self._commands.append((back, f"{due.node} attach {broker}"))
+        self._plan(back, "return", due.node, broker)
 
     def _publish(self) -> None:
         for at in self._arrivals():
-            self._done.append((at, f"{self.brokers + self._random.randrange(self.brokers)} publish"))
+            self._commands.append((at, f"{self._brokers + self._random.randrange(self._brokers)} publish"))
 
     def _arrivals(self) -> Iterator[float]:
-        at = _START_S + self._exponential(1 / self.rates.publish_rate)
-        while at < self.duration:
+        at = _START_S + self._exponential(1 / self._rates.publish_rate)
+        while at < self._duration:
             yield at
-            at += self._exponential(1 / self.rates.publish_rate)
+            at += self._exponential(1 / self._rates.publish_rate)
 
     def _exponential(self, mean: float) -> float:
         return self._random.expovariate(1 / mean)
@@ -171,7 +177,7 @@ def population(  # noqa: PLR0913, PLR0917  # a template names them all
     publish_rate: float,
 ) -> Population:
     """For templates; raises ValueError."""
-    return Population(seed, brokers, duration, Rates(load, life, move_rate, absence, publish_rate))
+    return _Draw(seed, brokers, duration, Rates(load, life, move_rate, absence, publish_rate)).population()
 
 
 def _in_order(planned: list[tuple[float, str]]) -> list[str]:
