@@ -27,7 +27,6 @@ DELIVERIES = "deliveries"
 """A table: when the client of figure 5 gets each message."""
 DELIVERED_S, COUNT = "delivered_s", "count"
 
-_EVENT, _TIME_S = F.col(schema.EVENT), F.col(schema.TIME_S)
 _SETTLED, _LATE = 0.2, 0.7
 """Messages are observed from when the caches have filled, as long as there is time for them to disappear."""
 _IN_TIME_S = 1.0
@@ -58,7 +57,7 @@ def responses(traces: DataFrame) -> DataFrame:
     The paper has one response per request with the dropping of duplicates, and its gain is what there is more without.
     A request of ours can bring several messages: the gain is of responses over different messages, in per cent.
     """
-    answers = traces.where(_EVENT == schema.ANSWER)
+    answers = traces.where(_event() == schema.ANSWER)
     request = [RUN, schema.NODE, schema.DETAIL]
     copies = answers.groupBy(*request, schema.NOTIFICATION_ID).agg(F.count("*").alias("copies"))
     found = copies.groupBy(*request).agg(F.sum("copies").alias("came"), F.count("*").alias("messages"))
@@ -92,18 +91,19 @@ def figure_5(traces: DataFrame) -> DataFrame:
 def deliveries(traces: DataFrame) -> DataFrame:
     """A row a delivery: the time since the first one (s), and how many there are up to then (001, figure 5)."""
     in_time = Window.partitionBy(RUN).orderBy(schema.TIME_S, schema.NOTIFICATION_ID)
-    delivered = traces.where(_EVENT == schema.DELIVER)
-    since = _TIME_S - F.min(_TIME_S).over(Window.partitionBy(RUN))
+    delivered = traces.where(_event() == schema.DELIVER)
+    since = _time_s() - F.min(_time_s()).over(Window.partitionBy(RUN))
     return delivered.select(RUN, since.alias(DELIVERED_S), F.row_number().over(in_time).alias(COUNT))
 
 
 def missing_while_away(traces: DataFrame) -> DataFrame:
     """A row for each message that somebody wants who is away: `left_s`, `back_s`, `delivered_s`, and `lost`, 0 or 1."""
     keys = [RUN, schema.NODE, schema.NOTIFICATION_ID]
-    listed = F.explode(F.split(schema.DETAIL, schema.LIST_SEPARATOR)).try_cast("int")
-    published = traces.where((_EVENT == schema.PUBLISH) & (F.length(schema.DETAIL) > 0))
-    wanted = published.select(RUN, schema.NOTIFICATION_ID, _TIME_S.alias("published_s"), listed.alias(schema.NODE))
-    delivered = traces.where(_EVENT == schema.DELIVER).groupBy(*keys).agg(F.min(_TIME_S).alias("delivered_s"))
+    words = F.split(schema.DETAIL, schema.LIST_SEPARATOR)
+    listed = F.explode(F.transform(words, lambda word: word.try_cast("int")))
+    published = traces.where((_event() == schema.PUBLISH) & (F.length(schema.DETAIL) > 0))
+    wanted = published.select(RUN, schema.NOTIFICATION_ID, _time_s().alias("published_s"), listed.alias(schema.NODE))
+    delivered = traces.where(_event() == schema.DELIVER).groupBy(*keys).agg(F.min(_time_s()).alias("delivered_s"))
     is_away = F.col("published_s").between(F.col("left_s"), F.col("back_s"))
     meanwhile = wanted.join(_absences(traces), [RUN, schema.NODE]).where(is_away)
     return meanwhile.join(delivered, keys, "left").withColumn("lost", F.col("delivered_s").isNull().cast("int"))
@@ -112,16 +112,16 @@ def missing_while_away(traces: DataFrame) -> DataFrame:
 def _absences(traces: DataFrame) -> DataFrame:
     """`left_s` and `back_s` of each absence that ends in time."""
     in_time = Window.partitionBy(RUN, schema.NODE).orderBy(schema.TIME_S)
-    moves = traces.where(_EVENT.isin(schema.DETACH, schema.ATTACH))
+    moves = traces.where(_event().isin(schema.DETACH, schema.ATTACH))
     back = F.lead(schema.TIME_S).over(in_time)
-    left = moves.select(RUN, schema.NODE, schema.EVENT, _TIME_S.alias("left_s"), back.alias("back_s"))
-    ended = left.where(_EVENT == schema.DETACH).join(_ends(traces), RUN)
+    left = moves.select(RUN, schema.NODE, schema.EVENT, _time_s().alias("left_s"), back.alias("back_s"))
+    ended = left.where(_event() == schema.DETACH).join(_ends(traces), RUN)
     return ended.where(F.col("back_s") < F.col("end_s") - _IN_TIME_S).select(RUN, schema.NODE, "left_s", "back_s")
 
 
 def _messages(traces: DataFrame) -> DataFrame:
     """When each message was published, how often it went `into` a cache and `out_of` one, and when out last."""
-    event, time_s = _EVENT, _TIME_S
+    event, time_s = _event(), _time_s()
     of_message = traces.where(event.isin(schema.PUBLISH, schema.CACHE, schema.FORGET))
     return of_message.groupBy(RUN, schema.NOTIFICATION_ID).agg(
         F.min(F.when(event == schema.PUBLISH, time_s)).alias("published_s"),
@@ -129,6 +129,14 @@ def _messages(traces: DataFrame) -> DataFrame:
         F.count_if(event == schema.FORGET).alias("out_of"),
         F.max(F.when(event == schema.FORGET, time_s)).alias("last_s"),
     )
+
+
+def _event() -> Column:
+    return F.col(schema.EVENT)
+
+
+def _time_s() -> Column:
+    return F.col(schema.TIME_S)
 
 
 def _ends(traces: DataFrame) -> DataFrame:

@@ -132,9 +132,9 @@ STUDY = Study(
         "Links are ideal, as in the paper's simulator. The paper gives seven brokers in a balanced binary tree, the "
         "processes of clients and messages, and the loads 0.1, 0.5, 1 and 100: rho_c, the mean number of clients at a "
         "broker. All other constants are chosen here. Every client wants every message, lives for 50 s while it is "
-        "there, and leaves once in 50 s, both exponential. It comes back after an exponential time, at any other broker, and "
-        "does not die meanwhile. A cache holds k = 10 messages; where they are not varied, there is a message a second "
-        "and a mean absence of 10 s. What k does has figures of its own.",
+        "there, and leaves once in 50 s, both exponential. It comes back after an exponential time, at any other "
+        "broker, and does not die meanwhile. A cache holds k = 10 messages; where they are not varied, there is a "
+        "message a second and a mean absence of 10 s. What k does has figures of its own.",
         "A point is the mean over seeds of each run's mean, with a 95 % interval over seeds. A run observes tens to "
         "thousands of messages, requests and absences (messages_observed, requests_answered, absences_observed in "
         "metrics/points.csv). Messages that are still cached when a run ends count with the time until then "
