@@ -108,7 +108,7 @@ STUDY = Study(
             absence_plans,
             ABSENCE_CLAIMS,
             POPULATION,
-            quick={"load": "0.5,1", "absence": "2,10,40", "scale": "0.2"},
+            quick={"load": "0.5,1", "absence": "2,40", "scale": "0.2"},
             quick_seeds=2,
         ),
         StudySweep(
