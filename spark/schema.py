@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from python_protocol.notes import DROP, LIST_SEPARATOR, MIGRATE, REPLAY, ROUTE, STORE
+from python_protocol.notes import DROP, LIST_SEPARATOR, MIGRATE, OVERLAY, REPLAY, ROUTE, SERVE, STORE
 
 __all__ = [
     "ATTACH",
@@ -27,6 +27,7 @@ __all__ = [
     "MOVE",
     "NODE",
     "NOTIFICATION_ID",
+    "OVERLAY",
     "PEER",
     "PUBLISH",
     "RADIO",
@@ -36,6 +37,7 @@ __all__ = [
     "ROLE",
     "ROUTE",
     "SEND",
+    "SERVE",
     "STORE",
     "SUBSCRIBE",
     "TIME_S",

@@ -23,14 +23,14 @@ from bridge.transcript.timeline import Timeline
 from bridge.transcript.wording import NetworkNames, Wording
 from python_protocol.agent import Agent
 from python_protocol.link import LinkData
-from python_protocol.notes import DROP, MIGRATE, REPLAY, STORE
+from python_protocol.notes import DROP, MIGRATE, OVERLAY, REPLAY, SERVE, STORE
 from python_protocol.parameters import parse_parameters, unknown
 
 GIVEN_TREE = {"tree": "given", "link_layer": "false"}
 """Parameters of the broker family for the papers' links: a tree that is drawn, and nothing lost on it."""
 
 
-NOTES = {STORE, REPLAY, DROP, MIGRATE}
+NOTES = {STORE, REPLAY, DROP, MIGRATE, OVERLAY, SERVE}
 """What can be hidden beside messages."""
 
 
