@@ -20,8 +20,8 @@
 | `corrupted`    | the same agent from a corrupted state: for tests and experiments  | section 1.1         |
 | `definition`   | the skip ring as it is defined, without the protocol              | section 2.1         |
 
-It is an overlay network: everybody must be able to reach everybody, as over the Internet. So it runs on ideal links with
-`SN.ideal.links = "complete"`; over a radio only if all nodes are in range of each other.
+It is an overlay network: everybody must be able to reach everybody, as over the Internet. So it runs on ideal links
+with `SN.ideal.complete = true`; over a radio only if all nodes are in range of each other.
 """
 
 from python_protocol.skip_ring.agent import SkipRing

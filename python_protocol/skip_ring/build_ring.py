@@ -15,8 +15,6 @@ What the text leaves open:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from python_protocol.actions import Action, Send
 from python_protocol.roles import NodeId
 from python_protocol.skip_ring.labels import Label

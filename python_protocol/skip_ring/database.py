@@ -90,7 +90,9 @@ class Database:
         if len(circle) == 1:
             return Configuration(None, label, None)
         place = bisect_left(circle, position(label), key=position)
-        return Configuration(self._reference(circle[place - 1]), label, self._reference(circle[(place + 1) % len(circle)]))
+        return Configuration(
+            self._reference(circle[place - 1]), label, self._reference(circle[(place + 1) % len(circle)])
+        )
 
     def _reference(self, label: Label) -> Reference:
         node = self.entries[label]

@@ -250,7 +250,7 @@ class CheckAndPublish(CheckTrie):
         check = CheckTrie.read(reader)
         return cls(check.topic, check.nodes, read_bits(reader))
 
-    def describe(self, names: Names) -> str:
+    def describe(self, names: Names) -> str:  # noqa: ARG002  # interface
         """CheckAndPublish 7 [100] 101."""
         nodes = listed(_label(node.label) for node in self.nodes)
         return f"CheckAndPublish {self.topic} {nodes} {_label(self.prefix)}"

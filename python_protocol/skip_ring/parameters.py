@@ -34,6 +34,11 @@ class SkipRingParameters:
         source="004, lemma of section 3.2.1, which the letter misses: there are two labels of one bit",
         doc="action (ii) counts a bit more than the label has; false: to the letter",
     )
+    verify_shortcuts: bool = parameter(
+        True,
+        source="004, section 3.2.2, which passes false labels round for ever (see python_protocol.skip_ring.shortcuts)",
+        doc="who is no shortcut any more is told its believed label; false: to the letter, it goes through BuildRing",
+    )
     one_topic: bool = parameter(
         False,
         source="004, section 4, has topics; the scenarios of other agents have any filter",

@@ -1,6 +1,6 @@
 """Patricia tries with hashes: the publications that a subscriber has (004, section 4.2).
 
-Nodes do not change once made, and a node's hash follows from what is below it, so no trie can be inconsistent in itself.
+Nodes do not change once made, and a node's hash follows from what is below it: no trie can be inconsistent in itself.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
-from os.path import commonprefix
 
 from python_protocol.codec import Writer
 from python_protocol.filters import Notification
@@ -101,12 +100,17 @@ def _insert(node: TrieNode, leaf: Leaf) -> Inner:
         if leaf.label[len(node.label)] == "0":
             return _inner(node.label, (_insert(zero, leaf), one))
         return _inner(node.label, (zero, _insert(one, leaf)))
-    prefix = commonprefix([node.label, leaf.label])
+    prefix = _common_prefix(node.label, leaf.label)
     return _inner(prefix, (leaf, node) if leaf.label < node.label else (node, leaf))
 
 
 def _inner(label: Bits, children: tuple[TrieNode, TrieNode]) -> Inner:
     return Inner(label, children, _hash(children[0].hash + children[1].hash))
+
+
+def _common_prefix(one: Bits, other: Bits) -> Bits:
+    differing = (place for place, bits in enumerate(zip(one, other, strict=False)) if bits[0] != bits[1])
+    return one[: next(differing, min(len(one), len(other)))]
 
 
 def _hash(data: bytes) -> bytes:

@@ -14,7 +14,6 @@ from random import Random
 
 from python_protocol.actions import Action, Deliver, Send
 from python_protocol.filters import Filter, Notification, NotificationId
-from python_protocol.listing import Listing
 from python_protocol.names import Names
 from python_protocol.roles import NodeId
 from python_protocol.skip_ring.messages import CheckAndPublish, CheckTrie, Publish, PublishNew, Summary, Topic

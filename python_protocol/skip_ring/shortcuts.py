@@ -1,8 +1,15 @@
 """The shortcuts of one subscriber (004, section 3.2.2).
 
-What the text leaves open: a level on which one of the two neighbours is a shortcut and the other a direct ring
-neighbour, which happens unless the number of subscribers is a power of two; both are introduced all the same. A label
-that a direct ring neighbour has is no shortcut (section 2.1: shortcuts are no ring edges).
+What the text leaves open:
+
+- *Mixed levels*: unless the number of subscribers is a power of two, one of the two neighbours on a level can be a
+  shortcut and the other a direct ring neighbour. Both are introduced all the same.
+- *A label that a direct ring neighbour has is no shortcut* (section 2.1: shortcuts are no ring edges).
+- *False labels.* To the letter a node that is no shortcut any more goes on as a reference through BuildRing. If its
+  label is false, it can come back from there as a shortcut with the same false label, and go round for ever (the proof
+  of theorem 5 assumes that this does not happen). With `verify_shortcuts` the node is not referred to others, but
+  introduced to itself, with the label that it is believed to have, as in the extended BuildRing: so it learns of this
+  node, and puts its own label right.
 """
 
 from __future__ import annotations
@@ -11,16 +18,17 @@ from python_protocol.actions import Action, Send
 from python_protocol.roles import NodeId
 from python_protocol.skip_ring.build_ring import BuildRing
 from python_protocol.skip_ring.labels import Label, shortcut_labels
-from python_protocol.skip_ring.messages import IntroduceShortcut
+from python_protocol.skip_ring.messages import Introduce, IntroduceShortcut
 from python_protocol.skip_ring.references import Reference
 
 
 class Shortcuts:
     """By label: the node, or None while it is not known. All can be wrong at first."""
 
-    def __init__(self, ring: BuildRing) -> None:
+    def __init__(self, ring: BuildRing, *, verify: bool) -> None:
         self.nodes: dict[Label, NodeId | None] = {}
         self._ring = ring
+        self._verify = verify
 
     def remove(self, node: NodeId) -> None:
         """Forgets a node."""
@@ -35,12 +43,12 @@ class Shortcuts:
         return [*actions, self._introduce(left, right), self._introduce(right, left)]
 
     def introduced(self, own: Reference, other: Reference) -> list[Action]:
-        """Takes a node for the shortcut with its label; the one before, or one that is no shortcut, is placed."""
+        """Takes a node for the shortcut with its label; the one before, or one that is no shortcut, is given away."""
         actions = self._update(own)
         if other.label not in self.nodes:
-            return [*actions, *self._ring.place(own, other)]
+            return [*actions, *self._give_away(own, other.label, other.node)]
         old, self.nodes[other.label] = self.nodes[other.label], other.node
-        return [*actions, *self._place_all(own, {other.label: old if old != other.node else None})]
+        return actions if old == other.node else [*actions, *self._give_away(own, other.label, old)]
 
     def _update(self, own: Reference) -> list[Action]:
         """Keeps the shortcuts whose labels there should be."""
@@ -49,11 +57,15 @@ class Shortcuts:
         wanted -= {one.label for one in direct} | {own.label}
         superfluous = {label: node for label, node in self.nodes.items() if label not in wanted}
         self.nodes = {label: self.nodes.get(label) for label in sorted(wanted)}
-        return self._place_all(own, superfluous)
+        return [action for label, node in superfluous.items() for action in self._give_away(own, label, node)]
 
-    def _place_all(self, own: Reference, nodes: dict[Label, NodeId | None]) -> list[Action]:
-        known = [Reference(node, label) for label, node in nodes.items() if node is not None]
-        return [action for one in known for action in self._ring.place(own, one)]
+    def _give_away(self, own: Reference, label: Label, node: NodeId | None) -> list[Action]:
+        """What is no shortcut is not forgotten: the graph might fall apart."""
+        if node is None or node == own.node:
+            return []
+        if self._verify:
+            return [Send(node, Introduce(self._ring.topic, own, label, cyclic=False))]
+        return self._ring.place(own, Reference(node, label))
 
     def _end(self, own: Reference, direct: Reference | None) -> Reference | None:
         """The neighbour on the level of the own label's length, on one side."""

@@ -46,7 +46,7 @@ class Subscriber:
 
     def __init__(self, node: NodeId, topic: Topic, parameters: SkipRingParameters, random: Random) -> None:
         self.ring = BuildRing(node, topic)
-        self.shortcuts = Shortcuts(self.ring)
+        self.shortcuts = Shortcuts(self.ring, verify=parameters.verify_shortcuts)
         self.is_leaving = False
         self._parameters = parameters
         self._random = random
@@ -150,7 +150,7 @@ class Subscriber:
 def request_probability(label: Label, *, sparse: bool) -> float:
     """Of action (ii)."""
     bits = len(label) + sparse
-    return 1 / (2**bits * bits**2)
+    return 1 / ((1 << bits) * bits**2)
 
 
 def _is_between(start: Reference, middle: Reference, end: Reference) -> bool:

@@ -56,14 +56,15 @@ class Supervisor:
 
     def _unsubscribe(self, topic: Topic, subscriber: NodeId) -> list[Action]:
         """The last subscriber takes the label, and learns its configuration; the other may go."""
-        successor = self._database(topic).remove(subscriber)
+        successor = self.database(topic).remove(subscriber)
         permission = Send(subscriber, SetData(topic, None, None, None))
         return [permission] if successor is None else [self._configure(topic, successor), permission]
 
     def _configure(self, topic: Topic, subscriber: NodeId) -> Send:
-        return Send(subscriber, _set_data(topic, self._database(topic).integrate(subscriber)))
+        return Send(subscriber, _set_data(topic, self.database(topic).integrate(subscriber)))
 
-    def _database(self, topic: Topic) -> Database:
+    def database(self, topic: Topic) -> Database:
+        """Of a topic; empty at first."""
         return self.databases.setdefault(topic, Database())
 
 
