@@ -7,7 +7,7 @@ A label is a text of bits. l(x) moves the leading bit of x's binary form to the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 
 Label = str
 
@@ -35,6 +35,7 @@ def is_label(bits: str) -> bool:
     return len(bits) <= MAX_BITS and _LABEL.fullmatch(bits) is not None
 
 
+@lru_cache(1 << 16)
 def position(label: Label) -> int:
     """r(label) CIRCLE."""
     return int(label, 2) << (MAX_BITS - len(label))
@@ -45,12 +46,15 @@ def label_at(place: int) -> Label:
     return f"{place:0{MAX_BITS}b}".rstrip("0") or "0"
 
 
-def shortcut_labels(own: Label, neighbour: Label) -> Iterator[Label]:
+@lru_cache(1 << 16)
+def shortcut_labels(own: Label, neighbour: Label) -> tuple[Label, ...]:
     """The labels to which `own` has shortcuts on the side of a direct ring neighbour, nearest first (section 3.2.2).
 
     The last of them, or else `neighbour` itself, is no longer than `own`. Each is shorter than the one before: the
     neighbour was inserted halfway to it.
     """
+    labels: list[Label] = []
     while len(neighbour) > len(own):
         neighbour = label_at((2 * position(neighbour) - position(own)) % CIRCLE)
-        yield neighbour
+        labels.append(neighbour)
+    return tuple(labels)

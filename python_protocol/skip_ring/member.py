@@ -38,7 +38,7 @@ class Member:
         self.subscriber = Subscriber(node, topic, parameters, random)
         self.publications = Publications(topic, parameters, random)
         self._floods_shortcuts = parameters.flood_shortcuts
-        self._noted = ""
+        self._noted: tuple[object, ...] = ()
         subscriber, publications = self.subscriber, self.publications
         self._handlers: dict[type[TopicMessage], Callable[[NodeId, Any], list[Action]]] = {
             SetData: lambda _, message: subscriber.set_data(message),
@@ -74,11 +74,12 @@ class Member:
 
     def note_changes(self) -> list[Action]:
         """A row of the trace, if label or edges are others than in the last one."""
-        text = self._describe()
-        if text == self._noted:
+        ring = self.subscriber.ring
+        state = (ring.label, ring.left, ring.right, ring.ring, *self.subscriber.shortcuts.nodes.items())
+        if state == self._noted:
             return []
-        self._noted = text
-        return [Note(OVERLAY, detail=text)]
+        self._noted = state
+        return [Note(OVERLAY, detail=self._describe())]
 
     def listing_row(self, names: Names) -> tuple[str, ...]:
         """Topic, label, left, right, ring, shortcuts."""
