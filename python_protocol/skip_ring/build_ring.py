@@ -11,6 +11,9 @@ What the text leaves open:
   other way round.
 - *References are not lost*: what is replaced or does not fit is placed like any other, unless it is in `ring` anyway.
 - *Equal labels*, which corrupted states have, are ordered by node.
+- *False labels* are corrected at introductions only, to the letter, once a round. Until then two nodes with false
+  labels of each other can delegate a third to and fro, as fast as the link is; so after an unsubscription, by which the
+  last subscriber gets another label. With `check_labels` who delegates introduces itself by the same message.
 """
 
 from __future__ import annotations
@@ -18,16 +21,17 @@ from __future__ import annotations
 from python_protocol.actions import Action, Send
 from python_protocol.roles import NodeId
 from python_protocol.skip_ring.labels import Label
-from python_protocol.skip_ring.messages import Introduce, Linearize, Topic
+from python_protocol.skip_ring.messages import Check, Introduce, Linearize, Topic
 from python_protocol.skip_ring.references import Reference
 
 
 class BuildRing:
     """The ring variables of one subscriber; all of them can hold anything at first."""
 
-    def __init__(self, node: NodeId, topic: Topic) -> None:
+    def __init__(self, node: NodeId, topic: Topic, *, check_labels: bool) -> None:
         self.node = node
         self.topic = topic
+        self.checks_labels = check_labels
         self.label: Label | None = None
         self.left: Reference | None = None
         self.right: Reference | None = None
@@ -69,16 +73,13 @@ class BuildRing:
 
     def introduced(self, own: Reference, message: Introduce) -> list[Action]:
         """Another has introduced itself."""
-        other = message.reference
-        if other.node == own.node:
-            return []
-        self.remove(own.node)
-        actions = self._relabel(own, other)
-        if message.assumed not in (None, own.label):
-            actions.append(self._introduce(own, other, cyclic=False))
-        if message.cyclic:
-            return [*actions, *self._close(own, other)]
-        return [*actions, *self.place(own, other)]
+        actions = self._check(own, message.reference, message.assumed)
+        return [*actions, *self._take(own, message.reference, cyclic=message.cyclic)]
+
+    def delegated(self, own: Reference, message: Linearize) -> list[Action]:
+        """Another has delegated a third."""
+        checked = [] if message.check is None else self._check(own, *message.check)
+        return [*checked, *self._take(own, message.reference, cyclic=message.cyclic)]
 
     def place(self, own: Reference, other: Reference) -> list[Action]:
         """Linearization: a nearer neighbour is kept, and a farther one delegated to a nearer one."""
@@ -93,13 +94,17 @@ class BuildRing:
         if (other.key > nearest.key) == is_left:
             self._keep(other, is_left=is_left)
             nearest, other = other, nearest
-        return [] if other == self.ring else [Send(nearest.node, Linearize(self.topic, other))]
+        return [] if other == self.ring else [self._delegate(own, other, nearest, cyclic=False)]
 
     def _keep(self, other: Reference, *, is_left: bool) -> None:
         if is_left:
             self.left = other
         else:
             self.right = other
+
+    def _delegate(self, own: Reference, other: Reference, to: Reference, *, cyclic: bool) -> Send:
+        check = Check(own, to.label) if self.checks_labels else None
+        return Send(to.node, Linearize(self.topic, other, cyclic, check))
 
     def _introduce(self, own: Reference, other: Reference, *, cyclic: bool) -> Send:
         return Send(other.node, Introduce(self.topic, own, other.label, cyclic))
@@ -124,6 +129,20 @@ class BuildRing:
         this_side, other_side = (self.left, self.right) if other.key > own.key else (self.right, self.left)
         return this_side is None and other_side is not None
 
+    def _check(self, own: Reference, other: Reference, assumed: Label) -> list[Action]:
+        """The other says its label, and is told this node's if it does not know it."""
+        if other.node == own.node:
+            return []
+        self.remove(own.node)
+        corrected = [] if assumed == own.label else [self._introduce(own, other, cyclic=False)]
+        return [*self._relabel(own, other), *corrected]
+
+    def _take(self, own: Reference, other: Reference, *, cyclic: bool) -> list[Action]:
+        if not cyclic or other.node == own.node:
+            return self.place(own, other)
+        self.remove(own.node)
+        return self._close(own, other)
+
     def _relabel(self, own: Reference, other: Reference) -> list[Action]:
         """The other is stored under a wrong label: it is placed anew under its own."""
         wrong = [one for one in (self.left, self.right) if one is not None and one.node == other.node and one != other]
@@ -139,7 +158,7 @@ class BuildRing:
         is_last = other.key > own.key
         ahead = self.left if is_last else self.right
         if ahead is not None:
-            return [Send(ahead.node, Introduce(self.topic, other, None, cyclic=True))]
+            return [self._delegate(own, other, ahead, cyclic=True)]
         ring = self.ring
         if ring is not None and (ring.key > own.key) == is_last and (ring.key > other.key) == is_last:
             return self.place(own, other) if ring.node != other.node else []

@@ -125,7 +125,7 @@ class Draw:
                 SetData(self.topic, self.maybe(), self.label(), self.maybe()),
                 SetData(self.topic, None, None, None),
                 Introduce(self.topic, self.reference(), self.label(), self.random.random() < 0.5),
-                Linearize(self.topic, self.reference()),
+                Linearize(self.topic, self.reference(), self.random.random() < 0.5, None),
                 IntroduceShortcut(self.topic, self.reference()),
                 RemoveConnections(self.topic, self.node()),
                 CheckTrie(self.topic, (summary,)),

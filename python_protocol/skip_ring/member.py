@@ -41,7 +41,7 @@ class Member:
         self._noted: tuple[object, ...] = ()
         subscriber, publications = self.subscriber, self.publications
         self._handlers: dict[type[TopicMessage], Callable[[NodeId, Any], list[Action]]] = {
-            SetData: lambda _, message: subscriber.set_data(message),
+            SetData: self._set_data,
             Introduce: subscriber.receive,
             Linearize: subscriber.receive,
             IntroduceShortcut: subscriber.receive,
@@ -88,6 +88,10 @@ class Member:
         shortcuts = self.subscriber.shortcuts.nodes.items()
         known = " ".join(f"{names.node(node)}:{label}" for label, node in shortcuts)
         return (str(self.topic), ring.label or NOBODY, *edges, known or NOBODY)
+
+    def _set_data(self, _: NodeId, message: SetData) -> list[Action]:
+        actions = self.subscriber.set_data(message)
+        return [*actions, *self.publications.flood(self.neighbours())]
 
     def _describe(self) -> str:
         """Label, left, right, ring, shortcuts with commas between them, topic; blanks between them."""

@@ -17,6 +17,7 @@ from python_protocol.skip_ring.labels import Label
 from python_protocol.skip_ring.patricia import HASH_BYTES, Bits
 from python_protocol.skip_ring.references import (
     Reference,
+    check_label,
     describe_reference,
     read_bits,
     read_label,
@@ -109,9 +110,11 @@ class SetData(TopicMessage):
     @classmethod
     def read(cls, reader: Reader) -> Self:
         """Inverse of `write`."""
-        topic, label, there = read_value(reader), read_label(reader), reader.u8()
+        topic, label, there = read_value(reader), read_bits(reader), reader.u8()
+        if label:
+            check_label(label)
         predecessor = Reference.read(reader) if there & 1 else None
-        return cls(topic, predecessor, label, Reference.read(reader) if there & 2 else None)
+        return cls(topic, predecessor, label or None, Reference.read(reader) if there & 2 else None)
 
     def describe(self, names: Names) -> str:
         """SetData 7 n1:0 < 01 < n2:1."""
@@ -121,40 +124,99 @@ class SetData(TopicMessage):
 
 @dataclass(frozen=True, slots=True)
 class Introduce(TopicMessage):
-    """A node introduces itself to a ring neighbour (section 2.2), or is passed on to the end of the list.
+    """A node introduces itself to a ring neighbour (section 2.2).
 
-    `assumed` is the label that it thinks the receiver has, None if it was passed on. `cyclic`: as the other end of the
-    list, with which the receiver is to close the ring.
+    `assumed` is the label that it thinks the receiver has. `cyclic`: it does so as the other end of the list, with
+    which the receiver is to close the ring.
     """
 
     tag: ClassVar[int] = 6
     message_type: ClassVar[str] = "Introduce"
     reference: Reference
-    assumed: Label | None
+    assumed: Label
     cyclic: bool
 
     def write(self, writer: Writer) -> None:
-        """Topic, reference, assumed label, cyclic."""
+        """Topic, reference, cyclic, assumed label."""
         write_value(writer, self.topic)
         self.reference.write(writer)
-        write_bits(writer, self.assumed or "")
         writer.u8(self.cyclic)
+        write_bits(writer, self.assumed)
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
         """Inverse of `write`."""
-        return cls(read_value(reader), Reference.read(reader), read_label(reader), bool(reader.u8()))
+        topic, reference, cyclic = read_value(reader), Reference.read(reader), bool(reader.u8())
+        return cls(topic, reference, read_label(reader), cyclic)
 
     def describe(self, names: Names) -> str:
         """Introduce 7 n3:011 to=1 cyclic."""
         cyclic = " cyclic" if self.cyclic else ""
-        return f"Introduce {self.topic} {self.reference.describe(names)} to={self.assumed or NOBODY}{cyclic}"
+        return f"Introduce {self.topic} {self.reference.describe(names)} to={self.assumed}{cyclic}"
+
+
+class Check(NamedTuple):
+    """The sender with its label, and the label that it thinks the receiver has."""
+
+    sender: Reference
+    assumed: Label
+
+    def write(self, writer: Writer) -> None:
+        """Reference, label."""
+        self.sender.write(writer)
+        write_bits(writer, self.assumed)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        return cls(Reference.read(reader), read_label(reader))
+
+    def describe(self, names: Names) -> str:
+        """from=n4:11 to=01."""
+        return f"from={self.sender.describe(names)} to={self.assumed}"
 
 
 @dataclass(frozen=True, slots=True)
-class _OfReference(TopicMessage):
-    """Hands a reference over."""
+class Linearize(TopicMessage):
+    """A node that is farther away than the sender's neighbour, delegated to it (section 2.2).
 
+    `cyclic`: it is on its way to the other end of the list, with which it is to close the ring. `check` is how the
+    sender introduces itself at the same time; None to the letter.
+    """
+
+    tag: ClassVar[int] = 7
+    message_type: ClassVar[str] = "Linearize"
+    reference: Reference
+    cyclic: bool
+    check: Check | None
+
+    def write(self, writer: Writer) -> None:
+        """Topic, reference, two flags, and the check if there is one."""
+        write_value(writer, self.topic)
+        self.reference.write(writer)
+        writer.u8(self.cyclic + 2 * (self.check is not None))
+        if self.check is not None:
+            self.check.write(writer)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        topic, reference, flags = read_value(reader), Reference.read(reader), reader.u8()
+        return cls(topic, reference, bool(flags & 1), Check.read(reader) if flags & 2 else None)
+
+    def describe(self, names: Names) -> str:
+        """Linearize 7 n3:011 cyclic from=n4:11 to=01."""
+        cyclic = " cyclic" if self.cyclic else ""
+        check = f" {self.check.describe(names)}" if self.check else ""
+        return f"Linearize {self.topic} {self.reference.describe(names)}{cyclic}{check}"
+
+
+@dataclass(frozen=True, slots=True)
+class IntroduceShortcut(TopicMessage):
+    """A node to which the receiver should have a shortcut (section 3.2.2)."""
+
+    tag: ClassVar[int] = 8
+    message_type: ClassVar[str] = "IntroduceShortcut"
     reference: Reference
 
     def write(self, writer: Writer) -> None:
@@ -168,24 +230,8 @@ class _OfReference(TopicMessage):
         return cls(read_value(reader), Reference.read(reader))
 
     def describe(self, names: Names) -> str:
-        """Linearize 7 n3:011."""
-        return f"{self.message_type} {self.topic} {self.reference.describe(names)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Linearize(_OfReference):
-    """A node that is farther away than the sender's neighbour, delegated to it (section 2.2)."""
-
-    tag: ClassVar[int] = 7
-    message_type: ClassVar[str] = "Linearize"
-
-
-@dataclass(frozen=True, slots=True)
-class IntroduceShortcut(_OfReference):
-    """A node to which the receiver should have a shortcut (section 3.2.2)."""
-
-    tag: ClassVar[int] = 8
-    message_type: ClassVar[str] = "IntroduceShortcut"
+        """IntroduceShortcut 7 n3:011."""
+        return f"IntroduceShortcut {self.topic} {self.reference.describe(names)}"
 
 
 class Summary(NamedTuple):

@@ -34,10 +34,10 @@ class SkipRingParameters:
         source="004, lemma of section 3.2.1, which the letter misses: there are two labels of one bit",
         doc="action (ii) counts a bit more than the label has; false: to the letter",
     )
-    verify_shortcuts: bool = parameter(
+    check_labels: bool = parameter(
         True,
-        source="004, section 3.2.2, which passes false labels round for ever (see python_protocol.skip_ring.shortcuts)",
-        doc="who is no shortcut any more is told its believed label; false: to the letter, it goes through BuildRing",
+        source="004, sections 2.2 and 3.2.2, by which false labels go to and fro (see python_protocol.skip_ring)",
+        doc="labels are checked whenever references are delegated; false: to the letter, at introductions only",
     )
     one_topic: bool = parameter(
         False,

@@ -5,11 +5,12 @@ What the text leaves open:
 - *Which hash*: see `patricia`. Leaves with one label and different hashes would be a collision, and stay as they are.
 - *An empty trie* has no root to send: who has one waits for its neighbours to check theirs with it.
 - *Flooding does not go back* to where a publication came from.
+- *A publisher without neighbours*, because it has only just joined, floods when it has some.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from random import Random
 
 from python_protocol.actions import Action, Deliver, Send
@@ -29,6 +30,7 @@ class Publications:
         self.trie = PatriciaTrie(parameters.key_bits)
         self.filters: dict[Filter, None] = {}
         self._delivered: set[NotificationId] = set()
+        self._unflooded: list[Notification] = []
         self._parameters = parameters
         self._random = random
 
@@ -51,9 +53,18 @@ class Publications:
         nodes = (summarize(self.trie.root),)
         return [Send(self._random.choice(ring_neighbours), CheckTrie(self.topic, nodes))]
 
-    def publish(self, publication: Notification, neighbours: Iterable[NodeId]) -> list[Action]:
+    def publish(self, publication: Notification, neighbours: Sequence[NodeId]) -> list[Action]:
         """The application publishes."""
+        if not neighbours:
+            self._unflooded.append(publication)
         return self._add_new(publication, 0, neighbours)
+
+    def flood(self, neighbours: Sequence[NodeId]) -> list[Action]:
+        """What the application has published while there was nobody to flood it to."""
+        if not neighbours:
+            return []
+        publications, self._unflooded = self._unflooded, []
+        return [action for one in publications for action in self._flood(one, 0, neighbours)]
 
     def publish_new(self, sender: NodeId, message: PublishNew, neighbours: Iterable[NodeId]) -> list[Action]:
         """Section 4.3: what is known already is dropped, the rest goes on."""
@@ -93,9 +104,13 @@ class Publications:
     def _add_new(self, publication: Notification, hops: int, neighbours: Iterable[NodeId]) -> list[Action]:
         if not self.trie.insert(publication):
             return []
+        return [*self._deliver(publication, hops), *self._flood(publication, hops, neighbours)]
+
+    def _flood(self, publication: Notification, hops: int, neighbours: Iterable[NodeId]) -> list[Action]:
+        if not self._parameters.flooding:
+            return []
         message = PublishNew(self.topic, publication, hops + 1)
-        flooded = [Send(one, message) for one in neighbours] if self._parameters.flooding else []
-        return [*self._deliver(publication, hops), *flooded]
+        return [Send(one, message) for one in neighbours]
 
     def _add(self, publication: Notification, hops: int) -> list[Action]:
         return self._deliver(publication, hops) if self.trie.insert(publication) else []

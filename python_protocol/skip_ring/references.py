@@ -29,10 +29,7 @@ class Reference(NamedTuple):
     @classmethod
     def read(cls, reader: Reader) -> Self:
         """Inverse of `write`."""
-        node, label = reader.u16(), read_label(reader)
-        if label is None:
-            raise DecodeError(f"the reference of node {node} has no label")
-        return cls(node, label)
+        return cls(reader.u16(), read_label(reader))
 
     def describe(self, names: Names) -> str:
         """n3:011."""
@@ -64,9 +61,13 @@ def read_bits(reader: Reader) -> str:
     return bits
 
 
-def read_label(reader: Reader) -> Label | None:
-    """Bits that are a label; none are no label."""
-    bits = read_bits(reader)
-    if bits and not is_label(bits):
-        raise DecodeError(f"{bits} is no label")
-    return bits or None
+def read_label(reader: Reader) -> Label:
+    """Bits that are a label."""
+    return check_label(read_bits(reader))
+
+
+def check_label(bits: str) -> Label:
+    """Raises DecodeError if no subscriber can have it."""
+    if not is_label(bits):
+        raise DecodeError(f"{bits!r} is no label")
+    return bits

@@ -7,7 +7,7 @@ What the text leaves open:
 - *A label that a direct ring neighbour has is no shortcut* (section 2.1: shortcuts are no ring edges).
 - *False labels.* To the letter a node that is no shortcut any more goes on as a reference through BuildRing. If its
   label is false, it can come back from there as a shortcut with the same false label, and go round for ever (the proof
-  of theorem 5 assumes that this does not happen). With `verify_shortcuts` the node is not referred to others, but
+  of theorem 5 assumes that this does not happen). With `check_labels` the node is not referred to others, but
   introduced to itself, with the label that it is believed to have, as in the extended BuildRing: so it learns of this
   node, and puts its own label right.
 """
@@ -25,10 +25,9 @@ from python_protocol.skip_ring.references import Reference
 class Shortcuts:
     """By label: the node, or None while it is not known. All can be wrong at first."""
 
-    def __init__(self, ring: BuildRing, *, verify: bool) -> None:
+    def __init__(self, ring: BuildRing) -> None:
         self.nodes: dict[Label, NodeId | None] = {}
         self._ring = ring
-        self._verify = verify
 
     def remove(self, node: NodeId) -> None:
         """Forgets a node."""
@@ -63,7 +62,7 @@ class Shortcuts:
         """What is no shortcut is not forgotten: the graph might fall apart."""
         if node is None or node == own.node:
             return []
-        if self._verify:
+        if self._ring.checks_labels:
             return [Send(node, Introduce(self._ring.topic, own, label, cyclic=False))]
         return self._ring.place(own, Reference(node, label))
 

@@ -7,8 +7,8 @@ What the text leaves open:
 - *Probabilities*, which it lost: (ii) 1 / (2^k k^2) for a label of k bits, (iv) 1/2. There are two labels of one bit,
   so that (ii) alone comes to 1.3 requests a round among many, though the lemma of section 3.2.1 says below 1;
   `sparse_requests` takes k + 1 for k.
-- *A configuration replaces the neighbours.* Who is nearer than the new one is what action (iii) asks the supervisor
-  for; who is farther is placed by BuildRing; so nobody is lost, and who has crashed does not stay.
+- *A configuration replaces the neighbours.* Who is nearer than the new one, or has its label, is what action (iii) asks
+  the supervisor for; who is farther is placed by BuildRing; so nobody is lost, and who has crashed does not stay.
 - *A reference that comes to a node without a label* goes to the supervisor, by a request for its configuration; the
   node itself answers by RemoveConnections.
 """
@@ -45,8 +45,8 @@ class Subscriber:
     """v, or rather its part in the ring of one topic."""
 
     def __init__(self, node: NodeId, topic: Topic, parameters: SkipRingParameters, random: Random) -> None:
-        self.ring = BuildRing(node, topic)
-        self.shortcuts = Shortcuts(self.ring, verify=parameters.verify_shortcuts)
+        self.ring = BuildRing(node, topic, check_labels=parameters.check_labels)
+        self.shortcuts = Shortcuts(self.ring)
         self.is_leaving = False
         self._parameters = parameters
         self._random = random
@@ -112,7 +112,7 @@ class Subscriber:
             case Introduce():
                 return self.ring.introduced(own, message)
             case Linearize():
-                return self.ring.place(own, message.reference)
+                return self.ring.delegated(own, message)
             case IntroduceShortcut():
                 return self.shortcuts.introduced(own, message.reference)
 
@@ -154,6 +154,6 @@ def request_probability(label: Label, *, sparse: bool) -> float:
 
 
 def _is_between(start: Reference, middle: Reference, end: Reference) -> bool:
-    """On the way from `start` to `end`, all the way round if they are the same."""
+    """On the way from `start` to `end`, both included, all the way round if they are the same."""
     way, whole = ((position(one.label) - position(start.label)) % CIRCLE for one in (middle, end))
-    return 0 < way < (whole or CIRCLE)
+    return way <= (whole or CIRCLE)
