@@ -129,6 +129,8 @@ class _HeadReader:
 
     def _complete(self, _: Line, rest: str) -> None:
         nodes = [name for word in rest.split() for name in expand_names(word)]
+        if len(nodes) < 2:
+            raise ValueError(f"{rest!r} does not name two nodes or more, such as b1 n1..n5")
         for a, b in combinations(nodes, 2):
             self.drawing.draw_link(f"{a}-{b}")
 

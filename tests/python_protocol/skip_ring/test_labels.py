@@ -29,7 +29,7 @@ def test_the_first_labels_are_given_in_the_order_of_the_paper() -> None:
 
 @given(numbers)
 def test_a_label_tells_its_number_and_its_place_tells_the_label(number: int) -> None:
-    """l is invertible; so is r on the labels that there are."""
+    """Both l and r are invertible, r on the labels that there are."""
     label = label_of(number)
     assert is_label(label)
     assert number_of(label) == number
