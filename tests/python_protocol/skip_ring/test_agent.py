@@ -10,6 +10,7 @@ from bridge.scenario import Command, Fault, FaultKind
 from python_protocol.actions import Send
 from python_protocol.events import Attach, Detach, Publish, Received, Started, Subscribe, Unsubscribe
 from python_protocol.filters import Notification, NotificationId, parse_filter
+from python_protocol.parameters import parse_parameters
 from python_protocol.roles import Role
 from python_protocol.simtime import SECOND
 from python_protocol.skip_ring import SkipRing, messages
@@ -177,8 +178,10 @@ def test_an_unknown_kind_of_corruption_is_refused() -> None:
         CorruptedParameters(corruption="label")
 
 
-@pytest.mark.parametrize(("name", "value"), [("key_bits", 0), ("key_bits", 129), ("round", 0), ("jitter", -1)])
-def test_parameters_that_make_no_sense_are_refused(name: str, value: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "value"), [("key_bits", "0"), ("key_bits", "129"), ("round", "0s"), ("jitter", "-1s")]
+)
+def test_parameters_that_make_no_sense_are_refused(name: str, value: str) -> None:
     """By their names."""
     with pytest.raises(ValueError, match=f"parameter {name}"):
-        SkipRingParameters(**{name: value})
+        parse_parameters(SkipRingParameters, {name: value})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,7 +33,7 @@ def test_what_is_inserted_is_there_once_in_the_order_of_keys(entries: list[Notif
 
 
 @given(several, st.randoms())
-def test_hashes_tell_sets_apart_whatever_the_order_of_insertion(entries: list[Notification], order: st.Random) -> None:
+def test_hashes_tell_sets_apart_whatever_the_order_of_insertion(entries: list[Notification], order: Random) -> None:
     """Equal sets have equal roots, and one publication less gives another."""
     shuffled = list(entries)
     order.shuffle(shuffled)
