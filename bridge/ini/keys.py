@@ -117,6 +117,12 @@ NETWORK = Group(
         Key("physicalProcessName", values.string, '"CustomizablePhysicalProcess"', "likewise"),
         Key("debugInfoFileName", values.string, '"Castalia-Trace.txt"', "Castalia's own trace; no effect here"),
         Key("tree", plans.tree, '""', 'ours: parents in a given tree, "1:0 2:0 3:1, 12s 2:1, 15s 2:-"'),
+        Key(
+            "commands",
+            plans.commands,
+            '""',
+            'ours: what applications do when, "12s 7 subscribe, 20s 9 publish, 30s 7 detach"',
+        ),
         Key("departure", plans.latency, format_time(DEPARTURE), "ours: until who detaches leaves the tree, with unit"),
     ),
 )

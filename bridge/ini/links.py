@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import combinations
+from itertools import combinations, groupby
 
 from bridge.absences import Absence, with_absences
 from bridge.faults import check_sequence
 from bridge.given_tree import check_tree
 from bridge.ini.lookup import Lookup
+from bridge.ini.orders import ordered_absences
 from bridge.scenario import Fault, IdealLinks, NodeSettings, ParentChange
 from python_protocol.roles import NodeId
 
@@ -20,15 +21,19 @@ _BY_KIND = {"SN.ideal.links": "links", "SN.ideal.changes": "changes", "SN.ideal.
 
 def read_absences(keys: Lookup) -> list[Absence]:
     """The absences of all nodes, those of each in the order of time; raises UserError."""
-    return [Absence(node, *away) for node in keys.nodes for away in keys.node(node, _ABSENCES)]
+    own = [Absence(node, *away) for node in keys.nodes for away in keys.node(node, _ABSENCES)]
+    ordered = ordered_absences(keys)
+    if both := {one.node for one in own} & {one.node for one in ordered}:
+        raise keys.error("SN.commands", f"node {min(both)} has {_ABSENCES} too: say in one place when it is away")
+    return [*own, *ordered]
 
 
 def read_tree(keys: Lookup, nodes: Sequence[NodeSettings], absences: Sequence[Absence]) -> tuple[ParentChange, ...]:
     """SN.tree, which clients leave and come back to; raises UserError."""
     tree = _read_tree(keys, nodes)
     roles = [node.roles for node in nodes]
-    for node in keys.nodes:
-        own = [absence for absence in absences if absence.node == node]
+    for node, of_node in groupby(sorted(absences, key=lambda one: one.node), key=lambda one: one.node):
+        own = list(of_node)
         try:
             tree = with_absences(tree, own, roles, keys.network("departure"))
         except ValueError as error:

@@ -1,12 +1,14 @@
-"""Values that say what happens when: trees, links, partitions, faults, absences. Each reader raises ValueError.
+"""Values that say what happens when: trees, links, partitions, faults, absences, commands.
 
-A plan is a list of items between commas; an item begins with its time ("12s"), and times never fall.
+Each reader raises ValueError. A plan is a list of items between commas; an item begins with its time ("12s"), and times
+never fall.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from bridge.ini import values
 from bridge.scenario import FaultKind, LinkChange, LinkDelay, ParentChange, Partition
@@ -84,10 +86,28 @@ def faults(text: str) -> tuple[tuple[SimTime, FaultKind], ...]:
     return tuple(planned)
 
 
+class Order(NamedTuple):
+    """At `at`, the application of `node` is to do what the words say."""
+
+    at: SimTime
+    node: NodeId
+    words: tuple[str, ...]
+
+
+def commands(text: str) -> tuple[Order, ...]:
+    """Reads "12s 7 subscribe, 15s 7 detach, 20s 7 attach 5, 21s 9 publish, 30s 7 unsubscribe"."""
+    return tuple(_order(at, words) for at, words in _timed(text))
+
+
 def absences(text: str) -> tuple[Away, ...]:
     """Reads "15s detach, 20s attach 5, 40s detach", of one node."""
+    return away(_timed(text))
+
+
+def away(timed: Iterable[tuple[SimTime, Sequence[str]]]) -> tuple[Away, ...]:
+    """The absences of one node that these words tell, in the order of time; raises ValueError."""
     found: list[Away] = []
-    for at, words in _timed(text):
+    for at, words in timed:
         is_back = not found or found[-1][1] is not None
         match words:
             case ["detach"] if is_back:
@@ -121,6 +141,13 @@ def _timed(text: str, first: SimTime | None = None) -> Iterator[tuple[SimTime, l
             raise ValueError(f"{format_time(at)} comes after {format_time(last)}; put them in the order of time")
         last = at
         yield at, words
+
+
+def _order(at: SimTime, words: list[str]) -> Order:
+    match words:
+        case [node, ("subscribe" | "unsubscribe" | "publish" | "detach" | "attach")] | [node, "attach", _]:
+            return Order(at, values.integer(node), tuple(words[1:]))
+    raise ValueError(f"{' '.join(words)!r} is no command such as '7 subscribe', '7 publish' or '7 attach 5'")
 
 
 def _pair(word: str) -> Pair:

@@ -9,6 +9,7 @@ from bridge.absences import absence_commands
 from bridge.ini.deployment import Place, place_nodes
 from bridge.ini.links import read_absences, read_faults, read_ideal, read_tree
 from bridge.ini.lookup import Lookup
+from bridge.ini.orders import ordered_commands, ordered_subscribers
 from bridge.ini.syntax import parse_ini
 from bridge.radio_file import RadioFile, RxMode, read_radio_file
 from bridge.scenario import (
@@ -207,11 +208,13 @@ class ScenarioReader:
         return levels[0] if power is None else power
 
     def _workload(self) -> Workload:
-        subscriptions = [one for node in self._with_role(Role.SUBSCRIBER) for one in self._subscriptions(node)]
+        orders, subscribing = ordered_commands(self._keys), ordered_subscribers(self._keys)
+        unordered = [node for node in self._with_role(Role.SUBSCRIBER) if node not in subscribing]
+        subscriptions = [one for node in unordered for one in self._subscriptions(node)]
         addressed = [node for node in self._keys.nodes if self._keys.node(node, "Application.unicast")]
         subscriptions += [self._subscription_to(addressed_to(node), node) for node in addressed]
         publishers = [node for node in self._with_role(Role.PUBLISHER) if self._keys.node(node, _PUBLISH_INTERVAL)]
-        commands = tuple(absence_commands(read_absences(self._keys)))
+        commands = (*orders, *absence_commands(read_absences(self._keys)))
         return Workload(tuple(subscriptions), tuple(map(self._publications, publishers)), commands)
 
     def _with_role(self, role: Role) -> list[NodeId]:

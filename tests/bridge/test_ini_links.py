@@ -20,12 +20,13 @@ from bridge.scenario import (
     LinkDelay,
     ParentChange,
     Partition,
+    Publication,
     Scenario,
     Subscription,
 )
 from experiments.render import TEMPLATES
-from python_protocol.events import Attach, Detach
-from python_protocol.filters import addressed_to
+from python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
+from python_protocol.filters import addressed_to, parse_filter
 from python_protocol.simtime import MILLISECOND, SECOND
 
 BASE = """\
@@ -145,6 +146,34 @@ def test_absences_without_a_tree_are_commands_alone() -> None:
     assert scenario.tree == ()
 
 
+def test_commands_are_of_any_node_at_any_time() -> None:
+    """With the node's own filters and attributes; who subscribes when it is told does not do so at the start."""
+    scenario = read(
+        'SN.tree = "1:0 4:1"\nSN.node[4].Application.roles = "publisher subscriber"\n'
+        'SN.node[4].Application.filter = "x = 1; y = 2"\n'
+        'SN.node[4].Application.attributes = "x = 1"\nSN.node[4].Application.payload = 5\n'
+        'SN.commands = "2s 4 subscribe, 3s 4 publish, 5s 4 detach, 8s 4 attach 0, 9s 4 unsubscribe"\n'
+    )
+    x, y = (parse_filter(text) for text in ("x = 1", "y = 2"))
+    assert scenario.workload.subscriptions == ()
+    assert scenario.workload.commands == (
+        Command(2 * SECOND, 4, Subscribe(x)),
+        Command(2 * SECOND, 4, Subscribe(y)),
+        Command(3 * SECOND, 4, Publication((("x", 1),), 5)),
+        Command(9 * SECOND, 4, Unsubscribe(x)),
+        Command(9 * SECOND, 4, Unsubscribe(y)),
+        Command(5 * SECOND, 4, Detach()),
+        Command(8 * SECOND, 4, Attach()),
+    )
+    assert scenario.tree[-1] == ParentChange(8 * SECOND, 4, 0)
+
+
+def test_a_node_that_is_not_told_to_subscribe_does_so_at_its_time() -> None:
+    """Whatever else it is told."""
+    scenario = read('SN.node[4].Application.roles = "publisher subscriber"\nSN.commands = "2s 4 publish"\n')
+    assert [one.node for one in scenario.workload.subscriptions] == [4]
+
+
 def test_unicast_is_a_subscription_to_ones_own_identifier() -> None:
     """Whatever the roles; beside what a subscriber subscribes to."""
     scenario = read("SN.node[4].Application.unicast = true\nSN.node[4].Application.subscribeAt = 2s\n")
@@ -206,6 +235,13 @@ def test_the_radio_does_not_mind_the_keys_of_ideal_links() -> None:
             '"5s detach, 6s attach 1"',
             "without SN.tree there is no place",
         ),
+        ("SN.commands", '"5s 4"', "'4' is no command such as '7 subscribe'"),
+        ("SN.commands", '"5s 4 attach 1 2"', "'4 attach 1 2' is no command"),
+        ("SN.commands", '"5s x detach"', "x is not a whole number"),
+        ("SN.commands", '"5s 5 detach"', "node 5 is none of the 5 nodes"),
+        ("SN.commands", '"5s 4 subscribe"', "node 4 is no subscriber: give it that role"),
+        ("SN.commands", '"5s 4 publish"', "node 4 is no publisher: give it that role"),
+        ("SN.commands", '"5s 4 attach"', "node 4: 'attach' at 5s is out of place: write '15s detach"),
         ("SN.node[*].Application.unicast", "7", "7 is neither true nor false"),
     ],
 )
