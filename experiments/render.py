@@ -1,7 +1,8 @@
 """Renders templates (`*.ini.j2`, Jinja) into plain OMNeT++ ini files. Every variable must be set or have a default.
 
 `seed`, `agent` and `agent_parameters` are set by whoever makes the run; everything else is the template's own.
-Templates can call `range`, `fail(message)` and `migrating_tree` (`experiments.random_tree`), and filter by `quoted`.
+Templates can call `range`, `fail(message)`, `migrating_tree` (`experiments.random_tree`) and `skip_ring_commands`
+(`experiments.skip_ring_workload`), and filter by `quoted`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from bridge.errors import UserError
 from bridge.ini.values import quote
 from experiments.random_tree import migrating_tree
+from experiments.skip_ring_workload import skip_ring_commands
 from python_protocol.parameters import unknown
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -120,7 +122,12 @@ def _environment(folder: Path) -> SandboxedEnvironment:
         finalize=_finalize,
     )
     environment.filters["quoted"] = _quoted
-    environment.globals = {"fail": _fail, "migrating_tree": migrating_tree, "range": range}
+    environment.globals = {
+        "fail": _fail,
+        "migrating_tree": migrating_tree,
+        "range": range,
+        "skip_ring_commands": skip_ring_commands,
+    }
     return environment
 
 

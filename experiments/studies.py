@@ -16,6 +16,7 @@ from python_protocol.parameters import unknown
 MODULES = {
     "thesis": "experiments.thesis_study",
     "migration-cost": "experiments.migration_cost",
+    "skip-ring": "experiments.skip_ring_study",
 }
 """Where each study is: every module has one, called STUDY."""
 

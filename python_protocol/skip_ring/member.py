@@ -39,6 +39,7 @@ class Member:
         self.publications = Publications(topic, parameters, random)
         self._floods_shortcuts = parameters.flood_shortcuts
         self._noted: tuple[object, ...] = ()
+        self._notes = 0
         subscriber, publications = self.subscriber, self.publications
         self._handlers: dict[type[TopicMessage], Callable[[NodeId, Any], list[Action]]] = {
             SetData: self._set_data,
@@ -79,6 +80,7 @@ class Member:
         if state == self._noted:
             return []
         self._noted = state
+        self._notes += 1
         return [Note(OVERLAY, detail=self._describe())]
 
     def listing_row(self, names: Names) -> tuple[str, ...]:
@@ -94,10 +96,10 @@ class Member:
         return [*actions, *self.publications.flood(self.neighbours())]
 
     def _describe(self) -> str:
-        """Label, left, right, ring, shortcuts with commas between them, topic; blanks between them."""
+        """How many notes there were, label, left, right, ring, shortcuts with commas between them, topic."""
         ring = self.subscriber.ring
         edges = " ".join(NOBODY if one is None else str(one.node) for one in (ring.left, ring.right, ring.ring))
         shortcuts = ",".join(
             f"{label}:{NOBODY if node is None else node}" for label, node in self.subscriber.shortcuts.nodes.items()
         )
-        return f"{ring.label or NOBODY} {edges} {shortcuts or NOBODY} {self.topic}"
+        return f"{self._notes} {ring.label or NOBODY} {edges} {shortcuts or NOBODY} {self.topic}"
