@@ -1,8 +1,8 @@
 """Renders templates (`*.ini.j2`, Jinja) into plain OMNeT++ ini files. Every variable must be set or have a default.
 
 `seed`, `agent` and `agent_parameters` are set by whoever makes the run; everything else is the template's own.
-Templates can call `range`, `fail(message)`, `migrating_tree` (`experiments.random_tree`) and `population`
-(`experiments.population`), and filter by `quoted`.
+Templates can call `range`, `fail(message)`, `migrating_tree` (`experiments.random_tree`), `population`
+(`experiments.population`) and `skip_ring_commands` (`experiments.skip_ring_workload`), and filter by `quoted`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from bridge.errors import UserError
 from bridge.ini.values import quote
 from experiments.population import population
 from experiments.random_tree import migrating_tree
+from experiments.skip_ring_workload import skip_ring_commands
 from python_protocol.parameters import unknown
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -122,7 +123,13 @@ def _environment(folder: Path) -> SandboxedEnvironment:
         finalize=_finalize,
     )
     environment.filters["quoted"] = _quoted
-    environment.globals = {"fail": _fail, "migrating_tree": migrating_tree, "population": population, "range": range}
+    environment.globals = {
+        "fail": _fail,
+        "migrating_tree": migrating_tree,
+        "population": population,
+        "range": range,
+        "skip_ring_commands": skip_ring_commands,
+    }
     return environment
 
 

@@ -17,6 +17,7 @@ MODULES = {
     "thesis": "experiments.thesis_study",
     "migration-cost": "experiments.migration_cost",
     "caching": "experiments.caching_study",
+    "skip-ring": "experiments.skip_ring_study",
 }
 """Where each study is: every module has one, called STUDY."""
 

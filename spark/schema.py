@@ -7,7 +7,19 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from python_protocol.notes import ANSWER, CACHE, DROP, FORGET, LIST_SEPARATOR, MIGRATE, REPLAY, ROUTE, STORE
+from python_protocol.notes import (
+    ANSWER,
+    CACHE,
+    DROP,
+    FORGET,
+    LIST_SEPARATOR,
+    MIGRATE,
+    OVERLAY,
+    REPLAY,
+    ROUTE,
+    SERVE,
+    STORE,
+)
 
 __all__ = [
     "ANSWER",
@@ -30,6 +42,7 @@ __all__ = [
     "MOVE",
     "NODE",
     "NOTIFICATION_ID",
+    "OVERLAY",
     "PEER",
     "PUBLISH",
     "RADIO",
@@ -39,6 +52,7 @@ __all__ = [
     "ROLE",
     "ROUTE",
     "SEND",
+    "SERVE",
     "STORE",
     "SUBSCRIBE",
     "TIME_S",

@@ -36,6 +36,15 @@ from python_protocol.mft.timestamps import Timestamp
 from python_protocol.parameters import describe_parameters
 from python_protocol.phoenix.messages import Stamp
 from python_protocol.roles import Role
+from python_protocol.skip_ring.build_ring import BuildRing
+from python_protocol.skip_ring.database import Database
+from python_protocol.skip_ring.messages import Check, Summary
+from python_protocol.skip_ring.parameters import SkipRingParameters
+from python_protocol.skip_ring.publications import Publications
+from python_protocol.skip_ring.references import Reference
+from python_protocol.skip_ring.shortcuts import Shortcuts
+from python_protocol.skip_ring.subscriber import Subscriber
+from python_protocol.skip_ring.supervisor import Supervisor
 from tests.support.documents import Row, quoted, rows, section
 
 ROOT = Path(__file__).parents[1]
@@ -69,6 +78,7 @@ def under(title: str) -> str:
 # Messages
 
 FILTER, NOTIFICATION = parse_filter("topic = 1"), Notification(NotificationId(9, 1), ())
+REFERENCE = Reference(1, "011")
 EXAMPLES: dict[str, Any] = {
     "NodeId": 1,
     "NodeId | None": None,
@@ -87,6 +97,14 @@ EXAMPLES: dict[str, Any] = {
     "tuple[Entry, ...]": (Entry(FILTER, 1, 1), Entry(FILTER, 1, 2)),
     "tuple[Unreachable, ...]": (Unreachable(1, 1), Unreachable(2, 1)),
     "tuple[Known, ...]": (Known(1, 1, 1),),
+    "Topic": 1,
+    "Label": "011",
+    "Label | None": "011",
+    "Bits": "011",
+    "Reference": REFERENCE,
+    "Reference | None": REFERENCE,
+    "Check | None": Check(REFERENCE, "011"),
+    "tuple[Summary, ...]": (Summary("011", bytes(8)), Summary("011", bytes(8))),
 }
 """A value for each type that a field can have. Lists have two; a BMIG has two lists of the last kind."""
 OWNERS = [*((name, load(name).messages) for name in AGENTS), ("Leader election", (Heartbeat,))]
@@ -96,7 +114,7 @@ def example(cls: type[Message]) -> Message:
     return cls(*(EXAMPLES[str(field.type)] for field in dataclasses.fields(cls)))  # type: ignore[arg-type]  # they are
 
 
-def length(part: Filter | Notification) -> int:
+def length(part: Filter | Notification | Reference | Summary) -> int:
     writer = Writer()
     part.write(writer)
     return len(writer.getvalue())
@@ -107,6 +125,7 @@ def evaluate(formula: str, message: Message) -> int:
     if quoted(formula):
         return int(getattr(message, quoted(formula)[0]))
     sizes = {"f": length(FILTER), "e": length(NOTIFICATION), "n": 2, "m": len(Pub(NOTIFICATION, 1).encode())}
+    sizes |= {"t": 9, "l": 2, "r": length(REFERENCE), "s": length(Summary("011", bytes(8)))}
     products = re.sub(r"(?<=[\w)]) (?=[\w(])", "*", formula)
     return int(eval(products, {"__builtins__": {}}, sizes))  # noqa: S307  # a formula of our own document
 
@@ -249,6 +268,16 @@ def test_state_of_aodv() -> None:
     assert documented_state("aodv", "Route") == {field.name for field in dataclasses.fields(Route)}
     assert documented_state("aodv", "Router") <= attributes(vars(made)["_router"])
     assert documented_state("aodv", "Agent") <= attributes(made)
+
+
+def test_state_of_the_skip_ring() -> None:
+    """Each attribute of each part."""
+    parameters, ring = SkipRingParameters(), BuildRing(1, 1, check_labels=True)
+    parts = (Supervisor(), Database(), ring, Shortcuts(ring), Publications(1, parameters, Random(0)))
+    for part in (*parts, Subscriber(1, 1, parameters, Random(0))):
+        own = attributes(part) - {"_ring", "ring", "shortcuts", "topic", "checks_labels"}
+        own |= {"ring"} if part is ring else set()
+        assert documented_state("skip-ring", type(part).__name__) == own
 
 
 def test_state_of_the_election() -> None:

@@ -31,6 +31,7 @@ OPTIONS = (
     "phoenix_lost",
     "phoenix_overtaken",
     "phoenix_twice",
+    "skip_ring_check_labels",
 )
 TWINS = [
     ("figure_1d", "mft_figure_1d"),

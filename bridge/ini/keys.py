@@ -133,6 +133,7 @@ IDEAL = Group(
         Key("delay", plans.latency, "1ms", "from sender to receiver, with unit"),
         Key("delays", plans.link_delays, '""', 'of links that have others: "0-1 1-2 5ms, 2-3 20ms"'),
         Key("links", plans.links, '""', 'a given graph: "0-1 1-2"'),
+        Key("complete", values.boolean, "false", "every pair of nodes is linked, as over the Internet"),
         Key("changes", plans.link_changes, '""', 'of a given graph: "12s 0-1 1-2 down, 15s 0-1 up"'),
         Key("partitions", plans.partitions, '""', 'groups without links between them: "12s 0..2 | 3 4, 20s merge"'),
         Key("range", values.not_negative, "0", "nodes within it are linked, m; 0: where sensitivity is reached"),

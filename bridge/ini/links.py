@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from itertools import combinations, groupby
 
 from bridge.absences import Absence, with_absences
 from bridge.faults import check_sequence
@@ -15,6 +15,7 @@ from python_protocol.roles import NodeId
 
 _TREE = "SN.tree"
 _ABSENCES = "Application.absences"
+_COMPLETE = "SN.ideal.complete"
 _BY_KIND = {"SN.ideal.links": "links", "SN.ideal.changes": "changes", "SN.ideal.range": "range_m"}
 
 
@@ -68,7 +69,7 @@ def read_ideal(keys: Lookup) -> IdealLinks:
     ideal = IdealLinks(
         delay=keys.ideal("delay"),
         delays=keys.ideal("delays"),
-        links=keys.ideal("links"),
+        links=_read_links(keys),
         changes=keys.ideal("changes"),
         partitions=keys.ideal("partitions"),
         range_m=keys.ideal("range"),
@@ -80,6 +81,15 @@ def read_ideal(keys: Lookup) -> IdealLinks:
     _check_nodes(keys, "SN.ideal.partitions", members)
     _check_kind(keys, ideal)
     return ideal
+
+
+def _read_links(keys: Lookup) -> tuple[tuple[NodeId, NodeId], ...]:
+    links: tuple[tuple[NodeId, NodeId], ...] = keys.ideal("links")
+    if not keys.ideal("complete"):
+        return links
+    if links or keys.network("tree"):
+        raise keys.error(_COMPLETE, "other links are given too: leave one of the two out")
+    return tuple(combinations(keys.nodes, 2))
 
 
 def _check_nodes(keys: Lookup, path: str, nodes: Iterable[NodeId]) -> None:

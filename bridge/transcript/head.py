@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from bridge.transcript.document import Document, Line
-from bridge.transcript.network import Drawing, Network
+from bridge.transcript.network import Drawing, Network, expand_names
 from bridge.transcript.vocabulary import Vocabulary
 from python_protocol.parameters import unknown
 from python_protocol.simtime import MILLISECOND, SECOND, SimTime, parse_time
@@ -63,6 +64,7 @@ class _HeadReader:
             "hide": self._hide,
             "clients": self._clients,
             "links": self._links,
+            "complete": self._complete,
             "filter": self._filter,
             "event": self._event,
         }
@@ -124,6 +126,13 @@ class _HeadReader:
     def _links(self, _: Line, rest: str) -> None:
         for word in rest.split():
             self.drawing.draw_link(word)
+
+    def _complete(self, _: Line, rest: str) -> None:
+        nodes = [name for word in rest.split() for name in expand_names(word)]
+        if len(nodes) < 2:
+            raise ValueError(f"{rest!r} does not name two nodes or more, such as b1 n1..n5")
+        for a, b in combinations(nodes, 2):
+            self.drawing.draw_link(f"{a}-{b}")
 
     def _filter(self, _: Line, rest: str) -> None:
         self.head.vocabulary.define_filter(*_definition(rest, "filter f1: topic = 1"))

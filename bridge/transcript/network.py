@@ -15,6 +15,7 @@ from python_protocol.roles import NodeId, Role
 
 PROCESSES = "/"
 _NAME = re.compile(r"([bspn])(\d+)")
+_RANGE = re.compile(r"([bspn])(\d+)\.\.\1(\d+)")
 _ROLES = {"b": Role.BROKER, "s": Role.SUBSCRIBER, "p": Role.PUBLISHER, "n": Role.PUBLISHER | Role.SUBSCRIBER}
 
 
@@ -132,6 +133,17 @@ class Drawing:
             if name in names:
                 return names[0]
         raise ValueError(unknown("node", name, dict.fromkeys(_flat(self._processes))))
+
+
+def expand_names(text: str) -> list[str]:
+    """Reads "n1", or "n1..n16" for all between; raises ValueError."""
+    match = _RANGE.fullmatch(text)
+    if match is None:
+        return [text]
+    letter, first, last = match[1], int(match[2]), int(match[3])
+    if first > last:
+        raise ValueError(f"{text!r} counts down; write the lower number first")
+    return [f"{letter}{number}" for number in range(first, last + 1)]
 
 
 def _flat(processes: Iterable[tuple[str, ...]]) -> list[str]:

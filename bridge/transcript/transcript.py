@@ -23,14 +23,14 @@ from bridge.transcript.timeline import Timeline
 from bridge.transcript.wording import NetworkNames, Wording
 from python_protocol.agent import Agent
 from python_protocol.link import LinkData
-from python_protocol.notes import CACHE, DROP, FORGET, MIGRATE, REPLAY, STORE
+from python_protocol.notes import CACHE, DROP, FORGET, MIGRATE, OVERLAY, REPLAY, SERVE, STORE
 from python_protocol.parameters import parse_parameters, unknown
 
 GIVEN_TREE = {"tree": "given", "link_layer": "false"}
 """Parameters of the broker family for the papers' links: a tree that is drawn, and nothing lost on it."""
 
 
-NOTES = {STORE, REPLAY, DROP, MIGRATE, CACHE, FORGET}
+NOTES = {STORE, REPLAY, DROP, MIGRATE, CACHE, FORGET, OVERLAY, SERVE}
 """What can be hidden beside messages."""
 
 

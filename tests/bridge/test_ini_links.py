@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,19 @@ def test_without_keys_there_are_neither_tree_nor_faults_and_links_are_a_unit_dis
     """All of these keys are optional."""
     scenario = read("")
     assert (scenario.tree, scenario.faults, scenario.ideal) == ((), (), IdealLinks())
+
+
+def test_a_complete_graph_links_every_pair() -> None:
+    """Without listing them."""
+    assert read("SN.ideal.complete = true\n").ideal.links == tuple(combinations(range(5), 2))
+    assert read("SN.ideal.complete = false\n").ideal.links == ()
+
+
+@pytest.mark.parametrize("other", ['SN.ideal.links = "0-1"', 'SN.tree = "1:0"'])
+def test_a_complete_graph_and_other_links_exclude_each_other(other: str) -> None:
+    """The error names the key to leave out."""
+    with pytest.raises(UserError, match=r"SN\.ideal\.complete.*other links are given too"):
+        read(f"{other}\nSN.ideal.complete = true\n")
 
 
 def test_a_given_graph_has_links_changes_delays_and_partitions() -> None:

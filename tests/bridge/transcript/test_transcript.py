@@ -117,6 +117,14 @@ def test_a_client_without_a_tree_or_on_a_brokers_node_goes_nowhere(run: Run) -> 
     assert "n2 delivers e1" in told
 
 
+def test_a_complete_network_links_any_two(run: Run) -> None:
+    """So a flooded event takes one hop to everybody."""
+    lines = run("> n3 publishes e1\n", head="agent flooding\ncomplete b1 n2..n4\nhide FLOOD\n").splitlines()
+    assert lines[-1] == "(nothing)"
+    told = run("> n2 subscribes f1; n4 subscribes f1\n> n3 publishes e1\n", head="agent flooding\ncomplete n2..n4\n")
+    assert {"n2 delivers e1", "n4 delivers e1"} <= set(told.splitlines())
+
+
 def test_what_is_not_quiet_in_time_is_said(run: Run) -> None:
     """With the number of messages under way; then there is nothing, and that is said, too."""
     lines = run("slot 2ms\n> s3 subscribes f3\n> wait 1s\n> wait 1s\n").splitlines()

@@ -1,0 +1,94 @@
+"""The self-stabilising skip ring (004): convergence from corrupted states, and what its lemmas say of legitimate ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from experiments.figure_plan import Line, Plan
+from experiments.measurements import Measurements
+from experiments.skip_ring_claims import (
+    CONVERGENCE_CLAIMS,
+    FREQUENT,
+    LETTER,
+    OURS,
+    RING_ONLY,
+    START,
+    STARTS,
+    STEADY_CLAIMS,
+    SUBSCRIBERS,
+)
+from experiments.skip_ring_metrics import (
+    CATCH_UP_ROUNDS,
+    CONVERGED,
+    CONVERGENCE,
+    DEGREE_MAX,
+    DEGREE_MEAN,
+    PER_SUBSCRIBE,
+    PER_UNSUBSCRIBE,
+    REQUESTS_PER_ROUND,
+    ROUNDS_TO_CONVERGE,
+    SENT_PER_NODE_ROUND,
+    STEADY,
+)
+from experiments.study import Study, StudySweep
+from spark.catalogue import HOPS_MAX
+from spark.layout import AGENT
+
+_X_TITLE = "subscribers"
+
+
+def convergence_plans(measured: Measurements) -> Iterator[Plan]:
+    """A panel a variant, a line a start; and how many converge at all."""
+    for agent, called in ((OURS, "labels checked"), (LETTER, "to the letter")):
+        if agent in measured.agents:
+            for metric, title in ((ROUNDS_TO_CONVERGE, "Rounds to converge"), (CONVERGED, "Runs that converge")):
+                lines = [Line(STARTS.get(one, one), {AGENT: agent, START: one}) for one in measured.values(START)]
+                name = f"{metric.replace('_', '-')}-{agent}"
+                yield Plan(
+                    name, f"{title}, {called}", metric, SUBSCRIBERS, lines, x_title=_X_TITLE, share=metric == CONVERGED
+                )
+
+
+def steady_plans(measured: Measurements) -> Iterator[Plan]:
+    """Each lemma over the number of subscribers."""
+    ours = {AGENT: OURS}
+    degrees = [Line("greatest", ours, DEGREE_MAX), Line("mean", ours, DEGREE_MEAN)]
+    yield _plan("degrees", "Neighbours of a subscriber", DEGREE_MAX, degrees, "different neighbours")
+    requests = [Line("sparse", ours), Line("to the letter", {AGENT: FREQUENT})]
+    yield _plan("requests", "Configuration requests in a legitimate state", REQUESTS_PER_ROUND, requests)
+    answers = [Line("subscribe", ours, PER_SUBSCRIBE), Line("unsubscribe", ours, PER_UNSUBSCRIBE)]
+    yield _plan("operations", "Messages of the supervisor", PER_SUBSCRIBE, answers, "messages an operation")
+    hops = [Line("ring and shortcuts", ours), Line("ring alone", {AGENT: RING_ONLY})]
+    yield _plan("hops", "Hops of a flooded publication to the last subscriber", HOPS_MAX, hops)
+    yield _plan("maintenance", "Maintenance in a legitimate state", SENT_PER_NODE_ROUND, [Line("mean", ours)])
+    yield _plan("catch-up", "New subscribers", CATCH_UP_ROUNDS, [Line("all publications", ours)])
+
+
+def _plan(name: str, title: str, metric: str, lines: list[Line], y_title: str = "") -> Plan:
+    return Plan(f"skip-ring-{name}", title, metric, SUBSCRIBERS, lines, y_title, x_title=_X_TITLE)
+
+
+STUDY = Study(
+    name="skip-ring",
+    source="Feldmann et al. (2017)",
+    sweeps=(
+        StudySweep(
+            "skip_ring_convergence",
+            convergence_plans,
+            CONVERGENCE_CLAIMS,
+            CONVERGENCE,
+            quick={SUBSCRIBERS: "4,8,16"},
+            quick_seeds=3,
+        ),
+        StudySweep(
+            "skip_ring_steady", steady_plans, STEADY_CLAIMS, STEADY, quick={SUBSCRIBERS: "4,8,16"}, quick_seeds=3
+        ),
+    ),
+    notes=(
+        "Everybody can reach everybody by ideal links of 10 ms, and a round takes a second. A run converges if it ends in "
+        "the skip ring of the definition, which was there for ten rounds at least; the rounds until then are those to the "
+        "last change of any label or edge. Corrupted states are drawn from the run's seed.",
+        "To the letter: labels are checked at introductions only (check_labels=false), or action (ii) has the probability "
+        "1 / (2^k k^2) (sparse_requests=false). docs/deviations.md says why not by default.",
+    ),
+)

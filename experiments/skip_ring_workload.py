@@ -1,0 +1,27 @@
+"""What subscribers of a skip ring do once it is legitimate, written as a rendered ini has it (`SN.commands`).
+
+Everything is drawn from the run's seed, so that every agent gets the same.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+INTERVAL_S = 2
+"""Between two commands."""
+
+
+def skip_ring_commands(seed: int, subscribers: int, start: int, publications: int, operations: int) -> str:
+    """First publications by subscribers 1 to `subscribers`, then as many joins and as many departures, in turn.
+
+    Those that join are the nodes after `subscribers`; those that leave are drawn among all that are there. Times are
+    whole seconds from `start` on, `INTERVAL_S` apart.
+    """
+    random = Random(f"skip ring/{seed}/{subscribers}")
+    there = list(range(1, subscribers + 1))
+    orders = [f"{random.choice(there)} publish" for _ in range(publications)]
+    for number in range(1, operations + 1):
+        there.append(subscribers + number)
+        orders.append(f"{subscribers + number} subscribe")
+        orders.append(f"{there.pop(random.randrange(len(there)))} unsubscribe")
+    return ", ".join(f"{start + INTERVAL_S * place}s {order}" for place, order in enumerate(orders))

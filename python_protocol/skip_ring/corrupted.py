@@ -1,0 +1,215 @@
+"""The skip ring from a corrupted state (004, sections 1.1 and 3.1): for tests and experiments, no part of the protocol.
+
+At its start each node fills its own variables with what its generator draws, and each channel gets false messages:
+those that the nodes send then, about anybody. What the model excludes is left out: references to nodes that do not
+exist, and publications that nobody has published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from python_protocol.actions import Action, Send
+from python_protocol.events import Started
+from python_protocol.filters import Notification, NotificationId
+from python_protocol.parameters import parameter, unknown
+from python_protocol.roles import NodeId, Role
+from python_protocol.skip_ring.agent import SkipRing
+from python_protocol.skip_ring.labels import Label, label_of
+from python_protocol.skip_ring.member import Member
+from python_protocol.skip_ring.messages import (
+    CheckAndPublish,
+    CheckTrie,
+    GetConfiguration,
+    Introduce,
+    IntroduceShortcut,
+    Linearize,
+    RemoveConnections,
+    SetData,
+    Subscribe,
+    Summary,
+    TopicMessage,
+    Unsubscribe,
+)
+from python_protocol.skip_ring.parameters import SkipRingParameters
+from python_protocol.skip_ring.patricia import HASH_BYTES
+from python_protocol.skip_ring.references import Reference
+from python_protocol.skip_ring.supervisor import Supervisor
+
+SEPARATOR = "+"
+ISLANDS = 4
+"""Rings of their own in a corrupted state of that kind."""
+MESSAGES = 5
+"""False ones in the channel of each node, in the mean."""
+EARLIER = 1 << 31
+"""Publications of corrupted states are numbered from here, so that they are no others'."""
+
+
+@dataclass(frozen=True)
+class CorruptedParameters(SkipRingParameters):
+    """What is corrupted, and how many nodes there are."""
+
+    corruption: str = parameter(
+        "labels+neighbours+shortcuts+database+messages",
+        source="004, sections 1.1 and 3.1",
+        doc="kinds of corruption, + between them: also islands, tries; none for no corruption",
+    )
+    nodes: int = parameter(2, source="the scenario's", doc="all nodes, the supervisor included")
+    topic: int = parameter(1, source="the scenario's", doc="whose ring is corrupted")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for kind in self.kinds:
+            if kind not in KINDS:
+                raise ValueError(f"parameter corruption: {unknown('kind', kind, KINDS)}, or none")
+
+    @property
+    def kinds(self) -> list[str]:
+        """By their names."""
+        return [] if self.corruption == "none" else self.corruption.split(SEPARATOR)
+
+
+class CorruptedSkipRing(SkipRing):
+    """The agent, with a start of its own."""
+
+    parameters_type = CorruptedParameters
+    parameters: CorruptedParameters
+
+    def _started(self, event: Started) -> list[Action]:
+        actions = list(super()._started(event))
+        draw = Draw(self.parameters, self.random)
+        if Role.SUBSCRIBER in self.roles and self.parameters.kinds:
+            self.members[draw.topic] = Member(self.node, draw.topic, self.parameters, self.random)
+        for kind in self.parameters.kinds:
+            actions += KINDS[kind](self, draw)
+        return actions
+
+
+class Draw:
+    """Anything that a variable or a message can hold."""
+
+    def __init__(self, parameters: CorruptedParameters, random: Random) -> None:
+        self.topic = parameters.topic
+        self.random = random
+        self._supervisor = parameters.supervisor
+        self._nodes = parameters.nodes
+
+    def subscribers(self) -> list[NodeId]:
+        """All nodes but the supervisor."""
+        return [node for node in range(self._nodes) if node != self._supervisor]
+
+    def node(self) -> NodeId:
+        """A subscriber."""
+        return self.random.choice(self.subscribers())
+
+    def label(self) -> Label:
+        """Most are near those that belong there, some are not."""
+        limit = 2 * self._nodes if self.random.random() < 0.8 else 1 << 20
+        return label_of(self.random.randrange(limit))
+
+    def reference(self) -> Reference:
+        """Of an existing node, with any label."""
+        return Reference(self.node(), self.label())
+
+    def maybe(self) -> Reference | None:
+        """Or none."""
+        return self.reference() if self.random.random() < 0.8 else None
+
+    def message(self) -> TopicMessage:
+        """For a subscriber."""
+        summary = Summary(self.label(), self.random.randbytes(HASH_BYTES))
+        return self.random.choice(
+            (
+                SetData(self.topic, self.maybe(), self.label(), self.maybe()),
+                SetData(self.topic, None, None, None),
+                Introduce(self.topic, self.reference(), self.label(), self.random.random() < 0.5),
+                Linearize(self.topic, self.reference(), self.random.random() < 0.5, None),
+                IntroduceShortcut(self.topic, self.reference()),
+                RemoveConnections(self.topic, self.node()),
+                CheckTrie(self.topic, (summary,)),
+                CheckAndPublish(self.topic, (summary,), self.label()),
+            )
+        )
+
+    def request(self) -> TopicMessage:
+        """For the supervisor."""
+        return self.random.choice((Subscribe, Unsubscribe, GetConfiguration))(self.topic, self.node())
+
+
+def _corrupt_labels(agent: CorruptedSkipRing, draw: Draw) -> list[Action]:
+    for member in agent.members.values():
+        member.subscriber.ring.label = draw.label() if draw.random.random() < 0.8 else None
+    return []
+
+
+def _corrupt_neighbours(agent: CorruptedSkipRing, draw: Draw) -> list[Action]:
+    for member in agent.members.values():
+        ring = member.subscriber.ring
+        ring.left, ring.right, ring.ring = draw.maybe(), draw.maybe(), draw.maybe()
+    return []
+
+
+def _corrupt_shortcuts(agent: CorruptedSkipRing, draw: Draw) -> list[Action]:
+    for member in agent.members.values():
+        member.subscriber.shortcuts.nodes = {draw.label(): draw.node() for _ in range(draw.random.randrange(6))}
+    return []
+
+
+def _corrupt_database(agent: CorruptedSkipRing, draw: Draw) -> list[Action]:
+    if agent.supervisor is not None:
+        corrupt_database(agent.supervisor, draw)
+    return []
+
+
+def corrupt_database(supervisor: Supervisor, draw: Draw) -> None:
+    """All four kinds of section 3.1: labels without subscriber, too many, missing and wrong."""
+    entries = draw.random.randrange(2 * len(draw.subscribers()))
+    database = supervisor.database(draw.topic)
+    for _ in range(entries):
+        database.entries[draw.label()] = draw.node() if draw.random.random() < 0.8 else None
+
+
+def _corrupt_messages(agent: CorruptedSkipRing, draw: Draw) -> list[Action]:
+    """What is in the channels of others, and of the supervisor."""
+    actions: list[Action] = [Send(draw.node(), draw.message()) for _ in range(draw.random.randrange(2 * MESSAGES))]
+    if draw.random.random() < 0.5:
+        actions.append(Send(agent.parameters.supervisor, draw.request()))
+    return actions
+
+
+def _make_islands(agent: CorruptedSkipRing, draw: Draw) -> list[Action]:
+    """Sorted rings that know nothing of each other, each with the labels that it would have alone."""
+    island = [node for node in draw.subscribers() if node % ISLANDS == agent.node % ISLANDS]
+    labelled = sorted((Reference(node, label_of(x)) for x, node in enumerate(island)), key=lambda one: one.key)
+    for member in agent.members.values():
+        place = [one.node for one in labelled].index(agent.node)
+        first, last = labelled[0], labelled[-1]
+        ring = member.subscriber.ring
+        ring.label = labelled[place].label
+        ring.left = labelled[place - 1] if place > 0 else None
+        ring.right = labelled[place + 1] if place + 1 < len(labelled) else None
+        ring.ring = {first: last, last: first}.get(labelled[place]) if first != last else None
+    return []
+
+
+def _fill_tries(agent: CorruptedSkipRing, draw: Draw) -> list[Action]:
+    """Each subscriber has some publications that nobody else has."""
+    for member in agent.members.values():
+        for number in range(draw.random.randrange(3)):
+            identifier = NotificationId(agent.node, EARLIER + number)
+            member.publications.trie.insert(Notification(identifier, (("topic", draw.topic),)))
+    return []
+
+
+Corrupt = Callable[[CorruptedSkipRing, Draw], list[Action]]
+KINDS: dict[str, Corrupt] = {
+    "labels": _corrupt_labels,
+    "neighbours": _corrupt_neighbours,
+    "shortcuts": _corrupt_shortcuts,
+    "database": _corrupt_database,
+    "messages": _corrupt_messages,
+    "islands": _make_islands,
+    "tries": _fill_tries,
+}

@@ -1,0 +1,187 @@
+"""The agent on its nodes: joining, leaving, crashing, being away, and several topics (004, sections 3.3 and 4)."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from bridge.scenario import Command, Fault, FaultKind
+from python_protocol.actions import Send
+from python_protocol.events import Attach, Detach, Publish, Received, Started, Subscribe, Unsubscribe
+from python_protocol.filters import Notification, NotificationId, parse_filter
+from python_protocol.parameters import parse_parameters
+from python_protocol.roles import Role
+from python_protocol.simtime import SECOND
+from python_protocol.skip_ring import SkipRing, messages
+from python_protocol.skip_ring.corrupted import CorruptedParameters
+from python_protocol.skip_ring.parameters import SkipRingParameters
+from python_protocol.skip_ring.references import Reference
+from tests.python_protocol.skip_ring.network import (
+    ANY_TOPIC,
+    SUPERVISOR,
+    Outcome,
+    assert_skip_ring,
+    published,
+    run,
+)
+
+
+def agent(node: int = 3, roles: Role = Role.SUBSCRIBER, **parameters: bool) -> SkipRing:
+    return SkipRing(node, roles, SkipRingParameters(**parameters), Random(0))
+
+
+def delivered(outcome: Outcome) -> set[tuple[int, str]]:
+    return {(row["node"], row["notification_id"]) for row in outcome.of("deliver")}
+
+
+# Whole networks
+
+
+def test_who_unsubscribes_is_out_and_the_others_make_the_ring() -> None:
+    """Section 4.1: it is disconnected from the graph in the end."""
+    outcome = run(6, rounds=60, commands=[Command(20 * SECOND, 2, Unsubscribe(ANY_TOPIC))])
+    found = outcome.subscribers()
+    assert found.keys() == {1, 3, 4, 5, 6}
+    assert_skip_ring(found)
+
+
+def test_crashed_subscribers_are_excluded_and_come_back() -> None:
+    """Section 3.3: by the supervisor's failure detector alone."""
+    crashes = [Fault(20 * SECOND, node, FaultKind.CRASH) for node in (2, 5)]
+    outcome = run(6, rounds=80, faults=crashes)
+    assert_skip_ring({node: one for node, one in outcome.subscribers().items() if node not in {2, 5}})
+    recovered = run(6, rounds=80, faults=[*crashes, Fault(50 * SECOND, 2, FaultKind.RECOVER)])
+    assert_skip_ring({node: one for node, one in recovered.subscribers().items() if node != 5})
+
+
+def test_the_ring_comes_back_after_a_crash_of_the_supervisor() -> None:
+    """Its empty database is one more corrupted state."""
+    faults = [Fault(20 * SECOND, SUPERVISOR, FaultKind.CRASH), Fault(30 * SECOND, SUPERVISOR, FaultKind.RECOVER)]
+    outcome = run(5, rounds=90, faults=faults)
+    assert_skip_ring(outcome.subscribers())
+
+
+def test_topics_have_rings_of_their_own() -> None:
+    """Section 4: and publications stay in theirs."""
+    other = parse_filter("topic = 2")
+    commands = [Command(0, node, Subscribe(other)) for node in (2, 3, 4)]
+    outcome = run(4, rounds=40, commands=[*commands, published(30 * SECOND, 1), published(30 * SECOND, 4, topic=2)])
+    assert_skip_ring(outcome.subscribers(1))
+    assert_skip_ring(outcome.subscribers(2))
+    assert outcome.subscribers(2).keys() == {2, 3, 4}
+    assert delivered(outcome) == {*((node, "1.0") for node in (1, 2, 3, 4)), *((node, "4.0") for node in (2, 3, 4))}
+
+
+@pytest.mark.parametrize("flooding", ["true", "false"])
+def test_everybody_gets_everything_with_and_without_flooding(flooding: str) -> None:
+    """Those who subscribe after it was published too; the tries alone are enough."""
+    late = [Command(10 * SECOND, 5, Unsubscribe(ANY_TOPIC)), Command(40 * SECOND, 5, Subscribe(ANY_TOPIC))]
+    outcome = run(5, rounds=60, commands=[*late, published(30 * SECOND, 1)], parameters={"flooding": flooding})
+    assert delivered(outcome) == {(node, "1.0") for node in range(1, 6)}
+    assert len(outcome.of("deliver")) == 5
+
+
+def test_who_was_away_gets_what_it_missed() -> None:
+    """Detached it is in no ring, and keeps what it has; what it publishes then spreads when it is back."""
+    away = [Command(20 * SECOND, 2, Detach()), Command(40 * SECOND, 2, Attach())]
+    publications = [published(15 * SECOND, 1), published(30 * SECOND, 3), published(35 * SECOND, 2)]
+    outcome = run(4, rounds=60, commands=[*away, *publications])
+    assert_skip_ring(outcome.subscribers())
+    assert delivered(outcome) == {(node, one) for node in range(1, 5) for one in ("1.0", "3.0", "2.0")}
+    assert len(outcome.of("deliver")) == 12
+
+
+def test_flooding_over_the_ring_alone_takes_more_hops() -> None:
+    """Among twelve, from the oldest: it is two from everybody, by the ring six."""
+    commands = [published(40 * SECOND, 1)]
+    hops = [
+        max(
+            row["hops"]
+            for row in run(12, rounds=42, commands=commands, parameters={"flood_shortcuts": shortcuts}).of("deliver")
+        )
+        for shortcuts in ("true", "false")
+    ]
+    assert hops == [2, 6]
+
+
+# One agent
+
+
+@pytest.mark.parametrize("text", ["all", "topic prefix 'a'", "price = 3"])
+def test_a_filter_without_a_topic_is_refused(text: str) -> None:
+    """With one sentence that says what to write."""
+    with pytest.raises(ValueError, match="names no topic: write one such as topic = 1, or set the parameter one_topic"):
+        agent().handle(Subscribe(parse_filter(text)), 0)
+
+
+def test_a_publication_without_a_topic_is_refused() -> None:
+    """Likewise."""
+    with pytest.raises(ValueError, match=r"notification 3\.0 has no attribute topic"):
+        agent().handle(Publish(Notification(NotificationId(3, 0), (("price", 3),))), 0)
+
+
+def test_with_one_topic_any_filter_is_a_subscribers_own() -> None:
+    """It is in the ring of everybody, and delivers what it wants."""
+    wanting = agent(one_topic=True)
+    wanting.handle(Subscribe(parse_filter("price < 3")), 0)
+    for price, expected in ((2, 1), (4, 0)):
+        message = messages.PublishNew("", Notification(NotificationId(9, price), (("price", price),)), 1)
+        actions = list(wanting.handle(Received(5, message, 0.0, 0.0), 0))
+        assert len([one for one in actions if type(one).__name__ == "Deliver"]) == expected
+
+
+def test_further_constraints_beside_the_topic_are_a_subscribers_own() -> None:
+    """The ring is that of the topic."""
+    wanting = agent()
+    wanting.handle(Subscribe(parse_filter("topic = 1 and price < 3")), 0)
+    assert list(wanting.members) == [1]
+
+
+def test_the_supervisor_must_be_a_broker() -> None:
+    """The error says how to mend it."""
+    with pytest.raises(ValueError, match="node 0 is to be the supervisor, and has not the role broker: give it"):
+        agent(SUPERVISOR)
+
+
+@pytest.mark.parametrize(
+    ("message", "answers"),
+    [
+        (messages.Introduce(1, Reference(5, "1"), "01", cyclic=False), [Send(5, messages.RemoveConnections(1, 3))]),
+        (messages.IntroduceShortcut(1, Reference(6, "1")), [Send(5, messages.RemoveConnections(1, 3))]),
+        (
+            messages.Linearize(1, Reference(6, "1"), cyclic=False, check=None),
+            [Send(5, messages.RemoveConnections(1, 3)), Send(SUPERVISOR, messages.GetConfiguration(1, 6))],
+        ),
+        (messages.SetData(1, None, "01", None), [Send(SUPERVISOR, messages.Unsubscribe(1, 3))]),
+        (messages.SetData(1, None, None, None), []),
+        (messages.RemoveConnections(1, 5), []),
+    ],
+)
+def test_who_is_in_no_ring_says_so(message: messages.TopicMessage, answers: list[Send]) -> None:
+    """Connections to it are to be deleted, a reference that is handed over is not lost, and it wants no label."""
+    assert list(agent().handle(Received(5, message, 0.0, 0.0), 0)) == answers
+
+
+def test_supervisor_and_subscriber_of_one_node_need_no_messages() -> None:
+    """What they say to each other is not sent."""
+    both = agent(SUPERVISOR, Role.BROKER | Role.SUBSCRIBER)
+    both.handle(Started(), 0)
+    actions = list(both.handle(Subscribe(ANY_TOPIC), 0))
+    assert not any(isinstance(one, Send) for one in actions)
+    assert both.members[1].subscriber.ring.label == "0"
+
+
+def test_an_unknown_kind_of_corruption_is_refused() -> None:
+    """With those that there are."""
+    with pytest.raises(ValueError, match="parameter corruption: unknown kind 'label': did you mean 'labels'"):
+        CorruptedParameters(corruption="label")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("key_bits", "0"), ("key_bits", "129"), ("round", "0s"), ("jitter", "-1s")]
+)
+def test_parameters_that_make_no_sense_are_refused(name: str, value: str) -> None:
+    """By their names."""
+    with pytest.raises(ValueError, match=f"parameter {name}"):
+        parse_parameters(SkipRingParameters, {name: value})

@@ -1,0 +1,107 @@
+"""How two subscribers make their tries equal (004, section 4.2), without anything else of the protocol."""
+
+from __future__ import annotations
+
+from collections import deque
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from python_protocol.actions import Action, Deliver, Send
+from python_protocol.codec import Message
+from python_protocol.filters import Filter, Notification, NotificationId
+from python_protocol.roles import NodeId
+from python_protocol.skip_ring.messages import CheckAndPublish, CheckTrie, Publish, PublishNew
+from python_protocol.skip_ring.parameters import SkipRingParameters
+from python_protocol.skip_ring.patricia import publication_key
+from python_protocol.skip_ring.publications import Publications
+
+U, V = 1, 2
+BITS = 10
+PARAMETERS = SkipRingParameters(key_bits=BITS)
+ALL = [Notification(NotificationId(9, number), (("topic", 1),)) for number in range(60)]
+DISTINCT = list({publication_key(one, BITS): one for one in ALL}.values())
+sets = st.sets(st.sampled_from(DISTINCT), max_size=12)
+
+
+def holding(entries: set[Notification]) -> Publications:
+    made = Publications(1, PARAMETERS, Random(0))
+    for entry in entries:
+        made.trie.insert(entry)
+    return made
+
+
+def exchange(u: Publications, v: Publications) -> list[Notification]:
+    """Each sends its root once, and all that follows is handled; returns the publications that were sent."""
+    parts: dict[NodeId, Publications] = {U: u, V: v}
+    pending = deque([(V, one) for one in v.timeout([U])] + [(U, one) for one in u.timeout([V])])
+    sent: list[Notification] = []
+    while pending:
+        sender, action = pending.popleft()
+        if isinstance(action, Send):
+            message = action.message
+            sent += [message.publication] if isinstance(message, Publish) else []
+            pending += [(action.destination, one) for one in answer(parts[action.destination], sender, message)]
+    return sent
+
+
+def answer(receiver: Publications, sender: NodeId, message: Message) -> list[Action]:
+    match message:
+        case CheckAndPublish():
+            return receiver.check_and_publish(sender, message)
+        case CheckTrie():
+            return receiver.check(sender, message)
+        case Publish():
+            return receiver.receive(message)
+    raise AssertionError(f"{message} is none of these")
+
+
+@given(sets, sets)
+def test_exchanging_roots_makes_both_tries_the_union(mine: set[Notification], theirs: set[Notification]) -> None:
+    """As long as they differ, each exchange brings one publication, and none that both have had."""
+    u, v = holding(mine), holding(theirs)
+    missing = mine ^ theirs
+    while missing:
+        sent = exchange(u, v)
+        assert sent
+        assert set(sent) <= missing
+        missing -= set(sent)
+    assert set(u.trie.publications()) == set(v.trie.publications()) == mine | theirs
+
+
+@given(sets)
+def test_equal_tries_cost_one_message_a_root(entries: set[Notification]) -> None:
+    """Nobody answers."""
+    u, v = holding(entries), holding(entries)
+    for action in u.timeout([V]):
+        assert isinstance(action, Send)
+        assert isinstance(action.message, CheckTrie)
+        assert v.check(U, action.message) == []
+
+
+def test_a_new_publication_is_delivered_and_goes_on_but_not_back() -> None:
+    """Section 4.3; a second copy is dropped."""
+    part = holding(set())
+    part.subscribe(Filter())
+    message = PublishNew(1, ALL[0], 2)
+    onward = PublishNew(1, ALL[0], 3)
+    assert part.publish_new(3, message, [3, 4, 5]) == [Deliver(ALL[0], 2), Send(4, onward), Send(5, onward)]
+    assert part.publish_new(4, message, [3, 4, 5]) == []
+
+
+def test_a_later_subscription_gets_what_was_published_before_once() -> None:
+    """Two filters that match do not make two deliveries."""
+    part = holding(set(ALL[:2]))
+    delivered = part.subscribe(Filter())
+    assert {one.notification for one in delivered if isinstance(one, Deliver)} == set(ALL[:2])
+    assert part.subscribe(Filter()) == []
+
+
+def test_what_is_published_without_neighbours_is_flooded_when_there_are_some() -> None:
+    """A publisher joins the ring by its first publication."""
+    part = holding(set())
+    assert part.publish(ALL[0], []) == []
+    assert part.flood([]) == []
+    assert part.flood([4]) == [Send(4, PublishNew(1, ALL[0], 1))]
+    assert part.flood([4]) == []
