@@ -144,11 +144,15 @@ class Broker:
     def _i_am_alive(self, sender: NodeId, message: IAmAlive) -> list[Action]:
         peer = self.neighbours.peer_of.get(sender)
         if peer is None:
-            return [*self._watch.alive(), *self.replica.hand_over()] if sender == self._watched else []
+            return self._leader_is_alive() if sender == self._watched else []
         actions = self._learn(sender, peer, message.term)
         if not self.replica.is_leader or sender != self.neighbours.leader(peer):
             return actions
         return [*actions, *self.neighbours.watch(peer).alive(), *self._send_again(peer)]
+
+    def _leader_is_alive(self) -> list[Action]:
+        """But what is waited for has not come: perhaps a neighbour crashed with its reply to this broker under way."""
+        return [*self._watch.alive(), *self.replica.hand_over(), Send(self.replica.leader, CatchUp())]
 
     def _assumed_dead(self, sender: NodeId, message: AssumedDead) -> list[Action]:
         """Section 6.5. A neighbour that is wrong about who leads is told; one that is right, when there is another."""
