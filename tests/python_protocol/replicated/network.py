@@ -11,7 +11,7 @@ from typing import Any
 
 from bridge.backends.ideal.topology import make_ideal
 from bridge.host import Host
-from bridge.scenario import Command, Fault, Publication, Scenario, Workload
+from bridge.scenario import Command, Fault, IdealLinks, LinkDelay, Publication, Scenario, Workload
 from bridge.trace import TraceWriter
 from python_protocol.actions import Action, Send
 from python_protocol.events import Event
@@ -173,11 +173,17 @@ def _has_circle(order: Mapping[str, set[str]]) -> bool:
 
 
 def run(
-    sites: Sites, commands: Sequence[Command], faults: Sequence[Fault] = (), parameters: Mapping[str, str] | None = None
+    sites: Sites,
+    commands: Sequence[Command],
+    faults: Sequence[Fault] = (),
+    parameters: Mapping[str, str] | None = None,
+    delays: Sequence[LinkDelay] = (),
 ) -> Result:
     """Runs until long after the last command and fault; every message is also turned to bytes and back."""
-    end = max((one.at for one in (*commands, *faults)), default=0) + QUIET
-    described = _scenario(sites, commands, faults, dict(parameters or {}), end)
+    end = max([*(command.at for command in commands), *(fault.at for fault in faults)], default=0) + QUIET
+    described = replace(
+        _scenario(sites, commands, faults, dict(parameters or {}), end), ideal=IdealLinks(delays=tuple(delays))
+    )
     trace = TraceWriter()
     agents: dict[NodeId, Replicated] = {}
     Host(described, _watched(agents), make_ideal(described), trace).run()
@@ -208,11 +214,13 @@ def _watched(agents: dict[NodeId, Replicated]) -> type[Replicated]:
             agents[node] = self
 
         def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
-            for action in super().handle(event, now):
-                if isinstance(action, Send):
-                    decoded = self.messages.decode(action.message.encode())
-                    assert decoded == action.message
-                    action = Send(action.destination, decoded)
-                yield action
+            return map(self._by_way_of_bytes, super().handle(event, now))
+
+        def _by_way_of_bytes(self, action: Action) -> Action:
+            if not isinstance(action, Send):
+                return action
+            decoded = self.messages.decode(action.message.encode())
+            assert decoded == action.message
+            return Send(action.destination, decoded)
 
     return Watched
