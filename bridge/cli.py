@@ -316,8 +316,9 @@ def trace(scenario: Path, agent: str | None, parameters: Sequence[str], times: b
     The file begins with comments (#) and settings: agent NAME [PARAMETER=VALUE...], seed 7, delay 1ms (of a link),
     slot 1s (how long the messages of a command are waited for), times, hide TYPE..., filter f9: price < 10, event e9:
     price = 3. The network is a tree that agents of the broker family are given, or links n1-n2 n2-n3, or complete b1
-    n1..n5 (a link between any two). Letters tell roles: b broker, s subscriber, p publisher, n both clients. Below
-    setup, indented, stand commands whose messages are not shown.
+    n1..n5 (a link between any two), or below sites, indented, lines such as site2 < site1: b4 b5 b6 | s1
+    (name < parent: brokers | clients). Letters tell roles: b broker, s subscriber, p publisher, n both clients.
+    Below setup, indented, stand commands whose messages are not shown.
 
     Commands, in a line several after semicolons, each at once or after 3ms:
 

@@ -40,6 +40,7 @@ from python_protocol.events import (
     Received,
     Recovered,
     SendFailed,
+    Sited,
     Started,
     Stopped,
     Subscribe,
@@ -147,6 +148,8 @@ class Host:
         check_faults(self._scenario.faults, starts)
         for node, start in enumerate(starts):
             self._schedule(start, node, Started())
+            if self._scenario.sites is not None:
+                self._schedule(start, node, Sited(self._scenario.sites))
         for time, node, place in rewirings(self._scenario):
             self._schedule(max(time, starts[node]), node, place)
         for time, node, command in commands(self._scenario, self._hello.nodes):

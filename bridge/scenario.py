@@ -14,6 +14,7 @@ from python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from python_protocol.filters import Filter, Value
 from python_protocol.roles import NodeId, Role
 from python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
+from python_protocol.sites import Sites
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +222,9 @@ class LinkDelay:
 class IdealLinks:
     """The links of the ideal back-end; other back-ends ignore them.
 
-    They are the edges of the scenario's tree if it gives one; else `links` and `changes` if there are any; else every
-    pair of nodes within `range_m` of each other, wherever the mobility takes them.
+    They are the edges of the scenario's tree if it gives one; else those of its sites and what `changes` makes of them;
+    else `links` and `changes` if there are any; else every pair of nodes within `range_m` of each other, wherever the
+    mobility takes them.
     """
 
     delay: SimTime = MILLISECOND
@@ -253,6 +255,8 @@ class Scenario:
     agent_parameters: dict[str, str] = field(default_factory=dict)
     tree: tuple[ParentChange, ...] = ()
     """In the order of time. Agents whose parameter `tree` is "given" are told of it."""
+    sites: Sites | None = None
+    """Agents that want sites are told of them; over ideal links they say who is linked to whom."""
     faults: tuple[Fault, ...] = ()
     """In the order of time."""
     ideal: IdealLinks = IdealLinks()

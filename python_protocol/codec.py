@@ -62,6 +62,11 @@ class Writer:
         self._parts += _pack_u8(len(data))
         self._parts += data
 
+    def long_blob(self, data: bytes) -> None:
+        """At most 65535 bytes, their count before them."""
+        self._parts += _pack_u16(len(data))
+        self._parts += data
+
     def text(self, text: str) -> None:
         """At most 255 bytes of UTF-8, their count before them."""
         self.blob(text.encode())
@@ -122,6 +127,10 @@ class Reader:
     def blob(self) -> bytes:
         """Bytes with their count before them."""
         return self._take(self.u8())
+
+    def long_blob(self) -> bytes:
+        """Bytes with their count of two bytes before them."""
+        return self._take(self.u16())
 
     def text(self) -> str:
         """UTF-8 with its count of bytes before it."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from python_protocol.codec import Message
 from python_protocol.filters import Filter, Notification
 from python_protocol.roles import NodeId
+from python_protocol.sites import Sites
 
 TimerKey = Hashable
 """Names one of an agent's timers: a string, or a tuple such as ("retransmit", 7)."""
@@ -79,6 +80,13 @@ class Rewired:
 
 
 @dataclass(frozen=True, slots=True)
+class Sited:
+    """The scenario gives sites; told once, after `Started`, and kept through a crash, like a file on a disk."""
+
+    sites: Sites
+
+
+@dataclass(frozen=True, slots=True)
 class Subscribe:
     """The application wants every notification that matches the filter."""
 
@@ -123,6 +131,7 @@ Event = (
     | Crashed
     | Recovered
     | Rewired
+    | Sited
     | Subscribe
     | Unsubscribe
     | Publish

@@ -35,7 +35,10 @@ from python_protocol.mft.messages import Known
 from python_protocol.mft.timestamps import Timestamp
 from python_protocol.parameters import describe_parameters
 from python_protocol.phoenix.messages import Stamp
+from python_protocol.replicated.broker import Broker as ReplicatedBroker
+from python_protocol.replicated.parameters import ReplicatedParameters
 from python_protocol.roles import Role
+from python_protocol.sites import Site, Sites
 from python_protocol.skip_ring.build_ring import BuildRing
 from python_protocol.skip_ring.database import Database
 from python_protocol.skip_ring.messages import Check, Summary
@@ -84,6 +87,8 @@ EXAMPLES: dict[str, Any] = {
     "NodeId | None": None,
     "int": 3,
     "bool": True,
+    "bytes": b"ab",
+    "Stream": 3,
     "Filter": FILTER,
     "Notification": NOTIFICATION,
     "Timestamp": Timestamp(1, 1),
@@ -213,6 +218,11 @@ def test_handlers_of_aodv() -> None:
     assert documented_handlers("aodv") == handlers(package("aodv/*.py"))
 
 
+def test_handlers_of_the_replicated_brokers() -> None:
+    """Of messages and events."""
+    assert documented_handlers("replicated") == handlers(package("replicated/*.py"))
+
+
 def test_handlers_of_the_election() -> None:
     """They are there, and so are its timers."""
     assert documented_handlers("Leader election") <= set(dir(Election))
@@ -278,6 +288,13 @@ def test_state_of_the_skip_ring() -> None:
         own = attributes(part) - {"_ring", "ring", "shortcuts", "topic", "checks_labels"}
         own |= {"ring"} if part is ring else set()
         assert documented_state("skip-ring", type(part).__name__) == own
+
+
+def test_state_of_the_replicated_brokers() -> None:
+    """Each attribute of a broker, of its copy, and of the state that is copied."""
+    broker = ReplicatedBroker(0, Sites((Site("a", None, (0, 1, 2)),)), ReplicatedParameters())
+    for owner, part in (("State", broker.replica.state), ("Replica", broker.replica), ("Broker", broker)):
+        assert documented_state("replicated", owner) == attributes(part)
 
 
 def test_state_of_the_election() -> None:

@@ -116,6 +116,7 @@ NETWORK = Group(
         Key("numPhysicalProcesses", values.integer, "1", "what sensors sense; no effect here"),
         Key("physicalProcessName", values.string, '"CustomizablePhysicalProcess"', "likewise"),
         Key("debugInfoFileName", values.string, '"Castalia-Trace.txt"', "Castalia's own trace; no effect here"),
+        Key("sites", plans.sites, '""', 'ours: brokers | clients of each site, "a: 0 1 2 | 6, b < a: 3..5 | 7"'),
         Key("tree", plans.tree, '""', 'ours: parents in a given tree, "1:0 2:0 3:1, 12s 2:1, 15s 2:-"'),
         Key(
             "commands",

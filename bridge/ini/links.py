@@ -7,16 +7,19 @@ from itertools import combinations, groupby
 
 from bridge.absences import Absence, with_absences
 from bridge.faults import check_sequence
+from bridge.given_sites import check_roles
 from bridge.given_tree import check_tree
 from bridge.ini.lookup import Lookup
 from bridge.ini.orders import ordered_absences
 from bridge.scenario import Fault, IdealLinks, NodeSettings, ParentChange
 from python_protocol.roles import NodeId
+from python_protocol.sites import Sites
 
-_TREE = "SN.tree"
+_TREE, _SITES = "SN.tree", "SN.sites"
 _ABSENCES = "Application.absences"
 _COMPLETE = "SN.ideal.complete"
 _BY_KIND = {"SN.ideal.links": "links", "SN.ideal.changes": "changes", "SN.ideal.range": "range_m"}
+_BESIDE_SITES = ("SN.ideal.links", "SN.ideal.range")
 
 
 def read_absences(keys: Lookup) -> list[Absence]:
@@ -49,6 +52,21 @@ def _read_tree(keys: Lookup, nodes: Sequence[NodeSettings]) -> tuple[ParentChang
     except ValueError as error:
         raise keys.error(_TREE, str(error)) from None
     return tree
+
+
+def read_sites(keys: Lookup, nodes: Sequence[NodeSettings]) -> Sites | None:
+    """SN.sites; raises UserError."""
+    sites: Sites | None = keys.network("sites")
+    if sites is None:
+        return None
+    if keys.network("tree"):
+        raise keys.error(_SITES, f"{_TREE} gives a tree without sites: leave one of the two out")
+    _check_nodes(keys, _SITES, sites.of_node)
+    try:
+        check_roles(sites, [node.roles for node in nodes])
+    except ValueError as error:
+        raise keys.error(_SITES, str(error)) from None
+    return sites
 
 
 def read_faults(keys: Lookup) -> tuple[Fault, ...]:
@@ -106,5 +124,7 @@ def _check_kind(keys: Lookup, ideal: IdealLinks) -> None:
     for path, name in _BY_KIND.items():
         if tree and getattr(ideal, name):
             raise keys.error(path, f"the edges of {_TREE} are the links: leave one of the two out")
+        if keys.network("sites") is not None and path in _BESIDE_SITES and getattr(ideal, name):
+            raise keys.error(path, f"{_SITES} says who is linked to whom: leave one of the two out")
     if ideal.range_m and (ideal.links or ideal.changes):
         raise keys.error("SN.ideal.range", "the links are given, so there is no range: leave one of the two out")

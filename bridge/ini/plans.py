@@ -14,6 +14,7 @@ from bridge.ini import values
 from bridge.scenario import FaultKind, LinkChange, LinkDelay, ParentChange, Partition
 from python_protocol.roles import NodeId
 from python_protocol.simtime import SimTime, format_time
+from python_protocol.sites import SiteLine, Sites, make_sites, split_line
 
 Pair = tuple[NodeId, NodeId]
 
@@ -72,6 +73,12 @@ def tree(text: str) -> tuple[ParentChange, ...]:
     for at, words in _timed(text, first=0):
         changes += [_parent(at, word) for word in words]
     return tuple(changes)
+
+
+def sites(text: str) -> Sites | None:
+    """Reads "a: 0 1 2 | 6, b < a: 3..5 | 7": name < parent: brokers | clients."""
+    lines = [split_line(item) for item in _items(text)]
+    return make_sites(map(_site, lines)) if lines else None
 
 
 def faults(text: str) -> tuple[tuple[SimTime, FaultKind], ...]:
@@ -176,11 +183,20 @@ def _partition(at: SimTime, words: list[str]) -> Partition:
     return Partition(at, groups)
 
 
+def _site(line: SiteLine) -> tuple[str, str | None, tuple[NodeId, ...], tuple[NodeId, ...]]:
+    brokers, clients = (tuple(_members(part, "a: 0..2 | 6")) for part in (line.brokers, line.clients))
+    return line.name, line.parent, brokers, clients
+
+
 def _group(text: str) -> frozenset[NodeId]:
-    found: set[NodeId] = set()
+    return frozenset(_members(text, '"12s 0..2 | 3 4", or "20s merge"'))
+
+
+def _members(text: str, example: str) -> list[NodeId]:
+    found: list[NodeId] = []
     for word in text.split():
         match = _MEMBERS.fullmatch(word)
         if match is None:
-            raise ValueError(f'{word!r} is no node; write groups as in "12s 0..2 | 3 4", or "20s merge"')
-        found.update(range(int(match[1]), int(match[2] or match[1]) + 1))
-    return frozenset(found)
+            raise ValueError(f"{word!r} is no node; write groups as in {example}")
+        found += range(int(match[1]), int(match[2] or match[1]) + 1)
+    return found

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bridge.absences import absence_commands
 from bridge.ini.deployment import Place, place_nodes
-from bridge.ini.links import read_absences, read_faults, read_ideal, read_tree
+from bridge.ini.links import read_absences, read_faults, read_ideal, read_sites, read_tree
 from bridge.ini.lookup import Lookup
 from bridge.ini.orders import ordered_commands, ordered_subscribers
 from bridge.ini.syntax import parse_ini
@@ -76,6 +76,7 @@ class ScenarioReader:
             agent=self._keys.shared("Application.agent"),
             agent_parameters=dict(self._keys.shared("Application.agentParameters")),
             tree=read_tree(self._keys, nodes, read_absences(self._keys)),
+            sites=read_sites(self._keys, nodes),
             faults=read_faults(self._keys),
             ideal=read_ideal(self._keys),
         )

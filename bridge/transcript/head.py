@@ -54,7 +54,11 @@ class _HeadReader:
         self.drawing = Drawing()
         self._indented: Callable[[Line], None] | None = None
         """What an indented line means after the last keyword."""
-        self._blocks: dict[str, Callable[[Line], None]] = {"tree": self._tree, "setup": self.head.setup.append}
+        self._blocks: dict[str, Callable[[Line], None]] = {
+            "tree": self._tree,
+            "sites": self._site,
+            "setup": self.head.setup.append,
+        }
         self._keywords: dict[str, Callable[[Line, str], None]] = {
             "agent": self._agent,
             "seed": self._seed,
@@ -75,7 +79,8 @@ class _HeadReader:
             return
         if line.is_indented:
             if self._indented is None:
-                raise ValueError(f"only below {' or '.join(self._blocks)} lines are indented")
+                *others, last = self._blocks
+                raise ValueError(f"only below {', '.join(others)} or {last} lines are indented")
             self._indented(line)
             return
         keyword, _, rest = line.text.partition(" ")
@@ -90,6 +95,9 @@ class _HeadReader:
 
     def _tree(self, line: Line) -> None:
         self.drawing.draw_tree_line(line.text.partition("#")[0].rstrip())
+
+    def _site(self, line: Line) -> None:
+        self.drawing.draw_site(line.text.partition("#")[0])
 
     def _agent(self, line: Line, rest: str) -> None:
         name, *settings = rest.split() or [""]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from python_protocol.parameters import unknown
 from python_protocol.roles import NodeId, Role
+from python_protocol.sites import SiteLine, Sites, make_sites, split_line
 
 PROCESSES = "/"
 _NAME = re.compile(r"([bspn])(\d+)")
@@ -21,12 +22,13 @@ _ROLES = {"b": Role.BROKER, "s": Role.SUBSCRIBER, "p": Role.PUBLISHER, "n": Role
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Nodes 0, 1, ... with the names of their processes, and either a tree of parents or links."""
+    """Nodes 0, 1, ... with the names of their processes, and a tree of parents, or links, or sites."""
 
     processes: tuple[tuple[str, ...], ...]
     parents: Mapping[NodeId, NodeId | None]
     """Empty if there is no tree: agents are to make their own."""
     links: tuple[tuple[NodeId, NodeId], ...]
+    sites: Sites | None = None
 
     @property
     def is_tree(self) -> bool:
@@ -68,6 +70,7 @@ class Drawing:
         self._parents: dict[str, str | None] = {}
         """By the first process of each node, as everywhere here."""
         self._links: list[tuple[str, str]] = []
+        self._sites: list[SiteLine] = []
         self._branch: list[tuple[int, str]] = []
         """How deep each node above the last line's stands, and that line's."""
 
@@ -94,17 +97,26 @@ class Drawing:
             raise ValueError(f"{text!r} is no link such as n1-n2")
         self._links.append((ends[0], ends[1]))
 
+    def draw_site(self, text: str) -> None:
+        """A site with its brokers and clients, "a: b1 b2 b3 | p1", or below another, "b < a: b4 b5 b6 | s1 s2"."""
+        line = split_line(text)
+        for name in (*line.brokers.split(), *line.clients.split()):
+            if name.startswith("b") != (name in line.brokers.split()):
+                raise ValueError(f"{text.strip()}: before the | stand brokers (b1), behind it clients (s1, p1, n1)")
+            self._add(name)
+        self._sites.append(line)
+
     def finish(self) -> Network:
         """Numbers the nodes."""
-        if self._parents and self._links:
-            raise ValueError("give a tree or links, not both")
+        if [bool(self._parents), bool(self._links), bool(self._sites)].count(True) > 1:
+            raise ValueError("give a tree, or links, or sites: one of them")
         if not self._processes:
             raise ValueError("there is no network; draw a tree, or list links")
         processes = tuple(sorted(self._processes, key=lambda names: _order(names[0])))
         number = {names[0]: node for node, names in enumerate(processes)}
         parents = {number[name]: None if its is None else number[its] for name, its in self._parents.items()}
         links = tuple((number[a], number[b]) for a, b in self._links)
-        return Network(processes, dict(sorted(parents.items())), links)
+        return Network(processes, dict(sorted(parents.items())), links, _sites(self._sites, number))
 
     def _connect(self, text: str, parent: str | None) -> str:
         if parent is not None and not parent.startswith("b"):
@@ -144,6 +156,14 @@ def expand_names(text: str) -> list[str]:
     if first > last:
         raise ValueError(f"{text!r} counts down; write the lower number first")
     return [f"{letter}{number}" for number in range(first, last + 1)]
+
+
+def _sites(lines: Iterable[SiteLine], number: Mapping[str, NodeId]) -> Sites | None:
+    def nodes(names: str) -> tuple[NodeId, ...]:
+        return tuple(number[name] for name in names.split())
+
+    placed = [(line.name, line.parent, nodes(line.brokers), nodes(line.clients)) for line in lines]
+    return make_sites(placed) if placed else None
 
 
 def _flat(processes: Iterable[tuple[str, ...]]) -> list[str]:

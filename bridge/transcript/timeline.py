@@ -125,6 +125,7 @@ class Timeline:
             agent=agent,
             agent_parameters=parameters,
             tree=tuple(sorted(self._tree, key=lambda change: change.at)),
+            sites=self.network.sites,
             faults=tuple(self._faults),
             ideal=links,
         )

@@ -24,7 +24,7 @@ class _Graph(NamedTuple):
 
 
 def make_ideal(scenario: Scenario) -> IdealBackend:
-    """The scenario's tree, given graph or unit disk (see `IdealLinks`), with its delays, partitions and faults."""
+    """The scenario's tree, sites, graph or unit disk (see `IdealLinks`), with its delays, partitions and faults."""
     ideal = scenario.ideal
     graph = _graph(scenario)
     return IdealBackend(
@@ -44,6 +44,8 @@ def _graph(scenario: Scenario) -> _Graph:
     ideal = scenario.ideal
     if scenario.tree:
         return _Graph((), tree_links(scenario.tree))
+    if scenario.sites is not None:
+        return _Graph(tuple(scenario.sites.links()), ideal.changes)
     if ideal.links or ideal.changes:
         return _Graph(ideal.links, ideal.changes)
     paths = paths_of(scenario, randomness(scenario.seed))

@@ -1,0 +1,226 @@
+"""Whole runs of replicated brokers over ideal links, and what must be true of them in the end."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+from bridge.backends.ideal.topology import make_ideal
+from bridge.host import Host
+from bridge.scenario import Command, Fault, IdealLinks, LinkDelay, Publication, Scenario, Workload
+from bridge.trace import TraceWriter
+from python_protocol.actions import Action, Send
+from python_protocol.events import Event
+from python_protocol.filters import Filter, parse_filter
+from python_protocol.replicated import Replicated
+from python_protocol.replicated.broker import Broker
+from python_protocol.roles import NodeId, Role
+from python_protocol.simtime import SECOND, SimTime
+from python_protocol.sites import SiteId, Sites, make_sites
+from tests.support.runs import Row, of
+from tests.support.scenarios import scenario
+
+QUIET = 60 * SECOND
+"""After the last command and fault: time-outs and all that follows from them have passed."""
+SILENCE = 20 * SECOND
+"""At the end of that nothing is sent any more."""
+
+
+def sites_of(parents: Sequence[SiteId | None], clients: Sequence[int]) -> Sites:
+    """Sites with these parents and numbers of clients; brokers are the nodes 0, 1, 2, ... in the order of sites."""
+    first = 3 * len(parents)
+    lines = []
+    for site, parent in enumerate(parents):
+        own = tuple(range(first, first + clients[site]))
+        first += clients[site]
+        above = None if parent is None else f"site{parent}"
+        lines.append((f"site{site}", above, (3 * site, 3 * site + 1, 3 * site + 2), own))
+    return make_sites(lines)
+
+
+def about(topic: int) -> Filter:
+    """The filter for a topic."""
+    return parse_filter(f"topic = {topic}")
+
+
+def published(topic: int) -> Publication:
+    """An event of a topic."""
+    return Publication((("topic", topic),))
+
+
+@dataclass
+class Result:
+    """A run: its scenario's sites, the agents as they are in the end, and the rows of its trace."""
+
+    sites: Sites
+    agents: dict[NodeId, Replicated]
+    rows: list[Row]
+    time_limit: SimTime
+
+    def deliveries(self) -> dict[NodeId, list[str]]:
+        """What each subscriber was delivered, in order."""
+        found: dict[NodeId, list[str]] = defaultdict(list)
+        for row in of(self.rows, "deliver"):
+            found[row["node"]].append(row["notification_id"])
+        return found
+
+    def expected(self) -> dict[NodeId, set[str]]:
+        """What each subscriber wanted at the time of publication."""
+        found: dict[NodeId, set[str]] = defaultdict(set)
+        for row in of(self.rows, "publish"):
+            for node in row["detail"].split():
+                found[int(node)].add(row["notification_id"])
+        return found
+
+    def brokers(self) -> Iterator[Broker]:
+        """All of them."""
+        return (agent.broker for agent in self.agents.values() if agent.broker is not None)
+
+    def tables(self, broker: NodeId) -> dict[NodeId, dict[str, int]]:
+        """The routing table of a broker: how often each filter is wanted towards each neighbour."""
+        found = self.agents[broker].broker
+        assert found is not None
+        wanted = found.replica.state.wanted.items()
+        return {peer: {str(one): times for one, times in its.filters.items()} for peer, its in wanted if its.filters}
+
+
+def check_deliveries(result: Result) -> None:
+    """Every event that was wanted is delivered, once, and no other."""
+    delivered = result.deliveries()
+    assert all(Counter(events).most_common(1)[0][1] == 1 for events in delivered.values())
+    assert {node: set(events) for node, events in delivered.items()} == dict(result.expected())
+
+
+def check_fifo(result: Result) -> None:
+    """Events of one publisher are delivered in the order in which they were published (section 5.1)."""
+    for events in result.deliveries().values():
+        by_publisher: dict[str, list[int]] = defaultdict(list)
+        for event in events:
+            publisher, _, number = event.partition(".")
+            by_publisher[publisher].append(int(number))
+        assert all(numbers == sorted(numbers) for numbers in by_publisher.values())
+
+
+def check_total(result: Result) -> None:
+    """No two subscribers are delivered two events in different orders (section 5.2)."""
+    order: dict[str, set[str]] = defaultdict(set)
+    for events in result.deliveries().values():
+        for earlier, later in pairwise(events):
+            order[earlier].add(later)
+    assert not _has_circle(order)
+
+
+def check_silence(result: Result) -> None:
+    """In the end nothing is sent any more (section 8: "infinite loop of message exchanging")."""
+    since = (result.time_limit - SILENCE) / SECOND
+    assert not [row for row in of(result.rows, "send") if row["time_s"] >= since]
+
+
+def check_copies(result: Result) -> None:
+    """The brokers of a site have one state; nothing waits anywhere."""
+    for broker in result.brokers():
+        leader = result.agents[broker.replica.leader].broker
+        assert leader is not None
+        assert leader.replica.is_leader
+        assert broker.replica.point == leader.replica.point
+        assert result.tables(broker.node) == result.tables(leader.node)
+        assert not broker.replica.has_work
+
+
+def check_tables(result: Result, wanted: Mapping[NodeId, Iterable[Filter]]) -> None:
+    """A filter is in a table as often as it is wanted at or behind the neighbour, and not at all where it is not."""
+    for broker in result.brokers():
+        site = result.sites.of_node[broker.node]
+        expected: dict[NodeId, Counter[str]] = defaultdict(Counter)
+        for client, filters in wanted.items():
+            for one in filters:
+                expected[_towards(result.sites, site, client)][str(one)] += 1
+        assert result.tables(broker.node) == {peer: dict(count) for peer, count in expected.items()}
+
+
+def _towards(sites: Sites, site: SiteId, client: NodeId) -> NodeId:
+    """The neighbour of a site behind which a client is."""
+    home = sites.of_node[client]
+    if home == site:
+        return client
+    for neighbour in sites.neighbours(site):
+        if home in _behind(sites, neighbour, site):
+            return sites[neighbour].brokers[0]
+    raise AssertionError(f"no way from {site} to {home}")
+
+
+def _behind(sites: Sites, site: SiteId, source: SiteId) -> set[SiteId]:
+    found = {site}
+    for neighbour in sites.neighbours(site):
+        if neighbour != source:
+            found |= _behind(sites, neighbour, site)
+    return found
+
+
+def _has_circle(order: Mapping[str, set[str]]) -> bool:
+    left = {event: set(later) for event, later in order.items()}
+    while left:
+        last = [event for event, later in left.items() if not later & left.keys()]
+        if not last:
+            return True
+        for event in last:
+            del left[event]
+    return False
+
+
+def run(
+    sites: Sites,
+    commands: Sequence[Command],
+    faults: Sequence[Fault] = (),
+    parameters: Mapping[str, str] | None = None,
+    delays: Sequence[LinkDelay] = (),
+) -> Result:
+    """Runs until long after the last command and fault; every message is also turned to bytes and back."""
+    end = max([*(command.at for command in commands), *(fault.at for fault in faults)], default=0) + QUIET
+    described = replace(
+        _scenario(sites, commands, faults, dict(parameters or {}), end), ideal=IdealLinks(delays=tuple(delays))
+    )
+    trace = TraceWriter()
+    agents: dict[NodeId, Replicated] = {}
+    Host(described, _watched(agents), make_ideal(described), trace).run()
+    return Result(sites, agents, trace.table().to_pylist(), end)
+
+
+def _scenario(
+    sites: Sites, commands: Sequence[Command], faults: Sequence[Fault], parameters: dict[str, str], end: SimTime
+) -> Scenario:
+    nodes = {node: Role.BROKER for site in sites for node in site.brokers}
+    nodes |= {node: Role.PUBLISHER | Role.SUBSCRIBER for site in sites for node in site.clients}
+    described = scenario(
+        [nodes[node] for node in sorted(nodes)],
+        Workload(commands=tuple(commands)),
+        time_limit=end,
+        agent_parameters=parameters,
+        faults=tuple(sorted(faults, key=lambda fault: fault.at)),
+    )
+    return replace(described, sites=sites)
+
+
+def _watched(agents: dict[NodeId, Replicated]) -> type[Replicated]:
+    class Watched(Replicated):
+        """The same agent, but each that is made can be looked at, and what it sends arrives by way of its bytes."""
+
+        def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
+            super().__init__(node, roles, parameters, random)
+            agents[node] = self
+
+        def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+            return map(self._by_way_of_bytes, super().handle(event, now))
+
+        def _by_way_of_bytes(self, action: Action) -> Action:
+            if not isinstance(action, Send):
+                return action
+            decoded = self.messages.decode(action.message.encode())
+            assert decoded == action.message
+            return Send(action.destination, decoded)
+
+    return Watched
