@@ -15,6 +15,7 @@ from bridge.errors import UserError
 from experiments.viewer.arrivals import ANYBODY, match_arrivals
 from experiments.viewer.columns import Column
 from experiments.viewer.witness import Testimony
+from python_protocol.roles import BROADCAST
 from python_protocol.simtime import SECOND
 from spark.schema import (
     BYTES,
@@ -87,8 +88,9 @@ def _numbers(column: pa.ChunkedArray, null: int) -> Column:
 
 
 def _nodes(column: pa.ChunkedArray, nodes: int) -> Column:
-    """Counted from 1; 0 for none."""
+    """Counted from 1; 0 for none, or for all: the drop of a broadcast names BROADCAST."""
     values = _numbers(column, -1)
+    values = np.where(values == BROADCAST, -1, values)
     least = pc.min(column).as_py()
     if (least is not None and least < 0) or values.max(initial=-1) >= nodes:
         raise UserError(f"the trace names a node that is none of the run's, 0 to {nodes - 1}; make the run again")

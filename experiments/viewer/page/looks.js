@@ -28,6 +28,11 @@ export function lookOfRoles(roles) {
   return roles.includes("subscriber") ? { fill: SKY, shape: "disc" } : { fill: "#8a9099", shape: "diamond" };
 }
 
+const CROSS = [
+  [-0.4, -1.2], [0.4, -1.2], [0.4, -0.4], [1.2, -0.4], [1.2, 0.4], [0.4, 0.4],
+  [0.4, 1.2], [-0.4, 1.2], [-0.4, 0.4], [-1.2, 0.4], [-1.2, -0.4], [-0.4, -0.4],
+];
+
 /** Adds a shape of half-width r around (x, y) to the path. */
 export function trace(context, shape, x, y, r) {
   const draw = {
@@ -35,7 +40,7 @@ export function trace(context, shape, x, y, r) {
     square: () => context.rect(x - r * 0.9, y - r * 0.9, r * 1.8, r * 1.8),
     triangle: () => polygon(context, [[x, y - r * 1.15], [x + r * 1.1, y + r * 0.85], [x - r * 1.1, y + r * 0.85]]),
     diamond: () => polygon(context, [[x, y - r * 1.25], [x + r * 1.25, y], [x, y + r * 1.25], [x - r * 1.25, y]]),
-    cross: () => { context.rect(x - r * 1.2, y - r * 0.4, r * 2.4, r * 0.8); context.rect(x - r * 0.4, y - r * 1.2, r * 0.8, r * 2.4); },
+    cross: () => polygon(context, CROSS.map(([dx, dy]) => [x + dx * r, y + dy * r])),
     bar: () => context.rect(x - r * 1.4, y - r * 0.5, r * 2.8, r),
   };
   draw[shape]();

@@ -13,7 +13,8 @@ import { waysOf } from "./ways.js";
 
 const SPEEDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 2, 5, 10, 20, 50];
 /** The panels of words are renewed so often while the film plays. */
-const PANELS_MS = 250;
+const PANELS_MS = 400;
+const COUNTS = new Intl.NumberFormat("en", { notation: "compact" });
 const KEYS = [
   ["Space", "play, pause"], ["← →", "a second of your time back, forth"], [", .", "previous, next event of the chosen kind"],
   ["+ −", "faster, slower"], ["Home End", "start, end"], ["n N", "next, previous node"], ["Esc", "choose nothing"], ["t", "light, dark"],
@@ -30,7 +31,7 @@ class Page {
     /** The number of the chosen notification in each film. */
     this.noteNumbers = new Map();
     this.choice = {
-      time: 0, speed: 1, node: -1, note: "", way: -1, onlyNode: false, onlyNote: false,
+      time: 0, speed: 1, node: -1, note: "", way: -1, onlyNode: false, onlyNote: false, links: true, names: true,
       looks: lookOfTypes(typesByCount(this.views).map(([type]) => type)),
       shows: (film, row) => this.shows(film, row),
     };
@@ -158,9 +159,8 @@ class Page {
   draw() {
     for (const { stage, ways } of this.views) {
       const { way } = this.choice;
-      stage.draw(this.choice.time, ways ? ways.ways.filter((one) => way < 0 || one.subscriber === way) : []);
+      stage.draw(this.choice.time, ways ? ways.ways.filter((one) => way < 0 || one.subscriber === way) : [], way >= 0);
     }
-    drawStrip(byId("strip"), this.views, this.choice, this.end);
   }
 
   showWords() {
@@ -174,6 +174,7 @@ class Page {
   resize() {
     for (const { stage } of this.views) stage.resize();
     byId("strip").width = byId("strip").clientWidth;
+    drawStrip(byId("strip"), this.views, this.choice.theme, this.end);
     this.goTo(this.choice.time);
     this.showWords();
   }
@@ -192,7 +193,7 @@ class Page {
     replace(byId("types"), ...typesByCount(this.views).map(([type, count]) => {
       const box = element("input", { type: "checkbox", checked: !this.hidden.has(type), onchange: () => this.toggle(type, box.checked) });
       const { shape, colour } = looks.get(type);
-      return element("label", {}, box, shapeSample(shape, theme.palette[colour]), type, element("small", {}, count.toLocaleString("en")));
+      return element("label", {}, box, shapeSample(shape, theme.palette[colour]), type, element("small", {}, COUNTS.format(count)));
     }));
   }
 
@@ -243,13 +244,15 @@ class Page {
     byId("note").onchange = () => this.choose({ note: byId("note").value.trim() });
     byId("only-node").onchange = () => this.choose({ onlyNode: byId("only-node").checked });
     byId("only-note").onchange = () => this.choose({ onlyNote: byId("only-note").checked });
+    byId("links").onchange = () => this.choose({ links: byId("links").checked });
+    byId("names").onchange = () => this.choose({ names: byId("names").checked });
     addEventListener("keydown", (event) => this.press(event));
     addEventListener("resize", () => this.resize());
   }
 
   changeTheme() {
     this.setTheme(!this.choice.theme.dark);
-    this.draw();
+    this.resize();
   }
 
   press(event) {

@@ -35,16 +35,17 @@ export class Stage {
     this.height = clientHeight;
   }
 
-  draw(time, ways) {
+  /** `ways` of the chosen notification: so far, or if `whole` with what is to come, and where they stopped. */
+  draw(time, ways, whole) {
     this.time = time;
     this.places = Array.from({ length: this.film.nodes }, (_, node) => this.#place(node, time));
     this.parents = this.moments.parents.map((one) => one.at(time));
     this.roots = this.moments.hasTree ? this.moments.roots(time) : [];
     this.context.clearRect(0, 0, this.width, this.height);
     this.#drawField();
-    this.#drawLinks();
+    if (this.choice.links) this.#drawLinks();
     this.#drawTree();
-    this.#drawWays(ways);
+    this.#drawWays(ways.flatMap((way) => way.legs), whole);
     this.#drawFlights();
     this.#drawNodes();
   }
@@ -104,17 +105,20 @@ export class Stage {
     context.setLineDash([]);
   }
 
-  #drawWays(ways) {
-    for (const way of ways) for (const leg of way.legs) if (leg.kind !== "stored") this.#drawLeg(leg);
-    for (const way of ways) for (const leg of way.legs) if (leg.kind === "stored") this.#drawStop(leg);
+  #drawWays(legs, whole) {
+    for (const leg of legs) {
+      if (leg.begin > this.time && !whole) continue;
+      if (leg.kind !== "stored") this.#drawLeg(leg, whole);
+      else if (whole) this.#drawStop(leg);
+    }
   }
 
   /** Where the nodes were when it happened. */
-  #drawLeg(leg) {
+  #drawLeg(leg, whole) {
     const { context, choice } = this, from = this.#place(leg.from, leg.begin), to = this.#place(leg.to, leg.end);
     context.globalAlpha = leg.begin <= this.time ? 1 : 0.35;
     context.strokeStyle = context.fillStyle = choice.theme.accent;
-    context.lineWidth = 3;
+    context.lineWidth = whole ? 3 : 1.5;
     context.setLineDash(leg.kind === "station" ? [2, 5] : []);
     context.beginPath();
     context.moveTo(...from);
@@ -122,8 +126,7 @@ export class Stage {
     context.stroke();
     context.setLineDash([]);
     this.#drawArrow(from, to);
-    this.#drawGhost(leg.from, from);
-    this.#drawGhost(leg.to, to);
+    if (whole) for (const [node, place] of [[leg.from, from], [leg.to, to]]) this.#drawGhost(node, place);
     context.globalAlpha = 1;
   }
 
@@ -206,10 +209,10 @@ export class Stage {
     context.globalAlpha = arrives ? 1 : 1 - 0.8 * share;
     context.beginPath();
     trace(context, this.choice.looks.get(this.film.typeOf(row)).shape, ...place, size);
-    context.lineWidth = 1.5;
+    context.lineWidth = 1.2;
     context.strokeStyle = arrives ? this.choice.theme.ground : colour;
     if (arrives) { context.fillStyle = colour; context.fill(); }
-    context.stroke();
+    if (!arrives || size === MESSAGE) context.stroke();
     context.globalAlpha = 1;
     this.flights.push({ row, place });
   }
@@ -265,7 +268,7 @@ export class Stage {
     const { context, choice } = this, stored = this.moments.stored[node].at(this.time);
     context.font = "11px system-ui, 'DejaVu Sans', sans-serif";
     context.fillStyle = choice.theme.text;
-    context.fillText(nodeName(node), x + NODE + 3, y + 4);
+    if (choice.names || node === choice.node) context.fillText(nodeName(node), x + NODE + 3, y + 4);
     if (!stored) return;
     context.fillStyle = choice.theme.accent;
     context.fillRect(x - NODE - 6, y + NODE, 4, -3 * Math.log2(stored + 1));

@@ -2,7 +2,8 @@
 
 const BARS = 300;
 
-export function drawStrip(canvas, views, { time, theme }, end) {
+/** Drawn once for a size and a theme: the slider below tells the time. */
+export function drawStrip(canvas, views, theme, end) {
   const context = canvas.getContext("2d"), { width, height } = canvas;
   context.clearRect(0, 0, width, height);
   views.forEach((view, i) => {
@@ -11,8 +12,6 @@ export function drawStrip(canvas, views, { time, theme }, end) {
     drawBars(context, view.strip.sent, theme.link, width, top, band - 2);
     drawLine(context, view.strip.stored, theme.accent, width, top, band - 2);
   });
-  context.fillStyle = theme.text;
-  context.fillRect((time / end) * width - 1, 0, 2, height);
 }
 
 function measure({ rows, moments }, end) {
