@@ -13,9 +13,9 @@ ANYBODY = -1
 def match_arrivals(rows: pd.DataFrame) -> NDArray[np.int64]:
     """For each row the index of the send that arrived there; -1 for what is no receive, or whose send is unknown.
 
-    Columns: `is_send`, `is_receive`, `node`, `peer` (ANYBODY: broadcast) and `content`, equal for equal messages; rows in
-    the order of time. It is the last send of that content from that neighbour to this node, or to all: a trace does not
-    tell which copy of a message arrived that was sent again before.
+    Columns: `is_send`, `is_receive`, `node`, `peer` (ANYBODY: broadcast) and `content`, equal for equal messages; rows
+    in the order of time. It is the last send of that content from that neighbour to this node, or to all: a trace does
+    not tell which copy of a message arrived that was sent again before.
     """
     rows = rows.assign(row=np.arange(len(rows)))
     sends = rows[rows["is_send"]]

@@ -1,7 +1,7 @@
 """How a film is written: a header of JSON, and columns of unsigned integers, together compressed.
 
-The bytes of a column are laid plane by plane, all lowest bytes first: neighbouring rows differ little, so that the planes
-compress well. `page/film.js` reads it.
+The bytes of a column are laid plane by plane, all lowest bytes first: neighbouring rows differ little, so that the
+planes compress well. `page/film.js` reads it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def pack(header: Mapping[str, Any], columns: Mapping[str, Column]) -> bytes:
 
 
 def _planes(column: Column) -> NDArray[np.uint8]:
-    """[bytes a value, rows]"""
+    """As [bytes a value, rows]."""
     greatest = int(column.max(initial=0))
     size = max(1, (greatest.bit_length() + 7) // 8)
     if column.min(initial=0) < 0 or size > MAX_BYTES:

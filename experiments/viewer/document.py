@@ -1,7 +1,7 @@
 """Puts films and the page into one HTML file that needs nothing else.
 
-Nothing that comes from a run can become code there: films are base64 in data blocks, the page writes texts as texts, and
-its policy lets run only the script whose hash it names, and load nothing from anywhere.
+Nothing that comes from a run can become code there: films are base64 in data blocks, the page writes texts as texts,
+and its policy lets run only the script whose hash it names, and load nothing from anywhere.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ def _visit(name: str, order: list[str]) -> None:
 
 def _policy(script: str, style: str) -> str:
     hashes = {name: f"'sha256-{_hash(text)}'" for name, text in (("script", script), ("style", style))}
-    return f"default-src 'none'; script-src {hashes['script']}; style-src {hashes['style']}; base-uri 'none'; form-action 'none'"
+    allowed = f"script-src {hashes['script']}; style-src {hashes['style']}"
+    return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
 
 
 def _hash(text: str) -> str:

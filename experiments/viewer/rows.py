@@ -50,8 +50,9 @@ class Happenings(NamedTuple):
 def happenings_of(rows: pa.Table, nodes: int, testimony: Testimony | None = None) -> Happenings:
     """Rows in the order of time; with a testimony `hops` numbers sends and receives. Raises UserError.
 
-    The columns: `wait` since the row before (ns), `kind`, `node`, `peer`, `type`, `note`, `detail`, `size` (bytes), `hops`
-    (one more than there are, 0: null), `content` and `origin`: how many rows before a receive its send is (0: unknown).
+    The columns: `wait` since the row before (ns), `kind`, `node`, `peer`, `type`, `note`, `detail`, `size` (bytes),
+    `hops` (one more than there are, 0: null), `content`, and `origin`: how many rows before a receive its send is (0:
+    unknown).
     """
     events, types = _coded(rows[EVENT]), _coded(rows[MESSAGE_TYPE])
     notes, details = _coded(rows[NOTIFICATION_ID]), _coded(rows[DETAIL])

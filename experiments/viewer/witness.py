@@ -6,7 +6,7 @@ comes out must be the run's own: what is shown belongs to that run, or is not sh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from random import Random
@@ -148,19 +148,23 @@ class _Listening:
     def __init__(self, backend: Backend, testimony: Testimony) -> None:
         self._backend = backend
         self._testimony = testimony
-        self.open = backend.open
-        self.fail = backend.fail
-        self.close = backend.close
 
-    open: Any
-    fail: Any
-    close: Any
+    def open(self) -> Hello:
+        """See `Backend.open`."""
+        return self._backend.open()
 
-    def advance(self, transmissions: Iterable[Transmission], wake_up: SimTime | None) -> Step | None:
+    def fail(self, error: BaseException) -> None:
+        """See `Backend.fail`."""
+        self._backend.fail(error)
+
+    def close(self) -> Totals:
+        """See `Backend.close`."""
+        return self._backend.close()
+
+    def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """See `Backend.advance`."""
-        handed = list(transmissions)
-        self._testimony.sent += [self._testimony.number(one.message) for one in handed]
-        return self._backend.advance(handed, wake_up)
+        self._testimony.sent += [self._testimony.number(one.message) for one in transmissions]
+        return self._backend.advance(transmissions, wake_up)
 
 
 class _Watch:

@@ -80,6 +80,8 @@ export function describe(film, row) {
     crash: () => `${node} crashes`,
     freeze: () => `${node} freezes`,
     recover: () => `${node} recovers`,
+    detach: () => `${node} leaves its broker`,
+    attach: () => `${node} is back`,
   };
   return words[film.kindOf(row)]?.() ?? `${node} ${film.kindOf(row)} ${[type, note, detail].filter(Boolean).join(" ")}`;
 }
