@@ -43,7 +43,7 @@ class Film:
 
 
 def make_film(source: Source, table: pa.Table, testimony: Testimony | None = None) -> Film:
-    """The film of a run from its trace, or from what `testify` returns; raises UserError for what no run leaves."""
+    """The film of a run from its trace, or from what `observe` returns; raises UserError for what no run leaves."""
     scenario, nodes = source.scenario, _count_nodes(table, source.scenario)
     rows = table.filter(pc.invert(pc.is_in(table[EVENT], pa.array(_NO_HAPPENINGS))))
     happenings = happenings_of(rows, nodes, testimony)

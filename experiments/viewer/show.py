@@ -13,7 +13,7 @@ from experiments.viewer.document import make_document
 from experiments.viewer.film import Film, make_film
 from experiments.viewer.server import PageServer
 from experiments.viewer.source import Source, find_source, read_trace
-from experiments.viewer.witness import testify
+from experiments.viewer.witness import observe
 from spark.tables import replace_file
 
 
@@ -29,7 +29,7 @@ def _film(source: Source, *, again: bool) -> Film:
     table = read_trace(source.trace)
     try:
         if again or source.record is not None:
-            return make_film(source, *testify(source, table))
+            return make_film(source, *observe(source, table))
         return make_film(source, table)
     except UserError as error:
         text = str(error)

@@ -67,7 +67,7 @@ class Testimony:
         return self.contents.setdefault(message, len(self.contents))
 
 
-def testify(source: Source, table: pa.Table) -> tuple[pa.Table, Testimony]:
+def observe(source: Source, table: pa.Table) -> tuple[pa.Table, Testimony]:
     """The rows of the run at level full, and what was seen; `hops` of a send or receive says which one it is.
 
     `table` is the run's trace. Raises UserError if the agents no longer do what they did; RoambusError, OSError.
