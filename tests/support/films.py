@@ -23,7 +23,7 @@ def run(out: Path, *arguments: str) -> Path:
 
 
 def run_tree(out: Path, *arguments: str) -> Path:
-    """MFT-PubSub in the template `tree`: a client moves, a partition, a crash, a freeze; a minute in hardly a second."""
+    """MFT-PubSub in the template `tree`, a minute: a client moves, a partition, a crash, a freeze."""
     return run(out, "tree", "--agent", "mft", "--param", "tree=given", "--param", "link_layer=false", *arguments)
 
 

@@ -273,12 +273,12 @@ class Page {
 
 /** A film with what is worked out of it once. */
 function makeView(film) {
-  const rows = new Rows(film), ofNode = new Map();
+  const rows = new Rows(film), all = everyRow(film), ofNode = new Map();
   const rowsOf = (node) => {
-    if (!ofNode.has(node)) ofNode.set(node, everyRow(film).filter((row) => concerns(film, row, node)));
+    if (!ofNode.has(node)) ofNode.set(node, all.filter((row) => concerns(film, row, node)));
     return ofNode.get(node);
   };
-  return { film, rows, moments: new Moments(film), rowsOf, everyRow: everyRow(film), ways: null };
+  return { film, rows, moments: new Moments(film), rowsOf, everyRow: all, ways: null };
 }
 
 /** Names each run by what sets it apart from the others. */
@@ -290,7 +290,11 @@ function nameViews(views) {
   });
 }
 
-function everyRow(film) { return Uint32Array.from({ length: film.count }, (_, row) => row); }
+function everyRow(film) {
+  const rows = new Uint32Array(film.count);
+  for (let row = 0; row < film.count; row++) rows[row] = row;
+  return rows;
+}
 
 function concerns(film, row, node) { return film.nodeOf(row) === node || film.peerOf(row) === node; }
 
