@@ -138,7 +138,7 @@ function legItem(leg, act) {
   const words = {
     sent: `${nodeName(leg.from)} → ${nodeName(leg.to)} ${leg.type}`,
     stored: `stored at ${nodeName(leg.from)} for ${(leg.end - leg.begin).toFixed(3)} s, then replayed`,
-    station: `${nodeName(leg.from)} ⋯ ${nodeName(leg.to)}`,
+    station: leg.from === leg.to ? `sent by ${nodeName(leg.from)}, which has it again` : `${nodeName(leg.from)} ⋯ ${nodeName(leg.to)}`,
   };
   return element("li", {}, action(timeText(leg.begin), () => act.goTo(leg.begin)), ` ${words[leg.kind]}`);
 }

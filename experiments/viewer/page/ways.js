@@ -82,7 +82,9 @@ function stations(film, own, publish, subscriber) {
     .filter((row) => row >= 0).sort((a, b) => a - b);
   const legs = [];
   rows.forEach((row, i) => {
-    if (i) legs.push(stationLeg(film, rows[i - 1], row));
+    if (i && (film.nodeOf(rows[i - 1]) !== film.nodeOf(row) || film.time[rows[i - 1]] < film.time[row])) {
+      legs.push(stationLeg(film, rows[i - 1], row));
+    }
   });
   return legs;
 }

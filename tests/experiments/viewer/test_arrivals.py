@@ -13,7 +13,7 @@ def matched(*events: Event) -> list[int]:
     """Events are (what, node, peer, content)."""
     rows = [(what == "send", what == "receive", node, peer, content) for what, node, peer, content in events]
     frame = pd.DataFrame(rows, columns=["is_send", "is_receive", "node", "peer", "content"])
-    return match_arrivals(frame).tolist()
+    return list(match_arrivals(frame))
 
 
 def test_a_receive_belongs_to_the_last_such_send() -> None:
