@@ -14,6 +14,7 @@ $(VENV)/installed: pyproject.toml
 
 test: install
 	omnet/dependencies.sh
+	tests/chromium.sh
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy

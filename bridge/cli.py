@@ -15,6 +15,7 @@ import click
 from bridge.backends import BACKENDS
 from bridge.errors import RoambusError, UserError
 from bridge.interrupts import termination_interrupts
+from experiments.viewer.command import replay
 
 if TYPE_CHECKING:
     from bridge.backends.factory import BackendFactory
@@ -111,6 +112,9 @@ def commands() -> None:
 
     Example: roambus reproduce thesis --quick --out results/thesis-quick
     """
+
+
+commands.add_command(replay)
 
 
 @commands.command()

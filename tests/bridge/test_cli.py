@@ -81,7 +81,19 @@ class Listed(Agent):
     def handle(self, event, now):
         return []
 """
-COMMANDS = ["agents", "render", "run", "rerun", "trace", "doctor", "sweep", "aggregate", "figures", "reproduce"]
+COMMANDS = [
+    "agents",
+    "render",
+    "run",
+    "rerun",
+    "trace",
+    "doctor",
+    "sweep",
+    "aggregate",
+    "figures",
+    "replay",
+    "reproduce",
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

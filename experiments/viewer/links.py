@@ -1,0 +1,70 @@
+"""Which links the page draws: by distance, or those of a given graph. No trace says which frames could have arrived."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import groupby
+
+from bridge.backends.ideal.unit_disk import reach_m
+from bridge.given_tree import tree_links
+from bridge.scenario import LinkChange, Scenario
+from python_protocol.roles import NodeId
+from python_protocol.simtime import SimTime
+
+
+class LinkKind(Enum):
+    """How to tell who is linked."""
+
+    UNKNOWN = "unknown"
+    DISTANCE = "distance"
+    GRAPH = "graph"
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnLinks:
+    """`reach_m[node]` of distance; of a graph the changes in the order of time. Partitions hold for both.
+
+    `partitions` has the group of each node from a time on.
+    """
+
+    kind: LinkKind
+    reach_m: tuple[float, ...] = ()
+    changes: tuple[LinkChange, ...] = ()
+    partitions: tuple[tuple[SimTime, tuple[int, ...]], ...] = ()
+
+
+def drawn_links(scenario: Scenario | None, *, over_radio: bool) -> DrawnLinks:
+    """What the scenario says; over a radio only distance counts."""
+    if scenario is None:
+        return DrawnLinks(LinkKind.UNKNOWN)
+    graph = None if over_radio else _graph(scenario)
+    partitions = () if over_radio else tuple(_partitions(scenario))
+    if graph is not None:
+        return DrawnLinks(LinkKind.GRAPH, changes=tuple(graph), partitions=partitions)
+    reaches = tuple(reach_m(scenario, node) for node in scenario.nodes)
+    return DrawnLinks(LinkKind.DISTANCE, reaches, partitions=partitions)
+
+
+def _graph(scenario: Scenario) -> Sequence[LinkChange] | None:
+    """The changes of a given graph, those of the start included; None if there is none."""
+    if scenario.tree:
+        return tree_links(scenario.tree)
+    ideal = scenario.ideal
+    if not (ideal.links or ideal.changes):
+        return None
+    start = [LinkChange(0, a, b, up=True) for a, b in ideal.links]
+    return [*start, *sorted(ideal.changes, key=lambda change: change.at)]
+
+
+def _partitions(scenario: Scenario) -> Iterator[tuple[SimTime, tuple[int, ...]]]:
+    """The last of those that come at one instant counts."""
+    if scenario.tree:
+        return
+    ordered = sorted(scenario.ideal.partitions, key=lambda one: one.at)
+    for at, together in groupby(ordered, key=lambda one: one.at):
+        group_of: dict[NodeId, int] = {}
+        for number, group in enumerate(list(together)[-1].groups, start=1):
+            group_of |= dict.fromkeys(group, number)
+        yield at, tuple(group_of.get(node, 0) for node in range(len(scenario.nodes)))

@@ -1,0 +1,56 @@
+/* Says how things are drawn, with samples. */
+
+import { element, replace } from "./dom.js";
+import { lookOfRoles, trace, traceStar } from "./looks.js";
+
+const SIDE = 16;
+
+/** A small picture; `draw` gets its context. */
+export function sample(draw) {
+  const canvas = element("canvas", { width: SIDE * 2, height: SIDE * 2 });
+  canvas.style.cssText = `width:${SIDE}px;height:${SIDE}px;flex:none`;
+  const context = canvas.getContext("2d");
+  context.scale(2, 2);
+  context.beginPath();
+  draw(context);
+  return canvas;
+}
+
+export function shapeSample(shape, colour) {
+  return sample((context) => {
+    trace(context, shape, SIDE / 2, SIDE / 2, 4.5);
+    context.fillStyle = colour;
+    context.fill();
+  });
+}
+
+export function showLegend(parent, views, theme) {
+  const lines = [...new Set(views.flatMap((view) => view.film.roles))].map((roles) => {
+    const look = lookOfRoles(roles);
+    return [shapeSample(look.shape, look.fill), ` ${roles || "no role"}`];
+  });
+  const star = sample((context) => {
+    traceStar(context, SIDE / 2, SIDE / 2, 7);
+    context.fillStyle = theme.text;
+    context.fill();
+  });
+  if (views.some((view) => view.moments.hasTree)) {
+    lines.push([star, " leader: the root of a tree of at least two nodes, by the parents that agents note. Each tree, a partition, has a colour."]);
+  }
+  lines.push(...[...new Set(views.flatMap(remarks))].map((text) => [text]));
+  replace(parent, element("ul", {}, ...lines.map((parts) => element("li", {}, ...parts))));
+}
+
+/** What is known of a run, and what is not. */
+function remarks({ film }) {
+  const links = {
+    distance: `Grey lines: in reach by distance, ${Math.max(...film.links.reach).toFixed(0)} m where the mean path loss leaves the radio's sensitivity, or as the scenario says. Whether a frame could arrive no trace tells.`,
+    graph: "Grey lines: the links of the scenario's graph that are up.",
+    unknown: "No links: there is no run.ini beside the trace.",
+  };
+  const receipts = film.receipts
+    ? "Messages fly at least 0.4 s of your time. One that nobody hears is hollow, and fades. Which copy arrived of a message that was sent again is not known: the last one before is taken."
+    : "Messages fly 0.4 s of your time to whom they are addressed; whether they arrived is not in the trace of this run (see --record, --again and --level full).";
+  const places = film.placed ? [] : ["Places are drawn, not measured: this run's links do not depend on any."];
+  return [links[film.links.kind], receipts, "Rings: broadcasts. Bar and number below a node: notifications stored there, by the rows store and replay. Crossed out: crashed; two bars: frozen.", ...places];
+}

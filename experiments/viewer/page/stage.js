@@ -1,0 +1,279 @@
+/* Draws one film on its canvas, as it is at a moment. */
+
+import { lookOfRoles, trace, traceStar } from "./looks.js";
+import { linkedPairs } from "./moments.js";
+import { nodeName } from "./rows.js";
+
+/** How long a message flies at least, in seconds of who looks. */
+const FLIGHT_S = 0.4;
+/** Messages that arrive later than this after they were sent are drawn for so long only. */
+const LONGEST_FLIGHT_S = 1;
+/** Messages drawn at once; of more, every second, third, ... is. */
+const MOST_FLIGHTS = 500;
+const MARGIN = 26, NODE = 7, MESSAGE = 4.5, NEAR = 14;
+
+export class Stage {
+  /** `choice` is what is chosen on the page: see main.js. */
+  constructor(canvas, film, moments, rows, choice) {
+    Object.assign(this, { canvas, film, moments, rows, choice });
+    this.context = canvas.getContext("2d");
+    this.looks = film.roles.map(lookOfRoles);
+    this.flights = [];
+    this.underWay = 0;
+  }
+
+  resize() {
+    const { clientWidth, clientHeight } = this.canvas, ratio = window.devicePixelRatio || 1;
+    this.canvas.width = clientWidth * ratio;
+    this.canvas.height = clientHeight * ratio;
+    this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const [width, height] = this.film.field;
+    this.scale = Math.max(0.001, Math.min((clientWidth - 2 * MARGIN) / width, (clientHeight - 2 * MARGIN) / height));
+    this.left = (clientWidth - width * this.scale) / 2;
+    this.top = (clientHeight - height * this.scale) / 2;
+    this.width = clientWidth;
+    this.height = clientHeight;
+  }
+
+  /** `ways` of the chosen notification: so far, or if `whole` with what is to come, and where they stopped. */
+  draw(time, ways, whole) {
+    this.time = time;
+    this.places = Array.from({ length: this.film.nodes }, (_, node) => this.#place(node, time));
+    this.parents = this.moments.parents.map((one) => one.at(time));
+    this.roots = this.moments.hasTree ? this.moments.roots(time) : [];
+    this.context.clearRect(0, 0, this.width, this.height);
+    this.#drawField();
+    if (this.choice.links) this.#drawLinks();
+    this.#drawTree();
+    this.#drawWays(ways.flatMap((way) => way.legs), whole);
+    this.#drawFlights();
+    this.#drawNodes();
+  }
+
+  /** What is at a place of the canvas: {node}, {row} of a message, or nothing. */
+  hit(x, y) {
+    const near = ([px, py], limit) => Math.hypot(px - x, py - y) < limit;
+    const node = this.places.findIndex((place) => near(place, NEAR));
+    if (node >= 0) return { node };
+    const flight = this.flights.find(({ place }) => near(place, NEAR));
+    return flight ? { row: flight.row } : {};
+  }
+
+  /** The leader of each tree of two nodes or more, with its size, the largest first. */
+  partitions() {
+    const sizes = new Map();
+    for (const root of this.roots) if (root >= 0) sizes.set(root, (sizes.get(root) ?? 0) + 1);
+    return [...sizes].sort((a, b) => b[1] - a[1]);
+  }
+
+  #place(node, time) {
+    const [x, y] = this.moments.position(node, time);
+    return [this.left + x * this.scale, this.top + y * this.scale];
+  }
+
+  #drawField() {
+    const { context, film, choice } = this;
+    context.strokeStyle = choice.theme.line;
+    context.lineWidth = 1;
+    context.strokeRect(this.left - 8, this.top - 8, film.field[0] * this.scale + 16, film.field[1] * this.scale + 16);
+  }
+
+  #drawLinks() {
+    const metres = this.film.links.kind === "distance" ? this.places.map(([x, y]) => [(x - this.left) / this.scale, (y - this.top) / this.scale]) : [];
+    this.#drawLines(linkedPairs(this.moments, this.time, metres), this.choice.theme.link, 0.5);
+  }
+
+  #drawTree() {
+    const colours = this.choice.theme.trees;
+    this.partitions().forEach(([root], i) => {
+      const edges = this.roots.flatMap((own, node) => (own === root && this.parents[node] >= 0 ? [[node, this.parents[node]]] : []));
+      this.#drawLines(edges, colours[i % colours.length], 2.5, i < colours.length ? [] : [6, 3]);
+    });
+  }
+
+  #drawLines(pairs, colour, width, dash = []) {
+    const { context, places } = this;
+    context.beginPath();
+    for (const [a, b] of pairs) {
+      context.moveTo(...places[a]);
+      context.lineTo(...places[b]);
+    }
+    context.strokeStyle = colour;
+    context.lineWidth = width;
+    context.setLineDash(dash);
+    context.stroke();
+    context.setLineDash([]);
+  }
+
+  #drawWays(legs, whole) {
+    for (const leg of legs) {
+      if (leg.begin > this.time && !whole) continue;
+      if (leg.kind !== "stored") this.#drawLeg(leg, whole);
+      else if (whole) this.#drawStop(leg);
+    }
+  }
+
+  /** Where the nodes were when it happened. */
+  #drawLeg(leg, whole) {
+    const { context, choice } = this, from = this.#place(leg.from, leg.begin), to = this.#place(leg.to, leg.end);
+    context.globalAlpha = leg.begin <= this.time ? 1 : 0.35;
+    context.strokeStyle = context.fillStyle = choice.theme.accent;
+    context.lineWidth = whole ? 3 : 1.5;
+    context.setLineDash(leg.kind === "station" ? [2, 5] : []);
+    context.beginPath();
+    context.moveTo(...from);
+    context.lineTo(...to);
+    context.stroke();
+    context.setLineDash([]);
+    this.#drawArrow(from, to);
+    if (whole) for (const [node, place] of [[leg.from, from], [leg.to, to]]) this.#drawGhost(node, place);
+    context.globalAlpha = 1;
+  }
+
+  /** Names a node where it was, if that is not where it is. */
+  #drawGhost(node, [x, y]) {
+    const { context, choice } = this, [now, high] = this.places[node];
+    if (Math.hypot(now - x, high - y) < NEAR) return;
+    context.beginPath();
+    context.arc(x, y, 4, 0, 2 * Math.PI);
+    context.fillStyle = choice.theme.ground;
+    context.fill();
+    context.lineWidth = 1.5;
+    context.stroke();
+    context.fillStyle = choice.theme.faint;
+    context.font = "italic 11px system-ui, 'DejaVu Sans', sans-serif";
+    context.fillText(nodeName(node), x + 6, y - 4);
+  }
+
+  #drawArrow([x0, y0], [x, y]) {
+    const { context } = this, length = Math.hypot(x - x0, y - y0), angle = Math.atan2(y - y0, x - x0);
+    if (length < 24) return;
+    const [mx, my] = [x0 + (x - x0) * 0.6, y0 + (y - y0) * 0.6];
+    context.beginPath();
+    for (const turn of [0, 2.5, -2.5]) context.lineTo(mx + 8 * Math.cos(angle + turn), my + 8 * Math.sin(angle + turn));
+    context.fill();
+  }
+
+  #drawStop(leg) {
+    const { context, choice } = this, [x, y] = this.#place(leg.from, leg.begin);
+    context.globalAlpha = leg.begin <= this.time ? 1 : 0.35;
+    context.strokeStyle = choice.theme.accent;
+    context.lineWidth = 2;
+    context.strokeRect(x - 12, y - 12, 24, 24);
+    context.globalAlpha = 1;
+  }
+
+  #drawFlights() {
+    const { rows, film, choice } = this, least = choice.speed * FLIGHT_S;
+    this.flights = [];
+    const [first, behind] = rows.sendsBetween(this.time - Math.max(least, LONGEST_FLIGHT_S), this.time);
+    const shown = [];
+    for (let i = first; i < behind; i++) {
+      const flight = this.#flight(rows.sends[i], least);
+      if (flight.share < 1 && choice.shows(film, flight.row)) shown.push(flight);
+    }
+    this.underWay = shown.length;
+    const step = Math.ceil(shown.length / MOST_FLIGHTS);
+    for (let i = 0; i < shown.length; i += step || 1) this.#drawFlight(shown[i]);
+  }
+
+  #flight(row, least) {
+    const begin = this.film.time[row], arrival = this.rows.arrivalOf(row);
+    const end = Math.max(begin + least, Math.min(arrival || 0, begin + LONGEST_FLIGHT_S));
+    return { row, arrived: arrival > 0, share: (this.time - begin) / (end - begin) };
+  }
+
+  #drawFlight({ row, arrived, share }) {
+    const { film } = this, sender = this.places[film.nodeOf(row)], receiver = film.peerOf(row);
+    if (receiver < 0) return this.#drawBroadcast(row, sender, share);
+    this.#drawMessage(row, between(sender, this.places[receiver], share), arrived || !film.receipts, share);
+  }
+
+  #drawBroadcast(row, sender, share) {
+    const { context, film } = this, reach = film.links.reach[film.nodeOf(row)] * this.scale || 60;
+    context.globalAlpha = 0.5 * (1 - share);
+    context.strokeStyle = this.#colour(row);
+    context.lineWidth = 1.5;
+    context.beginPath();
+    context.arc(...sender, Math.max(0, reach * share), 0, 2 * Math.PI);
+    context.stroke();
+    context.globalAlpha = 1;
+    for (const receive of this.rows.receivesOf(row)) {
+      this.#drawMessage(row, between(sender, this.places[film.nodeOf(receive)], share), true, share, MESSAGE * 0.7);
+    }
+  }
+
+  /** One that does not arrive fades, hollow. */
+  #drawMessage(row, place, arrives, share, size = MESSAGE) {
+    const { context } = this, colour = this.#colour(row);
+    context.globalAlpha = arrives ? 1 : 1 - 0.8 * share;
+    context.beginPath();
+    trace(context, this.choice.looks.get(this.film.typeOf(row)).shape, ...place, size);
+    context.lineWidth = 1.2;
+    context.strokeStyle = arrives ? this.choice.theme.ground : colour;
+    if (arrives) { context.fillStyle = colour; context.fill(); }
+    if (!arrives || size === MESSAGE) context.stroke();
+    context.globalAlpha = 1;
+    this.flights.push({ row, place });
+  }
+
+  #colour(row) {
+    const { theme, looks } = this.choice;
+    return theme.palette[looks.get(this.film.typeOf(row)).colour];
+  }
+
+  #drawNodes() {
+    const leaders = new Set(this.partitions().map(([root]) => root));
+    for (let node = 0; node < this.film.nodes; node++) this.#drawNode(node, leaders.has(node));
+  }
+
+  #drawNode(node, leads) {
+    const { context, choice } = this, [x, y] = this.places[node], look = this.looks[node];
+    const state = this.moments.states[node].at(this.time);
+    context.beginPath();
+    trace(context, look.shape, x, y, NODE);
+    context.fillStyle = state === "crashed" ? choice.theme.ground : look.fill;
+    context.fill();
+    context.lineWidth = node === choice.node ? 4 : 1.5;
+    context.strokeStyle = node === choice.node ? choice.theme.accent : choice.theme.text;
+    context.stroke();
+    if (leads) this.#drawStar(x, y - NODE - 6);
+    this.#drawState(state, x, y);
+    this.#drawLabel(node, x, y);
+  }
+
+  #drawStar(x, y) {
+    const { context, choice } = this;
+    context.beginPath();
+    traceStar(context, x, y, 7);
+    context.fillStyle = choice.theme.text;
+    context.fill();
+  }
+
+  #drawState(state, x, y) {
+    const { context, choice } = this, lines = {
+      crashed: [[-9, -9, 9, 9], [-9, 9, 9, -9]],
+      frozen: [[-2.5, -4, -2.5, 4], [2.5, -4, 2.5, 4]],
+      up: [],
+    };
+    context.strokeStyle = state === "crashed" ? choice.theme.accent : choice.theme.ground;
+    context.lineWidth = 2.5;
+    context.beginPath();
+    for (const [x0, y0, x1, y1] of lines[state]) { context.moveTo(x + x0, y + y0); context.lineTo(x + x1, y + y1); }
+    context.stroke();
+  }
+
+  /** The number, and a bar of what is stored: one more pixel for each doubling. */
+  #drawLabel(node, x, y) {
+    const { context, choice } = this, stored = this.moments.stored[node].at(this.time);
+    context.font = "11px system-ui, 'DejaVu Sans', sans-serif";
+    context.fillStyle = choice.theme.text;
+    if (choice.names || node === choice.node) context.fillText(nodeName(node), x + NODE + 3, y + 4);
+    if (!stored) return;
+    context.fillStyle = choice.theme.accent;
+    context.fillRect(x - NODE - 6, y + NODE, 4, -3 * Math.log2(stored + 1));
+    context.fillText(stored, x - NODE - 6, y + NODE + 11);
+  }
+}
+
+function between([x0, y0], [x1, y1], share) { return [x0 + (x1 - x0) * share, y0 + (y1 - y0) * share]; }

@@ -1,0 +1,83 @@
+"""Where nodes are drawn: where the trace says they move, else on a figure that shows who belongs to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import cos, pi, sin
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bridge.errors import UserError
+from bridge.scenario import ParentChange, Scenario
+from python_protocol.roles import NodeId
+from spark.schema import DETAIL, EVENT, MOVE, NODE, TIME_S
+
+DRAWN_SIDE_M = 100.0
+"""Of the field on which nodes without places are drawn."""
+
+
+class Place(NamedTuple):
+    """From its place before, `node` goes straight to (x, y), metres, where it is at `time_s`."""
+
+    time_s: float
+    node: NodeId
+    x: float
+    y: float
+
+
+def moved_places(table: pa.Table) -> list[Place]:
+    """The trace's move rows; raises UserError for one that holds no place."""
+    rows = table.filter(pc.equal(table[EVENT], MOVE)).select([TIME_S, NODE, DETAIL]).to_pylist()
+    return [_place(row) for row in rows]
+
+
+def _place(row: Mapping[str, Any]) -> Place:
+    try:
+        x, y = map(float, str(row[DETAIL]).split())
+    except ValueError:
+        raise UserError(f"the trace has node {row[NODE]} move to {row[DETAIL]!r}, which is no place: x y") from None
+    return Place(row[TIME_S], row[NODE], x, y)
+
+
+def drawn_places(nodes: int, scenario: Scenario | None) -> list[Place]:
+    """A given tree level by level as it is at the start, anything else on a circle."""
+    parents = _first_parents(scenario.tree) if scenario is not None else {}
+    return _on_levels(nodes, parents) if parents else _on_circle(nodes)
+
+
+def _on_circle(nodes: int) -> list[Place]:
+    middle, radius = DRAWN_SIDE_M / 2, DRAWN_SIDE_M * 0.45
+    angles = [2 * pi * node / nodes for node in range(nodes)]
+    return [Place(0, node, middle + radius * sin(a), middle - radius * cos(a)) for node, a in enumerate(angles)]
+
+
+def _first_parents(tree: Sequence[ParentChange]) -> dict[NodeId, NodeId]:
+    return {change.node: change.parent for change in tree if change.at == 0 and change.parent is not None}
+
+
+def _on_levels(nodes: int, parents: Mapping[NodeId, NodeId]) -> list[Place]:
+    order = _depth_first(nodes, parents)
+    depths: dict[NodeId, int] = {}
+    for node in order:
+        depths[node] = depths[parents[node]] + 1 if node in parents else 0
+    leaves = [node for node in order if node not in parents.values()]
+    columns = {leaf: (number + 0.5) / len(leaves) for number, leaf in enumerate(leaves)}
+    for node in reversed(order):
+        below = [columns[child] for child in order if parents.get(child) == node]
+        if below:
+            columns[node] = sum(below) / len(below)
+    height = max(depths.values()) + 1
+    return [Place(0, n, columns[n] * DRAWN_SIDE_M, (depths[n] + 0.5) / height * DRAWN_SIDE_M) for n in range(nodes)]
+
+
+def _depth_first(nodes: int, parents: Mapping[NodeId, NodeId]) -> list[NodeId]:
+    """Every node after its parent, subtrees together."""
+    order: list[NodeId] = []
+    waiting = [node for node in reversed(range(nodes)) if node not in parents]
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        waiting += [child for child in reversed(range(nodes)) if parents.get(child) == node]
+    return order

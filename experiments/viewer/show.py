@@ -1,0 +1,50 @@
+"""From the paths of runs to a page in a file, or before the eyes of who asked for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+from bridge.errors import UserError
+from experiments.viewer.document import make_document
+from experiments.viewer.film import Film, make_film
+from experiments.viewer.server import PageServer
+from experiments.viewer.source import Source, find_source, read_trace
+from experiments.viewer.witness import observe
+from spark.tables import replace_file
+
+
+def page_of(runs: Sequence[Path], *, again: bool) -> str:
+    """The page with these runs side by side; raises RoambusError, OSError.
+
+    What a trace does not hold comes from the run's record, if it has one; else, with `again`, from making it again.
+    """
+    return make_document([_film(find_source(path), again=again) for path in runs])
+
+
+def _film(source: Source, *, again: bool) -> Film:
+    table = read_trace(source.trace)
+    try:
+        if again or source.record is not None:
+            return make_film(source, *observe(source, table))
+        return make_film(source, table)
+    except UserError as error:
+        text = str(error)
+        raise UserError(text if str(source.trace.parent) in text else f"{source.trace}: {text}") from error
+
+
+def write(page: str, export: Path) -> None:
+    """Writes the page in one step, and says where; raises OSError."""
+    replace_file(export, lambda path: path.write_text(page, encoding="utf-8"))
+    click.echo(export)
+
+
+def serve(page: str, port: int) -> None:
+    """Says where the page is, and serves it until Ctrl-C; raises UserError if the port is taken."""
+    with PageServer(page, port) as server:
+        click.echo(server.url)
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()

@@ -1,0 +1,229 @@
+"""What a trace does not hold: the run's agents run once more, and everything that they send, hear and know is kept.
+
+They run from the run's record without any simulator, or else the whole run is made again. Either way the trace that
+comes out must be the run's own: what is shown belongs to that run, or is not shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from random import Random
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bridge.backends.ideal.topology import make_ideal
+from bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
+from bridge.backends.radio.backend import RadioBackend
+from bridge.errors import UserError
+from bridge.host import Host
+from bridge.record_file import open_record
+from bridge.registry import load_agent
+from bridge.replay import ReplayBackend
+from bridge.scenario import Scenario
+from bridge.trace import TraceLevel, TraceWriter
+from experiments.viewer.source import Source
+from python_protocol.actions import Action
+from python_protocol.agent import Agent
+from python_protocol.codec import Message
+from python_protocol.events import Event, Received
+from python_protocol.filters import Notification, NotificationId
+from python_protocol.listing import Listing
+from python_protocol.names import Names
+from python_protocol.roles import NodeId, Role
+from python_protocol.simtime import SimTime
+from spark.schema import EVENT, HOPS, RADIO, RECEIVE, SEND
+
+LOOKS = 700
+"""How often in a run the listings of all nodes are looked at."""
+
+
+class Look(NamedTuple):
+    """From `time` on, `node` lists `listing` under `name`."""
+
+    time: SimTime
+    node: NodeId
+    name: str
+    listing: Listing
+
+
+@dataclass(slots=True)
+class Testimony:
+    """What was seen. `sent` and `heard` have the number of a content for each send and each receive, in their order.
+
+    Contents are numbered from 0; `looks` has only what differs from the look before.
+    """
+
+    contents: dict[Message, int] = field(default_factory=dict)
+    sent: list[int] = field(default_factory=list)
+    heard: list[int] = field(default_factory=list)
+    looks: list[Look] = field(default_factory=list)
+
+    def number(self, message: Message) -> int:
+        """The number of a message, a new one if it is a new content."""
+        return self.contents.setdefault(message, len(self.contents))
+
+
+def observe(source: Source, table: pa.Table) -> tuple[pa.Table, Testimony]:
+    """The rows of the run at level full, and what was seen; `hops` of a send or receive says which one it is.
+
+    `table` is the run's trace. Raises UserError if the agents no longer do what they did; RoambusError, OSError.
+    """
+    with _carrier(source, table) as (scenario, agent_class, carrier):
+        testimony = Testimony()
+        writer = _Numbering()
+        agents = _Watch(testimony, scenario.time_limit)
+        Host(scenario, agents.watched(agent_class), _Listening(carrier, testimony), writer).run()
+    agents.look(scenario.time_limit)
+    seen = writer.table()
+    if not _without_receives(table).equals(_without_receives(seen)):
+        text = "run again, the agents do not do what they did: they have changed, or another simulator ran them"
+        raise UserError(f"{source.trace}: {text}; make the run again with roambus run --record")
+    return seen, testimony
+
+
+@contextmanager
+def _carrier(source: Source, table: pa.Table) -> Iterator[tuple[Scenario, type[Agent], Backend]]:
+    """What carries the messages this time: the record, or the back-end anew."""
+    scenario = source.scenario
+    if scenario is None:
+        raise UserError(f"{source.trace}: there is no run.ini beside it, so the run cannot be made again")
+    if source.record is None:
+        yield scenario, load_agent(scenario.agent), _backend(scenario, table)
+        return
+    with open_record(source.record) as record:
+        agent_class = load_agent(record.header.agent)
+        as_recorded = replace(scenario, agent=record.header.agent)
+        yield as_recorded, agent_class, ReplayBackend(record, as_recorded, agent_class.messages, None)
+
+
+def _backend(scenario: Scenario, table: pa.Table) -> Backend:
+    return RadioBackend(scenario) if is_over_radio(table) else make_ideal(scenario)
+
+
+def is_over_radio(table: pa.Table) -> bool:
+    """Whether the run had radios: only they leave counts."""
+    return bool(pc.any(pc.equal(table[EVENT], RADIO)).as_py())
+
+
+def _without_receives(table: pa.Table) -> pa.Table:
+    """Without what only some traces have, and without the numbers of sends."""
+    kept = table.filter(pc.not_equal(table[EVENT], RECEIVE))
+    hops = pc.if_else(pc.equal(kept[EVENT], SEND), pa.scalar(None, pa.int32()), kept[HOPS])
+    return kept.set_column(kept.schema.get_field_index(HOPS), HOPS, hops)
+
+
+class _Numbering(TraceWriter):
+    """A trace of level full whose sends and receives are numbered in `hops`, each from 0."""
+
+    def __init__(self) -> None:
+        super().__init__(TraceLevel.FULL)
+        self._numbers = {SEND: 0, RECEIVE: 0}
+
+    def add(  # noqa: PLR0913, PLR0917  # as TraceWriter's
+        self,
+        time: SimTime,
+        node: NodeId,
+        event: str,
+        message_type: str | None = None,
+        notification_id: str | None = None,
+        peer: NodeId | None = None,
+        size: int | None = None,
+        hops: int | None = None,
+        detail: str | None = None,
+    ) -> None:
+        """See `TraceWriter`."""
+        if event in self._numbers:
+            hops = self._numbers[event]
+            self._numbers[event] += 1
+        super().add(time, node, event, message_type, notification_id, peer, size, hops, detail)
+
+
+class _Listening:
+    """A back-end that is listened to: the host hands transmissions over in the order of its send rows."""
+
+    def __init__(self, backend: Backend, testimony: Testimony) -> None:
+        self._backend = backend
+        self._testimony = testimony
+
+    def open(self) -> Hello:
+        """See `Backend.open`."""
+        return self._backend.open()
+
+    def fail(self, error: BaseException) -> None:
+        """See `Backend.fail`."""
+        self._backend.fail(error)
+
+    def close(self) -> Totals:
+        """See `Backend.close`."""
+        return self._backend.close()
+
+    def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
+        """See `Backend.advance`."""
+        self._testimony.sent += [self._testimony.number(one.message) for one in transmissions]
+        return self._backend.advance(transmissions, wake_up)
+
+
+class _Watch:
+    """Looks at the agents as time passes."""
+
+    def __init__(self, testimony: Testimony, time_limit: SimTime) -> None:
+        self.testimony = testimony
+        self.agents: list[Agent] = []
+        self._names = Names()
+        self._step = max(1, time_limit // LOOKS)
+        self._next: SimTime = self._step
+        self._known: dict[tuple[NodeId, str], Listing] = {}
+
+    def reach(self, now: SimTime) -> None:
+        """Everything before `now` has happened."""
+        if now >= self._next:
+            self.look(now)
+            self._next = (now // self._step + 1) * self._step
+
+    def look(self, now: SimTime) -> None:
+        """At the listings of all nodes."""
+        for node, agent in enumerate(self.agents):
+            for name, listing in agent.listings(self._names).items():
+                if self._known.get((node, name)) != listing:
+                    self._known[node, name] = listing
+                    self.testimony.looks.append(Look(now, node, name, listing))
+
+    def watched(self, agent_class: type[Agent]) -> type[Agent]:
+        """The agent, being watched."""
+        watch, testimony = self, self.testimony
+
+        class Watched(agent_class):  # type: ignore[misc, valid-type]  # which agent it is only the run says
+            def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
+                super().__init__(node, roles, parameters, random)
+                watch.agents.append(self)
+
+            def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+                watch.reach(now)
+                if type(event) is Received:
+                    testimony.heard.append(testimony.number(event.message))
+                actions: Iterable[Action] = super().handle(event, now)
+                return actions
+
+        return Watched
+
+
+def carried(content: Any) -> list[NotificationId]:
+    """The notifications, or their identifiers, that a message holds anywhere in it, each once."""
+    return list(dict.fromkeys(_carried(content)))
+
+
+def _carried(value: Any) -> Iterator[NotificationId]:
+    if isinstance(value, Notification):
+        yield value.id
+    elif isinstance(value, NotificationId):
+        yield value
+    elif isinstance(value, tuple | list | frozenset):
+        for one in value:
+            yield from _carried(one)
+    elif is_dataclass(value):
+        for one in fields(value):
+            yield from _carried(getattr(value, one.name))

@@ -1,0 +1,64 @@
+"""`roambus replay`: a file, or a server until it is interrupted."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from bridge.cli import commands
+from bridge.errors import UserError
+
+COMMAND = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from bridge.cli import main; main()"]
+
+
+def replay(*arguments: str | Path) -> None:
+    commands(["replay", *map(str, arguments)], standalone_mode=False)
+
+
+def test_an_export_is_one_page_with_all_runs(
+    tmp_path: Path, moving_run: Path, other_run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same each time; it refers to nothing outside, and its policy allows nothing."""
+    file = tmp_path / "film.html"
+    replay(moving_run, "--with", other_run, "--export", file)
+    assert capsys.readouterr().out == f"{file}\n"
+    page = file.read_text()
+    assert page.count('class="film">') == 2
+    assert not re.findall(r"(?:src|href)=", page)
+    assert "default-src 'none'; script-src 'sha256-" in page
+    assert "{{" not in page.partition("<body>")[0]
+    replay(moving_run, "--with", other_run, "--export", file)
+    assert file.read_text() == page
+
+
+def test_a_run_is_served_until_it_is_interrupted(moving_run: Path) -> None:
+    """The command says where; Ctrl-C ends it without an error."""
+    with subprocess.Popen([*COMMAND, "replay", str(moving_run)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        with urlopen(url) as answer:  # noqa: S310  # the address that the command gave
+            assert b'class="film">' in answer.read()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+
+
+def test_mistakes_are_told_in_one_message(tmp_path: Path, moving_run: Path) -> None:
+    """What is damaged is named; nothing is written."""
+    file = tmp_path / "film.html"
+    with pytest.raises(UserError, match=r"nowhere: there is no such run"):
+        replay(tmp_path / "nowhere", "--export", file)
+    with pytest.raises(FileNotFoundError):
+        replay(moving_run, "--export", tmp_path / "no" / "such" / "film.html")
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    shutil.copy(moving_run / "trace.parquet", alone)
+    with pytest.raises(UserError, match=r"there is no run\.ini beside it, so the run cannot be made again"):
+        replay(alone, "--again", "--export", file)
+    assert not file.exists()

@@ -1,0 +1,66 @@
+"""The page is for who knows its address, on this machine, and there is nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from http.client import HTTPConnection, HTTPResponse
+from threading import Thread
+from urllib.parse import urlsplit
+
+import pytest
+
+from bridge.errors import UserError
+from experiments.viewer.server import PageServer
+
+
+@pytest.fixture
+def server() -> Iterator[PageServer]:
+    with PageServer("<p>the page</p>") as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def get(server: PageServer, path: str, method: str = "GET", **headers: str) -> HTTPResponse:
+    connection = HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    connection.putrequest(method, path, skip_host="Host" in headers)
+    for name, value in headers.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    return connection.getresponse()
+
+
+def test_the_address_holds_a_token_and_leads_to_the_page(server: PageServer) -> None:
+    """A new one each time, of the loopback interface; nothing may keep or frame the page."""
+    assert urlsplit(server.url).hostname == "127.0.0.1"
+    assert server.server_address[0] == "127.0.0.1"
+    answer = get(server, urlsplit(server.url).path)
+    assert (answer.status, answer.read()) == (200, b"<p>the page</p>")
+    assert answer.getheader("Cache-Control") == "no-store"
+    assert answer.getheader("Content-Security-Policy") == "frame-ancestors 'none'"
+    with PageServer("") as other:
+        assert other.path != server.path
+    assert len(server.path) > 40
+
+
+@pytest.mark.parametrize("path", ["/", "/index.html", "/../../etc/passwd", "/%2e%2e/pyproject.toml", "/TOKEN/"])
+def test_there_is_nothing_else(server: PageServer, path: str) -> None:
+    """Neither without the token nor behind it is there a file."""
+    assert get(server, path).status == 404
+    assert get(server, server.path + path.lstrip("/") + "x").status == 404
+    assert b"the page" not in get(server, path).read()
+
+
+def test_only_this_host_is_answered(server: PageServer) -> None:
+    """A name that somebody else made lead here does not, even with the token; nor is anything but GET."""
+    assert get(server, server.path, Host="evil.example").status == 403
+    assert get(server, server.path, Host=f"evil.example:{server.server_port}").status == 403
+    assert get(server, server.path, method="POST").status == 501
+
+
+def test_a_port_that_is_taken_is_named(server: PageServer) -> None:
+    """With what to do."""
+    with pytest.raises(UserError, match=rf"port {server.server_port}: .*; choose another --port, or leave it out"):
+        PageServer("", server.server_port)
