@@ -15,6 +15,7 @@ import click
 from bridge.backends import BACKENDS
 from bridge.errors import RoambusError, UserError
 from bridge.interrupts import termination_interrupts
+from experiments.export.command import export
 
 if TYPE_CHECKING:
     from bridge.backends.factory import BackendFactory
@@ -519,6 +520,9 @@ def figures(results: Path, study: str | None) -> None:
 
     for path in draw_figures(_existing(results), _own_study(study)):
         click.echo(path)
+
+
+commands.add_command(export)
 
 
 def _existing(results: Path) -> Path:
