@@ -16,6 +16,7 @@ from bridge.backends import BACKENDS
 from bridge.errors import RoambusError, UserError
 from bridge.interrupts import termination_interrupts
 from experiments.export.command import export
+from experiments.scaffold.command import new
 
 if TYPE_CHECKING:
     from bridge.backends.factory import BackendFactory
@@ -523,6 +524,7 @@ def figures(results: Path, study: str | None) -> None:
 
 
 commands.add_command(export)
+commands.add_command(new)
 
 
 def _existing(results: Path) -> Path:
