@@ -138,15 +138,15 @@ def compute_metrics(files: Sequence[Path], master: str = "local[*]") -> pd.DataF
 
 
 def metrics_of(
-    results: Path, traces: Sequence[Trace], master: str = "local[*]"
-) -> tuple[pd.DataFrame, dict[Path, str]]:
-    """The metrics of these runs below `results`, as `compute_metrics` gives them, and a line for each damaged trace.
+    results: Path, traces: Sequence[Trace], extra: Extra = NOTHING, master: str = "local[*]"
+) -> tuple[pd.DataFrame, Problems]:
+    """The metrics of these runs below `results`, one row a run, indexed by its name, and a line for each damaged trace.
 
-    What earlier aggregations found is taken from their store, and what is computed is added to it. Raises UserError if
+    The column EXTRA maps the names of `extra`'s metrics to their values. What earlier aggregations found is taken from their store, and what is computed is added to it. Raises UserError if
     another aggregation has the store, RoambusError if Spark fails, OSError.
     """
-    with opened_store(results / STORE_FOLDER) as store:
-        problems = _compute_missing(store, traces, master, afresh=False, progress=None)
+    with opened_store(results / STORE_FOLDER, extra.digest()) as store:
+        problems = _compute_missing(store, traces, Job(master, extra, afresh=False, progress=None))
         rows = store.rows_of([trace for trace in traces if trace.file not in problems])
     return _frame(rows), problems
 

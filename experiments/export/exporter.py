@@ -13,6 +13,7 @@ from experiments.export.result_file import run_label
 from experiments.export.runs import Export, find_runs
 from experiments.export.scalars import scalar_file
 from experiments.export.vectors import vector_file
+from experiments.study_results import find_extra
 from spark.aggregate import metrics_of
 from spark.traces import Trace
 
@@ -38,7 +39,7 @@ def export_results(path: Path, formats: Sequence[str], out: Path | None) -> Iter
 
 
 def _scalars(export: Export, folder: Path) -> Iterator[tuple[Path | None, str | None]]:
-    metrics, problems = metrics_of(export.results, export.traces)
+    metrics, problems = metrics_of(export.results, export.traces, find_extra(export.results))
     for trace in export.traces:
         if trace.file in problems:
             yield None, problems[trace.file]

@@ -10,6 +10,7 @@ import pandas as pd
 from experiments.export.result_file import NETWORK, attributes, node_module, quoted, run_header
 from experiments.export.runs import numbers, rows
 from spark import catalogue
+from spark.extra import EXTRA
 from spark.metrics import SENT
 from spark.schema import ENERGY, EVENT, MESSAGE_TYPE, NODE, RADIO
 from spark.traces import Trace
@@ -28,8 +29,9 @@ def scalar_file(trace: Trace, metrics: Mapping[str, Any]) -> Iterator[str]:
         if not pd.isna(value):
             yield _scalar(NETWORK, metric.column, value)
             yield from attributes({"title": metric.title})
-    for kind, count in sorted(metrics[SENT].items()):
-        yield _scalar(NETWORK, f"{catalogue.SENT_PREFIX}{kind}", count)
+    sent = {f"{catalogue.SENT_PREFIX}{kind}": count for kind, count in metrics[SENT].items()}
+    for name, value in sorted({**metrics[EXTRA], **sent}.items()):
+        yield _scalar(NETWORK, name, value)
     for row in rows(trace, ENERGY, RADIO):
         name = _ENERGY if row[EVENT] == ENERGY else str(row[MESSAGE_TYPE])
         yield _scalar(node_module(row[NODE]), name, *numbers(trace, row, 1))

@@ -149,7 +149,6 @@ FROZEN = "@dataclass(frozen=True)\nclass Parameters:\n    "
     [
         ("class Parameters:\n    ttl = 3", "agent 'mine.py': parameters_type is no dataclass: write @dataclass"),
         (f"{FROZEN}ttl: int", r"parameter ttl has no default: write ttl: TYPE = parameter\(DEFAULT, ...\)"),
-        (f"{FROZEN}wait: int = parameter(0.5, unit='s')", "the defaults of Parameters do not work: "),
         (
             f"{FROZEN}ttl: int = 0\n    def __post_init__(self):\n        raise ValueError('ttl: 0 is too small')",
             "the defaults of Parameters do not work: ttl: 0 is too small",

@@ -29,6 +29,7 @@ from experiments.export.result_file import quoted
 from experiments.export.runs import find_runs, rows
 from python_protocol.roles import BROADCAST
 from spark.catalogue import DELIVERED, DELIVERY_RATE_ALL, METRICS
+from spark.extra import EXTRA
 from spark.metrics import SENT
 from spark.schema import TRACE_SCHEMA
 from tests.spark.synthetic import Row, deliver, energy, publish, random_trace, role, send, write_trace
@@ -76,6 +77,7 @@ MEASURED = {
 SCALARS = {
     ("SN", DELIVERED): 2,
     ("SN", DELIVERY_RATE_ALL): 2 / 3,
+    ("SN", "latest_s"): 0.5,
     ("SN", "sent_PUB"): 2,
     ("SN.node[0]", "energy_mj"): 12.5,
     ("SN.node[2]", "received"): 17,
@@ -86,7 +88,7 @@ SCALARS = {
 def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Results of one run, with metrics that no Spark has to compute."""
     write_trace(tmp_path, RUN, ROWS)
-    metrics = pd.DataFrame([{**MEASURED, SENT: {"PUB": 2}}], index=[RUN])
+    metrics = pd.DataFrame([{**MEASURED, SENT: {"PUB": 2}, EXTRA: {"latest_s": 0.5}}], index=[RUN])
     monkeypatch.setattr(exporter, "metrics_of", lambda *_: (metrics, {}))
     return tmp_path
 
