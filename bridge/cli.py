@@ -15,6 +15,8 @@ import click
 from bridge.backends import BACKENDS
 from bridge.errors import RoambusError, UserError
 from bridge.interrupts import termination_interrupts
+from experiments.export.command import export
+from experiments.scaffold.command import new
 from experiments.viewer.command import replay
 
 if TYPE_CHECKING:
@@ -524,6 +526,10 @@ def figures(results: Path, study: str | None) -> None:
 
     for path in draw_figures(_existing(results), _own_study(study)):
         click.echo(path)
+
+
+commands.add_command(export)
+commands.add_command(new)
 
 
 def _existing(results: Path) -> Path:

@@ -388,15 +388,23 @@ def make_agents(scenario: Scenario, agent_class: type[Agent]) -> list[Agent]:
         parameters = parse_parameters(agent_class.parameters_type, scenario.agent_parameters)
     except ValueError as error:
         raise UserError(f"agent {scenario.agent or agent_class.__name__}: {error}") from None
-    return [
-        agent_class(node, settings.roles, parameters, Random(f"agent/{scenario.seed}/{node}"))
-        for node, settings in enumerate(scenario.nodes)
-    ]
+    try:
+        return [
+            agent_class(node, settings.roles, parameters, Random(f"agent/{scenario.seed}/{node}"))
+            for node, settings in enumerate(scenario.nodes)
+        ]
+    except Exception as error:
+        name, cause = scenario.agent or agent_class.__name__, f"{type(error).__name__}: {error}{_place(error)}"
+        raise UserError(f"agent {name}: it cannot be made of (node, roles, parameters, random): {cause}") from error
 
 
 def describe_failure(node: NodeId, now: SimTime, event: Event | None, error: Exception) -> AgentError:
     """With one line that tells the author of an agent where it raised, and on what."""
+    what = f"{type(error).__name__}: {error}{_place(error)}"
+    return AgentError(f"node {node}, simulation time {format_time(now)}, on {event}: {what}", node, now, str(event))
+
+
+def _place(error: Exception) -> str:
+    """The agent's line that raised."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
-    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
-    text = f"node {node}, simulation time {format_time(now)}, on {event}: {type(error).__name__}: {error}{place}"
-    return AgentError(text, node, now, str(event))
+    return f" at {Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""

@@ -20,7 +20,7 @@ def import_module(what: str, name: str) -> ModuleType:
         sys.path.insert(0, folder)  # a console script does not look in the user's folder by itself
     try:
         return importlib.import_module(name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _failed(what, error) from error
 
 
@@ -36,13 +36,13 @@ def import_file(what: str, path: Path) -> ModuleType:
     sys.modules[name] = module  # dataclasses look their module up while it is being imported
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise _failed(what, error) from error
     return module
 
 
-def _failed(what: str, error: Exception) -> UserError:
+def _failed(what: str, error: BaseException) -> UserError:
     if isinstance(error, SyntaxError):
         return UserError(f"{what} cannot be imported: {error.filename}:{error.lineno}: {error.msg}")
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]

@@ -10,9 +10,10 @@ from bridge import wire
 from bridge.backends.castalia.files import INI_FILE
 from bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from bridge.errors import AgentError, BackendError
-from bridge.ini import radio_file_name
+from bridge.ini import movement_names, radio_file_name
+from bridge.movement import with_params
 from bridge.record_file import RECORD_FILE, RecordWriter
-from bridge.record_pb2 import Header
+from bridge.record_pb2 import Header, MovementFile
 from bridge.scenario import Scenario
 from bridge.trace import TraceLevel
 from bridge.wire_pb2 import FromSimulator, Goodbye, ToSimulator
@@ -20,12 +21,13 @@ from python_protocol.simtime import SimTime
 
 
 def recorded(backend: Backend, folder: Path, scenario: Scenario, agent: str, level: TraceLevel) -> RecordingBackend:
-    """The back-end, and a record of it beside the run's ini and radio parameters file in `folder`; raises OSError.
+    """The back-end, and a record of it beside the run's ini in `folder` and the files that it names; raises OSError.
 
     `agent` is the reference by which the run's agent was found.
     """
     ini = (folder / INI_FILE).read_text(encoding="utf-8")
     name = radio_file_name(ini, folder / INI_FILE)
+    movements = with_params(folder, movement_names(ini, folder / INI_FILE))
     header = Header(
         roambus_version=version("roambus"),
         ini=ini,
@@ -33,6 +35,7 @@ def recorded(backend: Backend, folder: Path, scenario: Scenario, agent: str, lev
         radio_file=(folder / name).read_bytes(),
         agent=agent,
         level=level.value,
+        movements=[MovementFile(name=name, content=file.read_bytes()) for name, file in movements],
     )
     return RecordingBackend(backend, folder / RECORD_FILE, header, scenario)
 

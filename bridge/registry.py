@@ -3,34 +3,60 @@
 from __future__ import annotations
 
 import inspect
-from importlib.metadata import entry_points
+from collections.abc import Iterable, Sequence
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import TypeGuard
 
+from bridge.agent_checks import check_agent
 from bridge.errors import UserError
 from bridge.imports import import_file, import_module
 from python_protocol.agent import Agent
 from python_protocol.parameters import unknown
 
 GROUP = "roambus.agents"
+DISTRIBUTION = "roambus"
 
 
 def agent_names() -> list[str]:
     """The names of all installed agents."""
-    return sorted(point.name for point in entry_points(group=GROUP))
+    return sorted({point.name for point in entry_points(group=GROUP)})
 
 
 def load_agent(reference: str) -> type[Agent]:
-    """The agent's class; raises UserError saying why there is none, and which there are."""
-    points = {point.name: point.value for point in entry_points(group=GROUP)}
-    target = points.get(reference, reference)
+    """The agent's class, fit to be run; raises UserError saying why there is none, which there are, and what to do."""
+    points = [point for point in entry_points(group=GROUP) if point.name == reference]
+    _refuse_rivals(reference, points)
+    try:
+        agent = _find(reference, points[0].value if points else reference)
+        check_agent(reference, agent)
+    except UserError as error:
+        remedy = "".join(f"; mend it, or remove it: python -m pip uninstall {name}" for name in _brought_by(points[:1]))
+        raise UserError(f"{error}{remedy}") from error.__cause__
+    return agent
+
+
+def _refuse_rivals(reference: str, points: Sequence[EntryPoint]) -> None:
+    """The same package can be found twice; but two packages cannot both mean their own agent by one name."""
+    if len({point.value for point in points}) > 1:
+        packages = " and ".join(_brought_by(points)) or "two packages"
+        raise UserError(f"agent {reference!r} comes from {packages}: remove one of them (python -m pip uninstall NAME)")
+
+
+def _brought_by(points: Iterable[EntryPoint]) -> list[str]:
+    """The packages, other than this one, that the entry points are of."""
+    names = {str(point.dist.name) for point in points if point.dist is not None}
+    return sorted(names - {DISTRIBUTION})
+
+
+def _find(reference: str, target: str) -> type[Agent]:
     module_name, _, class_name = target.rpartition(":") if ":" in target else (target, "", "")
     if module_name.endswith(".py"):
         return _choose_class(reference, import_file(f"agent {reference!r}", Path(module_name)), class_name)
     if not class_name:
         hint = "or give module:Class or path/to/file.py"
-        raise UserError(f"{unknown('agent', reference, dict.fromkeys(points))}; {hint}")
+        raise UserError(f"{unknown('agent', reference, dict.fromkeys(agent_names()))}; {hint}")
     return _choose_class(reference, import_module(f"agent {reference!r}", module_name), class_name)
 
 

@@ -11,7 +11,9 @@ from tempfile import TemporaryDirectory
 from bridge.errors import AgentError
 from bridge.host import Host
 from bridge.ini import parse_scenario
+from bridge.ini.values import file_beside, quote
 from bridge.record_file import Record, open_record
+from bridge.record_pb2 import MovementFile
 from bridge.registry import load_agent
 from bridge.replay import DifferenceError, ReplayBackend
 from bridge.scenario import Scenario
@@ -62,10 +64,21 @@ def debug(path: Path, agent: str | None = None) -> Rerun:
 
 
 def _read_scenario(record: Record) -> Scenario:
-    """The scenario of the recorded ini; its radio parameters file lies in a folder for the moment."""
+    """The scenario of the recorded ini; the files that it names lie in a folder for the moment."""
     name = record.header.radio_file_name
     if Path(name).name != name:
         raise record.damaged(0, f"{name!r} is no name of a radio parameters file")
     with TemporaryDirectory() as folder:
         Path(folder, name).write_bytes(record.header.radio_file)
+        for movement in record.header.movements:
+            _write_movement(record, Path(folder), movement)
         return parse_scenario(record.header.ini, Path(f"{record.path} (run.ini)"), Path(folder))
+
+
+def _write_movement(record: Record, folder: Path, movement: MovementFile) -> None:
+    try:
+        file = folder / file_beside(quote(movement.name))
+    except ValueError as error:
+        raise record.damaged(0, str(error)) from None
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(movement.content)

@@ -53,6 +53,8 @@ class RunPlan:
     level: TraceLevel = TraceLevel.APP
     record: bool = False
     """Whether to keep the frames, for `roambus rerun`; the trace is the same either way."""
+    movements: tuple[tuple[str, Path], ...] = ()
+    """The movement files, under the names that the ini has for them, and what lies beside them."""
 
     @property
     def folder(self) -> Path:
@@ -61,13 +63,14 @@ class RunPlan:
 
 
 def run_key(plan: RunPlan, backend: BackendFactory) -> str:
-    """sha256 over ini, radio parameters file, seed, level, kind of back-end, the agent's code and ours.
+    """sha256 over ini, the files that it names, seed, level, kind of back-end, the agent's code and ours.
 
     Raises UserError, OSError.
     """
     digest = sha256()
     settings = f"{plan.seed} {plan.level.value} {backend.name}"
-    for part in (plan.ini.encode(), plan.radio_file.read_bytes(), settings.encode()):
+    movements = (file.read_bytes() for _, file in plan.movements)
+    for part in (plan.ini.encode(), plan.radio_file.read_bytes(), settings.encode(), *movements):
         digest.update(sha256(part).digest())
     digest.update(_digest(agent_sources(load_agent(plan.agent))))
     digest.update(_own_digest())
@@ -136,10 +139,13 @@ def _prepare(plan: RunPlan) -> None:
 
 
 def write_inputs(plan: RunPlan, folder: Path) -> None:
-    """Writes the ini and its radio parameters file; raises OSError."""
+    """Writes the ini and the files that it names; raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / INI_FILE).write_text(plan.ini, encoding="utf-8")
     shutil.copyfile(plan.radio_file, folder / plan.radio_file.name)
+    for name, file in plan.movements:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, folder / name)
 
 
 def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:

@@ -95,7 +95,23 @@ class RandomWaypoint:
     update_interval: SimTime = 100 * MILLISECOND
 
 
-Mobility = Static | Line | RandomWaypoint
+class WayPoint(NamedTuple):
+    """The node is at (x, y) metres at `time_s`."""
+
+    time_s: float
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class GivenWay:
+    """A way from a movement file: straight from point to point, the first at time 0; the node rests at the last."""
+
+    points: tuple[WayPoint, ...]
+    update_interval: SimTime = 100 * MILLISECOND
+
+
+Mobility = Static | Line | RandomWaypoint | GivenWay
 
 
 @dataclass(frozen=True, slots=True)

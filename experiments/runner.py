@@ -12,7 +12,8 @@ from bridge.backends.castalia.files import INI_FILE
 from bridge.backends.factory import BackendFactory
 from bridge.errors import UserError
 from bridge.host import make_agents
-from bridge.ini import parse_scenario, radio_file_name
+from bridge.ini import movement_names, parse_scenario, radio_file_name
+from bridge.movement import with_params
 from bridge.registry import load_agent
 from bridge.run import RunPlan, has_failed, is_complete, run_key
 from bridge.trace import TraceLevel
@@ -63,11 +64,12 @@ def plan_run(template: Path, point: Point, results: Path, level: TraceLevel = Tr
     """One run, rendered and not checked; raises UserError."""
     ini = render_point(template, point)
     radio_file = find_beside(template, radio_file_name(ini, _rendered(template)))
-    return RunPlan(results, point.place, ini, radio_file, point.agent.agent, point.seed, level)
+    movements = tuple(with_params(template.parent, movement_names(ini, _rendered(template))))
+    return RunPlan(results, point.place, ini, radio_file, point.agent.agent, point.seed, level, movements=movements)
 
 
 def _check(template: Path, plan: RunPlan) -> None:
-    scenario = parse_scenario(plan.ini, _rendered(template), plan.radio_file.parent)
+    scenario = parse_scenario(plan.ini, _rendered(template), plan.radio_file.parent, dict(plan.movements))
     if scenario.seed != plan.seed:
         raise UserError(f"{template}: the run's seed is missing: write seed-set = {{{{ seed }}}}")
     if scenario.agent != plan.agent:
@@ -81,7 +83,8 @@ def _rendered(template: Path) -> Path:
 
 def prepare(plan: RunPlan, backend: BackendFactory) -> None:
     """Lets the back-end get ready for runs like this one; raises UserError."""
-    backend.prepare(parse_scenario(plan.ini, plan.folder / INI_FILE, plan.radio_file.parent))
+    ini = plan.folder / INI_FILE
+    backend.prepare(parse_scenario(plan.ini, ini, plan.radio_file.parent, dict(plan.movements)))
 
 
 def run_plans(

@@ -137,6 +137,20 @@ def compute_metrics(files: Sequence[Path], master: str = "local[*]") -> pd.DataF
     return _frame(metrics).drop(columns=[EXTRA, OBSERVATIONS])
 
 
+def metrics_of(
+    results: Path, traces: Sequence[Trace], extra: Extra = NOTHING, master: str = "local[*]"
+) -> tuple[pd.DataFrame, Problems]:
+    """The metrics of these runs below `results`, one row a run, indexed by its name, and a line for each damaged trace.
+
+    The column EXTRA maps the names of `extra`'s metrics to their values. What earlier aggregations found is taken from their store, and what is computed is added to it. Raises UserError if
+    another aggregation has the store, RoambusError if Spark fails, OSError.
+    """
+    with opened_store(results / STORE_FOLDER, extra.digest()) as store:
+        problems = _compute_missing(store, traces, Job(master, extra, afresh=False, progress=None))
+        rows = store.rows_of([trace for trace in traces if trace.file not in problems])
+    return _frame(rows), problems
+
+
 def _frame(rows: pa.Table) -> pd.DataFrame:
     """The same for the same rows, however they came together: in the order of their names."""
     frame: pd.DataFrame = rows.select(METRICS_SCHEMA.names).sort_by(RUN).to_pandas().set_index(RUN)

@@ -23,7 +23,7 @@ STARTS_S = 100.0
 """How long a program that goes on may take to start."""
 
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
-LISTING = re.compile(r"`(\w+\.(?:py|txt|toml))`, is whole")
+LISTING = re.compile(r"`([\w.]+)`, is\s+whole")
 
 
 def commands(text: str, kind: str = "sh") -> list[str]:

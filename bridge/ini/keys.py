@@ -236,6 +236,9 @@ RESOURCES = (
     Key("ResourceManager.periodicEnergyCalculationInterval", values.positive, "1000", "ms; no effect here"),
 )
 
+MOVEMENT_FILE_MANAGER = "MovementFileMobilityManager"
+MOVEMENT_FILE = "MobilityManager.file"
+
 MOBILITY_MANAGERS: dict[str, Group] = {
     "NoMobilityManager": Group("SN.node[*].", ()),
     "LineMobilityManager": Group(
@@ -256,8 +259,15 @@ MOBILITY_MANAGERS: dict[str, Group] = {
             Key("MobilityManager.pause", values.duration, "0s", "at each destination, with unit"),
         ),
     ),
+    MOVEMENT_FILE_MANAGER: Group(
+        "SN.node[*].",
+        (
+            Key("MobilityManager.updateInterval", values.interval, "100", "between steps, ms"),
+            Key(MOVEMENT_FILE, values.file_beside, None, "a file of BonnMotion or setdest, beside the ini"),
+        ),
+    ),
 }
-"""What each MobilityManagerName adds. RandomWaypointMobilityManager is ours: uniform destinations, constant speed."""
+"""What each MobilityManagerName adds. The last two are ours: uniform destinations at constant speed, given ways."""
 
 MOBILITY = (
     Key("MobilityManagerName", values.string, '"NoMobilityManager"', "how nodes move", only=tuple(MOBILITY_MANAGERS)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -9,11 +10,13 @@ from bridge.absences import absence_commands
 from bridge.ini.deployment import Place, place_nodes
 from bridge.ini.links import read_absences, read_faults, read_ideal, read_sites, read_tree
 from bridge.ini.lookup import Lookup
+from bridge.ini.movements import Movements, is_given, movement_file_names
 from bridge.ini.orders import ordered_commands, ordered_subscribers
 from bridge.ini.syntax import parse_ini
 from bridge.radio_file import RadioFile, RxMode, read_radio_file
 from bridge.scenario import (
     ChannelParameters,
+    GivenWay,
     Line,
     MacParameters,
     Mobility,
@@ -38,12 +41,20 @@ def read_scenario(path: Path) -> Scenario:
     return parse_scenario(path.read_text(encoding="utf-8"), path, path.parent)
 
 
-def parse_scenario(text: str, path: Path, folder: Path) -> Scenario:
-    """Reads the text of the ini file `path`, and the radio parameters file in `folder`; raises UserError, OSError."""
+def parse_scenario(text: str, path: Path, folder: Path, movements: Mapping[str, Path] | None = None) -> Scenario:
+    """Reads the text of the ini file `path`, and the files in `folder` that it names; raises UserError, OSError.
+
+    `movements` says where those movement files lie that are elsewhere.
+    """
     keys = Lookup(parse_ini(text, path))
     keys.check_keys()
     keys.check_values()
-    return ScenarioReader(keys, folder).scenario()
+    return ScenarioReader(keys, folder, Movements(keys, folder, movements or {})).scenario()
+
+
+def movement_names(text: str, path: Path) -> list[str]:
+    """The movement files that the text of the ini file `path` names; raises UserError."""
+    return movement_file_names(Lookup(parse_ini(text, path)))
 
 
 def radio_file_name(text: str, path: Path) -> str:
@@ -55,9 +66,10 @@ def radio_file_name(text: str, path: Path) -> str:
 class ScenarioReader:
     """Asks for every key that a scenario consists of; `folder` is where the radio parameters file lies."""
 
-    def __init__(self, keys: Lookup, folder: Path) -> None:
+    def __init__(self, keys: Lookup, folder: Path, movements: Movements) -> None:
         self._keys = keys
         self._folder = folder
+        self._movements = movements
         self._field: tuple[float, float] = keys.network("field_x"), keys.network("field_y")
 
     def scenario(self) -> Scenario:
@@ -164,9 +176,10 @@ class ScenarioReader:
             raise self._keys.error("SN.deployment", str(error)) from None
 
     def _node(self, node: NodeId) -> NodeSettings:
+        mobility = self._mobility(node)
         return NodeSettings(
-            position=self._position(node),
-            mobility=self._mobility(node),
+            position=mobility.points[0][1:] if isinstance(mobility, GivenWay) else self._position(node),
+            mobility=mobility,
             tx_power_dbm=self._tx_power(node),
             roles=self._keys.node(node, "Application.roles"),
             start_offset=self._keys.node(node, "startupOffset"),
@@ -193,6 +206,8 @@ class ScenarioReader:
         if self._keys.channel("onlyStaticNodes"):
             problem = f"node {node} moves: set SN.wirelessChannel.onlyStaticNodes = false"
             raise self._keys.error(f"SN.node[{node}].MobilityManagerName", problem)
+        if is_given(self._keys, node):
+            return self._movements.way(node)
         speed = self._keys.node(node, "MobilityManager.speed")
         interval = self._keys.node(node, "MobilityManager.updateInterval")
         if manager == "LineMobilityManager":

@@ -94,6 +94,15 @@ def quote(text: str) -> str:
     return '"' + escaped.replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r") + '"'
 
 
+def file_beside(text: str) -> str:
+    """Reads "walk.movements" or "ways/walk.movements": the path of a file from the folder of the ini downwards."""
+    name = string(text)
+    parts = name.split("/")
+    if "\0" in name or not all(parts) or ".." in parts or "." in parts:
+        raise ValueError(f'{text} is no path of a file below the folder of the ini, such as "ways/walk.movements"')
+    return name
+
+
 def coordinate(text: str) -> float | Uniform:
     """Reads a number in metres, or uniform(a, b)."""
     match = _UNIFORM.fullmatch(text)

@@ -54,8 +54,13 @@ def send(plan: RunPlan, workspace: Path) -> RunPlan:
     """The plan as an executor can make it: what it needs of the user's files lies in the workspace. Raises OSError."""
     shipped = workspace / SHIPPED
     shipped.mkdir(exist_ok=True)
-    radio_file = _send_file(plan.radio_file, shipped)
-    return replace(plan, results=plan.results.resolve(), radio_file=radio_file, agent=_send_agent(plan.agent, shipped))
+    return replace(
+        plan,
+        results=plan.results.resolve(),
+        radio_file=_send_file(plan.radio_file, shipped),
+        movements=tuple((name, _send_file(file, shipped)) for name, file in plan.movements),
+        agent=_send_agent(plan.agent, shipped),
+    )
 
 
 def _send_agent(reference: str, shipped: Path) -> str:

@@ -9,8 +9,11 @@ import pytest
 
 from bridge import registry
 from bridge.errors import UserError
+from bridge.host import make_agents
 from bridge.registry import agent_names, agent_sources, load_agent
+from python_protocol.roles import Role
 from tests.support.agents import write_agent
+from tests.support.scenarios import scenario
 
 AGENT = """
 from python_protocol.agent import Agent
@@ -123,3 +126,63 @@ def test_dataclasses_work_in_a_file(folder: Path) -> None:
     )
     (folder / "with_dataclass.py").write_text(head + AGENT.format(name="Mine"))
     assert load_agent("with_dataclass.py").__name__ == "Mine"
+
+
+PARAMETERS = """
+from dataclasses import dataclass
+from python_protocol.agent import Agent
+from python_protocol.parameters import parameter
+
+{definition}
+
+class Mine(Agent):
+    parameters_type = Parameters
+
+    def handle(self, event, now):
+        return []
+"""
+FROZEN = "@dataclass(frozen=True)\nclass Parameters:\n    "
+
+
+@pytest.mark.parametrize(
+    ("definition", "message"),
+    [
+        ("class Parameters:\n    ttl = 3", "agent 'mine.py': parameters_type is no dataclass: write @dataclass"),
+        (f"{FROZEN}ttl: int", r"parameter ttl has no default: write ttl: TYPE = parameter\(DEFAULT, ...\)"),
+        (
+            f"{FROZEN}ttl: int = 0\n    def __post_init__(self):\n        raise ValueError('ttl: 0 is too small')",
+            "the defaults of Parameters do not work: ttl: 0 is too small",
+        ),
+        (f"{FROZEN}ways: list = []", "agent 'mine.py' cannot be imported: .*mutable default"),
+        ("raise SystemExit(3)", "agent 'mine.py' cannot be imported: .*mine.py:6: SystemExit: 3"),
+    ],
+)
+def test_parameters_that_cannot_be_used_are_refused(folder: Path, definition: str, message: str) -> None:
+    """By name, and with what to write."""
+    (folder / "mine.py").write_text(PARAMETERS.format(definition=definition))
+    refused("mine.py", message)
+
+
+def test_messages_that_cannot_be_decoded_are_refused(folder: Path) -> None:
+    """They must be a set, which knows each by its tag."""
+    (folder / "mine.py").write_text(AGENT.format(name="Mine") + "    messages = []\n")
+    refused("mine.py", r"agent 'mine.py': messages is a list: write messages = MessageSet\(\[...\]\)")
+
+
+def test_two_packages_with_one_name_are_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither silently takes the other's place; the same one found twice is no matter."""
+    one, other = (EntryPoint("good", f"installed_agent:{name}", registry.GROUP) for name in ("Good", "Other"))
+    monkeypatch.setattr(registry, "entry_points", lambda **_: [one, other])
+    refused("good", "agent 'good' comes from two packages: remove one of them")
+    monkeypatch.setattr(registry, "entry_points", lambda **_: [one, one])
+    assert load_agent("good").__name__ == "Good"
+    assert agent_names() == ["good"]
+
+
+def test_an_agent_whose_constructor_raises_is_told(folder: Path) -> None:
+    """With its own line, before anything runs."""
+    (folder / "mine.py").write_text(AGENT.format(name="Mine") + "    def __init__(self, node):\n        pass\n")
+    with pytest.raises(
+        UserError, match=r"agent Mine: it cannot be made of \(node, roles, parameters, random\): TypeErr"
+    ):
+        make_agents(scenario([Role.NONE]), load_agent("mine.py"))

@@ -10,11 +10,19 @@ from bridge.backends.castalia.backend import CastaliaBackend
 from bridge.backends.castalia.endpoint import Endpoint
 from bridge.backends.castalia.installation import find_installation
 from bridge.backends.castalia.simulators import ServedSimulator, StartedSimulator
-from bridge.scenario import Scenario
+from bridge.errors import UserError
+from bridge.scenario import GivenWay, Scenario
 from python_protocol.agent import Agent
 
 DEADLINE_S = 30.0
 """How long either side waits for the other, unless told otherwise."""
+
+
+def refuse_given_ways(scenario: Scenario) -> None:
+    """Raises UserError for nodes that move by a file: there is no module of ours that plays one in Castalia."""
+    for node, settings in enumerate(scenario.nodes):
+        if isinstance(settings.mobility, GivenWay):
+            raise UserError(f"node {node} moves by a file, which Castalia cannot: use --backend radio or ideal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +33,9 @@ class CastaliaFactory:
     batching: bool = True
     name: str = "castalia"
 
-    def prepare(self, scenario: Scenario) -> None:  # noqa: ARG002  # the interface
-        """Raises UserError if Castalia, or our modules for it, are not there."""
+    def prepare(self, scenario: Scenario) -> None:
+        """Raises UserError if Castalia, or our modules for it, are not there, or do not know how nodes move."""
+        refuse_given_ways(scenario)
         find_installation()
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> CastaliaBackend:
@@ -48,8 +57,9 @@ class ServeFactory:
     """Told the run's folder as soon as the host listens."""
     name: str = "castalia"
 
-    def prepare(self, scenario: Scenario) -> None:  # noqa: ARG002  # the interface
-        """Raises UserError for an address that cannot be used."""
+    def prepare(self, scenario: Scenario) -> None:
+        """Raises UserError for an address that cannot be used, or nodes that move as Castalia does not know."""
+        refuse_given_ways(scenario)
         if self.address is not None:
             Endpoint.tcp(self.address)
 

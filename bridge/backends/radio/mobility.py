@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +15,8 @@ from numpy.typing import NDArray
 from bridge.backends.interface import Move
 from bridge.backends.radio.channel import Cells
 from bridge.backends.radio.state import MOVE
-from bridge.scenario import Line, Mobility, RandomWaypoint, Static
+from bridge.scenario import GivenWay, Line, Mobility, RandomWaypoint, Static, WayPoint
 from python_protocol.simtime import SECOND, SimTime, from_seconds
-
-
-class WayPoint(NamedTuple):
-    """The node is at (x, y) metres at `time_s`."""
-
-    time_s: float
-    x: float
-    y: float
-
 
 Path = Sequence[WayPoint]
 """The first at time 0; the last at the end of the run or later, unless the node has come to rest."""
@@ -56,6 +46,8 @@ def _onward(
             return _to_and_fro(mobility, start)
         case RandomWaypoint(speed_mps=speed) if speed > 0:
             return _wander(mobility, start, field_m, np.random.default_rng(seed))
+        case GivenWay(points=(_, *onward)):
+            return iter(onward)
     return iter(())
 
 

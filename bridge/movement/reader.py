@@ -1,0 +1,64 @@
+"""Reads a movement file, whichever of the formats it has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from bridge.errors import UserError
+from bridge.movement.bonnmotion import BonnMotion
+from bridge.movement.extent import Extent
+from bridge.movement.lines import read_lines
+from bridge.movement.params import check_params, params_file
+from bridge.movement.setdest import SetDest
+from bridge.scenario import WayPoint
+from python_protocol.roles import NodeId
+
+Ways = Mapping[NodeId, tuple[WayPoint, ...]]
+"""The way of each node: the first point at time 0, each later than the one before it; it rests at the last."""
+
+_NUMBER = re.compile(r"[-+.\d]")
+
+
+class Format(Protocol):
+    """A format that is being read; what is wrong is a ValueError."""
+
+    def take(self, line: str) -> None:
+        """The next line, without its comment."""
+
+    def ways(self) -> Ways:
+        """What all lines together say."""
+
+
+def read_movement(path: Path, extent: Extent) -> Ways:
+    """The way of every node in the file, checked against nodes and field; raises UserError with file and line, OSError.
+
+    BonnMotion's traces (see `BonnMotion`) begin with a number, those of ns-2 (see `SetDest`) with a word.
+    """
+    reader: Format | None = None
+    for position, line in read_lines(path):
+        if reader is None and line:
+            reader = BonnMotion(extent) if _NUMBER.match(line) else SetDest(extent)
+        if reader is not None:
+            try:
+                reader.take(line)
+            except ValueError as error:
+                raise UserError(f"{path}:{position}: {error}") from None
+    return _finished(path, reader, extent)
+
+
+def _finished(path: Path, reader: Format | None, extent: Extent) -> Ways:
+    if reader is None:
+        raise UserError(
+            f"{path}: no node moves here; give a trace of BonnMotion (t x y t x y ...) or of ns-2's setdest"
+        )
+    try:
+        ways = reader.ways()
+    except ValueError as error:
+        raise UserError(f"{path}: {error}") from None
+    params = params_file(path) if isinstance(reader, BonnMotion) else None
+    if params is not None:
+        check_params(params, extent, len(ways))
+    return ways

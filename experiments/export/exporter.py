@@ -1,0 +1,65 @@
+"""Writes the files of an export: one for each run and format, whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from bridge.errors import UserError
+from bridge.run import errors_named
+from bridge.unfinished_file import UnfinishedFile
+from experiments.export.json_lines import json_lines
+from experiments.export.result_file import run_label
+from experiments.export.runs import Export, find_runs
+from experiments.export.scalars import scalar_file
+from experiments.export.vectors import vector_file
+from experiments.study_results import find_extra
+from spark.aggregate import metrics_of
+from spark.traces import Trace
+
+SCALARS, VECTORS, JSON_LINES = "sca", "vec", "jsonl"
+EXPORT_FOLDER = "export"
+"""Below the results, unless another one is asked for."""
+
+_STREAMED = {VECTORS: vector_file, JSON_LINES: json_lines}
+
+
+def export_results(path: Path, formats: Sequence[str], out: Path | None) -> Iterator[tuple[Path | None, str | None]]:
+    """Writes `OUT/RUN.FORMAT` of the run, or of all runs, in `path`; yields each file, or what is wrong with a trace.
+
+    Scalars need the metrics: those that no aggregation has computed yet are computed with Spark. Raises UserError if
+    there is nothing to export, OSError if a file cannot be written.
+    """
+    export = find_runs(path)
+    folder = out or export.results / EXPORT_FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    yield from ((None, problem) for problem in export.problems)
+    for kind in formats:
+        yield from _scalars(export, folder) if kind == SCALARS else _streamed(export.traces, folder, kind)
+
+
+def _scalars(export: Export, folder: Path) -> Iterator[tuple[Path | None, str | None]]:
+    metrics, problems = metrics_of(export.results, export.traces, find_extra(export.results))
+    for trace in export.traces:
+        if trace.file in problems:
+            yield None, problems[trace.file]
+        else:
+            yield _write(folder, trace, SCALARS, scalar_file(trace, metrics.loc[trace.run].to_dict()))
+
+
+def _streamed(traces: Sequence[Trace], folder: Path, kind: str) -> Iterator[tuple[Path | None, str | None]]:
+    for trace in traces:
+        yield _write(folder, trace, kind, _STREAMED[kind](trace))
+
+
+def _write(folder: Path, trace: Trace, kind: str, lines: Iterable[str]) -> tuple[Path | None, str | None]:
+    """The file, or the line for a trace that turns out to be damaged."""
+    path = folder / f"{run_label(trace)}.{kind}"
+    try:
+        with errors_named(path), UnfinishedFile(path) as unfinished:
+            for line in lines:
+                unfinished.file.write(line.encode())
+            unfinished.finish()
+    except UserError as error:
+        return None, str(error)
+    return path, None

@@ -1,0 +1,77 @@
+"""Finds the runs that are to be exported, and reads their rows batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from bridge.errors import UserError
+from spark.layout import SEED, TRACE_FILE, TRACES
+from spark.schema import DETAIL, EVENT, TIME_S
+from spark.traces import Trace, examine, find_traces
+
+BATCH_ROWS = 16384
+"""Rows that are in memory at once."""
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """The runs to export, below the results folder `results`; `problems` has a line for each damaged trace."""
+
+    results: Path
+    traces: list[Trace]
+    problems: list[str]
+
+
+def find_runs(path: Path) -> Export:
+    """The run of that folder, or all below a results folder; raises UserError if there is none."""
+    one = path / TRACE_FILE
+    files = [one] if one.is_file() else find_traces(path)
+    if not files:
+        raise UserError(f"{path}: neither a run's folder (with {TRACE_FILE}) nor one that a sweep wrote (its --out)")
+    placed = [file if TRACES in file.parts else file.absolute() for file in files]
+    results = next((folder.parent for folder in placed[0].parents if folder.name == TRACES), None)
+    if results is None:
+        raise UserError(f"{path}: a run's folder lies below {TRACES}/agent=.../{SEED}=...: export it there")
+    traces, problems = examine(placed)
+    return Export(results, traces, list(problems.values()))
+
+
+def levels(trace: Trace) -> dict[str, str]:
+    """The names and values of the folders between results and run: agent, axes, seed."""
+    return dict(level.split("=", 1) for level in trace.run.split("/"))
+
+
+def rows(trace: Trace, *events: str) -> Iterator[Row]:
+    """The rows of a trace in their order, or those of some events alone; raises UserError if it cannot be read."""
+    try:
+        with pq.ParquetFile(trace.file, page_checksum_verification=True) as file:
+            for batch in file.iter_batches(BATCH_ROWS):
+                yield from _chosen(batch, events).to_pylist()
+    except (OSError, pa.ArrowException) as error:
+        problem = str(error).partition("\n")[0]
+        raise UserError(f"{trace.file}: damaged ({problem}): delete it and run the sweep again") from None
+
+
+def _chosen(batch: pa.RecordBatch, events: tuple[str, ...]) -> pa.RecordBatch:
+    return batch.filter(pc.is_in(batch[EVENT], pa.array(events, pa.string()))) if events else batch
+
+
+def numbers(trace: Trace, row: Row, count: int) -> list[float]:
+    """The numbers that the detail of a row holds; raises UserError if they are not `count`."""
+    try:
+        found = [float(word) for word in (row[DETAIL] or "").split()]
+    except ValueError:
+        found = []
+    if len(found) != count:
+        problem = f"a {row[EVENT]} row at {row[TIME_S]} s whose {DETAIL} does not hold {count} numbers"
+        raise UserError(f"{trace.file}: {problem}: mend its agent")
+    return found

@@ -1,0 +1,116 @@
+"""`roambus new agent`: a package that works at once; what is broken later is named, and nothing else suffers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bridge.errors import UserError
+from experiments.scaffold import writer
+from experiments.scaffold.names import AgentName, read_name
+from experiments.scaffold.writer import write_package
+from tests.support.places import Place, make_place
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("", "is no name for an agent"),
+        ("Gossip", "is no name for an agent: small letters and digits, a letter first"),
+        ("2gossip", "is no name"),
+        ("my_gossip", "is no name"),
+        ("my--gossip", "is no name"),
+        ("gossip/../x", "is no name"),
+        ("gössip", "is no name"),
+        ("x" * 41, "is no name"),
+        ("mft", "there is an agent 'mft' already"),
+        ("class", "'class' is a word or a package of Python's here already"),
+        ("json", "'json' is a word or a package"),
+        ("bridge", "'bridge' is a word or a package"),
+        ("numpy", "'numpy' is a word or a package"),
+    ],
+)
+def test_a_name_that_cannot_be_is_refused(name: str, message: str) -> None:
+    """It must be a package's, and free."""
+    with pytest.raises(UserError, match=message):
+        read_name(name)
+
+
+def test_what_follows_from_a_name() -> None:
+    """The package, the class, and what traces call its message."""
+    name = read_name("my-gossip2")
+    assert (name.package, name.class_name, name.message_type) == ("my_gossip2", "MyGossip2", "MY-GOSSIP2")
+
+
+def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
+    """Also a link to nowhere."""
+    (tmp_path / "gossip").mkdir()
+    (tmp_path / "other").symlink_to(tmp_path / "nowhere")
+    for folder in ("gossip", "other"):
+        with pytest.raises(UserError, match=f"{folder} is there already: remove it, or choose another name"):
+            write_package(AgentName("gossip"), tmp_path / folder)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["gossip", "other"]
+
+
+def test_nothing_half_written_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever goes wrong on the way."""
+    files = writer._files
+
+    def failing(name: AgentName) -> Iterator[tuple[str, str]]:
+        yield next(files(name))
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(writer, "_files", failing)
+    with pytest.raises(OSError, match="No space left"):
+        write_package(AgentName("gossip"), tmp_path / "gossip")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """A place in which the agent `my-gossip` was made and installed."""
+    place = make_place(tmp_path_factory.mktemp("place"))
+    place.succeed("roambus new agent my-gossip")
+    place.succeed("python -m pip install --editable my-gossip")
+    return place
+
+
+RUN = "roambus run thesis --set time_limit=12 --set publish_until=8 --backend ideal --out results --agent "
+
+
+def test_a_new_agent_is_listed_and_runs(place: Place) -> None:
+    """Beside all others, with its parameters; its own tests pass."""
+    listed = place.succeed("roambus agents")
+    assert "my-gossip: Repeats the first copy of every notification" in listed
+    assert "  jitter = 10ms  (longest wait before it is repeated)\n" in listed
+    assert "mft: " in listed
+    assert "2 passed" in place.succeed("cd my-gossip && python -m pytest -p no:cacheprovider")
+    trace = place.folder / place.succeed(f"{RUN} my-gossip --param ttl=5").strip() / "trace.parquet"
+    assert trace.is_file()
+
+
+def test_its_sweep_compares_it(place: Place) -> None:
+    """With flooding and MFT-PubSub, on the same runs; here in small."""
+    small = "--set config=C2 --set time_limit=6 --set publish_until=4 --seeds 1 --backend ideal --workers 1"
+    assert "runs done 3" in place.succeed(f"cd my-gossip && roambus sweep compare.toml {small} --out ../swept")
+    agents = {path.name for path in (place.folder / "swept" / "traces").iterdir()}
+    assert agents == {"agent=my-gossip", "agent=flooding", "agent=mft"}
+
+
+def test_a_broken_agent_says_what_to_do(place: Place) -> None:
+    """In the list, in which all others stand as before, and when it is run."""
+    path = place.folder / "my-gossip" / "my_gossip" / "agent.py"
+    whole = path.read_text()
+    path.write_text(whole.replace("class MyGossip", "import no_such_library\n\n\nclass MyGossip"))
+    try:
+        listed, run = place.succeed("roambus agents").splitlines(), place.run(f"{RUN} my-gossip")
+    finally:
+        path.write_text(whole)
+    (line,) = [line for line in listed if line.startswith("my-gossip: ")]
+    cause = r"agent 'my-gossip' cannot be imported: .*/my_gossip/agent.py:\d+: ModuleNotFoundError: .*no_such_library'"
+    assert re.search(f"{cause}; mend it, or remove it: python -m pip uninstall my-gossip$", line)
+    assert {"mft:", "beacon:"} <= {line.split()[0] for line in listed}
+    assert (run.returncode, run.stderr) == (2, f"error: {line.removeprefix('my-gossip: ')}\n")
