@@ -13,7 +13,7 @@ from python_protocol.events import Subscribe, Unsubscribe
 from python_protocol.roles import NodeId, Role
 
 _KEY = "SN.commands"
-_FILTERS = {"subscribe": Subscribe, "unsubscribe": Unsubscribe}
+_FILTERS: dict[str, type[Subscribe | Unsubscribe]] = {"subscribe": Subscribe, "unsubscribe": Unsubscribe}
 _ROLES = {"subscribe": Role.SUBSCRIBER, "publish": Role.PUBLISHER}
 """What a node has to be for that; the trace tells roles at the start."""
 

@@ -28,7 +28,8 @@ def draw(seed: int = 0, load: float = 1.0, publish_rate: float = 1.0, absence: f
 
 
 def scenario_of(**variables: int | float | str | bool) -> Scenario:
-    run = {"seed": 1, "agent": "caching", "agent_parameters": "tree=given", "duration": 60}
+    run: dict[str, int | float | str | bool] = {"seed": 1, "agent": "caching", "duration": 60}
+    run["agent_parameters"] = "tree=given"
     return parse_scenario(render(find_template("caching"), {**run, **variables}), Path("run.ini"), TEMPLATES)
 
 
@@ -37,8 +38,13 @@ def scenario_of(**variables: int | float | str | bool) -> Scenario:
 def test_every_client_lives_a_sensible_life(seed: int, load: float, absence: float) -> None:
     """It is born, leaves and comes back in turn, dies while it is there; then its node is somebody else."""
     drawn = draw(seed, load, absence=absence)
-    after = {"subscribe": {None, "unsubscribe"}, "detach": {"subscribe", "attach"}, "attach": {"detach"}}
-    after["unsubscribe"] = after["detach"]
+    born, here = {None, "unsubscribe"}, {"subscribe", "attach"}
+    after: dict[str, set[str | None]] = {
+        "subscribe": born,
+        "detach": {*here},
+        "attach": {"detach"},
+        "unsubscribe": {*here},
+    }
     last: dict[int, str] = {}
     for order in commands(quote(drawn.commands)):
         if order.words[0] == "publish":
