@@ -114,9 +114,9 @@ def _table(measured: Measurements, metric: str, agent: str, **place: str) -> pd.
 
 CONVERGENCE_CLAIMS = (
     ClaimTest(
-        "Network convergence and closure (theorems 1 and 2): BuildSR makes a skip ring of any initial state, and keeps it.",
-        "Labels checked. Each run ends in the skip ring of the definition, unchanged for ten rounds; a part a start, mean "
-        "over numbers of subscribers.",
+        "Network convergence and closure (theorems of section 5): any initial state becomes a skip ring, and stays it.",
+        "Labels checked. Each run ends in the skip ring of the definition, unchanged for ten rounds; a part a start, "
+        "mean over numbers of subscribers.",
         _converges(OURS),
     ),
     ClaimTest(
@@ -143,7 +143,7 @@ STEADY_CLAIMS = (
     ),
     ClaimTest(
         "Operations (lemma of section 4.1): the supervisor sends a constant number of messages for each.",
-        "It serves a subscription by one message at most, and an unsubscription by two, however many subscribers there are.",
+        "It serves a subscription by one message at most, and an unsubscription by two, whatever the number n.",
         _operations,
     ),
     ClaimTest(

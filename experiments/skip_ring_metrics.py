@@ -1,7 +1,7 @@
 """What the lemmas and theorems on the skip ring are about (004), from traces alone: DataFrame in, DataFrame out.
 
-A state is what the last `overlay` rows of all nodes say. It is the skip ring if it has exactly the labels and edges that
-`python_protocol.skip_ring.definition` has for as many nodes. A round takes a second on average.
+A state is what the last `overlay` rows of all nodes say. It is the skip ring if it has exactly the labels and edges
+that `python_protocol.skip_ring.definition` has for as many nodes. A round takes a second on average.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The self-stabilising skip ring (004): convergence from corrupted states, and what its lemmas say of legitimate ones."""
+"""The self-stabilising skip ring (004): convergence from corrupted states, and its lemmas on legitimate ones."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def convergence_plans(measured: Measurements) -> Iterator[Plan]:
                 )
 
 
-def steady_plans(measured: Measurements) -> Iterator[Plan]:
+def steady_plans(_: Measurements) -> Iterator[Plan]:
     """Each lemma over the number of subscribers."""
     ours = {AGENT: OURS}
     degrees = [Line("greatest", ours, DEGREE_MAX), Line("mean", ours, DEGREE_MEAN)]
@@ -85,10 +85,10 @@ STUDY = Study(
         ),
     ),
     notes=(
-        "Everybody can reach everybody by ideal links of 10 ms, and a round takes a second. A run converges if it ends in "
-        "the skip ring of the definition, which was there for ten rounds at least; the rounds until then are those to the "
-        "last change of any label or edge. Corrupted states are drawn from the run's seed.",
-        "To the letter: labels are checked at introductions only (check_labels=false), or action (ii) has the probability "
-        "1 / (2^k k^2) (sparse_requests=false). docs/deviations.md says why not by default.",
+        "Everybody can reach everybody by ideal links of 10 ms, and a round takes a second. A run converges if it ends "
+        "in the skip ring of the definition, there for ten rounds at least; the rounds until then are those to "
+        "the last change of any label or edge. Corrupted states are drawn from the run's seed.",
+        "To the letter: labels are checked at introductions only (check_labels=false), or action (ii) has the "
+        "probability 1 / (2^k k^2) (sparse_requests=false). docs/deviations.md says why not by default.",
     ),
 )

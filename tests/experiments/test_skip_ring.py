@@ -1,0 +1,59 @@
+"""The workload and the template of the skip ring's sweeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bridge.ini import parse_scenario
+from bridge.ini.plans import commands
+from bridge.ini.values import quote
+from bridge.scenario import Publication, Scenario
+from experiments.render import TEMPLATES, find_template, render
+from experiments.skip_ring_workload import skip_ring_commands
+from python_protocol.events import Subscribe, Unsubscribe
+from python_protocol.roles import Role
+from python_protocol.simtime import SECOND
+
+
+def scenario_of(**variables: int | str) -> Scenario:
+    run: dict[str, int | float | str | bool] = {"seed": 1, "agent": "skip-ring", "agent_parameters": "round=1s"}
+    return parse_scenario(render(find_template("skip_ring"), {**variables, **run}), Path("run.ini"), TEMPLATES)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_only_who_is_there_publishes_and_leaves_and_only_who_is_not_joins(seed: int) -> None:
+    """In turn, two seconds apart, after the publications."""
+    there = set(range(1, 5))
+    orders = commands(quote(skip_ring_commands(seed, 4, 60, 3, 6)))
+    assert [order.at for order in orders] == [(60 + 2 * place) * SECOND for place in range(15)]
+    assert [order.words[0] for order in orders] == ["publish"] * 3 + ["subscribe", "unsubscribe"] * 6
+    for order in orders:
+        assert (order.node in there) == (order.words[0] != "subscribe")
+        there ^= {order.node} if order.words[0] != "publish" else set()
+
+
+def test_the_same_seed_gives_the_same_workload() -> None:
+    """And another one another."""
+    assert skip_ring_commands(1, 8, 60, 5, 5) == skip_ring_commands(1, 8, 60, 5, 5)
+    assert skip_ring_commands(1, 8, 60, 5, 5) != skip_ring_commands(2, 8, 60, 5, 5)
+
+
+def test_a_scenario_from_nothing_has_a_supervisor_and_all_that_happens() -> None:
+    """All can reach all; those that join later do not subscribe at the start."""
+    scenario = scenario_of(subscribers=4, publications=2, operations=3)
+    assert [node.roles for node in scenario.nodes] == [Role.BROKER, *[Role.PUBLISHER | Role.SUBSCRIBER] * 7]
+    assert len(scenario.ideal.links) == 8 * 7 / 2
+    assert {one.node for one in scenario.workload.subscriptions} == {1, 2, 3, 4}
+    kinds = [type(one.command) for one in scenario.workload.commands]
+    assert [kinds.count(kind) for kind in (Publication, Subscribe, Unsubscribe)] == [2, 3, 3]
+    assert max(one.at for one in scenario.workload.commands) < scenario.time_limit
+
+
+def test_a_scenario_from_a_corrupted_state_tells_the_agent_which() -> None:
+    """And nothing else happens."""
+    scenario = scenario_of(subscribers=4, start="labels", settled=30)
+    assert scenario.agent_parameters == {"round": "1s", "corruption": "labels", "nodes": "5"}
+    assert scenario.workload.commands == ()
+    assert scenario.time_limit == 30 * SECOND
