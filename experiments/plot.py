@@ -161,6 +161,8 @@ def _plot_dots(figure: DotFigure, axes: Axes) -> None:
         axes.plot(dots.x, dots.y, linestyle="", color=colour, marker=marker, markersize=3, label=dots.label or None)
     if figure.logarithmic:
         axes.set_yscale("log")
+    elif all(y >= 0 for dots in figure.series for y in dots.y):
+        axes.set_ylim(bottom=0)
 
 
 def _plot_series(series: Series, places: Sequence[float], index: int, axes: Axes) -> None:

@@ -73,7 +73,7 @@ def handed_over(traces: DataFrame) -> DataFrame:
 def _missed(traces: DataFrame) -> DataFrame:
     """A row for each pair that was published while its subscriber was away, with its first delivery."""
     event, pair = F.col(schema.EVENT), [RUN, schema.NOTIFICATION_ID, schema.NODE]
-    wanted = F.explode(F.split(schema.DETAIL, schema.LIST_SEPARATOR)).cast("int").alias(schema.NODE)
+    wanted = F.explode(F.split(schema.DETAIL, schema.LIST_SEPARATOR).cast("array<int>")).alias(schema.NODE)
     published = traces.where((event == schema.PUBLISH) & (F.col(schema.DETAIL) != ""))
     pairs = published.select(RUN, schema.NOTIFICATION_ID, wanted, _ns().alias(_PUBLISHED))
     first = traces.where(event == schema.DELIVER).groupBy(*pair).agg(F.min(_ns()).alias(_DELIVERED))

@@ -83,6 +83,15 @@ def test_elsewhere_who_is_away_is_alone() -> None:
     assert parts[-1][1] == "merge"
 
 
+def test_who_crashes_is_down_while_it_is_away() -> None:
+    """As far as it has said that it goes, from a moment after that on."""
+    plan = drawn()
+    first = next(visit for visit in plan.visits if visit.client == 4)
+    for announced, down in ((False, first.leaves), (True, first.leaves + 0.1)):
+        text = f"{down:.3f}s crash, {first.returns:.3f}s recover"
+        assert plan.faults(4, announced).startswith(text)
+
+
 def test_absences_in_place_name_no_broker() -> None:
     """Who cannot go elsewhere returns to where it was."""
     plan = drawn()
