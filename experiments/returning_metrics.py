@@ -29,8 +29,8 @@ def _ns() -> Column:
 def storage(traces: DataFrame) -> DataFrame:
     """How many notifications all brokers store, in the mean over the run and at most, by what agents note.
 
-    A notification that a broker stores for two subscribers counts twice. Runs in which nothing is noted have no row.
-    Of what is stored and gone at one instant nothing is stored.
+    A notification that a broker stores for two subscribers counts twice; one that is stored and gone at one instant
+    does not. Runs in which no agent notes that it stores have no row: nobody stores, or nobody says so.
     """
     changes = _storage_changes(traces)
     ends = traces.groupBy(RUN).agg(F.max(_ns()).alias("end"))
@@ -38,10 +38,11 @@ def storage(traces: DataFrame) -> DataFrame:
     levels = changes.groupBy(RUN, _TIME).agg(F.sum(_CHANGE).alias(_CHANGE))
     levels = levels.withColumn(_STORED, F.sum(_CHANGE).over(so_far)).join(ends, RUN)
     area = F.sum(F.col(_CHANGE) * (F.col("end") - F.col(_TIME)))
-    return levels.groupBy(RUN).agg(
+    found = levels.groupBy(RUN).agg(
         F.max(_STORED).alias(STORED_PEAK),
         F.try_divide(area, F.first("end")).alias(STORED_MEAN),
     )
+    return found.where(F.col(STORED_PEAK) > 0)
 
 
 def _storage_changes(traces: DataFrame) -> DataFrame:

@@ -9,7 +9,7 @@ import pytest
 
 from bridge.ini import parse_scenario
 from bridge.scenario import Scenario
-from experiments.render import TEMPLATES, find_template, render
+from experiments.render import TEMPLATES, Values, find_template, render
 from experiments.returning_clients import SHORTEST_S, START_S, Returning, returning
 from python_protocol.events import Attach, Detach
 from python_protocol.simtime import MILLISECOND
@@ -22,7 +22,7 @@ def drawn(seed: int = 0, presence: float = 10, absence: float = 8) -> Returning:
 
 
 def scenario(agent: str, announced: bool) -> Scenario:
-    variables = {"seed": 3, "agent": agent, "agent_parameters": "", "announced": announced}
+    variables: Values = {"seed": 3, "agent": agent, "agent_parameters": "", "announced": announced}
     template = find_template("returning")
     return parse_scenario(render(template, variables), template, TEMPLATES)
 
