@@ -14,6 +14,11 @@ _AGENT_NAMES = {
     "mft-ungreeted": "MFT-PubSub without greet_back",
     "first-approach": "first approach",
     "resubscribing": "subscribing anew",
+    "simple": "Simple Routing",
+    "phoenix": "Phoenix",
+    "caching-large": "caching, large caches",
+    "replicated": "replicated brokers",
+    "skip-ring": "skip ring",
     "aodv": "AODV",
     "aodv-rfc": "AODV, RFC profile",
 }

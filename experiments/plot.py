@@ -24,8 +24,10 @@ _SIZE_INCHES, _PNG_DPI = (6.4, 4.0), 160
 _PANEL_COLUMNS, _PANEL_DPI = 2, 110
 _METADATA: dict[str, dict[str, None]] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
 """What would differ from day to day and version to version is left out."""
-_DODGE = 0.07
-"""How far lines are moved apart, in distances of neighbouring x values: intervals must not hide each other."""
+_DODGE, _SPREAD = 0.07, 0.5
+"""How far lines are moved apart, and all of them at most, in distances of neighbouring x values: intervals must not
+hide each other, nor lines come near the next value.
+"""
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "roambus",
     "font.size": 11,
@@ -148,8 +150,10 @@ def _plot(figure: Drawn, axes: Axes) -> None:
 
 def _plot_lines(figure: Figure, axes: Axes) -> None:
     places = _places(figure.x_values)
+    gaps = len(figure.series) - 1
+    dodge = min(_DODGE, _SPREAD / max(gaps, 1)) * _spacing(list(places.values()))
     for index, series in enumerate(figure.series):
-        shift = (index - (len(figure.series) - 1) / 2) * _DODGE * _spacing(list(places.values()))
+        shift = (index - gaps / 2) * dodge
         _plot_series(series, [places[x] + shift for x in series.x], index, axes)
     _scale(figure, axes)
     axes.set_xticks(list(places.values()), list(places))
@@ -161,6 +165,8 @@ def _plot_dots(figure: DotFigure, axes: Axes) -> None:
         axes.plot(dots.x, dots.y, linestyle="", color=colour, marker=marker, markersize=3, label=dots.label or None)
     if figure.logarithmic:
         axes.set_yscale("log")
+    elif all(y >= 0 for dots in figure.series for y in dots.y):
+        axes.set_ylim(bottom=0)
 
 
 def _plot_series(series: Series, places: Sequence[float], index: int, axes: Axes) -> None:

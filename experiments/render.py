@@ -2,7 +2,8 @@
 
 `seed`, `agent` and `agent_parameters` are set by whoever makes the run; everything else is the template's own.
 Templates can call `range`, `fail(message)`, `migrating_tree` (`experiments.random_tree`), `population`
-(`experiments.population`) and `skip_ring_commands` (`experiments.skip_ring_workload`), and filter by `quoted`.
+(`experiments.population`), `returning` (`experiments.returning_clients`) and `skip_ring_commands`
+(`experiments.skip_ring_workload`), and filter by `quoted`.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from bridge.errors import UserError
 from bridge.ini.values import quote
 from experiments.population import population
 from experiments.random_tree import migrating_tree
+from experiments.returning_clients import returning
 from experiments.skip_ring_workload import skip_ring_commands
 from python_protocol.parameters import unknown
 
@@ -128,6 +130,7 @@ def _environment(folder: Path) -> SandboxedEnvironment:
         "migrating_tree": migrating_tree,
         "population": population,
         "range": range,
+        "returning": returning,
         "skip_ring_commands": skip_ring_commands,
     }
     return environment

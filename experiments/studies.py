@@ -18,6 +18,7 @@ MODULES = {
     "migration-cost": "experiments.migration_cost",
     "caching": "experiments.caching_study",
     "skip-ring": "experiments.skip_ring_study",
+    "returning": "experiments.returning_study",
 }
 """Where each study is: every module has one, called STUDY."""
 
