@@ -15,9 +15,10 @@ import click
 from bridge.backends import BACKENDS
 from bridge.errors import RoambusError, UserError
 from bridge.interrupts import termination_interrupts
+from bridge.options import pairs
 from experiments.export.command import export
 from experiments.scaffold.command import new
-from experiments.viewer.command import replay
+from experiments.viewer.command import play, replay
 
 if TYPE_CHECKING:
     from bridge.backends.factory import BackendFactory
@@ -117,6 +118,7 @@ def commands() -> None:
 
 
 commands.add_command(replay)
+commands.add_command(play)
 
 
 @commands.command()
@@ -343,7 +345,7 @@ def trace(scenario: Path, agent: str | None, parameters: Sequence[str], times: b
     """  # noqa: D301  # click wants the character itself
     from bridge.transcript.transcript import Overrides, transcribe
 
-    click.echo(transcribe(scenario, Overrides(agent, _pairs("--param", parameters), times)), nl=False)
+    click.echo(transcribe(scenario, Overrides(agent, pairs("--param", parameters), times)), nl=False)
 
 
 @commands.command()
@@ -368,7 +370,7 @@ def _choose(agent: str, parameters: Sequence[str]) -> AgentChoice:
     from experiments.sweep import AgentChoice
 
     label = re.sub(r"[^\w.+-]+", "-", agent).strip("-")
-    return AgentChoice(label, agent, tuple(sorted(_pairs("--param", parameters).items())))
+    return AgentChoice(label, agent, tuple(sorted(pairs("--param", parameters).items())))
 
 
 def _single_run(command: str, template: str, choice: AgentChoice, settings: Sequence[str], seed: int) -> Sweep:
@@ -376,24 +378,12 @@ def _single_run(command: str, template: str, choice: AgentChoice, settings: Sequ
     from experiments.render import check_variables, find_template
     from experiments.sweep import Sweep, parse_scalar, plain_axis, validate
 
-    path, pairs = find_template(template), _pairs("--set", settings)
-    check_variables(path, pairs, "--set")
-    axes = [plain_axis(name, [parse_scalar(text)]) for name, text in sorted(pairs.items())]
+    path, values = find_template(template), pairs("--set", settings)
+    check_variables(path, values, "--set")
+    axes = [plain_axis(name, [parse_scalar(text)]) for name, text in sorted(values.items())]
     sweep = Sweep(f"roambus {command}", path, (choice,), tuple(axes), (seed,))
     validate(sweep)
     return sweep
-
-
-def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
-    pairs: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not (name and equals):
-            raise UserError(f"{option} {text}: write NAME=VALUE")
-        if name in pairs:
-            raise UserError(f"{option} {name}: given twice")
-        pairs[name] = value
-    return pairs
 
 
 @commands.command()
@@ -426,7 +416,7 @@ def sweep(
     from experiments.sweep import override
     from experiments.sweep_file import read_sweep
 
-    chosen = override(read_sweep(sweep), _pairs("--set", settings), seeds)
+    chosen = override(read_sweep(sweep), pairs("--set", settings), seeds)
     folder = out or Path("results", Path(sweep).stem)
     factory = _factory(backend or chosen.backend, deadline, batching=True)
     _report_problems(_sweep(chosen, folder, _crew(workers, spark), level, retry_failed, factory))

@@ -72,6 +72,11 @@ def read_document(path: Path) -> Document:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: this is no UTF-8 text: {error.reason} at byte {error.start}") from None
+    return parse_document(path, text)
+
+
+def parse_document(path: Path, text: str) -> Document:
+    """The text of the file `path`, likewise."""
     lines = [Line(number, line.rstrip()) for number, line in enumerate(text.splitlines(), 1)]
     first = next((index for index, line in enumerate(lines) if line.is_command), None)
     if first is None:

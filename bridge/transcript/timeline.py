@@ -110,6 +110,11 @@ class Timeline:
             self._now += timed.after or 0
             slot.end = max(slot.end, self._now + self._do(number, timed.command))
 
+    @property
+    def now(self) -> SimTime:
+        """When the last command happens."""
+        return self._now
+
     def scenario(self, agent: str, parameters: dict[str, str]) -> Scenario:
         """All of it, up to the end of the last slot."""
         links = IdealLinks(delay=self.head.delay, links=self.network.links, changes=tuple(self._links))

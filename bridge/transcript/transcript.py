@@ -43,20 +43,42 @@ class Overrides:
     times: bool = False
 
 
-def transcribe(path: Path, overrides: Overrides = Overrides()) -> str:
-    """The file's text with the outputs that follow from it, whatever outputs it had.
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A transcript that was read: whose agents run in which scenario, and what everything is called."""
 
-    Raises UserError naming file and line, AgentError, and OSError.
-    """
-    document = read_document(path)
+    agent: type[Agent]
+    scenario: Scenario
+    head: Head
+    timeline: Timeline
+    names: NetworkNames
+
+
+def plan(document: Document, overrides: Overrides = Overrides()) -> Plan:
+    """What a transcript asks for; raises UserError naming file and line."""
     head, network = read_head(document)
     if overrides.agent:
         head.agent, head.parameters, head.hidden = overrides.agent, {}, {}
     timeline = _read_commands(document, head, network)
     agent, scenario = _choose(document, timeline, overrides)
-    hidden = _hidden(document, head, network, agent)
     names = NetworkNames(network, head.vocabulary.filter_names, timeline.events)
-    journal = _run(scenario, agent, Journal(timeline.looks, names))
+    return Plan(agent, scenario, head, timeline, names)
+
+
+def transcribe(path: Path, overrides: Overrides = Overrides()) -> str:
+    """The file's text with the outputs that follow from it, whatever outputs it had.
+
+    Raises UserError naming file and line, AgentError, and OSError.
+    """
+    return follow(read_document(path), overrides)
+
+
+def follow(document: Document, overrides: Overrides = Overrides()) -> str:
+    """Likewise, of a file that was read; raises UserError, AgentError."""
+    planned = plan(document, overrides)
+    head, timeline, names = planned.head, planned.timeline, planned.names
+    hidden = _hidden(document, head, timeline.network, planned.agent)
+    journal = _run(planned.scenario, planned.agent, Journal(timeline.looks, names))
     if not overrides.agent:
         _refuse_unknown_listings(document, journal)
     writer = OutputWriter(timeline.slots, Wording(names), head.delay, hidden)

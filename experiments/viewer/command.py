@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from bridge.options import pairs
+
 _RUN = click.Path(path_type=Path)
 
 
@@ -31,3 +33,23 @@ def replay(run: Path, other: Path | None, again: bool, export: Path | None, port
         serve(page, port)
     else:
         write(page, export)
+
+
+@click.command()
+@click.argument("scenario", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--agent", help="Another agent than the file's: a name, module:Class or file.py[:Class].")
+@click.option("--param", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of that agent.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="a free one", help="Where to serve it.")
+def play(scenario: Path, agent: str | None, parameters: tuple[str, ...], port: int) -> None:
+    """Plays SCENARIO, a network and commands as for roambus trace, in the browser: you do things, the agents react.
+
+    Drag a node to a broker, into nothing, or onto a node to link or part them; crash, freeze, subscribe, publish, or
+    write any command of roambus trace. The page is that of roambus replay, over ideal links, served to this machine
+    only. What you did can be saved as a transcript, which runs as a test.
+
+    Example: roambus play scenario.txt --agent mft
+    """
+    from bridge.transcript.transcript import Overrides  # noqa: PLC0415  # so that help comes at once
+    from experiments.viewer.play import play_session  # noqa: PLC0415  # likewise
+
+    play_session(scenario, Overrides(agent, pairs("--param", parameters)), port)

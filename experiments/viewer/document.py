@@ -21,11 +21,11 @@ _IMPORT = re.compile(r"^import .*?;\n", re.MULTILINE | re.DOTALL)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
 
 
-def make_document(films: Sequence[Film]) -> str:
-    """The page with one film, or several side by side."""
+def make_document(films: Sequence[Film], *, live: bool = False) -> str:
+    """The page with one film, or several side by side; a `live` one can ask its own server for more."""
     script, style = _script(), (_PAGE / "style.css").read_text(encoding="utf-8")
     parts = {
-        "policy": _policy(script, style),
+        "policy": _policy(script, style, live=live),
         "title": escape(" | ".join(film.header["title"] for film in films)),
         "style": style,
         "films": "\n".join(map(_data_block, films)),
@@ -57,10 +57,11 @@ def _visit(name: str, order: list[str]) -> None:
     order.append(name)
 
 
-def _policy(script: str, style: str) -> str:
+def _policy(script: str, style: str, *, live: bool) -> str:
     hashes = {name: f"'sha256-{_hash(text)}'" for name, text in (("script", script), ("style", style))}
     allowed = f"script-src {hashes['script']}; style-src {hashes['style']}"
-    return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
+    connections = "; connect-src 'self'" if live else ""
+    return f"default-src 'none'; {allowed}{connections}; base-uri 'none'; form-action 'none'"
 
 
 def _hash(text: str) -> str:

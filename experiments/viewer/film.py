@@ -42,8 +42,9 @@ class Film:
         return pack(self.header, self.columns)
 
 
-def make_film(source: Source, table: pa.Table, testimony: Testimony | None = None) -> Film:
+def make_film(source: Source, table: pa.Table, testimony: Testimony | None = None, names: Names | None = None) -> Film:
     """The film of a run from its trace, or from what `observe` returns; raises UserError for what no run leaves."""
+    names = names or Names()
     scenario, nodes = source.scenario, _count_nodes(table, source.scenario)
     rows = table.filter(pc.invert(pc.is_in(table[EVENT], pa.array(_NO_HAPPENINGS))))
     happenings = happenings_of(rows, nodes, testimony)
@@ -56,6 +57,7 @@ def make_film(source: Source, table: pa.Table, testimony: Testimony | None = Non
         "end": scenario.time_limit / SECOND if scenario else pc.max(table[TIME_S]).as_py() or 0.0,
         "field": _field(scenario if moves else None, places),
         "placed": bool(moves),
+        "names": [names.node(node) for node in range(nodes)],
         "roles": _roles(table, nodes, scenario),
         "receipts": RECEIVE in happenings.texts["kinds"],
         "links": _described(links),
@@ -63,7 +65,9 @@ def make_film(source: Source, table: pa.Table, testimony: Testimony | None = Non
     }
     columns = {**happenings.columns, **_place_columns(places, nodes), **_link_columns(links)}
     film = Film({**header, **happenings.texts}, columns)
-    return film if testimony is None else _with_testimony(film, testimony)
+    whole = film if testimony is None else _with_testimony(film, testimony, names)
+    notifications = [names.notification_id(one) for one in whole.header["notifications"]]
+    return Film({**whole.header, "notifications": notifications}, whole.columns)
 
 
 def _count_nodes(table: pa.Table, scenario: Scenario | None) -> int:
@@ -121,9 +125,8 @@ def _integers(values: Any) -> Column:
     return np.array([round(value) for value in values], np.int64)
 
 
-def _with_testimony(film: Film, testimony: Testimony) -> Film:
+def _with_testimony(film: Film, testimony: Testimony, names: Names) -> Film:
     """Adds the text of each content, how many notifications it carries, and which; and the listings."""
-    names = Names()
     texts = [message.describe(names) for message in testimony.contents]
     carried_by = [carried(message) for message in testimony.contents]
     known = {text: number for number, text in enumerate(film.header["notifications"])}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from itertools import groupby
 
+from bridge.backends.ideal.topology import Graph, given_graph
 from bridge.backends.ideal.unit_disk import reach_m
-from bridge.given_tree import tree_links
 from bridge.scenario import LinkChange, Scenario
 from python_protocol.roles import NodeId
 from python_protocol.simtime import SimTime
@@ -39,23 +39,18 @@ def drawn_links(scenario: Scenario | None, *, over_radio: bool) -> DrawnLinks:
     """What the scenario says; over a radio only distance counts."""
     if scenario is None:
         return DrawnLinks(LinkKind.UNKNOWN)
-    graph = None if over_radio else _graph(scenario)
+    graph = None if over_radio else given_graph(scenario)
     partitions = () if over_radio else tuple(_partitions(scenario))
     if graph is not None:
-        return DrawnLinks(LinkKind.GRAPH, changes=tuple(graph), partitions=partitions)
+        return DrawnLinks(LinkKind.GRAPH, changes=tuple(_changes(graph)), partitions=partitions)
     reaches = tuple(reach_m(scenario, node) for node in scenario.nodes)
     return DrawnLinks(LinkKind.DISTANCE, reaches, partitions=partitions)
 
 
-def _graph(scenario: Scenario) -> Sequence[LinkChange] | None:
-    """The changes of a given graph, those of the start included; None if there is none."""
-    if scenario.tree:
-        return tree_links(scenario.tree)
-    ideal = scenario.ideal
-    if not (ideal.links or ideal.changes):
-        return None
-    start = [LinkChange(0, a, b, up=True) for a, b in ideal.links]
-    return [*start, *sorted(ideal.changes, key=lambda change: change.at)]
+def _changes(graph: Graph) -> list[LinkChange]:
+    """Those of the start included."""
+    start = [LinkChange(0, a, b, up=True) for a, b in graph.links]
+    return [*start, *sorted(graph.changes, key=lambda change: change.at)]
 
 
 def _partitions(scenario: Scenario) -> Iterator[tuple[SimTime, tuple[int, ...]]]:

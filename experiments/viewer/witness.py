@@ -73,16 +73,22 @@ def observe(source: Source, table: pa.Table) -> tuple[pa.Table, Testimony]:
     `table` is the run's trace. Raises UserError if the agents no longer do what they did; RoambusError, OSError.
     """
     with _carrier(source, table) as (scenario, agent_class, carrier):
-        testimony = Testimony()
-        writer = _Numbering()
-        agents = _Watch(testimony, scenario.time_limit)
-        Host(scenario, agents.watched(agent_class), _Listening(carrier, testimony), writer).run()
-    agents.look(scenario.time_limit)
-    seen = writer.table()
+        seen, testimony = observe_over(carrier, scenario, agent_class, Names())
     if not _without_receives(table).equals(_without_receives(seen)):
         text = "run again, the agents do not do what they did: they have changed, or another simulator ran them"
         raise UserError(f"{source.trace}: {text}; make the run again with roambus run --record")
     return seen, testimony
+
+
+def observe_over(
+    carrier: Backend, scenario: Scenario, agent_class: type[Agent], names: Names
+) -> tuple[pa.Table, Testimony]:
+    """Runs the agents over a back-end; returns what `observe` does. Raises RoambusError."""
+    testimony, writer = Testimony(), _Numbering()
+    agents = _Watch(testimony, scenario.time_limit, names)
+    Host(scenario, agents.watched(agent_class), _Listening(carrier, testimony), writer).run()
+    agents.look(scenario.time_limit)
+    return writer.table(), testimony
 
 
 @contextmanager
@@ -170,10 +176,10 @@ class _Listening:
 class _Watch:
     """Looks at the agents as time passes."""
 
-    def __init__(self, testimony: Testimony, time_limit: SimTime) -> None:
+    def __init__(self, testimony: Testimony, time_limit: SimTime, names: Names) -> None:
         self.testimony = testimony
         self.agents: list[Agent] = []
-        self._names = Names()
+        self._names = names
         self._step = max(1, time_limit // LOOKS)
         self._next: SimTime = self._step
         self._known: dict[tuple[NodeId, str], Listing] = {}

@@ -92,6 +92,7 @@ COMMANDS = [
     "aggregate",
     "figures",
     "replay",
+    "play",
     "reproduce",
 ]
 

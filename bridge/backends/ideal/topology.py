@@ -15,7 +15,7 @@ from bridge.scenario import LinkChange, Scenario
 from python_protocol.roles import NodeId
 
 
-class _Graph(NamedTuple):
+class Graph(NamedTuple):
     """Links at the start, what changes, and for the trace where the nodes are."""
 
     links: Sequence[tuple[NodeId, NodeId]]
@@ -26,7 +26,7 @@ class _Graph(NamedTuple):
 def make_ideal(scenario: Scenario) -> IdealBackend:
     """The scenario's tree, sites, graph or unit disk (see `IdealLinks`), with its delays, partitions and faults."""
     ideal = scenario.ideal
-    graph = _graph(scenario)
+    graph = given_graph(scenario) or _disk(scenario)
     return IdealBackend(
         len(scenario.nodes),
         graph.links,
@@ -40,15 +40,20 @@ def make_ideal(scenario: Scenario) -> IdealBackend:
     )
 
 
-def _graph(scenario: Scenario) -> _Graph:
+def given_graph(scenario: Scenario) -> Graph | None:
+    """The scenario's tree, sites or graph; None if its links follow from where its nodes are."""
     ideal = scenario.ideal
     if scenario.tree:
-        return _Graph((), tree_links(scenario.tree))
+        return Graph((), tree_links(scenario.tree))
     if scenario.sites is not None:
-        return _Graph(tuple(scenario.sites.links()), ideal.changes)
+        return Graph(tuple(scenario.sites.links()), ideal.changes)
     if ideal.links or ideal.changes:
-        return _Graph(ideal.links, ideal.changes)
+        return Graph(ideal.links, ideal.changes)
+    return None
+
+
+def _disk(scenario: Scenario) -> Graph:
     paths = paths_of(scenario, randomness(scenario.seed))
     reaches = [reach_m(scenario, node) for node in scenario.nodes]
     changes = disk_changes(paths, reaches, scenario.time_limit)
-    return _Graph((), changes, moves_until(paths, scenario.time_limit))
+    return Graph((), changes, moves_until(paths, scenario.time_limit))

@@ -1,5 +1,7 @@
 /* Makes parts of the page. Texts go in as texts: nothing that a run holds is ever read as HTML. */
 
+export const byId = (id) => document.getElementById(id);
+
 export function element(name, properties = {}, ...children) {
   const made = Object.assign(document.createElement(name), properties);
   made.append(...children);

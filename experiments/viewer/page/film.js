@@ -13,6 +13,7 @@ export class Film {
     this.contentNotes = header.recorded ? notesByContent(columns) : null;
   }
 
+  nameOf(node) { return this.names[node] ?? "–"; }
   kindOf(row) { return this.kinds[this.columns.kind[row]]; }
   nodeOf(row) { return this.columns.node[row]; }
   /** -1 where there is none: a broadcast, if the row is a send. */
@@ -29,8 +30,9 @@ export class Film {
   kindNumber(name) { return this.kinds.indexOf(name); }
 }
 
-export async function readFilm(block) {
-  const bytes = await decompressed(fromBase64(block.textContent));
+/** From what columns.py packs, as base64. */
+export async function readFilm(text) {
+  const bytes = await decompressed(fromBase64(text));
   const length = new DataView(bytes.buffer).getUint32(0, true);
   const { columns: layout, ...header } = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
   const columns = {};

@@ -1,12 +1,13 @@
 /* Puts the page together: what is chosen, the clock, and who reacts to what. */
 
-import { element, replace } from "./dom.js";
+import { byId, element, replace } from "./dom.js";
 import { readFilm } from "./film.js";
+import { Live } from "./live.js";
 import { shapeSample, showLegend } from "./legend.js";
 import { lookOfTypes, palette, treePalette } from "./looks.js";
 import { Moments } from "./moments.js";
 import { showHappenings, showNode, showWays } from "./panels.js";
-import { Rows, countRowsUntil, nodeName, timeText } from "./rows.js";
+import { Rows, countRowsUntil, timeText } from "./rows.js";
 import { Stage } from "./stage.js";
 import { drawStrip } from "./strip.js";
 import { waysOf } from "./ways.js";
@@ -19,8 +20,6 @@ const KEYS = [
   ["Space", "play, pause"], ["← →", "a second of your time back, forth"], [", .", "previous, next event of the chosen kind"],
   ["+ −", "faster, slower"], ["Home End", "start, end"], ["n N", "next, previous node"], ["Esc", "choose nothing"], ["t", "light, dark"],
 ];
-
-const byId = (id) => document.getElementById(id);
 
 class Page {
   constructor(films) {
@@ -51,6 +50,20 @@ class Page {
     this.listen();
     byId("app").hidden = false;
     byId("loading").hidden = true;
+    this.resize();
+  }
+
+  /** Shows another film in place of the first. */
+  adopt(film) {
+    const [view] = this.views, { stage, words, name } = view;
+    Object.assign(view, makeView(film), { stage, words, name, strip: undefined });
+    stage.show(view.film, view.moments, view.rows);
+    this.end = film.end;
+    this.choice.looks = lookOfTypes(typesByCount(this.views).map(([type]) => type));
+    this.fillLists();
+    this.showTypes();
+    this.follow(this.choice.way);
+    byId("node").value = String(this.choice.node);
     this.resize();
   }
 
@@ -134,6 +147,7 @@ class Page {
   faster(steps) {
     const next = SPEEDS.indexOf(this.choice.speed) + steps;
     this.setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, Math.max(0, next))]);
+    this.draw();
   }
 
   // What is drawn
@@ -213,13 +227,16 @@ class Page {
   fillLists() {
     const option = (value, text) => element("option", { value: String(value) }, text);
     const nodes = Math.max(...this.views.map(({ film }) => film.nodes));
-    const roles = (node) => this.views.find(({ film }) => film.roles[node])?.film.roles[node] ?? "";
-    replace(byId("node"), option(-1, "none"), ...Array.from({ length: nodes }, (_, node) => option(node, `${nodeName(node)} ${roles(node)}`)));
+    const label = (node) => {
+      const { film } = this.views.find((view) => node < view.film.nodes);
+      return `${film.nameOf(node)} ${film.roles[node]}`;
+    };
+    replace(byId("node"), option(-1, "none"), ...Array.from({ length: nodes }, (_, node) => option(node, label(node))));
     const notes = new Set(this.views.flatMap(({ film }) => film.notifications));
     replace(byId("notes"), ...[...notes].map((note) => element("option", { value: note })));
     replace(byId("step-kind"), ...kindsOf(this.views).map((kind) => option(kind, kind)));
     replace(byId("speed"), ...SPEEDS.map((speed) => option(speed, `× ${speed}`)));
-    this.setSpeed(1);
+    this.setSpeed(this.choice.speed);
     byId("slider").max = String(this.end);
     replace(byId("keys"), element("dl", {}, ...KEYS.flatMap(([key, does]) => [element("dt", {}, key), element("dd", {}, does)])));
     replace(byId("notices"), ...this.notices().map((text) => element("p", {}, text)));
@@ -236,7 +253,7 @@ class Page {
     byId("play").onclick = () => this.play(!this.playing);
     byId("back").onclick = () => this.step(false);
     byId("forth").onclick = () => this.step(true);
-    byId("speed").onchange = () => this.setSpeed(Number(byId("speed").value));
+    byId("speed").onchange = () => { this.setSpeed(Number(byId("speed").value)); this.draw(); };
     byId("theme").onclick = () => this.changeTheme();
     byId("all-types").onclick = () => this.toggleAll(true);
     byId("no-types").onclick = () => this.toggleAll(false);
@@ -332,16 +349,18 @@ function caption({ film, moments, rows, stage }, time) {
   const until = (kind) => countRowsUntil(film, rows.ofKind.get(kind) ?? [], time);
   const parts = [`${until("publish")} published, ${until("deliver")} delivered, ${moments.storedInAll.at(time)} stored`];
   const trees = stage.partitions();
-  if (moments.hasTree) parts.push(`${trees.length} ${trees.length === 1 ? "tree" : "trees"}: ${trees.slice(0, 6).map(([root, size]) => `${nodeName(root)} leads ${size}`).join(", ") || "none"}`);
+  if (moments.hasTree) parts.push(`${trees.length} ${trees.length === 1 ? "tree" : "trees"}: ${trees.slice(0, 6).map(([root, size]) => `${film.nameOf(root)} leads ${size}`).join(", ") || "none"}`);
   if (stage.underWay) parts.push(`${stage.underWay} messages under way`);
   return parts.join(" · ");
 }
 
 async function open() {
   const blocks = [...document.querySelectorAll("script.film")];
-  const films = await Promise.all(blocks.map(readFilm));
+  const films = await Promise.all(blocks.map((block) => readFilm(block.textContent)));
   for (const block of blocks) block.remove();
-  new Page(films).start();
+  const page = new Page(films);
+  page.start();
+  if (films[0].live) new Live(page).start();
 }
 
 open().catch((error) => { document.getElementById("loading").textContent = `This page cannot be shown: ${error.message}`; });

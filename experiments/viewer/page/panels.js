@@ -1,7 +1,7 @@
 /* The parts of the page that tell in words what is chosen. */
 
 import { action, element, replace, table, terms } from "./dom.js";
-import { countRowsUntil, describe, nodeName, timeText } from "./rows.js";
+import { countRowsUntil, describe, timeText } from "./rows.js";
 
 /** Rows that a list shows. */
 const MOST_ROWS = 40;
@@ -21,8 +21,8 @@ function nodeParts(view, { node, time }, act) {
   const { film, moments } = view;
   if (node >= film.nodes) return ["There is no such node in this run."];
   const [x, y] = moments.position(node, time), parent = moments.parents[node].at(time);
-  const children = moments.parents.flatMap((one, child) => (one.at(time) === node ? [nodeName(child)] : []));
-  const tree = moments.hasTree ? [["parent", nodeName(parent)], ["children", children.join(" ") || "–"]] : [];
+  const children = moments.parents.flatMap((one, child) => (one.at(time) === node ? [film.nameOf(child)] : []));
+  const tree = moments.hasTree ? [["parent", film.nameOf(parent)], ["children", children.join(" ") || "–"]] : [];
   return [
     terms([
       ["roles", film.roles[node] || "none"],
@@ -60,7 +60,7 @@ function counts(view, node, time) {
 function queueParts({ film, moments }, node, time) {
   const queues = [...moments.queues(node, time)];
   if (!queues.length) return [];
-  const rows = queues.map(([subscriber, notes]) => [nodeName(subscriber), String(notes.size), idList(film, notes)]);
+  const rows = queues.map(([subscriber, notes]) => [film.nameOf(subscriber), String(notes.size), idList(film, notes)]);
   return [element("h4", {}, "Stored"), element("div", { className: "scroll" }, table(["for", "", "notifications"], rows))];
 }
 
@@ -107,7 +107,7 @@ export function showWays(parent, views, choice, act) {
 function wayParts({ film, ways }, choice, act) {
   if (!ways) return ["It is not in this run."];
   const { publish, own } = ways, delivered = ways.ways.filter((way) => way.delivery >= 0).length;
-  const begin = publish < 0 ? [] : [`${nodeName(film.nodeOf(publish))} publishes it at `, action(timeText(film.time[publish]), () => act.goTo(film.time[publish])), " s. "];
+  const begin = publish < 0 ? [] : [`${film.nameOf(film.nodeOf(publish))} publishes it at `, action(timeText(film.time[publish]), () => act.goTo(film.time[publish])), " s. "];
   const known = film.recorded ? "" : " Only its stations are in the trace of this run: hops between them are not known.";
   const said = `${delivered} of ${ways.ways.length} subscribers get it; it was stored ${own.store.length} times.${known}`;
   return [element("p", {}, ...begin, said),
@@ -115,16 +115,16 @@ function wayParts({ film, ways }, choice, act) {
 }
 
 function wayItem(film, way, choice, act) {
-  const name = action(nodeName(way.subscriber), () => act.chooseWay(way.subscriber));
+  const name = action(film.nameOf(way.subscriber), () => act.chooseWay(way.subscriber));
   name.setAttribute("aria-pressed", String(choice.way === way.subscriber));
   const item = element("li", {}, name, ` ${outcome(film, way)}`);
-  if (choice.way === way.subscriber) item.append(element("ol", {}, ...way.legs.map((leg) => legItem(leg, act))));
+  if (choice.way === way.subscriber) item.append(element("ol", {}, ...way.legs.map((leg) => legItem(film, leg, act))));
   return item;
 }
 
 function outcome(film, { delivery, copies, waiting, legs }) {
   if (delivery < 0) {
-    const places = waiting.map(([node, since]) => `${nodeName(node)} since ${timeText(since)} s`).join(", ");
+    const places = waiting.map(([node, since]) => `${film.nameOf(node)} since ${timeText(since)} s`).join(", ");
     return places ? `not delivered; stored at ${places}` : "not delivered";
   }
   const stored = legs.filter((leg) => leg.kind === "stored").reduce((sum, leg) => sum + leg.end - leg.begin, 0);
@@ -134,11 +134,11 @@ function outcome(film, { delivery, copies, waiting, legs }) {
   return parts.join(", ");
 }
 
-function legItem(leg, act) {
+function legItem(film, leg, act) {
   const words = {
-    sent: `${nodeName(leg.from)} → ${nodeName(leg.to)} ${leg.type}`,
-    stored: `stored at ${nodeName(leg.from)} for ${(leg.end - leg.begin).toFixed(3)} s, then replayed`,
-    station: leg.from === leg.to ? `sent by ${nodeName(leg.from)}, which has it again` : `${nodeName(leg.from)} ⋯ ${nodeName(leg.to)}`,
+    sent: `${film.nameOf(leg.from)} → ${film.nameOf(leg.to)} ${leg.type}`,
+    stored: `stored at ${film.nameOf(leg.from)} for ${(leg.end - leg.begin).toFixed(3)} s, then replayed`,
+    station: leg.from === leg.to ? `sent by ${film.nameOf(leg.from)}, which has it again` : `${film.nameOf(leg.from)} ⋯ ${film.nameOf(leg.to)}`,
   };
   return element("li", {}, action(timeText(leg.begin), () => act.goTo(leg.begin)), ` ${words[leg.kind]}`);
 }

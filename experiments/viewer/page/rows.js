@@ -55,13 +55,11 @@ export function countRowsUntil(film, rows, time) {
   return countUntil(rows, behind - 1);
 }
 
-export const nodeName = (node) => (node < 0 ? "–" : `n${node}`);
-
 export function timeText(seconds) { return seconds.toFixed(6); }
 
 /** A row in words. */
 export function describe(film, row) {
-  const node = nodeName(film.nodeOf(row)), peer = film.peerOf(row), name = nodeName(peer);
+  const node = film.nameOf(film.nodeOf(row)), peer = film.peerOf(row), name = film.nameOf(peer);
   const type = film.typeOf(row), content = film.textOf(row) || type, detail = film.detailOf(row);
   const note = film.notifications[film.noteOf(row)] ?? "";
   const reason = detail ? `: ${detail}` : "";

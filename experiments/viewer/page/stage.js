@@ -2,7 +2,6 @@
 
 import { lookOfRoles, trace, traceStar } from "./looks.js";
 import { linkedPairs } from "./moments.js";
-import { nodeName } from "./rows.js";
 
 /** How long a message flies at least, in seconds of who looks. */
 const FLIGHT_S = 0.4;
@@ -15,11 +14,19 @@ const MARGIN = 26, NODE = 7, MESSAGE = 4.5, NEAR = 14;
 export class Stage {
   /** `choice` is what is chosen on the page: see main.js. */
   constructor(canvas, film, moments, rows, choice) {
-    Object.assign(this, { canvas, film, moments, rows, choice });
+    Object.assign(this, { canvas, choice });
     this.context = canvas.getContext("2d");
-    this.looks = film.roles.map(lookOfRoles);
     this.flights = [];
     this.underWay = 0;
+    /** A node that somebody holds, and where: {node, place}. */
+    this.held = null;
+    this.show(film, moments, rows);
+  }
+
+  /** From now on draws this film. */
+  show(film, moments, rows) {
+    Object.assign(this, { film, moments, rows });
+    this.looks = film.roles.map(lookOfRoles);
   }
 
   resize() {
@@ -39,6 +46,7 @@ export class Stage {
   draw(time, ways, whole) {
     this.time = time;
     this.places = Array.from({ length: this.film.nodes }, (_, node) => this.#place(node, time));
+    if (this.held) this.places[this.held.node] = this.held.place;
     this.parents = this.moments.parents.map((one) => one.at(time));
     this.roots = this.moments.hasTree ? this.moments.roots(time) : [];
     this.context.clearRect(0, 0, this.width, this.height);
@@ -53,7 +61,7 @@ export class Stage {
   /** What is at a place of the canvas: {node}, {row} of a message, or nothing. */
   hit(x, y) {
     const near = ([px, py], limit) => Math.hypot(px - x, py - y) < limit;
-    const node = this.places.findIndex((place) => near(place, NEAR));
+    const node = this.places.findIndex((place, one) => one !== this.held?.node && near(place, NEAR));
     if (node >= 0) return { node };
     const flight = this.flights.find(({ place }) => near(place, NEAR));
     return flight ? { row: flight.row } : {};
@@ -142,7 +150,7 @@ export class Stage {
     context.stroke();
     context.fillStyle = choice.theme.faint;
     context.font = "italic 11px system-ui, 'DejaVu Sans', sans-serif";
-    context.fillText(nodeName(node), x + 6, y - 4);
+    context.fillText(this.film.nameOf(node), x + 6, y - 4);
   }
 
   #drawArrow([x0, y0], [x, y]) {
@@ -268,7 +276,7 @@ export class Stage {
     const { context, choice } = this, stored = this.moments.stored[node].at(this.time);
     context.font = "11px system-ui, 'DejaVu Sans', sans-serif";
     context.fillStyle = choice.theme.text;
-    if (choice.names || node === choice.node) context.fillText(nodeName(node), x + NODE + 3, y + 4);
+    if (choice.names || node === choice.node) context.fillText(this.film.nameOf(node), x + NODE + 3, y + 4);
     if (!stored) return;
     context.fillStyle = choice.theme.accent;
     context.fillRect(x - NODE - 6, y + NODE, 4, -3 * Math.log2(stored + 1));

@@ -54,13 +54,35 @@ def test_there_is_nothing_else(server: PageServer, path: str) -> None:
 
 
 def test_only_this_host_is_answered(server: PageServer) -> None:
-    """A name that somebody else made lead here does not, even with the token; nor is anything but GET."""
+    """A name that somebody else made lead here does not, even with the token; nor is PUT."""
     assert get(server, server.path, Host="evil.example").status == 403
     assert get(server, server.path, Host=f"evil.example:{server.server_port}").status == 403
-    assert get(server, server.path, method="POST").status == 501
+    assert get(server, server.path, method="PUT").status == 501
 
 
 def test_a_port_that_is_taken_is_named(server: PageServer) -> None:
     """With what to do."""
     with pytest.raises(UserError, match=rf"port {server.server_port}: .*; choose another --port, or leave it out"):
         PageServer("", server.server_port)
+
+
+def ask(server: PageServer, question: bytes, **headers: str) -> HTTPResponse:
+    own = {"Origin": f"http://{server.authority}", "Content-Type": "application/json"}
+    connection = HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    connection.request(
+        "POST", server.path, question, {**own, **{name.replace("_", "-"): it for name, it in headers.items()}}
+    )
+    return connection.getresponse()
+
+
+def test_only_its_own_page_is_answered(server: PageServer) -> None:
+    """By origin and type of content; in JSON, and not at any length."""
+    assert ask(server, b"[1]").status == 403
+    server.answer = lambda question: [*question, 2]
+    answer = ask(server, b"[1]")
+    assert (answer.status, answer.read()) == (200, b"[1, 2]")
+    assert ask(server, b"[1]", Origin="http://evil.example").status == 403
+    assert ask(server, b"[1]", Content_Type="text/plain").status == 403
+    assert ask(server, b"[1]", Host="evil.example").status == 403
+    assert ask(server, b"[1").status == 400
+    assert ask(server, b"", Content_Length=str(1 << 30)).status == 413

@@ -1,0 +1,107 @@
+"""A session in a real browser: what is done there, the agents react to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bridge.transcript.transcript import Overrides, transcribe
+from experiments.viewer.play import Player
+from experiments.viewer.server import PageServer
+from experiments.viewer.session import Session
+from tests.experiments.viewer.test_session import HEAD
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+
+@pytest.fixture
+def page(browser: Browser, tmp_path: Path) -> Iterator[Page]:
+    """A tree of three brokers with two clients, paused at 5 s; nothing may be raised or refused."""
+    path = tmp_path / "moves.txt"
+    path.write_text(HEAD)
+    player, problems = Player(Session(path, Overrides())), list[str]()
+    with PageServer(player.page(), 0, player.answer) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        page = browser.new_page(viewport={"width": 1000, "height": 700})
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda message: problems.append(message.text))
+        page.goto(server.url)
+        page.wait_for_selector("#transcript:has-text('agent mft')")
+        page.fill("#time", "5")
+        page.press("#time", "Enter")
+        yield page
+        page.close()
+        server.shutdown()
+        thread.join()
+    assert problems == []
+
+
+def do(page: Page, command: str) -> None:
+    page.fill("#do", command)
+    page.press("#do", "Enter")
+    page.wait_for_selector(f"#transcript:has-text('{command}')")
+
+
+def place(page: Page, right: float, down: float) -> tuple[float, float]:
+    """Of shares of the field."""
+    box = page.locator("#stages canvas").bounding_box()
+    assert box is not None
+    side = min(box["width"], box["height"]) - 52
+    left, top = box["x"] + (box["width"] - side) / 2, box["y"] + (box["height"] - side) / 2
+    return left + right * side, top + down * side
+
+
+def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> None:
+    page.mouse.move(*place(page, *start))
+    page.mouse.down()
+    page.mouse.move(*place(page, *end), steps=3)
+    page.mouse.up()
+
+
+def test_a_dragged_broker_moves(page: Page) -> None:
+    """Into nothing it is cut off, onto a broker it moves there; the protocol reacts message by message."""
+    b2, b3 = (0.25, 0.5), (0.75, 0.5)
+    drag(page, b3, (0.5, 0.9))
+    page.wait_for_selector("#transcript:has-text('b3 is cut off')")
+    assert "2 trees: b1 leads 3, b3 leads 2" in page.inner_text("figcaption")
+    page.fill("#time", "7")
+    page.press("#time", "Enter")
+    drag(page, b3, b2)
+    page.wait_for_selector("#transcript:has-text('b3 moves to b2')")
+    assert "b3 -> b2  BMIG C=[(s3,1,1)]" in page.inner_text("#transcript")
+    assert "1 tree: b1 leads 5" in page.inner_text("figcaption")
+
+
+def test_commands_are_done_and_taken_back(page: Page) -> None:
+    """Written, or chosen for a node; a mistake is told and changes nothing."""
+    do(page, "p2 publishes e1")
+    assert "1 published" in page.inner_text("figcaption")
+    page.select_option("#node", label="b3 broker")
+    page.get_by_role("button", name="b3 crashes").click()
+    page.wait_for_selector("#transcript:has-text('b3 crashes')")
+    assert "crashed" in page.inner_text("#node-state")
+    page.fill("#do", "b3 dances")
+    page.press("#do", "Enter")
+    page.wait_for_selector("#live-error:has-text(\"'b3 dances' is no command\")")
+    page.click("#undo")
+    page.wait_for_selector("#live-error:empty", state="attached")
+    page.wait_for_selector("#transcript:not(:has-text('b3 crashes'))")
+    assert "p2 publishes e1" in page.inner_text("#transcript")
+
+
+def test_a_session_is_saved_as_a_transcript(page: Page, tmp_path: Path) -> None:
+    """The file runs as a test, as it stands."""
+    do(page, "p2 publishes e1")
+    with page.expect_download() as download:
+        page.click("#save")
+    saved = tmp_path / "saved.txt"
+    download.value.save_as(saved)
+    assert saved.read_text() == page.evaluate("document.getElementById('transcript').textContent")
+    assert transcribe(saved) == saved.read_text()
+    assert "s3 delivers e1" in saved.read_text()
