@@ -14,9 +14,10 @@ from python_protocol.parameters import describe_parameters
 def check_agent(reference: str, agent: type[Agent]) -> None:
     """Raises UserError, saying what to do, if its parameters or messages cannot be used."""
     _check_parameters(reference, agent.parameters_type)
-    if not isinstance(agent.messages, MessageSet):
-        found = type(agent.messages).__name__
-        raise UserError(f"agent {reference!r}: messages is a {found}: write messages = MessageSet([...])")
+    messages: object = agent.messages
+    if not isinstance(messages, MessageSet):
+        problem = f"messages is a {type(messages).__name__}: write messages = MessageSet([...])"
+        raise UserError(f"agent {reference!r}: {problem}")
 
 
 def _check_parameters(reference: str, parameters: Any) -> None:

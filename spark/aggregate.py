@@ -142,8 +142,9 @@ def metrics_of(
 ) -> tuple[pd.DataFrame, Problems]:
     """The metrics of these runs below `results`, one row a run, indexed by its name, and a line for each damaged trace.
 
-    The column EXTRA maps the names of `extra`'s metrics to their values. What earlier aggregations found is taken from their store, and what is computed is added to it. Raises UserError if
-    another aggregation has the store, RoambusError if Spark fails, OSError.
+    The column EXTRA maps the names of `extra`'s metrics to their values. What earlier aggregations found is taken from
+    their store, and what is computed is added to it. Raises UserError if another aggregation has the store,
+    RoambusError if Spark fails, OSError.
     """
     with opened_store(results / STORE_FOLDER, extra.digest()) as store:
         problems = _compute_missing(store, traces, Job(master, extra, afresh=False, progress=None))

@@ -44,7 +44,8 @@ def _scalars(export: Export, folder: Path) -> Iterator[tuple[Path | None, str | 
         if trace.file in problems:
             yield None, problems[trace.file]
         else:
-            yield _write(folder, trace, SCALARS, scalar_file(trace, metrics.loc[trace.run].to_dict()))
+            measured = {str(name): value for name, value in metrics.loc[trace.run].items()}
+            yield _write(folder, trace, SCALARS, scalar_file(trace, measured))
 
 
 def _streamed(traces: Sequence[Trace], folder: Path, kind: str) -> Iterator[tuple[Path | None, str | None]]:

@@ -91,6 +91,8 @@ COMMANDS = [
     "sweep",
     "aggregate",
     "figures",
+    "export",
+    "new",
     "replay",
     "play",
     "reproduce",

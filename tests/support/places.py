@@ -18,7 +18,8 @@ SCRIPT = """\
 #!{python}
 from bridge.cli import main
 
-main()
+if __name__ == "__main__":
+    main()
 """
 
 

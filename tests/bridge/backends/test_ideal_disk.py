@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from bridge.backends.ideal.topology import make_ideal
 from bridge.backends.ideal.unit_disk import contacts, disk_changes, reach_m
 from bridge.backends.radio import RadioBackend
-from bridge.backends.radio.mobility import Path, WayPoint, positions
-from bridge.scenario import IdealLinks, Line, LinkChange, NodeSettings, RandomWaypoint, Scenario
+from bridge.backends.radio.mobility import Path, positions
+from bridge.scenario import IdealLinks, Line, LinkChange, NodeSettings, RandomWaypoint, Scenario, WayPoint
 from python_protocol.roles import Role
 from python_protocol.simtime import MICROSECOND, SECOND
 from tests.bridge.backends.conformance import Conforming, Marker, send

@@ -110,7 +110,7 @@ def scavetool() -> Path:
 
 def read_by(scavetool: Path, *files: Path) -> list[dict[str, str]]:
     """What the tool makes of the files: the records that omnetpp.scave's DataFrames have as rows, too."""
-    command = [scavetool, "export", "-F", "CSV-R", "-o", "-", *files]
+    command = [str(scavetool), "export", "-F", "CSV-R", "-o", "-", *map(str, files)]
     done = subprocess.run(command, capture_output=True, check=True)
     assert done.stderr == b""
     csv.field_size_limit(2**24)
