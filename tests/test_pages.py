@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
@@ -57,7 +58,7 @@ def test_events_of_traces(title: str, module: ModuleType) -> None:
 def constants(module: ModuleType) -> Iterator[tuple[str, str]]:
     """The words that a module defines, with what it says of each."""
     body = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8")).body
-    for definition, text in zip(body, body[1:], strict=False):
+    for definition, text in pairwise(body):
         match definition, text:
             case ast.Assign(value=ast.Constant(str(word))), ast.Expr(ast.Constant(str(meaning))) if word.strip():
                 yield word, " ".join(meaning.split())

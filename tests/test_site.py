@@ -14,7 +14,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 LINK_OUT = re.compile(r"\]\((\.\./[^)#\s]+)")
-LOADED = re.compile(r"<(?:script|link|img|source|iframe|object|embed|video|audio)\b[^>]*\b(?:src|href|data)=\"?([^\s\">]+)")
+LOADED = re.compile(
+    r"<(?:script|link|img|source|iframe|object|embed|video|audio)\b[^>]*\b(?:src|href|data)=\"?([^\s\">]+)"
+)
 LOADED_BY_STYLE = re.compile(r"url\(\s*['\"]?([^)'\"]+)|@import\s+['\"]([^'\"]+)")
 ELSEWHERE = re.compile(r"(?:[a-z]+:)?//")
 
