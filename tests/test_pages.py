@@ -28,6 +28,8 @@ from spark import schema
 from spark.catalogue import METRICS
 from tests.support.documents import Row, listings, quoted, rows, section
 
+Variables = Mapping[str, str | int]
+
 DOCS = Path(__file__).parents[1] / "docs"
 TRACE, SWEEPS, AGENTS = (DOCS / f"{name}.md" for name in ("trace", "sweeps", "agents"))
 
@@ -70,18 +72,26 @@ def test_columns_of_events() -> None:
     But for drops: what is dropped decides which.
     """
     documented = by_name(TRACE, "What the host writes", "Event") | by_name(TRACE, "What agents write", "Event")
-    happened = pd.concat([trace_of("thesis", RadioFactory(), THESIS), trace_of("tree", IdealFactory(), TREE)])
+    traces = [trace_of("thesis", RadioFactory(), THESIS), trace_of("tree", IdealFactory(), TREE)]
+    happened = pd.concat(traces)
     assert happened.event.nunique() > 15
     for event, found in happened[happened.event != schema.DROP].groupby("event"):
         filled = {column for column in found.columns[3:] if found[column].notna().any()}
         assert filled == set(quoted(documented[str(event)]["Columns"])), event
 
 
-THESIS = {"brokers": 4, "subscribers": 4, "side": 45, "time_limit": 30, "publish_until": 20, "agent_parameters": ""}
-TREE = {"agent_parameters": "tree=given link_layer=false"}
+THESIS: Variables = {
+    "brokers": 4,
+    "subscribers": 4,
+    "side": 45,
+    "time_limit": 30,
+    "publish_until": 20,
+    "agent_parameters": "",
+}
+TREE: Variables = {"agent_parameters": "tree=given link_layer=false"}
 
 
-def trace_of(template: str, backend: BackendFactory, variables: Mapping[str, str | int]) -> pd.DataFrame:
+def trace_of(template: str, backend: BackendFactory, variables: Variables) -> pd.DataFrame:
     path = find_template(template)
     ini = render(path, {"seed": 0, "agent": "mft", **variables})
     scenario, agent = parse_scenario(ini, path, path.parent), load_agent("mft")
