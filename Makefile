@@ -1,8 +1,8 @@
 # `make reproduce` runs the main job, `make test` passes the tests; both install what they need into .venv first, with
-# the fastest Python 3.11 there is or the one given as PYTHON=.
+# the fastest Python 3.11 there is or the one given as PYTHON=. `make docs` builds the documentation site.
 VENV := .venv
 
-.PHONY: install test reproduce wire
+.PHONY: docs install test reproduce wire
 
 install: $(VENV)/installed
 
@@ -26,3 +26,7 @@ wire: install
 
 reproduce: install
 	$(VENV)/bin/roambus reproduce thesis --quick --out results/thesis-quick
+
+docs: install
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --strict --quiet
+	@echo build/site/index.html

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from bridge.backends.castalia.installation import Program
+from tests.support.documents import BLOCK, listings
 
 ROOT = Path(__file__).parents[1]
 TUTORIAL = ROOT / "docs" / "tutorial.md"  # tests/test_tutorial.py follows it
@@ -22,9 +23,6 @@ BY_MAKE = {"make reproduce", "make test", ". .venv/bin/activate"}
 
 STARTS_S = 100.0
 """How long a program that goes on may take to start."""
-
-BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
-LISTING = re.compile(r"`([\w.]+)`, is\s+whole")
 
 
 def commands(text: str, kind: str = "sh") -> list[str]:
@@ -39,8 +37,7 @@ def test_commands_work(document: Path, tmp_path: Path) -> None:
     Blocks marked as `shell` hold commands that go on until they are ended, each in a terminal of its own.
     """
     text = document.read_text()
-    listings = [content for language, content in BLOCK.findall(text) if language in {"python", "text", "toml"}]
-    for name, content in zip(LISTING.findall(text), listings, strict=True):
+    for name, content in listings(text).items():
         (tmp_path / name).write_text(content)
     with going_on(commands(text, "shell"), tmp_path):
         run_all(commands(text), tmp_path)

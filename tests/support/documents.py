@@ -34,3 +34,16 @@ def rows(text: str, first_column: str) -> Iterator[Row]:
 def quoted(text: str) -> list[str]:
     """What stands there as code."""
     return re.findall(r"`([^`]+)`", text)
+
+
+BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+"""A block of code: its language and content."""
+LISTING = re.compile(r"`([\w.]+)`, is\s+whole")
+LISTED = {"python", "text", "toml"}
+"""Languages of blocks that are files, each named by `NAME`, is whole."""
+
+
+def listings(text: str) -> dict[str, str]:
+    """The files that a document shows as a whole, by their names."""
+    contents = [content for language, content in BLOCK.findall(text) if language in LISTED]
+    return dict(zip(LISTING.findall(text), contents, strict=True))

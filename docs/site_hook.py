@@ -1,0 +1,105 @@
+"""What mkdocs does for the site beside its own: a page for each linked file of the repository, and a whole contents.
+
+Pages link to files outside docs/ by their paths, `../bridge/wire.proto`, as the repository has them. The site shows
+each such file as a page below files/, and the links lead there.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[1]
+DOCS = "docs/"
+FILES = "files/"
+"""Below it stand the pages of files from outside docs/, each under its path in the repository."""
+
+LINK = re.compile(r"(?<=\]\()([^)#\s:]+)(?=[)#])")
+"""The target of a relative link, without its anchor."""
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Pages that the contents do not name stand at their end."""
+    named = set(_pages(config.nav))
+    others = [page.name for page in sorted(Path(config.docs_dir).glob("*.md")) if page.name not in named]
+    if others:
+        config.nav = [*(config.nav or ()), {"More": others}]
+    return config
+
+
+def _pages(entry: Any) -> Iterator[str]:
+    if isinstance(entry, str):
+        yield entry
+    elif entry is not None:
+        for part in entry.values() if isinstance(entry, dict) else entry:
+            yield from _pages(part)
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds the pages of linked files, and of files that these link to."""
+    waiting = [file.src_uri for file in files.documentation_pages()]
+    while waiting:
+        for path in _outside(waiting.pop()):
+            uri = _uri(path)
+            if files.get_file_from_path(uri) is None:
+                content = _page_of(path)
+                files.append(File.generated(config, uri, content=content, inclusion=InclusionLevel.NOT_IN_NAV))
+                waiting.append(uri)
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001  # mkdocs' names
+    """Links lead to the pages of the site instead of the files of the repository."""
+    here = page.file.src_uri
+    return LINK.sub(lambda link: _relative(here, link[1]), markdown)
+
+
+def _relative(here: str, target: str) -> str:
+    path = _target(here, target)
+    if not (ROOT / path).is_file():
+        return target
+    return posixpath.relpath(_uri(path), posixpath.dirname(here) or ".")
+
+
+def _outside(uri: str) -> Iterable[str]:
+    """The files outside docs/ that a page links to; of files that are shown as they are, none."""
+    path = _path(uri)
+    if not path.endswith(".md"):
+        return []
+    targets = (_target(uri, link) for link in LINK.findall((ROOT / path).read_text(encoding="utf-8")))
+    return [target for target in targets if not target.startswith(DOCS) and (ROOT / target).is_file()]
+
+
+def _target(uri: str, link: str) -> str:
+    """The path in the repository that a link of a page means."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(_path(uri)), link))
+
+
+def _path(uri: str) -> str:
+    """The file in the repository that a page of the site is made of."""
+    if not uri.startswith(FILES):
+        return DOCS + uri
+    path = uri.removeprefix(FILES)
+    return path if (ROOT / path).is_file() else path.removesuffix(".md")
+
+
+def _uri(path: str) -> str:
+    """Inverse of `_path`."""
+    if path.startswith(DOCS):
+        return path.removeprefix(DOCS)
+    return FILES + (path if path.endswith(".md") else f"{path}.md")
+
+
+def _page_of(path: str) -> str:
+    text = (ROOT / path).read_text(encoding="utf-8")
+    if path.endswith(".md"):
+        return text
+    head = f"---\ntitle: {Path(path).name}\nsearch:\n  exclude: true\n---\n\n# {path}\n"
+    return f"{head}\n````{Path(path).suffix[1:]}\n{text}````\n"

@@ -1,0 +1,140 @@
+"""What pages of docs/ say of the code is what the code says."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+from typing import Any, get_args
+
+import pandas as pd
+import pytest
+
+from bridge.backends.factory import BackendFactory
+from bridge.backends.ideal.factory import IdealFactory
+from bridge.backends.radio.factory import RadioFactory
+from bridge.host import Host
+from bridge.ini import parse_scenario
+from bridge.registry import load_agent
+from bridge.trace import TraceLevel, TraceWriter
+from bridge.transcript.transcript import Overrides, transcribe
+from experiments.render import TEMPLATES, find_template, render
+from python_protocol import actions, events, notes
+from spark import schema
+from spark.catalogue import METRICS
+from tests.support.documents import Row, listings, quoted, rows, section
+
+Variables = Mapping[str, str | int]
+
+DOCS = Path(__file__).parents[1] / "docs"
+TRACE, SWEEPS, AGENTS = (DOCS / f"{name}.md" for name in ("trace", "sweeps", "agents"))
+
+
+def by_name(document: Path, title: str, column: str) -> dict[str, Row]:
+    """The rows of a section's table by the name in the first column."""
+    return {quoted(row[column])[0]: row for row in rows(section(document, title), column)}
+
+
+# Traces
+
+
+def test_columns_of_traces() -> None:
+    """Each with its type, in their order; and which of them are never empty."""
+    documented = [(name, row["Type"]) for name, row in by_name(TRACE, "Columns", "Column").items()]
+    assert documented == [(field.name, str(field.type)) for field in schema.TRACE_SCHEMA]
+    always = [field.name for field in schema.TRACE_SCHEMA if not field.nullable]
+    assert quoted(section(TRACE, "Columns").partition("|")[0]) == always
+
+
+@pytest.mark.parametrize(("title", "module"), [("What the host writes", schema), ("What agents write", notes)])
+def test_events_of_traces(title: str, module: ModuleType) -> None:
+    """Each means what is said where it is defined."""
+    documented = {name: row["Meaning"] for name, row in by_name(TRACE, title, "Event").items()}
+    assert documented == dict(constants(module))
+
+
+def constants(module: ModuleType) -> Iterator[tuple[str, str]]:
+    """The words that a module defines, with what it says of each."""
+    body = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8")).body
+    for definition, text in pairwise(body):
+        match definition, text:
+            case ast.Assign(value=ast.Constant(str(word))), ast.Expr(ast.Constant(str(meaning))) if word.strip():
+                yield word, " ".join(meaning.split())
+
+
+def test_columns_of_events() -> None:
+    """Each event that happens in a run on the radio, or on a tree with faults, fills just the columns that are said.
+
+    But for drops: what is dropped decides which.
+    """
+    documented = by_name(TRACE, "What the host writes", "Event") | by_name(TRACE, "What agents write", "Event")
+    traces = [trace_of("thesis", RadioFactory(), THESIS), trace_of("tree", IdealFactory(), TREE)]
+    happened = pd.concat(traces)
+    assert happened.event.nunique() > 15
+    for event, found in happened[happened.event != schema.DROP].groupby("event"):
+        filled = {column for column in found.columns[3:] if found[column].notna().any()}
+        assert filled == set(quoted(documented[str(event)]["Columns"])), event
+
+
+THESIS: Variables = {
+    "brokers": 4,
+    "subscribers": 4,
+    "side": 45,
+    "time_limit": 30,
+    "publish_until": 20,
+    "agent_parameters": "",
+}
+TREE: Variables = {"agent_parameters": "tree=given link_layer=false"}
+
+
+def trace_of(template: str, backend: BackendFactory, variables: Variables) -> pd.DataFrame:
+    path = find_template(template)
+    ini = render(path, {"seed": 0, "agent": "mft", **variables})
+    scenario, agent = parse_scenario(ini, path, path.parent), load_agent("mft")
+    trace = TraceWriter(TraceLevel.FULL)
+    Host(scenario, agent, backend.make(scenario, agent, path.parent), trace).run()
+    table: pd.DataFrame = trace.table().to_pandas()
+    return table
+
+
+# Templates and sweeps
+
+
+def test_metrics() -> None:
+    """Each with its meaning, in their order; one more row stands for the types of messages."""
+    *documented, _ = [(name, row["Meaning"]) for name, row in by_name(SWEEPS, "Metrics", "Column").items()]
+    assert documented == [(metric.column, metric.meaning) for metric in METRICS]
+
+
+def test_templates() -> None:
+    """Every one that is no part of others."""
+    ours = {path.name.partition(".")[0] for path in TEMPLATES.glob("[!_]*.ini.j2")}
+    assert by_name(SWEEPS, "Templates", "Template").keys() == ours
+
+
+# Agents
+
+
+@pytest.mark.parametrize(("title", "union"), [("Events", events.Event), ("Actions", actions.Action)])
+def test_events_and_actions_of_agents(title: str, union: Any) -> None:
+    """Each with its fields."""
+    documented = by_name(AGENTS, title, title[:-1])
+    defined = {cls.__name__: [field.name for field in dataclasses.fields(cls)] for cls in get_args(union)}
+    assert {name: quoted(row["Fields"]) for name, row in documented.items()} == defined
+
+
+@pytest.mark.parametrize(("page", "scenario"), [("index", "move.txt"), ("agents", "line.txt")])
+def test_transcripts_shown(page: str, scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a page shows of a transcript is in what `roambus trace` prints."""
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    for name, content in listings(text).items():
+        (tmp_path / name).write_text(content)
+    monkeypatch.chdir(tmp_path)
+    printed = transcribe(Path(scenario), Overrides(times=f"trace {scenario} --times" in text))
+    shown = re.findall(r"```console\n(>.*?)```", text, re.DOTALL)
+    assert shown
+    assert all(part in printed for part in shown)

@@ -1,0 +1,57 @@
+"""docs/troubleshooting.md is true: every message on it comes from the command above it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bridge.cli import main
+from tests.support.commands import shown_commands
+from tests.support.documents import listings
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "troubleshooting.md"
+TEXT = DOCUMENT.read_text(encoding="utf-8")
+HEADING = re.compile(r"^### (.+)$", re.MULTILINE)
+_, *HALVES = HEADING.split(TEXT)
+SECTIONS = dict(zip(HALVES[::2], HALVES[1::2], strict=True))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the page's files, on a machine that knows no Castalia."""
+    for name, content in listings(TEXT).items():
+        (tmp_path / name).write_text(content)
+    monkeypatch.chdir(tmp_path)
+    for variable in ("OMNETPP_ROOT", "CASTALIA_ROOT"):
+        monkeypatch.delenv(variable, raising=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_message_comes_from_its_command(
+    section: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A command with a message below it fails with that; one without prepares the ground, and works."""
+    shown = list(shown_commands(SECTIONS[section]))
+    assert any(one.output for one in shown)
+    for one in shown:
+        code = call(one.command.split(), monkeypatch)
+        captured = capfd.readouterr()
+        printed = captured.out + captured.err
+        assert bool(code) == bool(one.output), f"{one.command}: exit code {code}\n{printed}"
+        assert one.is_printed_by(printed), f"{one.command}\n{printed}"
+        assert "Traceback" not in printed
+
+
+def call(command: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
+    """The exit code; roambus runs in this process, which saves half a second each."""
+    if command[0] != "roambus":
+        return subprocess.run(command, check=False).returncode
+    monkeypatch.setattr(sys, "argv", command)
+    with pytest.raises(SystemExit) as exit_:
+        main()
+    return int(exit_.value.code or 0)
