@@ -58,6 +58,22 @@ def _slopes(measured: Measurements, metric: str, axis: str, load: str) -> pd.Ser
     return slopes(table, [float(np.log2(float(value))) for value in values])
 
 
+def over_sizes(metric: str, side: Side) -> Parts:
+    """At each size of a cache, the longest absence minus the shortest."""
+
+    def parts(measured: Measurements) -> Iterable[Part]:
+        absences = measured.values(ABSENCE)
+        for size in measured.values(SIZE):
+            short, long = (
+                by_seed(measured, metric, agent=_AGENT_OF[metric], size=size, absence=absence)
+                for absence in (absences[0], absences[-1])
+            )
+            label = f"k = {size}: {measured.title(metric)}, absence {absences[-1]} minus {absences[0]}"
+            yield make_part(label, (long - short).dropna(), side)
+
+    return parts
+
+
 def highest_gain(axis: str, claimed: float) -> Parts:
     """At the lowest value of the axis, at the highest load."""
 
@@ -170,6 +186,23 @@ RATE_CLAIMS = (
         "Higher publication rates increase the lost message ratio (figure 4f).",
         "At each load its slope over doublings of the rate is above 0.",
         trend(LOST_RATIO, RATE, Side.ABOVE),
+    ),
+)
+SIZE_CLAIMS = (
+    ClaimTest(
+        "Whatever the size of the caches, longer mobile intervals increase the absorption time.",
+        "At load 1 and each size it is longer at the longest mean absence than at the shortest.",
+        over_sizes(ABSORPTION_S, Side.ABOVE),
+    ),
+    ClaimTest(
+        "Whatever the size of the caches, longer mobile intervals lower the gain.",
+        "At load 1 and each size it is lower at the longest mean absence than at the shortest.",
+        over_sizes(GAIN_PERCENT, Side.BELOW),
+    ),
+    ClaimTest(
+        "Whatever the size of the caches, longer mobile intervals increase the lost message ratio.",
+        "At load 1 and each size it is higher at the longest mean absence than at the shortest.",
+        over_sizes(LOST_RATIO, Side.ABOVE),
     ),
 )
 MOVE_CLAIMS = (

@@ -29,8 +29,9 @@ DELIVERED_S, COUNT = "delivered_s", "count"
 
 _SETTLED, _LATE = 0.2, 0.7
 """Messages are observed from when the caches have filled, as long as there is time for them to disappear."""
-_IN_TIME_S = 1.0
-"""An absence is observed if it ends so long before the run that what was kept has time to arrive."""
+_EARLY, _IN_TIME_S = 0.5, 1.0
+"""An absence is observed if it begins in the first half of a run, so that long ones have time to end, and ends so long
+before the run that what was kept has time to arrive."""
 
 
 def absorption(traces: DataFrame) -> DataFrame:
@@ -110,13 +111,15 @@ def missing_while_away(traces: DataFrame) -> DataFrame:
 
 
 def _absences(traces: DataFrame) -> DataFrame:
-    """`left_s` and `back_s` of each absence that ends in time."""
-    in_time = Window.partitionBy(RUN, schema.NODE).orderBy(schema.TIME_S)
+    """`left_s` and `back_s` of each absence that begins early enough to end in time, and does."""
+    in_order = Window.partitionBy(RUN, schema.NODE).orderBy(schema.TIME_S)
     moves = traces.where(_event().isin(schema.DETACH, schema.ATTACH))
-    back = F.lead(schema.TIME_S).over(in_time)
+    back = F.lead(schema.TIME_S).over(in_order)
     left = moves.select(RUN, schema.NODE, schema.EVENT, _time_s().alias("left_s"), back.alias("back_s"))
     ended = left.where(_event() == schema.DETACH).join(_ends(traces), RUN)
-    return ended.where(F.col("back_s") < F.col("end_s") - _IN_TIME_S).select(RUN, schema.NODE, "left_s", "back_s")
+    is_early = F.col("left_s") < _EARLY * F.col("end_s")
+    in_time = F.col("back_s") < F.col("end_s") - _IN_TIME_S
+    return ended.where(is_early & in_time).select(RUN, schema.NODE, "left_s", "back_s")
 
 
 def _messages(traces: DataFrame) -> DataFrame:

@@ -46,9 +46,10 @@ AWAY = [
     *(row(9.0, 0, PUBLISH, "0.0", "5 6"), row(10.0, 5, DETACH), row(11.0, 0, PUBLISH, "0.1", "5 6")),
     *(row(12.0, 0, PUBLISH, "0.2", "5"), row(13.0, 0, PUBLISH, "0.3", "6"), row(14.0, 0, PUBLISH, "0.4", "5")),
     *(row(20.0, 5, ATTACH), row(20.5, 5, DELIVER, "0.1"), row(12.1, 6, DELIVER, "0.2")),
-    # Away again: the one message comes. Away once more, until too near the end.
+    # Away again: the one message comes. Away once more, until too near the end; node 6, from too late on.
     *(row(30.0, 5, DETACH), row(31.0, 0, PUBLISH, "0.5", "5"), row(40.0, 5, ATTACH), row(40.25, 5, DELIVER, "0.5")),
-    *(row(50.0, 5, DETACH), row(51.0, 0, PUBLISH, "0.6", "5"), row(99.5, 5, ATTACH), END),
+    *(row(45.0, 5, DETACH), row(46.0, 0, PUBLISH, "0.6", "5"), row(99.5, 5, ATTACH)),
+    *(row(50.0, 6, DETACH), row(51.0, 0, PUBLISH, "0.7", "6"), row(60.0, 6, ATTACH), END),
 ]
 
 
@@ -79,7 +80,7 @@ def test_the_gain_is_of_responses_over_different_messages(measure: Any) -> None:
 
 
 def test_the_lost_ratio_is_a_mean_over_absences(measure: Any) -> None:
-    """Two of three, then none of one; an absence that ends too late does not count."""
+    """Two of three, then none of one; absences that begin or end too late do not count."""
     found = measure(c.losses, AWAY)
     assert (found[c.LOST_RATIO], found[c.ABSENCES_OBSERVED]) == (pytest.approx(1 / 3), 2)
 
