@@ -86,7 +86,9 @@ def operations(traces: DataFrame) -> DataFrame:
     later = _since_publications(traces)
     commands = later.where(_is(schema.SUBSCRIBE) | _is(schema.UNSUBSCRIBE)).groupBy(RUN)
     asked = commands.agg(_count(_is(schema.SUBSCRIBE), "joins"), _count(_is(schema.UNSUBSCRIBE), "leaves"))
+    # Two requests of one subscriber can come at one instant: each answer is to count once.
     served = later.where(_is(schema.SERVE)).select(RUN, schema.TIME_S, F.col(schema.MESSAGE_TYPE).alias("served"))
+    served = served.distinct()
     answers = traces.where(_is(schema.SEND)).where(_is_of(_ANSWER)).select(RUN, schema.TIME_S)
     sent = answers.join(served, [RUN, schema.TIME_S]).groupBy(RUN)
     kinds = {"to_join": "Subscribe", "to_leave": "Unsubscribe", "to_ask": _REQUEST}
