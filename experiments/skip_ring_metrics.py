@@ -26,6 +26,7 @@ DEGREE_MEAN, DEGREE_MAX = "degree_mean", "degree_max"
 REQUESTS_PER_ROUND = "requests_per_round"
 SENT_PER_NODE_ROUND = "sent_per_node_round"
 PER_SUBSCRIBE, PER_UNSUBSCRIBE = "answers_per_subscribe", "answers_per_unsubscribe"
+FURTHER = "further_answers_per_operation"
 CATCH_UP_ROUNDS = "catch_up_rounds"
 
 CLOSURE_S = 10.0
@@ -77,19 +78,34 @@ def maintenance(traces: DataFrame) -> DataFrame:
 
 
 def operations(traces: DataFrame) -> DataFrame:
-    """Messages of the supervisor for each subscription and unsubscription: what it sends when it serves one."""
-    served = _since_publications(traces).where(_is(schema.SERVE))
-    requests = served.select(RUN, schema.TIME_S, F.col(schema.MESSAGE_TYPE).alias("served"))
+    """Messages of the supervisor for each subscription and unsubscription of the applications.
+
+    Those that it sends when it serves one; and, for each operation of either kind, those that answer configuration
+    requests, but for as many as there were in the same time before the first publication.
+    """
+    later = _since_publications(traces)
+    commands = later.where(_is(schema.SUBSCRIBE) | _is(schema.UNSUBSCRIBE)).groupBy(RUN)
+    asked = commands.agg(_count(_is(schema.SUBSCRIBE), "joins"), _count(_is(schema.UNSUBSCRIBE), "leaves"))
+    # Two requests of one subscriber can come at one instant: each answer is to count once.
+    served = later.where(_is(schema.SERVE)).select(RUN, schema.TIME_S, F.col(schema.MESSAGE_TYPE).alias("served"))
+    served = served.distinct()
     answers = traces.where(_is(schema.SEND)).where(_is_of(_ANSWER)).select(RUN, schema.TIME_S)
-    counts = requests.groupBy(RUN).pivot("served", ["Subscribe", "Unsubscribe"]).count()
-    sent = (
-        answers.join(requests, [RUN, schema.TIME_S]).groupBy(RUN).pivot("served", ["Subscribe", "Unsubscribe"]).count()
+    sent = answers.join(served, [RUN, schema.TIME_S]).groupBy(RUN)
+    kinds = {"to_join": "Subscribe", "to_leave": "Unsubscribe", "to_ask": _REQUEST}
+    counts = sent.agg(*(_count(F.col("served") == kind, name) for name, kind in kinds.items()))
+    lasting = later.groupBy(RUN).agg((F.max(_time()) - F.first(_UNTIL)).alias("lasting"))
+    usual = lasting.join(maintenance(traces), RUN).select(
+        RUN, (F.col("lasting") * F.col(REQUESTS_PER_ROUND)).alias("usual")
     )
-    sent = sent.withColumnsRenamed({"Subscribe": "sent_to_join", "Unsubscribe": "sent_to_leave"})
-    return counts.join(sent, RUN).select(
-        RUN,
-        (F.col("sent_to_join") / F.col("Subscribe")).alias(PER_SUBSCRIBE),
-        (F.col("sent_to_leave") / F.col("Unsubscribe")).alias(PER_UNSUBSCRIBE),
+    return (
+        asked.join(counts, RUN)
+        .join(usual, RUN)
+        .select(
+            RUN,
+            (F.col("to_join") / F.col("joins")).alias(PER_SUBSCRIBE),
+            (F.col("to_leave") / F.col("leaves")).alias(PER_UNSUBSCRIBE),
+            ((F.col("to_ask") - F.col("usual")) / (F.col("joins") + F.col("leaves"))).alias(FURTHER),
+        )
     )
 
 
@@ -111,12 +127,15 @@ def catching_up(traces: DataFrame) -> DataFrame:
 
 
 def last_states(traces: DataFrame) -> DataFrame:
-    """The last `overlay` row of each node, in columns: label, edges by node, shortcuts."""
+    """The last `overlay` row of each node, in columns: label, edges by node, shortcuts.
+
+    A node can have several at one instant; it numbers them, from 1 each time it joins. Who has left keeps its last.
+    """
     parts = F.split(F.col(schema.DETAIL), " ", 7)
     names = ("number", _LABEL, "left", "right", "ring", "shortcuts")
     columns = [parts[place].alias(name) for place, name in enumerate(names)]
-    rows = traces.where(_is(schema.OVERLAY)).select(RUN, schema.NODE, *columns)
-    newest = F.max_by(F.struct(*names[1:]), F.col("number").cast("int")).alias("state")
+    rows = traces.where(_is(schema.OVERLAY)).select(RUN, schema.NODE, schema.TIME_S, *columns)
+    newest = F.max_by(F.struct(*names[1:]), F.struct(_time(), F.col("number").cast("int"))).alias("state")
     return rows.groupBy(RUN, schema.NODE).agg(newest).select(RUN, schema.NODE, "state.*")
 
 
@@ -186,6 +205,10 @@ def _is_of(message_type: str) -> Column:
     return F.col(schema.MESSAGE_TYPE) == message_type
 
 
+def _count(condition: Column, name: str) -> Column:
+    return F.sum(condition.cast("int")).alias(name)
+
+
 def _time() -> Column:
     return F.col(schema.TIME_S)
 
@@ -222,6 +245,7 @@ STEADY = Extra(
             (
                 Metric(PER_SUBSCRIBE, "answers a subscription", "Messages of the supervisor that serve it."),
                 Metric(PER_UNSUBSCRIBE, "answers an unsubscription", "Messages of the supervisor that serve it."),
+                Metric(FURTHER, "further answers an operation", "To requests that there would not be without it."),
             ),
             operations,
         ),

@@ -23,6 +23,7 @@ from experiments.skip_ring_metrics import (
     CONVERGENCE,
     DEGREE_MAX,
     DEGREE_MEAN,
+    FURTHER,
     PER_SUBSCRIBE,
     PER_UNSUBSCRIBE,
     REQUESTS_PER_ROUND,
@@ -56,7 +57,11 @@ def steady_plans(_: Measurements) -> Iterator[Plan]:
     yield _plan("degrees", "Neighbours of a subscriber", DEGREE_MAX, degrees, "different neighbours")
     requests = [Line("sparse", ours), Line("to the letter", {AGENT: FREQUENT})]
     yield _plan("requests", "Configuration requests in a legitimate state", REQUESTS_PER_ROUND, requests)
-    answers = [Line("subscribe", ours, PER_SUBSCRIBE), Line("unsubscribe", ours, PER_UNSUBSCRIBE)]
+    answers = [
+        Line("subscribe", ours, PER_SUBSCRIBE),
+        Line("unsubscribe", ours, PER_UNSUBSCRIBE),
+        Line("further requests of either", ours, FURTHER),
+    ]
     yield _plan("operations", "Messages of the supervisor", PER_SUBSCRIBE, answers, "messages an operation")
     hops = [Line("ring and shortcuts", ours), Line("ring alone", {AGENT: RING_ONLY})]
     yield _plan("hops", "Hops of a flooded publication to the last subscriber", HOPS_MAX, hops)

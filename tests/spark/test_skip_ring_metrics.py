@@ -81,9 +81,22 @@ def test_maintenance_is_what_subscribers_send_between_the_last_change_and_the_fi
     assert found[m.SENT_PER_NODE_ROUND] == pytest.approx(sent / (20 - changed) / 5)
 
 
-def test_the_supervisor_answers_a_subscription_by_one_message_and_an_unsubscription_by_two(traces: DataFrame) -> None:
-    """Subscriptions before the first publication do not count."""
-    assert measured(m.operations(traces))[SOUND] == {m.PER_SUBSCRIBE: 1, m.PER_UNSUBSCRIBE: 2}
+def test_answers_of_the_supervisor_are_told_apart_by_what_they_serve(traces: DataFrame, rows: list[Row]) -> None:
+    """One to a subscription, two or more to an unsubscription; those to requests beyond the usual ones are further."""
+    found = measured(m.operations(traces))[SOUND]
+    served = {(row["time_s"], row["message_type"]) for row in since(rows) if row["event"] == schema.SERVE}
+    sent = [row["time_s"] for row in since(rows) if row["message_type"] == "SetData"]
+    leaving = sum((time, "Unsubscribe") in served for time in sent)
+    usual = measured(m.maintenance(traces))[SOUND][m.REQUESTS_PER_ROUND] * (since(rows)[-1]["time_s"] - 20)
+    assert (found[m.PER_SUBSCRIBE], found[m.PER_UNSUBSCRIBE]) == (1, leaving)
+    assert leaving >= 2
+    asked = sum((time, "GetConfiguration") in served for time in sent)
+    assert found[m.FURTHER] == pytest.approx((asked - usual) / 2)
+
+
+def since(rows: list[Row]) -> list[Row]:
+    """Those from the first publication on."""
+    return [row for row in rows if row["time_s"] >= 20]
 
 
 def test_catching_up_lasts_from_the_subscription_until_the_last_old_publication(
