@@ -17,6 +17,8 @@ from spark import catalogue
 FLOODING, FILTERING, UPDATES = "flooding", "filtering", "filtering-updates"
 FIFO, TOTAL = "fifo", "total"
 INTERESTED, SITES, FAULT, TIME_OUT = "interested", "sites", "fault", "time_out"
+_DIGITS = 6
+"""Of a slope: what differs further behind is the computation's."""
 _ALIKE = 0.005
 """Messages per event that count as none."""
 
@@ -67,7 +69,7 @@ def _a_freeze_costs_three_time_outs(measured: Measurements) -> Iterator[Part]:
     table = pd.DataFrame(
         {one: by_seed(measured, LONGEST_DELAY_S, **{FAULT: "leader-freeze", TIME_OUT: one}) for one in time_outs}
     )
-    slope = slopes(table.dropna(), [to_seconds(parse_time(one)) for one in time_outs])
+    slope = slopes(table.dropna(), [to_seconds(parse_time(one)) for one in time_outs]).round(_DIGITS)
     yield make_part("longest delay per time-out", slope, Side.ABOVE, 2.8)
     yield make_part("longest delay per time-out", slope, Side.BELOW, 3.2)
 
