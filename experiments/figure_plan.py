@@ -21,6 +21,10 @@ _AGENT_NAMES = {
     "skip-ring": "skip ring",
     "aodv": "AODV",
     "aodv-rfc": "AODV, RFC profile",
+    "filtering-updates": "filtering with updates",
+    "none": "no order",
+    "fifo": "FIFO",
+    "total": "total order",
 }
 
 

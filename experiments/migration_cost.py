@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
-from experiments.figure_plan import Plan, agent_lines, agent_name, cut, slug
-from experiments.markdown import markdown_table
+from experiments.figure_plan import Plan, agent_lines, cut, slug
 from experiments.measurements import BROKERS, MOVING, SUBSCRIPTIONS, Measurements
+from experiments.point_table import point_table
 from experiments.study import Study, StudySweep
-from experiments.summary import format_mean
 from spark import catalogue
-from spark.layout import AGENT
-from spark.points import HALF_WIDTH, MEAN
 
 TABLE_FILE = "migration-cost.md"
 
@@ -35,28 +32,8 @@ def migration_plans(measured: Measurements) -> Iterator[Plan]:
         yield Plan(f"{name}-by-subscriptions", f"{title}, brokers: {largest}", metric, SUBSCRIPTIONS, lines)
 
 
-def migration_table(measured: Measurements) -> str:
-    """Markdown: for each metric a table with a row a point and a column an agent, means with 95 % intervals."""
-    places = list(itertools.product(*(measured.values(axis) for axis in measured.axes)))
-    head = [*measured.axes, *map(agent_name, measured.agents)]
-    sections = []
-    for metric in _LISTED:
-        rows = [[*place, *_cells(measured, metric, place)] for place in places]
-        title = catalogue.TITLES[metric]
-        sections.append(f"## {title[0].upper()}{title[1:]}\n\n{markdown_table(head, rows)}")
-    return "\n".join(sections)
-
-
-def _cells(measured: Measurements, metric: str, place: Sequence[str]) -> Iterator[str]:
-    """A text an agent, empty where nothing was measured."""
-    where = dict(zip(measured.axes, place, strict=True))
-    for agent in measured.agents:
-        point = measured.point(metric, **where, **{AGENT: agent})
-        yield "".join(format_mean(*pair) for pair in zip(point[MEAN], point[HALF_WIDTH], strict=True))
-
-
 def _tables(measured: Measurements) -> Mapping[str, str]:
-    return {TABLE_FILE: migration_table(measured)}
+    return {TABLE_FILE: point_table(measured, _LISTED)}
 
 
 STUDY = Study(

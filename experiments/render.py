@@ -2,8 +2,8 @@
 
 `seed`, `agent` and `agent_parameters` are set by whoever makes the run; everything else is the template's own.
 Templates can call `range`, `fail(message)`, `migrating_tree` (`experiments.random_tree`), `population`
-(`experiments.population`), `returning` (`experiments.returning_clients`) and `skip_ring_commands`
-(`experiments.skip_ring_workload`), and filter by `quoted`.
+(`experiments.population`), `returning` (`experiments.returning_clients`), `skip_ring_commands`
+(`experiments.skip_ring_workload`) and the functions of `experiments.random_sites`, and filter by `quoted`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from bridge.errors import UserError
 from bridge.ini.values import quote
 from experiments.population import population
+from experiments.random_sites import interested_sites, random_failure, random_site, random_sites
 from experiments.random_tree import migrating_tree
 from experiments.returning_clients import returning
 from experiments.skip_ring_workload import skip_ring_commands
@@ -125,14 +126,9 @@ def _environment(folder: Path) -> SandboxedEnvironment:
         finalize=_finalize,
     )
     environment.filters["quoted"] = _quoted
-    environment.globals = {
-        "fail": _fail,
-        "migrating_tree": migrating_tree,
-        "population": population,
-        "range": range,
-        "returning": returning,
-        "skip_ring_commands": skip_ring_commands,
-    }
+    drawn = (interested_sites, migrating_tree, population, random_failure, random_site, random_sites, returning)
+    own = {one.__name__: one for one in (*drawn, skip_ring_commands)}
+    environment.globals = {"fail": _fail, "range": range, **own}
     return environment
 
 

@@ -19,6 +19,7 @@ MODULES = {
     "caching": "experiments.caching_study",
     "skip-ring": "experiments.skip_ring_study",
     "returning": "experiments.returning_study",
+    "replicated": "experiments.replicated_study",
 }
 """Where each study is: every module has one, called STUDY."""
 

@@ -32,6 +32,7 @@ OPTIONS = (
     "phoenix_overtaken",
     "phoenix_twice",
     "skip_ring_check_labels",
+    "replicated_renumber",
 )
 TWINS = [
     ("figure_1d", "mft_figure_1d"),

@@ -12,8 +12,9 @@ import pytest
 from bridge import cli
 from experiments.figures import plan_figures
 from experiments.measurements import Measurements, read_measurements
-from experiments.migration_cost import TABLE_FILE, migration_table
+from experiments.migration_cost import TABLE_FILE
 from experiments.plot import Figure
+from experiments.point_table import point_table
 from experiments.sweep_file import read_sweep
 from spark import catalogue as c
 from spark.points import mean_points
@@ -67,7 +68,7 @@ def test_figures_cut_at_one_subscription_and_at_the_largest_network() -> None:
 
 def test_the_table_has_a_row_a_point_and_a_column_an_agent() -> None:
     """Means with intervals, a section a metric; what was not measured is empty."""
-    lines = migration_table(measured(brokers=["8"])).splitlines()
+    lines = point_table(measured(brokers=["8"]), (*METRICS, c.DELIVERY_RATE_ALL)).splitlines()
     assert lines[:4] == [
         "## Messages per migration",
         "",

@@ -18,6 +18,7 @@ from python_protocol.events import Event
 from python_protocol.filters import Filter, parse_filter
 from python_protocol.replicated import Replicated
 from python_protocol.replicated.broker import Broker
+from python_protocol.replicated.messages import Event as EventMessage
 from python_protocol.roles import NodeId, Role
 from python_protocol.simtime import SECOND, SimTime
 from python_protocol.sites import SiteId, Sites, make_sites
@@ -59,6 +60,8 @@ class Result:
     sites: Sites
     agents: dict[NodeId, Replicated]
     rows: list[Row]
+    events: list[tuple[NodeId, NodeId, str]]
+    """Sender, receiver and event of each EVENT that was sent."""
     time_limit: SimTime
 
     def deliveries(self) -> dict[NodeId, list[str]]:
@@ -186,8 +189,9 @@ def run(
     )
     trace = TraceWriter()
     agents: dict[NodeId, Replicated] = {}
-    Host(described, _watched(agents), make_ideal(described), trace).run()
-    return Result(sites, agents, trace.table().to_pylist(), end)
+    events: list[tuple[NodeId, NodeId, str]] = []
+    Host(described, _watched(agents, events), make_ideal(described), trace).run()
+    return Result(sites, agents, trace.table().to_pylist(), events, end)
 
 
 def _scenario(
@@ -205,7 +209,7 @@ def _scenario(
     return replace(described, sites=sites)
 
 
-def _watched(agents: dict[NodeId, Replicated]) -> type[Replicated]:
+def _watched(agents: dict[NodeId, Replicated], events: list[tuple[NodeId, NodeId, str]]) -> type[Replicated]:
     class Watched(Replicated):
         """The same agent, but each that is made can be looked at, and what it sends arrives by way of its bytes."""
 
@@ -221,6 +225,8 @@ def _watched(agents: dict[NodeId, Replicated]) -> type[Replicated]:
                 return action
             decoded = self.messages.decode(action.message.encode())
             assert decoded == action.message
+            if isinstance(decoded, EventMessage):
+                events.append((self.node, action.destination, str(decoded.notification.id)))
             return Send(action.destination, decoded)
 
     return Watched

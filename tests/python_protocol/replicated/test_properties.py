@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from python_protocol.events import Subscribe, Unsubscribe
 from python_protocol.filters import Filter
 from python_protocol.roles import NodeId
 from python_protocol.simtime import MILLISECOND, SECOND
-from python_protocol.sites import Sites
+from python_protocol.sites import SiteId, Sites
 from tests.python_protocol.replicated.network import (
     Result,
     about,
@@ -28,6 +29,7 @@ from tests.python_protocol.replicated.network import (
     run,
     sites_of,
 )
+from tests.support.runs import of
 
 TOPICS = 3
 SUBSCRIBED = SECOND
@@ -128,3 +130,42 @@ def test_no_table_keeps_what_nobody_wants(plan: Plan) -> None:
     check_copies(result)
     check_silence(result)
     check_fifo(result)
+
+
+@pytest.mark.parametrize("routing", ["flooding", "filtering"])
+@settings(max_examples=15, deadline=None)
+@given(plan=plans())
+def test_events_go_to_every_site_or_only_where_they_are_wanted(routing: str, plan: Plan) -> None:
+    """Between sites, each once: flooding over every edge of the tree, filtering over those to the interested."""
+    result = run(plan.sites, plan.commands, (), {"routing": routing})
+    for row in of(result.rows, "publish"):
+        home = plan.sites.of_node[row["node"]]
+        goals = range(len(plan.sites.sites)) if routing == "flooding" else interested(plan, row["detail"].split())
+        edges = {edge for goal in goals for edge in edges_between(plan.sites, home, goal)}
+        assert Counter(crossings(result, row["notification_id"])) == Counter(edges)
+
+
+def interested(plan: Plan, subscribers: Sequence[str]) -> set[SiteId]:
+    return {plan.sites.of_node[int(node)] for node in subscribers}
+
+
+def edges_between(sites: Sites, one: SiteId, other: SiteId) -> set[tuple[SiteId, SiteId]]:
+    """The way through the tree, in its direction."""
+    if one == other:
+        return set()
+    following = next(site for site in sites.neighbours(one) if reaches(sites, site, other, one))
+    return {(one, following)} | edges_between(sites, following, other)
+
+
+def reaches(sites: Sites, site: SiteId, goal: SiteId, source: SiteId) -> bool:
+    others = (one for one in sites.neighbours(site) if one != source)
+    return site == goal or any(reaches(sites, one, goal, site) for one in others)
+
+
+def crossings(result: Result, identifier: str) -> list[tuple[SiteId, SiteId]]:
+    """From which site to which an event is sent, each time that it is."""
+    return [
+        (result.sites.of_node[sender], result.sites.of_node[receiver])
+        for sender, receiver, event in result.events
+        if event == identifier and result.sites.of_node[sender] != result.sites.of_node[receiver]
+    ]

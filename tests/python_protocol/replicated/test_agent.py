@@ -1,0 +1,98 @@
+"""What a node does with its site, a freeze, and mistakes of its user."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from python_protocol.actions import Deliver, Send, SetTimer
+from python_protocol.events import Crashed, Event, Received, Recovered, Sited, Stopped, Subscribe, TimerFired
+from python_protocol.filters import Filter, Notification, NotificationId
+from python_protocol.parameters import parse_parameters
+from python_protocol.replicated import Replicated
+from python_protocol.replicated import messages as m
+from python_protocol.replicated.failure_messages import AreYouAlive, IAmAlive, IAmLeader
+from python_protocol.replicated.parameters import ReplicatedParameters
+from python_protocol.replicated.replica_messages import Inform, Informed
+from python_protocol.roles import NodeId, Role
+from python_protocol.sites import Site, Sites
+
+SITE = Sites((Site("a", None, (0, 1, 2), (3, 4)),))
+EVENT = m.Event(3, 1, Notification(NotificationId(3, 0), (("topic", 1),)), 1)
+
+
+def agent(node: NodeId) -> Replicated:
+    """In a site of brokers 0, 1, 2 and clients 3 and 4."""
+    made = Replicated(node, Role.BROKER if node < 3 else Role.SUBSCRIBER, ReplicatedParameters(), Random(0))
+    tell(made, Sited(SITE))
+    return made
+
+
+def tell(one: Replicated, *events: Event) -> list[Send]:
+    """What is sent, in order."""
+    return [action for event in events for action in one.handle(event, 0) if isinstance(action, Send)]
+
+
+def received(sender: NodeId, message: object) -> Received:
+    return Received(sender, message, -50.0, 50.0)  # type: ignore[arg-type]  # a message of any kind
+
+
+def test_a_thawed_node_looks_at_new_leaders_first_then_control_then_events() -> None:
+    """Section 6.3: it is told that it leads no longer, is informed of the event, and only then finds the event."""
+    old_leader = agent(0)
+    tell(old_leader, Stopped())
+    assert list(old_leader.handle(Recovered(), 0)) == [SetTimer("wake", 0)]
+    waited = (AreYouAlive(), EVENT), (Inform(1, 1, 3, EVENT),), (IAmLeader(1, 0, 0),)
+    senders = (3, 3), (1,), (1,)
+    for group, its in zip(waited, senders, strict=True):
+        assert not tell(old_leader, *(received(sender, one) for sender, one in zip(its, group, strict=True)))
+    assert tell(old_leader, TimerFired("wake")) == [
+        Send(1, Informed(1, 0)),
+        Send(1, Informed(1, 1)),
+        Send(3, IAmAlive(1)),
+        Send(3, m.Accepted(3, 1)),
+    ]
+
+
+def test_a_broker_that_has_crashed_says_nothing_until_it_has_a_copy() -> None:
+    """But asks both others for one."""
+    broker = agent(2)
+    tell(broker, Crashed())
+    assert [send.destination for send in tell(broker, Recovered())] == [0, 1]
+    assert tell(broker, received(3, EVENT), received(3, AreYouAlive())) == []
+
+
+def test_a_subscriber_gets_an_event_once_and_replies_to_each_copy() -> None:
+    """A new leader sends what it does not know to be accepted."""
+    subscriber = agent(4)
+    copies = [action for _ in range(2) for action in subscriber.handle(received(1, EVENT), 0)]
+    assert [action for action in copies if isinstance(action, Deliver)] == [Deliver(EVENT.notification, 1)]
+    assert copies.count(Send(0, m.Accepted(3, 1))) == 2
+
+
+def test_what_is_subscribed_to_is_subscribed_to_once() -> None:
+    """And only that can be unsubscribed from (section 2)."""
+    subscriber = agent(4)
+    assert len(tell(subscriber, Subscribe(Filter()), Subscribe(Filter()))) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("routing", "fast", "parameter routing: 'fast' is none of flooding, filtering"),
+        ("order", "fido", "parameter order: 'fido' is none of none, fifo, total"),
+        ("time_out", "0s", "parameter time_out: 0 ns is no time to wait"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(name: str, value: str, problem: str) -> None:
+    """By name."""
+    with pytest.raises(ValueError, match=problem):
+        parse_parameters(ReplicatedParameters, {name: value})
+
+
+def test_without_sites_the_user_is_told_to_write_them() -> None:
+    """At the first command."""
+    client = Replicated(0, Role.SUBSCRIBER, ReplicatedParameters(), Random(0))
+    with pytest.raises(LookupError, match=r"write them in the ini, as in SN.sites = "):
+        client.handle(Subscribe(Filter()), 0)
