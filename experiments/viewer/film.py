@@ -131,6 +131,7 @@ def _with_testimony(film: Film, testimony: Testimony, names: Names) -> Film:
     carried_by = [carried(message) for message in testimony.contents]
     known = {text: number for number, text in enumerate(film.header["notifications"])}
     flat = [known.setdefault(str(one), len(known)) for several in carried_by for one in several]
-    header = {"texts": texts, "notifications": list(known), "tables": tables_of(testimony.looks)}
-    columns = {"carries": _integers(map(len, carried_by)), "carried": _integers(flat)}
+    tables = tables_of(testimony.looks)
+    header = {"texts": texts, "notifications": list(known), "tables": tables.texts}
+    columns = {"carries": _integers(map(len, carried_by)), "carried": _integers(flat), **tables.columns}
     return Film({**film.header, **header}, {**film.columns, **columns})

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
+import numpy as np
+
+from experiments.viewer.columns import Column
 from experiments.viewer.witness import Look
-from python_protocol.simtime import SECOND
 
 T = TypeVar("T", bound=Hashable)
 
@@ -24,16 +26,32 @@ class _Numbered(Generic[T]):
         return list(self._numbers)
 
 
-def tables_of(looks: Iterable[Look]) -> dict[str, Any]:
-    """For the page's header: `looks` are [time in s, node, number of a listing].
+class Tables(NamedTuple):
+    """`texts` for the header: `listings` are [name, number of its head], heads and rows are lists of texts.
 
-    A listing is [name, number of its head, numbers of its rows]; heads and rows are lists of texts.
+    The columns: of each look time (ns), node and number of a listing; of each listing how many rows it has; and the
+    numbers of the rows, listing after listing.
     """
+
+    texts: dict[str, Any]
+    columns: dict[str, Column]
+
+
+def tables_of(looks: Iterable[Look]) -> Tables:
+    """What was seen, in the order of time."""
     heads: _Numbered[tuple[str, ...]] = _Numbered()
     rows: _Numbered[tuple[str, ...]] = _Numbered()
     listings: _Numbered[tuple[str, int, tuple[int, ...]]] = _Numbered()
-    seen = []
-    for time, node, name, listing in looks:
-        number = listings((name, heads(listing.head), tuple(map(rows, listing.rows))))
-        seen.append([time / SECOND, node, number])
-    return {"looks": seen, "listings": listings.things(), "heads": heads.things(), "rows": rows.things()}
+    seen = [
+        (time, node, listings((name, heads(listing.head), tuple(map(rows, listing.rows)))))
+        for time, node, name, listing in looks
+    ]
+    found = listings.things()
+    texts = {"listings": [one[:2] for one in found], "heads": heads.things(), "rows": rows.things()}
+    columns = dict(zip(("lookTime", "lookNode", "lookListing"), np.array(seen, np.int64).reshape(-1, 3).T, strict=True))
+    listed = [number for *_, numbers in found for number in numbers]
+    return Tables(texts, {**columns, "lists": _integers(len(one[2]) for one in found), "listed": _integers(listed)})
+
+
+def _integers(values: Iterable[int]) -> Column:
+    return np.fromiter(values, np.int64)

@@ -10,7 +10,8 @@ export class Film {
     this.count = columns.kind.length;
     this.nodes = header.roles.length;
     this.time = summed(columns.wait);
-    this.contentNotes = header.recorded ? notesByContent(columns) : null;
+    this.contentNotes = header.recorded ? cut(columns.carried, columns.carries) : null;
+    this.listed = header.recorded ? cut(columns.listed, columns.lists) : null;
   }
 
   nameOf(node) { return this.names[node] ?? "–"; }
@@ -27,7 +28,17 @@ export class Film {
   textOf(row) { return this.recorded ? this.texts[this.columns.content[row] - 1] ?? "" : ""; }
   /** The numbers of the notifications that a send or receive carries. */
   carriedBy(row) { return this.contentNotes?.[this.columns.content[row] - 1] ?? []; }
-  kindNumber(name) { return this.kinds.indexOf(name); }
+  /** The last listing of each name that was seen of a node until a time: [seconds, name, head, rows]. */
+  listingsOf(node, time) {
+    const { lookTime, lookNode, lookListing } = this.columns, { listings, heads, rows } = this.tables, latest = new Map();
+    for (let i = 0; i < lookTime.length && lookTime[i] / NANOSECONDS <= time; i++) {
+      if (lookNode[i] === node) latest.set(listings[lookListing[i]][0], i);
+    }
+    return [...latest].map(([name, i]) => {
+      const lines = Array.from(this.listed[lookListing[i]], (row) => rows[row]);
+      return [lookTime[i] / NANOSECONDS, name, heads[listings[lookListing[i]][1]], lines];
+    });
+  }
 }
 
 /** From what columns.py packs, as base64. */
@@ -71,7 +82,8 @@ function summed(waits) {
   return times;
 }
 
-function notesByContent({ carries, carried }) {
+/** The values in pieces of so many. */
+function cut(values, counts) {
   let next = 0;
-  return Array.from(carries, (count) => carried.subarray(next, (next += count)));
+  return Array.from(counts, (count) => values.subarray(next, (next += count)));
 }

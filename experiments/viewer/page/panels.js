@@ -71,11 +71,9 @@ function idList(film, notes) {
 
 function listingParts(film, node, time) {
   if (!film.recorded) return [element("p", { className: "faint" }, "Routing tables: not in the trace of this run. Make it with --record, or show it with --again.")];
-  const { looks, listings, heads, rows } = film.tables, latest = new Map();
-  for (const [at, owner, number] of looks) if (owner === node && at <= time) latest.set(listings[number][0], [at, listings[number]]);
-  return [...latest].flatMap(([name, [at, [, head, lines]]]) => [
+  return film.listingsOf(node, time).flatMap(([at, name, head, lines]) => [
     element("h4", {}, `${name === "table" ? "Routing table" : name}, as of ${timeText(at)} s`),
-    element("div", { className: "scroll" }, table(heads[head], lines.map((line) => rows[line]))),
+    element("div", { className: "scroll" }, table(head, lines)),
   ]);
 }
 
