@@ -12,7 +12,7 @@ import pytest
 from tests.support.places import Place, make_place
 
 TUTORIAL = Path(__file__).parents[1] / "docs" / "tutorial.md"
-BLOCK = re.compile(r"(?P<before>[^\n]*)\n\n```(?P<kind>[\w-]+)\n(?P<text>.*?)```", re.DOTALL)
+BLOCK = re.compile(r"```(?P<kind>\w+)\n(?P<text>.*?)```", re.DOTALL)
 FILE = re.compile(r"`(gossip/[\w./]+)`")
 PROMPT = "$ "
 """Begins a block that shows a command with all that it prints, and that may fail."""
@@ -20,7 +20,7 @@ LISTINGS = {"python", "text", "toml"}
 
 
 class Step(NamedTuple):
-    """A block of the tutorial, and the line before it."""
+    """A block of the tutorial, and the paragraph before it."""
 
     before: str
     kind: str
@@ -28,8 +28,11 @@ class Step(NamedTuple):
 
 
 def steps() -> Iterator[Step]:
-    for match in BLOCK.finditer(TUTORIAL.read_text(encoding="utf-8")):
-        yield Step(match["before"], match["kind"], match["text"])
+    text, end = TUTORIAL.read_text(encoding="utf-8"), 0
+    for match in BLOCK.finditer(text):
+        paragraph = text[end : match.start()].strip().rpartition("\n\n")[2]
+        yield Step(paragraph, match["kind"], match["text"])
+        end = match.end()
 
 
 class Reader:

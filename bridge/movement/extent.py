@@ -27,14 +27,15 @@ class Extent:
         return int(text)
 
     def place(self, x: str, y: str) -> tuple[float, float]:
-        """Reads a place in metres; raises ValueError if it is out of the field."""
-        place = number(x), number(y)
-        if not all(0 <= value <= limit for value, limit in zip(place, self.field_m, strict=True)):
-            width, height = self.field_m
-            raise ValueError(
-                f"({x:.20}, {y:.20}) is out of the field, {width:g} x {height:g} m (SN.field_x, SN.field_y)"
-            )
-        return place
+        """Reads a place; raises ValueError if it is out of the field."""
+        return self.coordinate("x", x), self.coordinate("y", y)
+
+    def coordinate(self, axis: str, text: str) -> float:
+        """Reads the x, y or z of a place, in metres; raises ValueError if it is out of the field, which is flat."""
+        value, limit = number(text), (*self.field_m, 0.0)["xyz".index(axis)]
+        if not 0 <= value <= limit:
+            raise ValueError(f"{axis} = {text:.20} is out of the field, 0 to {limit:g} m (SN.field_{axis})")
+        return value
 
     def check_side(self, axis: str, metres: float) -> None:
         """Raises ValueError if nodes on a field that is so large along `axis`, x or y, could leave the scenario's."""

@@ -66,10 +66,7 @@ class SetDest:
         place = self._starts.setdefault(node, {})
         if axis in place:
             raise ValueError(f"node {node} has an {axis}_ already")
-        if axis == "Z" and number(text) != 0:
-            raise ValueError(f"node {node} is at height {text[:20]}, but movement has two dimensions here")
-        x, y = (text if axis == name else "0" for name in ("X", "Y"))
-        place[axis] = max(self._extent.place(x, y))
+        place[axis] = self._extent.coordinate(axis.lower(), text)
 
     def _way(self, node: NodeId, start: dict[str, float]) -> tuple[WayPoint, ...]:
         if not {"X", "Y"} <= start.keys():
