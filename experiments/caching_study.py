@@ -101,6 +101,7 @@ def _plan(name: str, title: str, metric: str, axis: str, lines: list[Line]) -> P
 
 STUDY = Study(
     name="caching",
+    title="Caching for mobile clients",
     source="Sourlas et al. (001)",
     sweeps=(
         StudySweep(

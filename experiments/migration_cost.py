@@ -38,6 +38,7 @@ def _tables(measured: Measurements) -> Mapping[str, str]:
 
 STUDY = Study(
     name="migration-cost",
+    title="What migrations cost",
     source="the thesis",
     sweeps=(
         StudySweep(

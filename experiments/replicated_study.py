@@ -60,6 +60,7 @@ def _fault_tables(measured: Measurements) -> Mapping[str, str]:
 
 STUDY = Study(
     name="replicated",
+    title="Replicated brokers",
     source="the paper",
     sweeps=(
         StudySweep(

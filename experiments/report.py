@@ -83,7 +83,7 @@ def _content(found: StudyResults, pictures: list[Picture]) -> dict[str, Any]:
     headings = {heading for section in sections for heading in section.tables[_METRICS].headings}
     metrics = {metric.column: metric for measured in found.sweeps for metric in measured.metrics}
     return {
-        "title": _title(found.sweeps),
+        "title": (found.study and found.study.title) or _title(found.sweeps),
         "sections": sections,
         "claims": claims,
         "marks": _MARKS,

@@ -89,6 +89,7 @@ def _tables(measured: Measurements) -> Mapping[str, str]:
 
 STUDY = Study(
     name="returning",
+    title="Clients that leave and return",
     source="nobody",
     sweeps=(
         StudySweep(

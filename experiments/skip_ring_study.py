@@ -75,6 +75,7 @@ def _plan(name: str, title: str, metric: str, lines: list[Line], y_title: str = 
 
 STUDY = Study(
     name="skip-ring",
+    title="The self-stabilising skip ring",
     source="Feldmann et al. (2017)",
     sweeps=(
         StudySweep(

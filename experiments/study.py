@@ -77,6 +77,8 @@ class Study:
     sweeps: tuple[StudySweep, ...]
     notes: Sequence[str] = ()
     """Paragraphs above the figures: what a reader must know to read them."""
+    title: str = ""
+    """Of the report; left out: the agents, side by side."""
 
 
 StudyPlace = tuple[Study, StudySweep]
