@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
@@ -64,6 +65,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 def _relative(here: str, target: str) -> str:
     path = _target(here, target)
     if not (ROOT / path).is_file():
+        if not path.startswith(DOCS):  # within docs/ mkdocs looks itself
+            raise PluginError(f"{_path(here)} links to {target}, but there is no file {path}")
         return target
     return posixpath.relpath(_uri(path), posixpath.dirname(here) or ".")
 

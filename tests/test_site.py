@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from html import unescape
@@ -21,13 +22,18 @@ LOADED_BY_STYLE = re.compile(r"url\(\s*['\"]?([^)'\"]+)|@import\s+['\"]([^'\"]+)
 ELSEWHERE = re.compile(r"(?:[a-z]+:)?//")
 
 
+def build(root: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """What becomes of the site of the mkdocs.yml in `root`."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The built site."""
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    done = build(ROOT, folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 
@@ -77,3 +83,43 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     for file in [*pages, *styles]:
         loaded += map("".join, LOADED_BY_STYLE.findall(file.read_text(encoding="utf-8")))
     assert not [target for target in loaded if ELSEWHERE.match(target)]
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """Another project with our hook: a page that its contents do not name links to a file outside docs/."""
+    (tmp_path / "docs").mkdir()
+    shutil.copy(DOCS / "site_hook.py", tmp_path / "docs")
+    (tmp_path / "docs" / "index.md").write_text("# Start\n")
+    (tmp_path / "docs" / "new.md").write_text("# New\n\n[code](../code.py)\n")
+    (tmp_path / "code.py").write_text("print(1 < 2)\n")
+    (tmp_path / "mkdocs.yml").write_text(SMALL)
+    return tmp_path
+
+
+SMALL = """\
+site_name: small
+theme: mkdocs
+use_directory_urls: false
+hooks: [docs/site_hook.py]
+exclude_docs: "*.py"
+nav: [index.md]
+"""
+
+
+def test_a_new_page_is_taken_in_with_what_it_links_to(small: Path) -> None:
+    """It stands under More."""
+    done = build(small, small / "site")
+    assert done.returncode == 0, done.stdout + done.stderr
+    start = (small / "site" / "index.html").read_text(encoding="utf-8")
+    assert start.index("More") < start.index('href="new.html"')
+    assert 'href="files/code.py.html"' in (small / "site" / "new.html").read_text(encoding="utf-8")
+    assert "print(1 < 2)" in plain(small / "site" / "files" / "code.py.html")
+
+
+def test_a_link_that_leads_nowhere_is_refused(small: Path) -> None:
+    """With the page and the file that is not there."""
+    (small / "code.py").unlink()
+    done = build(small, small / "site")
+    assert done.returncode == 1
+    assert "docs/new.md links to ../code.py, but there is no file code.py" in done.stderr
