@@ -25,6 +25,8 @@ FILES = "files/"
 LINK = re.compile(r"(?<=\]\()([^)#\s:]+)(?=[)#])")
 """The target of a relative link, without its anchor."""
 
+CELL = re.compile(r"<td.*?</td>", re.DOTALL)
+
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Pages that the contents do not name stand at their end."""
@@ -60,6 +62,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Links lead to the pages of the site instead of the files of the repository."""
     here = page.file.src_uri
     return LINK.sub(lambda link: _relative(here, link[1]), markdown)
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001  # mkdocs' names
+    """A bar in a cell is written with a backslash, which Python's Markdown would show in code."""
+    return CELL.sub(lambda cell: cell[0].replace(r"\|", "|"), html)
 
 
 def _relative(here: str, target: str) -> str:

@@ -73,6 +73,12 @@ def test_a_linked_page_links_back(site: Path) -> None:
     assert 'href="../../bridge.html"' in page
 
 
+def test_bars_in_tables_are_bars(site: Path) -> None:
+    """Without the backslash that Markdown needs before them."""
+    assert r'"12s 0..2 \|' in (DOCS / "ideal.md").read_text(encoding="utf-8")
+    assert '"12s 0..2 |' in plain(site / "ideal.html")
+
+
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     """Neither scripts nor styles, fonts or pictures: the site can be read without a network."""
     pages, styles = list(site.rglob("*.html")), list(site.rglob("*.css"))
