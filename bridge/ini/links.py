@@ -105,7 +105,7 @@ def _read_links(keys: Lookup) -> tuple[tuple[NodeId, NodeId], ...]:
     links: tuple[tuple[NodeId, NodeId], ...] = keys.ideal("links")
     if not keys.ideal("complete"):
         return links
-    if links or keys.network("tree"):
+    if links or keys.network("tree") or keys.network("sites"):
         raise keys.error(_COMPLETE, "other links are given too: leave one of the two out")
     return tuple(combinations(keys.nodes, 2))
 

@@ -282,6 +282,7 @@ def test_mistakes_are_named(key: str, value: str, problem: str) -> None:
         ('SN.tree = "1:0"\nSN.ideal.range = 10\n', "SN.ideal.range: the edges of SN.tree are the links"),
         ('SN.tree = "1:0"\nSN.ideal.partitions = "3s 0"\n', "SN.ideal.partitions: with SN.tree write"),
         (f'{SITES}SN.ideal.links = "0-1"\n', "SN.ideal.links: SN.sites says who is linked to whom"),
+        (f"{SITES}SN.ideal.complete = true\n", "SN.ideal.complete: other links are given too"),
         (f"{SITES}SN.ideal.range = 10\n", "SN.ideal.range: SN.sites says who is linked to whom"),
         (f'SN.tree = "1:0"\n{SITES}', "SN.sites: SN.tree gives a tree without sites"),
         ('SN.ideal.links = "0-1"\nSN.ideal.range = 10\n', "SN.ideal.range: the links are given"),

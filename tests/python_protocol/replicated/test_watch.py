@@ -25,9 +25,9 @@ def test_the_second_time_out_is_the_double_of_the_first() -> None:
     watch = Watch(5, TIME_OUT)
     watch.expect()
     assert watch.timer() == [Send(5, AreYouAlive()), SetTimer(TIMER, 2 * TIME_OUT)]
-    assert not watch.is_dead
+    before = watch.is_dead
     assert watch.timer() == []
-    assert watch.is_dead
+    assert (before, watch.is_dead) == (False, True)
     assert watch.expect() == []
 
 
