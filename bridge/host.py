@@ -52,6 +52,7 @@ from python_protocol.notes import node_list
 from python_protocol.parameters import parse_parameters
 from python_protocol.roles import BROADCAST, NodeId, format_roles
 from python_protocol.simtime import SimTime, format_time
+from python_protocol.sites import EXAMPLE as EXAMPLE_SITES
 from spark.schema import (
     ATTACH,
     CRASH,
@@ -388,6 +389,9 @@ def make_agents(scenario: Scenario, agent_class: type[Agent]) -> list[Agent]:
         parameters = parse_parameters(agent_class.parameters_type, scenario.agent_parameters)
     except ValueError as error:
         raise UserError(f"agent {scenario.agent or agent_class.__name__}: {error}") from None
+    if agent_class.needs_sites and scenario.sites is None:
+        name = scenario.agent or agent_class.__name__
+        raise UserError(f'agent {name} needs sites; write them in the ini, such as SN.sites = "{EXAMPLE_SITES}"')
     try:
         return [
             agent_class(node, settings.roles, parameters, Random(f"agent/{scenario.seed}/{node}"))

@@ -33,6 +33,8 @@ class Agent(ABC):
     """The frozen dataclass of the agent's parameters."""
     messages: ClassVar[MessageSet] = MessageSet(())
     """Everything that the agent sends, for decoding."""
+    needs_sites: ClassVar[bool] = False
+    """Whether the scenario must give sites (`Sited`)."""
 
     def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
         """`random` is seeded from (run seed, node): no other source of chance is allowed."""

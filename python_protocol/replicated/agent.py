@@ -49,6 +49,7 @@ class Replicated(Agent):
     parameters_type = ReplicatedParameters
     messages = MessageSet((*_EXCHANGED, *_OF_FAILURES, *_OF_REPLICAS))
     parameters: ReplicatedParameters
+    needs_sites = True
 
     def __init__(self, node: NodeId, roles: Role, parameters: ReplicatedParameters, random: Random) -> None:
         """See `Agent`."""
@@ -155,5 +156,5 @@ class Replicated(Agent):
 
     def _own_client(self) -> Client:
         if self.client is None:
-            raise LookupError('replicated brokers need sites; write them in the ini, as in SN.sites = "a: 0 1 2 | 3"')
+            raise LookupError(f"node {self.node} is a broker, and has no client")
         return self.client

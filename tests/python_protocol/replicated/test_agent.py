@@ -6,6 +6,8 @@ from random import Random
 
 import pytest
 
+from bridge.errors import UserError
+from bridge.host import make_agents
 from python_protocol.actions import Deliver, Send, SetTimer
 from python_protocol.events import Crashed, Event, Received, Recovered, Sited, Stopped, Subscribe, TimerFired
 from python_protocol.filters import Filter, Notification, NotificationId
@@ -17,6 +19,7 @@ from python_protocol.replicated.parameters import ReplicatedParameters
 from python_protocol.replicated.replica_messages import Inform, Informed
 from python_protocol.roles import NodeId, Role
 from python_protocol.sites import Site, Sites
+from tests.support.scenarios import scenario
 
 SITE = Sites((Site("a", None, (0, 1, 2), (3, 4)),))
 EVENT = m.Event(3, 1, Notification(NotificationId(3, 0), (("topic", 1),)), 1)
@@ -92,7 +95,6 @@ def test_parameters_that_make_no_sense_are_refused(name: str, value: str, proble
 
 
 def test_without_sites_the_user_is_told_to_write_them() -> None:
-    """At the first command."""
-    client = Replicated(0, Role.SUBSCRIBER, ReplicatedParameters(), Random(0))
-    with pytest.raises(LookupError, match=r"write them in the ini, as in SN.sites = "):
-        client.handle(Subscribe(Filter()), 0)
+    """Before anything runs."""
+    with pytest.raises(UserError, match=r"^agent Replicated needs sites; write them in the ini, such as SN.sites = "):
+        make_agents(scenario([Role.SUBSCRIBER]), Replicated)
