@@ -60,7 +60,7 @@ def size_plans(measured: Measurements) -> Iterator[Plan]:
     """What figure 4 does not vary: a line a mean absence, at load 1."""
     for metric, agent in _PANELS:
         lines = [Line(f"Δt = {absence} s", {AGENT: agent, ABSENCE: absence}) for absence in measured.values(ABSENCE)]
-        title = f"{_TITLES[metric]}, over the size of a cache"
+        title = f"At load 1: {_TITLES[metric]}, over the size of a cache"
         yield _plan(f"size-{slug(metric)}", title, metric, SIZE, lines)
 
 
@@ -110,7 +110,7 @@ STUDY = Study(
             ABSENCE_CLAIMS,
             POPULATION,
             quick={"load": "0.5,1", "absence": "2,20", "scale": "0.2"},
-            quick_seeds=2,
+            quick_seeds=3,
         ),
         StudySweep(
             "caching-rate",
@@ -118,7 +118,7 @@ STUDY = Study(
             RATE_CLAIMS,
             POPULATION,
             quick={"load": "0.5,1", "rate": "0.5,2", "scale": "0.2"},
-            quick_seeds=2,
+            quick_seeds=3,
         ),
         StudySweep(
             "caching-size",
