@@ -19,7 +19,7 @@ from spark.tables import replace_file
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's palette: told apart with every kind of colour vision."""
-_MARKERS, _LINES = "osD^vPX", ("-", "--", "-.", ":")
+_MARKERS, _LINES = "osD^vPX<>p*", ("-", "--", "-.", ":")
 _SIZE_INCHES, _PNG_DPI = (6.4, 4.0), 160
 _PANEL_COLUMNS, _PANEL_DPI = 2, 110
 _METADATA: dict[str, dict[str, None]] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
