@@ -37,6 +37,8 @@ from python_protocol.roles import NodeId, Role
 from python_protocol.simtime import SimTime
 from spark.schema import EVENT, HOPS, RADIO, RECEIVE, SEND
 
+QUEUES = "stored"
+"""The listing that is left out: the trace's rows tell at every moment what is stored, and this would double a film."""
 LOOKS = 700
 """How often in a run the listings of all nodes are looked at."""
 
@@ -194,7 +196,7 @@ class _Watch:
         """At the listings of all nodes."""
         for node, agent in enumerate(self.agents):
             for name, listing in agent.listings(self._names).items():
-                if self._known.get((node, name)) != listing:
+                if name != QUEUES and self._known.get((node, name)) != listing:
                     self._known[node, name] = listing
                     self.testimony.looks.append(Look(now, node, name, listing))
 

@@ -80,6 +80,11 @@ export function describe(film, row) {
     recover: () => `${node} recovers`,
     detach: () => `${node} leaves its broker`,
     attach: () => `${node} is back`,
+    cache: () => `${node} caches ${note}`,
+    forget: () => `${node} forgets ${note}${reason}`,
+    answer: () => `${node} gets ${note}, which it asked for`,
+    overlay: () => `${node} has the place ${detail}`,
+    serve: () => `${node} serves ${type} of ${name}`,
   };
   return words[film.kindOf(row)]?.() ?? `${node} ${film.kindOf(row)} ${[type, note, detail].filter(Boolean).join(" ")}`;
 }
