@@ -10,6 +10,7 @@ from python_protocol.actions import Action, SetTimer
 from python_protocol.agent import Agent
 from python_protocol.codec import MessageSet
 from python_protocol.events import (
+    Attach,
     Crashed,
     Event,
     Publish,
@@ -71,12 +72,16 @@ class Replicated(Agent):
             Subscribe: self._subscribe,
             Unsubscribe: self._unsubscribe,
             Publish: self._publish,
+            Attach: self._attached,
         }
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:  # noqa: ARG002  # time comes by timers only
         """See `Agent`."""
         if self._thawed is not None and not isinstance(event, Crashed | Stopped | Recovered):
             return self._wake_up() if event == TimerFired(WAKE) else self._wait(event)
+        return self._react(event)
+
+    def _react(self, event: Event) -> Iterable[Action]:
         handler = self._handlers.get(type(event))
         return handler(event) if handler is not None else ()
 
@@ -141,7 +146,7 @@ class Replicated(Agent):
     def _wake_up(self) -> list[Action]:
         """Section 6.3: new leaders first, then control, then events."""
         events, self._thawed = in_order(self._thawed or ()), None
-        return [action for event in events for action in self._handlers[type(event)](event)]
+        return [action for event in events for action in self._react(event)]
 
     # The application
 
@@ -153,6 +158,10 @@ class Replicated(Agent):
 
     def _publish(self, event: Publish) -> Iterable[Action]:
         return self._own_client().publish(event.notification)
+
+    def _attached(self, _: Attach) -> Iterable[Action]:
+        """A client that had no links asks for what it has missed, as after a crash."""
+        return self.client.resume() if self.client is not None else ()
 
     def _own_client(self) -> Client:
         if self.client is None:
