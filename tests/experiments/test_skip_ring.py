@@ -1,20 +1,27 @@
-"""The workload and the template of the skip ring's sweeps."""
+"""The workload and the template of the skip ring's sweeps, and what counts as a claim that holds."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from bridge.ini import parse_scenario
 from bridge.ini.plans import commands
 from bridge.ini.values import quote
 from bridge.scenario import Publication, Scenario
+from experiments import skip_ring_metrics as m
+from experiments.claim import check
+from experiments.evidence import Verdict
+from experiments.measurements import Measurements
 from experiments.render import TEMPLATES, find_template, render
+from experiments.skip_ring_claims import STEADY_CLAIMS
 from experiments.skip_ring_workload import skip_ring_commands
 from python_protocol.events import Subscribe, Unsubscribe
 from python_protocol.roles import Role
 from python_protocol.simtime import SECOND
+from spark import catalogue as c
 
 
 def scenario_of(**variables: int | str) -> Scenario:
@@ -57,3 +64,46 @@ def test_a_scenario_from_a_corrupted_state_tells_the_agent_which() -> None:
     assert scenario.agent_parameters == {"round": "1s", "corruption": "labels", "nodes": "5"}
     assert scenario.workload.commands == ()
     assert scenario.time_limit == 30 * SECOND
+
+
+# Claims
+
+
+def measured_steady(requests: float) -> Measurements:
+    """Numbers as the lemmas have them, but for the requests."""
+    runs = [
+        {
+            "agent": agent,
+            "subscribers": str(size),
+            "seed": seed,
+            m.DEGREE_MAX: 2 * size.bit_length() - 3,
+            m.DEGREE_MEAN: 4 - 6 / size,
+            m.REQUESTS_PER_ROUND: requests + seed / 100,
+            m.SENT_PER_NODE_ROUND: 4 - 3 / size,
+            m.PER_SUBSCRIBE: 1.0,
+            m.PER_UNSUBSCRIBE: 2.0 + seed / 100,
+            m.FURTHER: 0.5 - seed / 100,
+            m.CATCH_UP_ROUNDS: 1.3 + seed / 100,
+            c.HOPS_MAX: size.bit_length() - 1,
+        }
+        for agent in ("skip-ring", "ring-only", "frequent")
+        for size in (4, 8, 16)
+        for seed in range(3)
+    ]
+    sweep = {"axes": {"subscribers": [4, 8, 16]}, "agents": ["skip-ring", "ring-only", "frequent"]}
+    return Measurements(pd.DataFrame(runs), pd.DataFrame(), sweep)
+
+
+def verdicts(measured: Measurements) -> list[Verdict]:
+    return [claim.verdict for claim in check(STEADY_CLAIMS, measured)]
+
+
+def test_claims_hold_on_numbers_as_the_lemmas_have_them() -> None:
+    """All of them."""
+    assert verdicts(measured_steady(0.6)) == [Verdict.HOLDS] * len(STEADY_CLAIMS)
+
+
+def test_more_than_one_request_a_round_is_against_the_lemma() -> None:
+    """And against nothing else."""
+    against = [place for place, one in enumerate(verdicts(measured_steady(1.6))) if one is Verdict.DOES_NOT_HOLD]
+    assert [STEADY_CLAIMS[place].parts.__qualname__ for place in against] == ["_requests.<locals>.parts"] * 2
