@@ -88,4 +88,4 @@ class Gallery:
         numbers = "\n".join(f"{figure.title}\n\n{figure_table(figure)}" for figure in drawn)
         alternative = "; ".join(figure.title for figure in drawn)
         image = f"![{alternative}]({self._folder.name}/{file.name})"
-        return f"{image}\n\n<details><summary>Numbers</summary>\n\n{numbers}\n</details>"
+        return f'{image}\n\n<details markdown="1"><summary>Numbers</summary>\n\n{numbers}\n</details>'
