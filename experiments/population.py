@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from heapq import heappop, heappush
 from random import Random
 from typing import NamedTuple
@@ -166,6 +167,7 @@ class _Draw:
         return self._random.expovariate(1 / mean)
 
 
+@lru_cache(maxsize=128)  # the agents of a sweep, one after the other, have the same populations
 def population(  # noqa: PLR0913, PLR0917  # a template names them all
     seed: int,
     brokers: int,

@@ -41,11 +41,11 @@ def spark_session(master: str = "local[*]") -> Iterator[SparkSession]:
     On a cluster, what `spark-defaults.conf` in the folder SPARK_CONF_DIR sets holds, and executors run the Python that
     PYSPARK_PYTHON names, or this one. Raises UserError if there is no Java that fits, or no master at that URL.
     """
+    check_master(master)
     active = SparkSession.getActiveSession()
     if active is not None:
         yield active
         return
-    check_master(master)
     with tempfile.TemporaryDirectory(prefix="roambus-spark-") as folder, _handler_of_ctrl_c_restored():
         session = _start(master, Path(folder))
         try:

@@ -43,6 +43,9 @@ PROTOCOLS = (
         (*_BROKERS, _SCENARIOS, _MOVING),
     ),
     Protocol("mft", ("python_protocol/mft",), (f"{_TESTS}/mft",), (*_BROKERS, _SCENARIOS, _MOVING)),
+    Protocol("caching", ("python_protocol/caching",), (f"{_TESTS}/caching",), (*_BROKERS, _SCENARIOS)),
+    Protocol("replicated", ("python_protocol/replicated",), (f"{_TESTS}/replicated",), (_SCENARIOS,)),
+    Protocol("skip-ring", ("python_protocol/skip_ring",), (f"{_TESTS}/skip_ring",), (_SCENARIOS,)),
     Protocol("aodv", ("python_protocol/aodv",), (f"{_TESTS}/aodv",), (_SCENARIOS,)),
     Protocol(
         "election",

@@ -67,7 +67,6 @@ class Replicated(Agent):
             SendFailed: self._send_failed,
             TimerFired: self._timer_fired,
             Crashed: self._crashed,
-            Stopped: self._stopped,
             Recovered: self._recovered,
             Subscribe: self._subscribe,
             Unsubscribe: self._unsubscribe,
@@ -122,10 +121,6 @@ class Replicated(Agent):
     def _crashed(self, _: Crashed) -> Iterable[Action]:
         self._has_crashed = True
         self._thawed = None
-        return ()
-
-    def _stopped(self, _: Stopped) -> Iterable[Action]:
-        """Section 6.3: what arrives from now on waits, at its links."""
         return ()
 
     def _recovered(self, _: Recovered) -> Iterable[Action]:

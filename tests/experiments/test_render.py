@@ -130,7 +130,7 @@ def test_a_template_is_found_by_name_and_by_path(tmp_path: Path) -> None:
     assert find_template(str(written(tmp_path, ""))) == tmp_path / "mine.ini.j2"
     with pytest.raises(
         UserError,
-        match=r"unknown template 'thesys': did you mean 'thesis'\? .* field, migrations, thesis, tree, unicast; or",
+        match=r"unknown template 'thesys': did you mean 'thesis'\? .* caching, .* field, .* thesis, tree, unicast; or",
     ):
         find_template("thesys")
 

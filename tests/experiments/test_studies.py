@@ -19,7 +19,6 @@ from experiments.figures import all_figures, draw_figures
 from experiments.measurements import Measurements, read_measurements
 from experiments.plot import DotFigure, Figure
 from experiments.report import write_report
-from experiments.runner import plan_runs
 from experiments.seed_tables import by_seed
 from experiments.studies import MODULES, find_study, load_study
 from experiments.study import Study, StudySweep
@@ -51,13 +50,6 @@ def test_every_sweep_of_ours_can_be_run_in_small(name: str, sweep: StudySweep) -
     quick = override(sweep.asked, sweep.quick, sweep.quick_seeds)
     assert len(expand(quick)) < len(expand(sweep.asked))
     assert find_study(description(sweep), sweep.name) == (load_study(name), sweep)
-
-
-@pytest.mark.parametrize("sweep", [one for _, one in OURS], ids=[sweep.name for _, sweep in OURS])
-def test_every_run_in_small_has_an_ini(sweep: StudySweep, tmp_path: Path) -> None:
-    """Which the back-ends can read, with parameters that its agent has."""
-    quick = override(sweep.asked, sweep.quick, sweep.quick_seeds)
-    assert len(plan_runs(quick, tmp_path)) == len(expand(quick))
 
 
 def test_sweeps_that_look_alike_have_different_names() -> None:

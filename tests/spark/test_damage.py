@@ -15,6 +15,7 @@ from bridge.trace import write_trace as write_file
 from spark import aggregate as module
 from spark.aggregate import aggregate
 from spark.computation import compute
+from spark.extra import Extra
 from spark.schema import BYTES, DETAIL, ENERGY, EVENT, SEND, TIME_S, TRACE_SCHEMA
 from spark.traces import Trace, find_traces
 from tests.spark.synthetic import Row, deliver, publish, random_trace, write_trace
@@ -101,10 +102,10 @@ def vanishing(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Files to be removed after their footers were read, before Spark reads them."""
     doomed: list[Path] = []
 
-    def harmed(session: SparkSession, traces: list[Trace]) -> tuple[pa.Table, dict[Path, str]]:
+    def harmed(session: SparkSession, traces: list[Trace], extra: Extra) -> tuple[pa.Table, dict[Path, str]]:
         for file in doomed:
             file.unlink()
-        return compute(session, traces)
+        return compute(session, traces, extra)
 
     monkeypatch.setattr(module, "compute", harmed)
     return doomed
