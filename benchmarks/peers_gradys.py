@@ -1,4 +1,4 @@
-"""The beacon scenario of `benchmarks.peers` on GrADyS-SIM NextGen (https://pypi.org/project/gradysim)."""
+"""The beacon scenario of `benchmarks.peers` on GrADyS-SIM NextGen (the package gradysim)."""
 
 from __future__ import annotations
 
