@@ -42,6 +42,8 @@ def spark_session(master: str = "local[*]") -> Iterator[SparkSession]:
     PYSPARK_PYTHON names, or this one. Raises UserError if there is no Java that fits, or no master at that URL.
     """
     check_master(master)
+    if is_cluster(master):
+        local_address(master)
     active = SparkSession.getActiveSession()
     if active is not None:
         yield active
