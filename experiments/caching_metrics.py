@@ -8,8 +8,10 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
+from experiments.absence_metrics import BACK_NS, DELIVERED_NS, LEFT_NS, absences, missed
 from spark import schema
 from spark.catalogue import Metric
+from spark.exact import billionths, mean_of_billionths
 from spark.extra import Extra, ExtraMetrics, ExtraTable
 from spark.metrics import RUN
 
@@ -75,7 +77,7 @@ def losses(traces: DataFrame) -> DataFrame:
     The paper calls the inverse a lost message ratio, published over delivered; it is drawn as what is lost.
     """
     pairs = missing_while_away(traces)
-    of_absence = pairs.groupBy(RUN, schema.NODE, "left_s").agg(
+    of_absence = pairs.groupBy(RUN, schema.NODE, LEFT_NS).agg(
         F.sum("lost").alias("lost"), F.count("*").alias("published")
     )
     ratio = F.col("lost") / F.col("published")
@@ -85,7 +87,7 @@ def losses(traces: DataFrame) -> DataFrame:
 def figure_5(traces: DataFrame) -> DataFrame:
     """How many messages a client that was away never gets, and how long after its return the last other one comes."""
     pairs = missing_while_away(traces)
-    late = F.when(F.col("lost") == 0, F.col("delivered_s") - F.col("back_s"))
+    late = F.when(F.col("lost") == 0, (F.col(DELIVERED_NS) - F.col(BACK_NS)) / 1e9)
     return pairs.groupBy(RUN).agg(F.sum("lost").alias(MISSED), F.max(late).alias(CATCH_UP_S))
 
 
@@ -98,28 +100,15 @@ def deliveries(traces: DataFrame) -> DataFrame:
 
 
 def missing_while_away(traces: DataFrame) -> DataFrame:
-    """A row for each message that somebody wants who is away: `left_s`, `back_s`, `delivered_s`, and `lost`, 0 or 1."""
-    keys = [RUN, schema.NODE, schema.NOTIFICATION_ID]
-    words = F.split(schema.DETAIL, schema.LIST_SEPARATOR)
-    listed = F.explode(F.transform(words, lambda word: word.try_cast("int")))
-    published = traces.where((_event() == schema.PUBLISH) & (F.length(schema.DETAIL) > 0))
-    wanted = published.select(RUN, schema.NOTIFICATION_ID, _time_s().alias("published_s"), listed.alias(schema.NODE))
-    delivered = traces.where(_event() == schema.DELIVER).groupBy(*keys).agg(F.min(_time_s()).alias("delivered_s"))
-    is_away = F.col("published_s").between(F.col("left_s"), F.col("back_s"))
-    meanwhile = wanted.join(_absences(traces), [RUN, schema.NODE]).where(is_away)
-    return meanwhile.join(delivered, keys, "left").withColumn("lost", F.col("delivered_s").isNull().cast("int"))
+    """A row for each message that somebody wants who is away, as `missed` gives them, and `lost`, 0 or 1.
 
-
-def _absences(traces: DataFrame) -> DataFrame:
-    """`left_s` and `back_s` of each absence that begins early enough to end in time, and does."""
-    in_order = Window.partitionBy(RUN, schema.NODE).orderBy(schema.TIME_S)
-    moves = traces.where(_event().isin(schema.DETACH, schema.ATTACH))
-    back = F.lead(schema.TIME_S).over(in_order)
-    left = moves.select(RUN, schema.NODE, schema.EVENT, _time_s().alias("left_s"), back.alias("back_s"))
-    ended = left.where(_event() == schema.DETACH).join(_ends(traces), RUN)
-    is_early = F.col("left_s") < _EARLY * F.col("end_s")
-    in_time = F.col("back_s") < F.col("end_s") - _IN_TIME_S
-    return ended.where(is_early & in_time).select(RUN, schema.NODE, "left_s", "back_s")
+    Of absences that begin early enough to end in time, and do.
+    """
+    ended = absences(traces).join(_ends(traces), RUN)
+    is_early = F.col(LEFT_NS) < _EARLY * 1e9 * F.col("end_s")
+    in_time = F.col(BACK_NS) < 1e9 * (F.col("end_s") - _IN_TIME_S)
+    meanwhile = missed(traces, of=ended.where(is_early & in_time).drop("end_s"))
+    return meanwhile.withColumn("lost", F.col(DELIVERED_NS).isNull().cast("int"))
 
 
 def _messages(traces: DataFrame) -> DataFrame:
@@ -147,8 +136,7 @@ def _ends(traces: DataFrame) -> DataFrame:
 
 
 def _mean(value: Column) -> Column:
-    """Summed in billionths, as integers: no result depends on the order in which Spark adds."""
-    return F.sum(F.round(value * 1e9).cast("long")) / F.count(value) / 1e9
+    return mean_of_billionths(billionths(value))
 
 
 POPULATION = Extra(

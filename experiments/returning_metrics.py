@@ -5,8 +5,10 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
+from experiments.absence_metrics import BACK_NS, DELIVERED_NS, absences, missed
 from spark import schema
 from spark.catalogue import Metric
+from spark.exact import billionths, mean_of_billionths
 from spark.extra import Extra, ExtraMetrics
 from spark.metrics import RUN
 
@@ -16,11 +18,10 @@ HANDED_OVER, CATCH_UP_S = "handed_over", "catch_up_s"
 _KEPT = (schema.STORE,)
 _GONE = (schema.REPLAY, schema.DROP)
 _TIME, _KEPT_NOW, _CHANGE, _STORED = "time_ns", "kept", "change", "stored"
-_LEAVES, _RETURNS, _PUBLISHED, _DELIVERED = "leaves_ns", "returns_ns", "published_ns", "delivered_ns"
 
 
 def _ns() -> Column:
-    return F.round(F.col(schema.TIME_S) * 1e9).cast("long").alias(_TIME)
+    return billionths(F.col(schema.TIME_S)).alias(_TIME)
 
 
 # What is stored
@@ -63,32 +64,12 @@ def handed_over(traces: DataFrame) -> DataFrame:
 
     From detachment to return; absences that nobody announced are not in the trace.
     """
-    missed = _missed(traces)
-    late = F.when(F.col(_DELIVERED) > F.col(_RETURNS), F.col(_DELIVERED) - F.col(_RETURNS))
-    return missed.groupBy(RUN).agg(
-        (F.count(_DELIVERED) / F.count("*")).alias(HANDED_OVER),
-        (F.sum(late) / F.count(late) / 1e9).alias(CATCH_UP_S),
+    pairs = missed(traces, absences(traces))
+    late = F.when(F.col(DELIVERED_NS) > F.col(BACK_NS), F.col(DELIVERED_NS) - F.col(BACK_NS))
+    return pairs.groupBy(RUN).agg(
+        (F.count(DELIVERED_NS) / F.count("*")).alias(HANDED_OVER),
+        mean_of_billionths(late).alias(CATCH_UP_S),
     )
-
-
-def _missed(traces: DataFrame) -> DataFrame:
-    """A row for each pair that was published while its subscriber was away, with its first delivery."""
-    event, pair = F.col(schema.EVENT), [RUN, schema.NOTIFICATION_ID, schema.NODE]
-    wanted = F.explode(F.split(schema.DETAIL, schema.LIST_SEPARATOR).cast("array<int>")).alias(schema.NODE)
-    published = traces.where((event == schema.PUBLISH) & (F.col(schema.DETAIL) != ""))
-    pairs = published.select(RUN, schema.NOTIFICATION_ID, wanted, _ns().alias(_PUBLISHED))
-    first = traces.where(event == schema.DELIVER).groupBy(*pair).agg(F.min(_ns()).alias(_DELIVERED))
-    away = (F.col(_LEAVES) <= F.col(_PUBLISHED)) & (F.col(_PUBLISHED) < F.col(_RETURNS))
-    return pairs.join(_absences(traces), [RUN, schema.NODE]).where(away).join(first, pair, "left")
-
-
-def _absences(traces: DataFrame) -> DataFrame:
-    """When each client leaves, and when it returns."""
-    event = F.col(schema.EVENT)
-    rows = traces.where(event.isin(schema.DETACH, schema.ATTACH)).select(RUN, schema.NODE, schema.EVENT, _ns())
-    following = F.lead(_TIME).over(Window.partitionBy(RUN, schema.NODE).orderBy(_TIME))
-    ends = rows.withColumn(_RETURNS, following).where(event == schema.DETACH)
-    return ends.select(RUN, schema.NODE, F.col(_TIME).alias(_LEAVES), _RETURNS).dropna()
 
 
 RETURNING = Extra(

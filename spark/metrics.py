@@ -15,6 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
 from spark import catalogue, schema
+from spark.exact import billionths, mean_of_billionths
 
 RUN = "run"
 """The column that tells runs apart."""
@@ -190,7 +191,7 @@ def _pairs(pairs: DataFrame) -> DataFrame:
 def _delivery_metrics(pairs: DataFrame) -> DataFrame:
     expected, delivered = F.col("published_s").isNotNull(), F.col("first").isNotNull()
     wanted = pairs.withColumn("wanted", expected & delivered)
-    delay = F.when(F.col("wanted"), _billionths(F.col("first.time_s")) - _billionths(F.col("published_s")))
+    delay = F.when(F.col("wanted"), billionths(F.col("first.time_s")) - billionths(F.col("published_s")))
     hops = F.when(F.col("wanted"), F.col("first.hops"))
     counted = wanted.groupBy(RUN).agg(
         F.count_if(expected).alias(catalogue.EXPECTED),
@@ -198,7 +199,7 @@ def _delivery_metrics(pairs: DataFrame) -> DataFrame:
         F.count_if("wanted").alias(catalogue.DELIVERED),
         F.sum(F.when(F.col("wanted"), F.col("deliveries") - 1)).alias(catalogue.DUPLICATES),
         F.count_if(delivered & ~expected).alias(catalogue.UNEXPECTED),
-        _mean_of_billionths(delay).alias(catalogue.DELAY_MEAN_S),
+        mean_of_billionths(delay).alias(catalogue.DELAY_MEAN_S),
         F.avg(hops).alias(catalogue.HOPS_MEAN),
         F.max(hops).alias(catalogue.HOPS_MAX),
         *(F.sum(name).alias(name) for name in (_PAIR_ROWS_FOUND, _NONSENSE_LISTED)),
@@ -273,11 +274,3 @@ def _sent(rows: DataFrame) -> DataFrame:
     counts = rows.where(F.col(schema.EVENT) == schema.SEND).groupBy(RUN, kind).agg(F.sum(_ROWS).alias("count"))
     entries = F.array_sort(F.collect_list(F.struct("kind", "count")))
     return counts.groupBy(RUN).agg(F.map_from_entries(entries).alias(SENT))
-
-
-def _billionths(value: Column) -> Column:
-    return F.round(value * 1e9).try_cast("long")
-
-
-def _mean_of_billionths(value: Column) -> Column:
-    return F.try_divide(F.sum(value), F.count(value)) / 1e9
