@@ -61,11 +61,10 @@ class Returning:
         times = sorted({at for one in self.visits for at in (one.leaves + moment, one.returns)})
         return ", ".join(f"{at:.3f}s {self._groups(at, moment)}" for at in times)
 
-    def faults(self, client: NodeId, announced: bool) -> str:
+    def faults(self, client: NodeId) -> str:
         """A value of `faults`: whoever is away has crashed."""
-        moment = DEPARTURE_S if announced else 0.0
         own = [visit for visit in self.visits if visit.client == client]
-        return ", ".join(f"{one.leaves + moment:.3f}s crash, {one.returns:.3f}s recover" for one in own)
+        return ", ".join(f"{one.leaves:.3f}s crash, {one.returns:.3f}s recover" for one in own)
 
     def sites(self) -> str:
         """A value of `SN.sites`: three brokers in place of each, and the clients where they are at first."""
