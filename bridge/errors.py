@@ -40,3 +40,9 @@ class AgentError(RoambusError):
     def __reduce__(self) -> tuple[type[AgentError], tuple[str, NodeId, SimTime, str]]:
         # Exceptions pickle their first argument only.
         return type(self), (str(self), self.node, self.time, self.event)
+
+
+class InterruptionError(RoambusError):
+    """Ctrl-C, or being told to end."""
+
+    exit_code = 130

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from benchmarks.failures.processes import cut_connections, wait_for
 from benchmarks.failures.trial import LONGEST_RUN_S, Trial
 from bridge.backends.castalia.simulators import START_DEADLINES
-from bridge.cli import InterruptionError
-from bridge.errors import BackendError
+from bridge.errors import BackendError, InterruptionError
 from bridge.run import FAILED_FILE
 
 ALLOWANCE_S = 3.0

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
+from bridge.commands.options import FOLDER
+
 FORMATS = ("sca", "vec", "jsonl")
-FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 def _formats(context: click.Context, parameter: click.Parameter, value: str) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bridge.options import pairs
+from bridge.commands.options import pairs
 
 _RUN = click.Path(path_type=Path)
 
