@@ -40,8 +40,9 @@ def trace(scenario: Path, agent: str | None, parameters: Sequence[str], times: b
     slot 1s (how long the messages of a command are waited for), times, hide TYPE..., filter f9: price < 10, event e9:
     price = 3. The network is a tree that agents of the broker family are given, or links n1-n2 n2-n3, or complete b1
     n1..n5 (a link between any two), or below sites, indented, lines such as site2 < site1: b4 b5 b6 | s1
-    (name < parent: brokers | clients). Letters tell roles: b broker, s subscriber, p publisher, n both clients.
-    Below setup, indented, stand commands whose messages are not shown.
+    (name < parent: brokers | clients), or below field, indented, places in metres such as n1 at 0,20: then who is in
+    range 30m of each other is linked, and moves at speed 10m/s (two settings). Letters tell roles: b broker, s
+    subscriber, p publisher, n both clients. Below setup, indented, stand commands whose messages are not shown.
 
     Commands, in a line several after semicolons, each at once or after 3ms:
 
@@ -50,6 +51,7 @@ def trace(scenario: Path, agent: str | None, parameters: Sequence[str], times: b
       s1 subscribes f1       s1 unsubscribes f1      p1 publishes e1
       s1 detaches            s1 attaches to b2       s1 attaches
       s1 moves to b2         b3 joins b2             b3 is cut off
+      n1 moves to 20,5       (on a field)
       link n1-n2 down        link n1-n2 up
       b3 crashes             b3 freezes              b3 recovers
       wait 5s                show table b1 b2        show stored

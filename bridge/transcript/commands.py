@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from bridge.scenario import FaultKind
 from bridge.transcript.document import PROMPT
+from bridge.transcript.field import Place, parse_place
 from bridge.transcript.network import Network
 from bridge.transcript.vocabulary import Attributes, Vocabulary
 from python_protocol.events import Subscribe, Unsubscribe
@@ -24,6 +25,7 @@ s1 detaches
 s1 attaches
 s1 attaches to b2
 s1 moves to b2
+n1 moves to 20,5
 b3 joins b2
 b3 is cut off
 link n1-n2 down
@@ -66,6 +68,14 @@ class Move:
     node: NodeId
     parent: NodeId | None
     joins: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A node sets out for a place on the field."""
+
+    node: NodeId
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +125,7 @@ class Show:
     nodes: tuple[NodeId, ...]
 
 
-Command = Start | Apply | PublishEvent | Move | Leave | Return | Relink | Fail | Wait | Show
+Command = Start | Apply | PublishEvent | Move | Walk | Leave | Return | Relink | Fail | Wait | Show
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +194,10 @@ class CommandReader:
         return PublishEvent(self._client(match[1]), match[2], self._vocabulary.event(match[2]))
 
     def _move(self, match: re.Match[str]) -> Command:
-        parent = self._broker(match[3])
-        return Move(self._tree_node(match[1]), parent, match[2] == "joins")
+        if self._network.places and match[2] != "joins":
+            return Walk(self._node(match[1]), parse_place(match[3]))
+        node = self._tree_node(match[1])
+        return Move(node, self._broker(match[3]), match[2] == "joins")
 
     def _return(self, match: re.Match[str]) -> Command:
         node, broker = self._client(match[1]), match[2]
@@ -204,6 +216,8 @@ class CommandReader:
         return node
 
     def _relink(self, match: re.Match[str]) -> Command:
+        if self._network.places:
+            raise ValueError(f"who is linked follows from the places; write '{match[1]} moves to 20,5'")
         if self._network.is_tree:
             raise ValueError("the links are those of the tree; write 'b3 moves to b2' or 'b3 is cut off'")
         return Relink(self._node(match[1]), self._node(match[2]), match[3] == "up")
@@ -221,6 +235,8 @@ class CommandReader:
         return node
 
     def _tree_node(self, name: str) -> NodeId:
+        if self._network.places:
+            raise ValueError(f"there is no tree, but a field; write '{name} moves to 20,5'")
         if not self._network.is_tree:
             raise ValueError("there is no tree to move in; write 'link n1-n2 down' or 'link n1-n2 up'")
         return self._node(name)

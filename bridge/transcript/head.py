@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from bridge.transcript.document import Document, Line
+from bridge.transcript.field import parse_measure
 from bridge.transcript.network import Drawing, Network, expand_names
 from bridge.transcript.vocabulary import Vocabulary
 from python_protocol.parameters import unknown
@@ -30,6 +31,10 @@ class Head:
     times: bool = False
     hidden: dict[str, int] = field(default_factory=dict)
     """Types of messages and notes that are not shown, with the number of the line that says so."""
+    range_m: float = 30.0
+    """On a field, of every node."""
+    speed_mps: float = 10.0
+    """Likewise, of who moves."""
     setup: list[Line] = field(default_factory=list)
     """Commands before those of the body; nothing of theirs is shown."""
 
@@ -43,7 +48,11 @@ def read_head(document: Document) -> tuple[Head, Network]:
     with document.at(document.body[0].number):
         if not reader.head.agent:
             raise ValueError("no agent is named; write a line such as: agent mft")
-        return reader.head, reader.drawing.finish()
+        network = reader.drawing.finish()
+    if reader.about_field and not network.places:
+        with document.at(reader.about_field):
+            raise ValueError("that is about a field; draw one, below a line 'field'")
+    return reader.head, network
 
 
 class _HeadReader:
@@ -52,11 +61,14 @@ class _HeadReader:
     def __init__(self) -> None:
         self.head = Head()
         self.drawing = Drawing()
+        self.about_field = 0
+        """The number of a line that means nothing without a field."""
         self._indented: Callable[[Line], None] | None = None
         """What an indented line means after the last keyword."""
         self._blocks: dict[str, Callable[[Line], None]] = {
             "tree": self._tree,
             "sites": self._site,
+            "field": self._place,
             "setup": self.head.setup.append,
         }
         self._keywords: dict[str, Callable[[Line, str], None]] = {
@@ -64,6 +76,8 @@ class _HeadReader:
             "seed": self._seed,
             "delay": self._delay,
             "slot": self._slot,
+            "range": self._range,
+            "speed": self._speed,
             "times": self._times,
             "hide": self._hide,
             "clients": self._clients,
@@ -99,6 +113,9 @@ class _HeadReader:
     def _site(self, line: Line) -> None:
         self.drawing.draw_site(line.text.partition("#")[0])
 
+    def _place(self, line: Line) -> None:
+        self.drawing.draw_place(line.text.partition("#")[0])
+
     def _agent(self, line: Line, rest: str) -> None:
         name, *settings = rest.split() or [""]
         self.head.agent, self.head.agent_line = name, line.number
@@ -118,6 +135,14 @@ class _HeadReader:
 
     def _slot(self, _: Line, rest: str) -> None:
         self.head.slot = _positive(rest)
+
+    def _range(self, line: Line, rest: str) -> None:
+        self.about_field = line.number
+        self.head.range_m = parse_measure(rest, "m")
+
+    def _speed(self, line: Line, rest: str) -> None:
+        self.about_field = line.number
+        self.head.speed_mps = parse_measure(rest, "m/s")
 
     def _times(self, _: Line, rest: str) -> None:
         if rest:

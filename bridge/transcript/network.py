@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from bridge.transcript.field import Place, parse_place
 from python_protocol.parameters import unknown
 from python_protocol.roles import NodeId, Role
 from python_protocol.sites import SiteLine, Sites, make_sites, split_line
@@ -22,13 +23,15 @@ _ROLES = {"b": Role.BROKER, "s": Role.SUBSCRIBER, "p": Role.PUBLISHER, "n": Role
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Nodes 0, 1, ... with the names of their processes, and a tree of parents, or links, or sites."""
+    """Nodes 0, 1, ... with the names of their processes, and a tree of parents, or links, or sites, or places."""
 
     processes: tuple[tuple[str, ...], ...]
     parents: Mapping[NodeId, NodeId | None]
     """Empty if there is no tree: agents are to make their own."""
     links: tuple[tuple[NodeId, NodeId], ...]
     sites: Sites | None = None
+    places: Mapping[NodeId, Place] = field(default_factory=dict)
+    """Of all nodes, if their links follow from where they are."""
 
     @property
     def is_tree(self) -> bool:
@@ -71,6 +74,7 @@ class Drawing:
         """By the first process of each node, as everywhere here."""
         self._links: list[tuple[str, str]] = []
         self._sites: list[SiteLine] = []
+        self._places: dict[str, Place] = {}
         self._branch: list[tuple[int, str]] = []
         """How deep each node above the last line's stands, and that line's."""
 
@@ -106,17 +110,24 @@ class Drawing:
             self._add(name)
         self._sites.append(line)
 
+    def draw_place(self, text: str) -> None:
+        """A node on a field, "n1 at 0,20"."""
+        name, _, place = text.strip().partition(" at ")
+        where = parse_place(place.strip())
+        self._places[self._add(name.strip())] = where
+
     def finish(self) -> Network:
         """Numbers the nodes."""
-        if [bool(self._parents), bool(self._links), bool(self._sites)].count(True) > 1:
-            raise ValueError("give a tree, or links, or sites: one of them")
+        if [bool(kind) for kind in (self._parents, self._links, self._sites, self._places)].count(True) > 1:
+            raise ValueError("give a tree, or links, or sites, or a field: one of them")
         if not self._processes:
             raise ValueError("there is no network; draw a tree, or list links")
         processes = tuple(sorted(self._processes, key=lambda names: _order(names[0])))
         number = {names[0]: node for node, names in enumerate(processes)}
         parents = {number[name]: None if its is None else number[its] for name, its in self._parents.items()}
         links = tuple((number[a], number[b]) for a, b in self._links)
-        return Network(processes, dict(sorted(parents.items())), links, _sites(self._sites, number))
+        places = {number[name]: place for name, place in self._places.items()}
+        return Network(processes, dict(sorted(parents.items())), links, _sites(self._sites, number), places)
 
     def _connect(self, text: str, parent: str | None) -> str:
         if parent is not None and not parent.startswith("b"):

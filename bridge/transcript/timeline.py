@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bridge.absences import DEPARTURE
@@ -37,7 +37,9 @@ from bridge.transcript.commands import (
     Start,
     Timed,
     Wait,
+    Walk,
 )
+from bridge.transcript.field import Ways
 from bridge.transcript.head import Head
 from bridge.transcript.network import Network
 from python_protocol.events import Attach, Detach
@@ -86,6 +88,7 @@ class Timeline:
         self._away: dict[NodeId, tuple[SimTime, NodeId | None]] = {}
         """Since when each client that has detached is away, and from which place in the tree."""
         self._links: list[LinkChange] = []
+        self._ways = Ways(network.places, head.speed_mps)
         self._faults: list[Fault] = []
         self._commands: list[Command] = []
         self._roles: dict[NodeId, Role] = {node: network.roles(node) for node in range(len(network.processes))}
@@ -118,6 +121,8 @@ class Timeline:
     def scenario(self, agent: str, parameters: dict[str, str]) -> Scenario:
         """All of it, up to the end of the last slot."""
         links = IdealLinks(delay=self.head.delay, links=self.network.links, changes=tuple(self._links))
+        if self.network.places:
+            links = replace(links, range_m=self.head.range_m)
         return Scenario(
             seed=self.head.seed,
             time_limit=self.slots[-1].end + NANOSECOND,
@@ -125,7 +130,7 @@ class Timeline:
             channel=ChannelParameters(),
             radio=NO_RADIO,
             mac=MacParameters(),
-            nodes=tuple(NodeSettings(roles=roles) for roles in self._roles.values()),
+            nodes=tuple(self._settings(node) for node in self._roles),
             workload=Workload(commands=tuple(self._commands)),
             agent=agent,
             agent_parameters=parameters,
@@ -134,6 +139,11 @@ class Timeline:
             faults=tuple(self._faults),
             ideal=links,
         )
+
+    def _settings(self, node: NodeId) -> NodeSettings:
+        if node not in self.network.places:
+            return NodeSettings(roles=self._roles[node])
+        return NodeSettings(self.network.places[node], self._ways.way(node), roles=self._roles[node])
 
     def _show_start(self, number: int | None, *, alone: bool) -> None:
         if len(self.slots) > 1 or number is None or not alone:
@@ -148,6 +158,8 @@ class Timeline:
             case Show():
                 self.looks.append(Look(self._now, number, command))
                 return 0
+            case Walk(node, place):
+                return self.head.slot + self._ways.walk(node, place, self._now)
         _DO[type(command)](self, command)
         return self.head.slot + (DEPARTURE if isinstance(command, Leave) else 0)
 

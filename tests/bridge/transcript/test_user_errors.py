@@ -53,9 +53,28 @@ def test_commands(write: Callable[[str], Path], command: str) -> None:
     refuse(path, 9, COMMANDS[command])
 
 
+FIELD_COMMANDS = {
+    "link n1-n2 down": "who is linked follows from the places; write 'n1 moves to 20,5'",
+    "n1 is cut off": "there is no tree, but a field; write 'n1 moves to 20,5'",
+    "n1 joins n2": "there is no tree, but a field; write 'n1 moves to 20,5'",
+    "n1 moves to n2": "'n2' is no place such as 20,7.5 (metres)",
+}
+
+
+@pytest.mark.parametrize("command", FIELD_COMMANDS)
+def test_commands_on_a_field(write: Callable[[str], Path], command: str) -> None:
+    """There nodes move, and links follow."""
+    path = write(f"agent flooding\nfield\n  n1 at 0,0\n  n2 at 9,9\n> {command}\n")
+    refuse(path, 5, FIELD_COMMANDS[command])
+
+
 HEAD_ERRORS = [
+    ("agent flooding\nfield\n  n1 0,0\n", 3, "'' is no place such as 20,7.5 (metres)"),
+    ("agent flooding\nfield\n  n1 at 0,0\nlinks n2-n3\n", 5, "give a tree, or links, or sites, or a field"),
+    ("agent flooding\nrange 3m\nlinks n2-n3\n", 2, "that is about a field; draw one, below a line 'field'"),
+    ("agent flooding\nspeed 3m\n", 2, "'3m' is none such as 30m/s"),
     ("agnet mft\n", 1, "unknown keyword 'agnet': did you mean 'agent'?"),
-    ("  b1\n", 1, "only below tree, sites or setup lines are indented"),
+    ("  b1\n", 1, "only below tree, sites, field or setup lines are indented"),
     ("tree\n  b1\n", 3, "no agent is named; write a line such as: agent mft"),
     ("agent mft\n", 2, "there is no network; draw a tree, or list links"),
     ("agent mtf\ntree\n  b1\n", 1, "unknown agent 'mtf': did you mean 'mft'?"),
@@ -63,7 +82,7 @@ HEAD_ERRORS = [
     ("agent flooding\nsites\n  a: b1 b2 b3 | b4\n", 3, "a: b1 b2 b3 | b4: before the | stand brokers (b1)"),
     ("agent flooding\nsites\n  a: b1 b2 b2\n", 3, "b2 occurs twice"),
     ("agent flooding\nsites\n  a: b1 b2\n", 4, "site a has 2 brokers; each has 3"),
-    ("agent flooding\ntree\n  b9\nsites\n  a: b1 b2 b3\n", 6, "give a tree, or links, or sites: one of them"),
+    ("agent flooding\ntree\n  b9\nsites\n  a: b1 b2 b3\n", 6, "give a tree, or links, or sites, or a field: one of them"),
     ("agent mft limit\ntree\n  b1\n", 1, "'limit' is no parameter such as storage_limit=100"),
     ("agent mft limit=3\ntree\n  b1\n", 1, "unknown parameter 'limit'"),
     ("agent mft storage_limit=x\ntree\n  b1\n", 1, "parameter storage_limit: "),
@@ -74,7 +93,7 @@ HEAD_ERRORS = [
     ("agent mft\ntree\n  b1/b2\n", 3, "b1/b2: write one node's broker first"),
     ("agent mft\ntree\n  b1\nclients b2@b1\n", 4, "b2 is a broker; draw it in the tree"),
     ("agent mft\ntree\n  b1\nclients s2@b2\n", 4, "unknown node 'b2': there is b1"),
-    ("agent mft\ntree\n  b1\nlinks n1-n2\n", 5, "give a tree, or links, or sites: one of them"),
+    ("agent mft\ntree\n  b1\nlinks n1-n2\n", 5, "give a tree, or links, or sites, or a field: one of them"),
     ("agent aodv\nlinks n1-n1\n", 2, "'n1-n1' is no link such as n1-n2"),
     ("agent aodv\nlinks n1\n", 2, "'n1' is no link such as n1-n2"),
     ("agent aodv\ncomplete n3..n1\n", 2, "'n3..n1' counts down; write the lower number first"),

@@ -1,0 +1,69 @@
+"""A field: nodes have places on it, are linked while in range of each other, and walk where they are told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from math import dist
+from typing import NamedTuple
+
+from bridge.scenario import GivenWay, WayPoint
+from python_protocol.roles import NodeId
+from python_protocol.simtime import SECOND, SimTime
+
+_PLACE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?),(\d{1,6}(?:\.\d{1,3})?)")
+_MEASURE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)(m|m/s)")
+
+
+class Place(NamedTuple):
+    """Metres."""
+
+    x: float
+    y: float
+
+
+def parse_place(text: str) -> Place:
+    """Such as 20,7.5; raises ValueError."""
+    match = _PLACE.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is no place such as 20,7.5 (metres)")
+    return Place(float(match[1]), float(match[2]))
+
+
+def parse_measure(text: str, unit: str) -> float:
+    """Such as 30m or 1.5m/s, more than 0; raises ValueError."""
+    match = _MEASURE.fullmatch(text)
+    if match is None or match[2] != unit or float(match[1]) == 0:
+        raise ValueError(f"{text!r} is none such as 30{unit}")
+    return float(match[1])
+
+
+class Ways:
+    """The ways of all nodes, which grow: straight from place to place, at one speed."""
+
+    def __init__(self, places: Mapping[NodeId, Place], speed_mps: float) -> None:
+        """Everybody is at its place at time 0."""
+        self._speed_mps = speed_mps
+        self._points = {node: [WayPoint(0.0, *place)] for node, place in places.items()}
+
+    def walk(self, node: NodeId, place: Place, now: SimTime) -> SimTime:
+        """From `now` on to a place, and no farther on the way before; returns how long it takes."""
+        begin = now / SECOND
+        here = self.place(node, begin)
+        lasts = dist(here, place) / self._speed_mps
+        before = [point for point in self._points[node] if point.time_s < begin]
+        arrival = [WayPoint(begin + lasts, *place)] if lasts else []
+        self._points[node] = [*before, WayPoint(begin, *here), *arrival]
+        return round(lasts * SECOND)
+
+    def place(self, node: NodeId, at_s: float) -> Place:
+        """Where a node is at a time (s)."""
+        points = self._points[node]
+        behind = [point for point in points if point.time_s <= at_s][-1]
+        ahead = next((point for point in points if point.time_s > at_s), behind)
+        share = (at_s - behind.time_s) / (ahead.time_s - behind.time_s) if ahead is not behind else 0.0
+        return Place(behind.x + share * (ahead.x - behind.x), behind.y + share * (ahead.y - behind.y))
+
+    def way(self, node: NodeId) -> GivenWay:
+        """As a scenario has it."""
+        return GivenWay(tuple(self._points[node]))
