@@ -64,6 +64,11 @@ class Ways:
         share = (at_s - behind.time_s) / (ahead.time_s - behind.time_s) if ahead is not behind else 0.0
         return Place(behind.x + share * (ahead.x - behind.x), behind.y + share * (ahead.y - behind.y))
 
+    def field_m(self, margin_m: float) -> tuple[float, float]:
+        """Width and height of a field that has all ways on it, with a margin behind the farthest."""
+        points = [point for way in self._points.values() for point in way]
+        return max(point.x for point in points) + margin_m, max(point.y for point in points) + margin_m
+
     def way(self, node: NodeId) -> GivenWay:
         """As a scenario has it."""
         return GivenWay(tuple(self._points[node]))

@@ -121,12 +121,14 @@ class Timeline:
     def scenario(self, agent: str, parameters: dict[str, str]) -> Scenario:
         """All of it, up to the end of the last slot."""
         links = IdealLinks(delay=self.head.delay, links=self.network.links, changes=tuple(self._links))
+        field_m = 0.0, 0.0
         if self.network.places:
             links = replace(links, range_m=self.head.range_m)
+            field_m = self._ways.field_m(self.head.range_m)
         return Scenario(
             seed=self.head.seed,
             time_limit=self.slots[-1].end + NANOSECOND,
-            field_m=(0.0, 0.0),
+            field_m=field_m,
             channel=ChannelParameters(),
             radio=NO_RADIO,
             mac=MacParameters(),

@@ -94,7 +94,11 @@ class Session:
         table, testimony = observe_over(make_ideal(scenario), scenario, planned.agent, planned.names)
         source = Source(self._path, f"{self._path.stem} agent={scenario.agent}", scenario, None)
         film = make_film(source, table, testimony, planned.names)
-        live: dict[str, Any] = {"tree": network.is_tree, "processes": network.processes}
+        live: dict[str, Any] = {
+            "tree": network.is_tree,
+            "field": bool(network.places),
+            "processes": network.processes,
+        }
         return Film({**film.header, "live": live}, film.columns)
 
 

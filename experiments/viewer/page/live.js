@@ -82,16 +82,17 @@ export class Live {
     const { node } = stage.held, target = stage.hit(offsetX, offsetY).node;
     stage.held = null;
     if (Math.hypot(offsetX - this.from[0], offsetY - this.from[1]) >= CLICK) {
-      const command = this.dropped(node, target);
+      const command = this.dropped(node, target, stage.metres(offsetX, offsetY));
       if (command) this.do(command);
     }
     this.page.choose({ node });
     this.offer();
   }
 
-  /** What it means to drop a node on another, or into nothing. */
-  dropped(node, target) {
+  /** What it means to drop a node on another, or into nothing, at a place (m). */
+  dropped(node, target, place) {
     const { film } = this, name = film.nameOf(node);
+    if (film.live.field) return `${name} moves to ${place.map((metres) => Math.max(0, metres).toFixed(1)).join()}`;
     if (film.live.tree) return target === undefined ? `${name} is cut off` : `${name} moves to ${film.nameOf(target)}`;
     if (target === undefined) return "";
     const pair = [node, target].map((one) => film.nameOf(one)).join("-");

@@ -79,6 +79,9 @@ export class Stage {
     return [this.left + x * this.scale, this.top + y * this.scale];
   }
 
+  /** The place on the field (m) of a point of the picture. */
+  metres(x, y) { return [(x - this.left) / this.scale, (y - this.top) / this.scale]; }
+
   #drawField() {
     const { context, film, choice } = this;
     context.strokeStyle = choice.theme.line;
@@ -87,7 +90,7 @@ export class Stage {
   }
 
   #drawLinks() {
-    const metres = this.film.links.kind === "distance" ? this.places.map(([x, y]) => [(x - this.left) / this.scale, (y - this.top) / this.scale]) : [];
+    const metres = this.film.links.kind === "distance" ? this.places.map(([x, y]) => this.metres(x, y)) : [];
     this.#drawLines(linkedPairs(this.moments, this.time, metres), this.choice.theme.link, 0.5);
   }
 

@@ -82,7 +82,11 @@ HEAD_ERRORS = [
     ("agent flooding\nsites\n  a: b1 b2 b3 | b4\n", 3, "a: b1 b2 b3 | b4: before the | stand brokers (b1)"),
     ("agent flooding\nsites\n  a: b1 b2 b2\n", 3, "b2 occurs twice"),
     ("agent flooding\nsites\n  a: b1 b2\n", 4, "site a has 2 brokers; each has 3"),
-    ("agent flooding\ntree\n  b9\nsites\n  a: b1 b2 b3\n", 6, "give a tree, or links, or sites, or a field: one of them"),
+    (
+        "agent flooding\ntree\n  b9\nsites\n  a: b1 b2 b3\n",
+        6,
+        "give a tree, or links, or sites, or a field: one of them",
+    ),
     ("agent mft limit\ntree\n  b1\n", 1, "'limit' is no parameter such as storage_limit=100"),
     ("agent mft limit=3\ntree\n  b1\n", 1, "unknown parameter 'limit'"),
     ("agent mft storage_limit=x\ntree\n  b1\n", 1, "parameter storage_limit: "),

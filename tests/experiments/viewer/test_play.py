@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -19,11 +20,28 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 
+FIELD = """\
+agent mft
+range 25m
+field
+  b1 at 0,0
+  b2 at 20,0
+  s1 at 20,20
+"""
+
+
 @pytest.fixture
 def page(browser: Browser, tmp_path: Path) -> Iterator[Page]:
-    """A tree of three brokers with two clients, paused at 5 s; nothing may be raised or refused."""
-    path = tmp_path / "moves.txt"
-    path.write_text(HEAD)
+    """A tree of three brokers with two clients."""
+    with played(browser, tmp_path, HEAD) as page:
+        yield page
+
+
+@contextmanager
+def played(browser: Browser, folder: Path, head: str) -> Iterator[Page]:
+    """Paused at 5 s; nothing may be raised or refused."""
+    path = folder / "moves.txt"
+    path.write_text(head)
     player, problems = Player(Session(path, Overrides())), list[str]()
     with PageServer(player.page(), 0, player.answer) as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -35,10 +53,12 @@ def page(browser: Browser, tmp_path: Path) -> Iterator[Page]:
         page.wait_for_selector("#transcript:has-text('agent mft')")
         page.fill("#time", "5")
         page.press("#time", "Enter")
-        yield page
-        page.close()
-        server.shutdown()
-        thread.join()
+        try:
+            yield page
+        finally:
+            page.close()
+            server.shutdown()
+            thread.join()
     assert problems == []
 
 
@@ -76,6 +96,17 @@ def test_a_dragged_broker_moves(page: Page) -> None:
     page.wait_for_selector("#transcript:has-text('b3 moves to b2')")
     assert "b3 -> b2  BMIG C=[(s3,1,1)]" in page.inner_text("#transcript")
     assert "1 tree: b1 leads 5" in page.inner_text("figcaption")
+
+
+def test_on_a_field_a_dragged_node_walks(browser: Browser, tmp_path: Path) -> None:
+    """To where it was dropped; who is in range is linked, and the elected tree follows."""
+    with played(browser, tmp_path, FIELD) as page:
+        assert "1 tree: b1 leads 3" in page.inner_text("figcaption")
+        drag(page, (0, 0), (0, 0.9))
+        page.wait_for_selector("#transcript:has-text('b1 moves to 0.0,40.5')")
+        page.fill("#time", "12")
+        page.press("#time", "Enter")
+        assert "1 tree: b2 leads 2" in page.inner_text("figcaption")
 
 
 def test_commands_are_done_and_taken_back(page: Page) -> None:
