@@ -44,7 +44,9 @@ def _parsed(file: Path) -> Element:
     except ParseError as error:
         raise UserError(f"{file}: this is no SVG: {error}: delete it and run `roambus figures` again") from None
     if root.tag != f"{_SVG}svg":
-        raise UserError(f"{file}: this is no SVG, but begins with {root.tag!r}: delete it and run `roambus figures` again")
+        raise UserError(
+            f"{file}: this is no SVG, but begins with {root.tag!r}: delete it and run `roambus figures` again"
+        )
     return root
 
 

@@ -153,13 +153,17 @@ def _plot(figure: Drawn, axes: Axes) -> list[list[Artist]]:
     axes.set_xlabel(figure.x_title)
     axes.set_ylabel(figure.y_title + (", logarithmic" if figure.logarithmic else ""))
     axes.set_title(f"{figure.title}\n{figure.intervals}", loc="left")
-    parts = [line.get_children() if isinstance(line, ErrorbarContainer) else [line] for line in lines]
+    parts = [_parts(line) for line in lines]
     labels = [series.label for series in figure.series]
     if not any(labels):
         return parts
     legend = axes.legend(lines, labels, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
     samples = [sample.get_children() for sample in legend.findobj(DrawingArea)]
     return [[*own, *sample, text] for own, sample, text in zip(parts, samples, legend.get_texts(), strict=True)]
+
+
+def _parts(line: ErrorbarContainer | Line2D) -> list[Artist]:
+    return list(line.get_children()) if isinstance(line, ErrorbarContainer) else [line]
 
 
 def _name_parts(lines: Sequence[Sequence[Artist]]) -> None:
