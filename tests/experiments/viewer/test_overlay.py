@@ -26,7 +26,7 @@ def note(time_s: float, node: int, detail: str) -> Row:
 def edges_at_end(drawn: DrawnOverlay) -> set[tuple[int, int, bool]]:
     up: set[tuple[int, int, bool]] = set()
     for change in drawn.changes:
-        (up.add if change.up else up.remove)(tuple(change.edge))
+        (up.add if change.up else up.remove)((change.edge.node, change.edge.other, change.edge.is_shortcut))
     return up
 
 
