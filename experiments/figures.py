@@ -114,7 +114,8 @@ def look_up(measured: Measurements, plan: Plan) -> Figure:
 def _series(measured: Measurements, line: Line, metric: str, x: str) -> Series:
     rows = measured.point(metric, **line.place).set_index(x)
     rows = rows.loc[[value for value in measured.values(x) if value in rows.index]]
-    return Series(line.label, tuple(rows.index), tuple(rows[MEAN]), tuple(rows[HALF_WIDTH]), tuple(rows[N]))
+    means, widths, seeds = (tuple(rows[column]) for column in (MEAN, HALF_WIDTH, N))
+    return Series(line.label, tuple(rows.index), means, widths, seeds, line.place)
 
 
 def look_up_dots(measured: Measurements, plan: DotPlan) -> DotFigure:
@@ -128,4 +129,4 @@ def _dots(measured: Measurements, line: Line, plan: DotPlan) -> Dots:
     rows = measured.tables[plan.table].astype({SEED: str})
     for column, value in line.place.items():
         rows = rows[rows[column] == value]
-    return Dots(line.label, tuple(rows[plan.x]), tuple(rows[plan.y]))
+    return Dots(line.label, tuple(rows[plan.x]), tuple(rows[plan.y]), line.place)

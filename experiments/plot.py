@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import matplotlib.figure
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.container import ErrorbarContainer
+from matplotlib.lines import Line2D
+from matplotlib.offsetbox import DrawingArea
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from spark.tables import replace_file
@@ -28,6 +32,8 @@ _DODGE, _SPREAD = 0.07, 0.5
 """How far lines are moved apart, and all of them at most, in distances of neighbouring x values: intervals must not
 hide each other, nor lines come near the next value.
 """
+LINE_ID = r"line-(\d+)-\d+"
+"""The id of each part of a line in an SVG file, legend included: the number of the line, then that of the part."""
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "roambus",
     "font.size": 11,
@@ -44,13 +50,17 @@ _STYLE: dict[Any, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A line: at each x a mean, half the width of its 95 % interval (NaN: none), and how many seeds it is of."""
+    """A line: at each x a mean, half the width of its 95 % interval (NaN: none), and how many seeds it is of.
+
+    `place` is what all its points have in common: the agent, values of axes.
+    """
 
     label: str
     x: tuple[str, ...]
     mean: tuple[float, ...]
     half_width: tuple[float, ...]
     seeds: tuple[int, ...]
+    place: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +92,12 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """Single observations: as many x as y."""
+    """Single observations: as many x as y, and what they have in common."""
 
     label: str
     x: tuple[float, ...]
     y: tuple[float, ...]
+    place: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +125,7 @@ def draw(figure: Drawn, folder: Path) -> list[Path]:
     """Writes FOLDER/name.png and FOLDER/name.svg; raises OSError."""
     with mpl.rc_context(_STYLE):
         picture = matplotlib.figure.Figure(figsize=_SIZE_INCHES, layout="constrained")
-        _plot(figure, picture.add_subplot())
+        _name_parts(_plot(figure, picture.add_subplot()))
         return [_save(picture, folder / f"{figure.name}.{kind}", metadata) for kind, metadata in _METADATA.items()]
 
 
@@ -136,46 +147,62 @@ def _save(picture: matplotlib.figure.Figure, path: Path, metadata: dict[str, Non
     return path
 
 
-def _plot(figure: Drawn, axes: Axes) -> None:
-    if isinstance(figure, Figure):
-        _plot_lines(figure, axes)
-    else:
-        _plot_dots(figure, axes)
+def _plot(figure: Drawn, axes: Axes) -> list[list[Artist]]:
+    """Returns the parts of each line, those of the legend included."""
+    lines = _plot_lines(figure, axes) if isinstance(figure, Figure) else _plot_dots(figure, axes)
     axes.set_xlabel(figure.x_title)
     axes.set_ylabel(figure.y_title + (", logarithmic" if figure.logarithmic else ""))
     axes.set_title(f"{figure.title}\n{figure.intervals}", loc="left")
-    if any(series.label for series in figure.series):
-        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+    parts = [_parts(line) for line in lines]
+    labels = [series.label for series in figure.series]
+    if not any(labels):
+        return parts
+    legend = axes.legend(lines, labels, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+    samples = [sample.get_children() for sample in legend.findobj(DrawingArea)]
+    return [[*own, *sample, text] for own, sample, text in zip(parts, samples, legend.get_texts(), strict=True)]
 
 
-def _plot_lines(figure: Figure, axes: Axes) -> None:
+def _parts(line: ErrorbarContainer | Line2D) -> list[Artist]:
+    return list(line.get_children()) if isinstance(line, ErrorbarContainer) else [line]
+
+
+def _name_parts(lines: Sequence[Sequence[Artist]]) -> None:
+    for number, parts in enumerate(lines):
+        for place, part in enumerate(parts):
+            part.set_gid(f"line-{number}-{place}")
+
+
+def _plot_lines(figure: Figure, axes: Axes) -> list[ErrorbarContainer]:
     places = _places(figure.x_values)
     gaps = len(figure.series) - 1
     dodge = min(_DODGE, _SPREAD / max(gaps, 1)) * _spacing(list(places.values()))
+    lines = []
     for index, series in enumerate(figure.series):
         shift = (index - gaps / 2) * dodge
-        _plot_series(series, [places[x] + shift for x in series.x], index, axes)
+        lines.append(_plot_series(series, [places[x] + shift for x in series.x], index, axes))
     _scale(figure, axes)
     axes.set_xticks(list(places.values()), list(places))
+    return lines
 
 
-def _plot_dots(figure: DotFigure, axes: Axes) -> None:
+def _plot_dots(figure: DotFigure, axes: Axes) -> list[Line2D]:
+    lines = []
     for index, dots in enumerate(figure.series):
         colour, marker = _COLOURS[index % len(_COLOURS)], _MARKERS[index % len(_MARKERS)]
-        axes.plot(dots.x, dots.y, linestyle="", color=colour, marker=marker, markersize=3, label=dots.label or None)
+        lines += axes.plot(dots.x, dots.y, linestyle="", color=colour, marker=marker, markersize=3)
     if figure.logarithmic:
         axes.set_yscale("log")
     elif all(y >= 0 for dots in figure.series for y in dots.y):
         axes.set_ylim(bottom=0)
+    return lines
 
 
-def _plot_series(series: Series, places: Sequence[float], index: int, axes: Axes) -> None:
+def _plot_series(series: Series, places: Sequence[float], index: int, axes: Axes) -> ErrorbarContainer:
     widths = [0.0 if math.isnan(width) else width for width in series.half_width]
-    axes.errorbar(
+    return axes.errorbar(
         places,
         series.mean,
         yerr=widths if any(widths) else None,
-        label=series.label or None,
         color=_COLOURS[index % len(_COLOURS)],
         marker=_MARKERS[index % len(_MARKERS)],
         linestyle=_LINES[index % len(_LINES)],

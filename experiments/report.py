@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,8 +16,11 @@ from experiments.claims import check_claims
 from experiments.evidence import Verdict
 from experiments.figure_plan import agent_name
 from experiments.figures import all_figures, draw_figures
+from experiments.inline_figure import inline_figure
 from experiments.measurements import Measurements
+from experiments.page_policy import source_hash
 from experiments.plot import Drawn
+from experiments.report_filters import VERDICT, Filters
 from experiments.studies import MODULES
 from experiments.study import Study
 from experiments.study_results import StudyResults, read_results
@@ -26,7 +28,7 @@ from experiments.summary import Table, commands, facts, metrics_table, sent_tabl
 from spark.layout import FIGURES_FOLDER, REPORT_FILE
 from spark.tables import replace_file
 
-_TEMPLATE = Path(__file__).with_name("report.html.j2")
+_PAGE = Path(__file__).with_name("report_page")
 _METRICS = "Metrics of every point"
 _MARKS = {
     Verdict.HOLDS: "✓",
@@ -39,10 +41,10 @@ _MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure with its file as a data URI, and what stands below it."""
+    """A figure as an element of the page, and what stands below it."""
 
     name: str
-    source: str
+    svg: str
     caption: str
 
 
@@ -63,7 +65,7 @@ def write_report(results: Path, own: Study | None = None) -> Path:
     nowhere to write.
     """
     found = read_results(results, own)
-    page = _render(_content(found, _pictures(found, results)))
+    page = _render(_content(found, results))
     report = results / REPORT_FILE
     try:
         replace_file(report, lambda path: path.write_text(page, encoding="utf-8"))
@@ -74,21 +76,29 @@ def write_report(results: Path, own: Study | None = None) -> Path:
 
 def _render(content: dict[str, Any]) -> str:
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
-    return environment.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(content)
+    page, style, script = (_read(name) for name in ("page.html.j2", "style.css", "filters.js"))
+    inlined = {"style": style, "script": script, "script_hash": source_hash(script)}
+    return environment.from_string(page).render(content, **inlined)
 
 
-def _content(found: StudyResults, pictures: list[Picture]) -> dict[str, Any]:
+def _read(name: str) -> str:
+    return (_PAGE / name).read_text(encoding="utf-8")
+
+
+def _content(found: StudyResults, results: Path) -> dict[str, Any]:
     claims = [claim for measured in found.sweeps for claim in check_claims(measured)]
+    filters = Filters(found.sweeps, claims)
     sections = [_section(measured, alone=len(found.sweeps) == 1) for measured in found.sweeps]
     headings = {heading for section in sections for heading in section.tables[_METRICS].headings}
     metrics = {metric.column: metric for measured in found.sweeps for metric in measured.metrics}
     return {
         "title": (found.study and found.study.title) or _title(found.sweeps),
         "sections": sections,
-        "claims": claims,
+        "claims": [(claim, filters.at({VERDICT: claim.verdict.value})) for claim in claims],
         "marks": _MARKS,
         "tally": _tally(claims),
-        "pictures": pictures,
+        "pictures": _pictures(found, results, filters),
+        "filters": filters,
         "metrics": [metric for metric in metrics.values() if metric.title in headings],
         "study": found.study,
         "notes": found.study.notes if found.study else (),
@@ -114,19 +124,19 @@ def _tally(claims: list[Claim]) -> list[tuple[Verdict, int]]:
     return [(verdict, counts[verdict]) for verdict in Verdict if counts[verdict]]
 
 
-def _pictures(found: StudyResults, results: Path) -> list[Picture]:
+def _pictures(found: StudyResults, results: Path, filters: Filters) -> list[Picture]:
     figures = [figure for measured in found.sweeps for figure in all_figures(measured)]
-    if not all(_file(figure, results).is_file() for figure in figures):
+    files = [results / FIGURES_FOLDER / f"{figure.name}.svg" for figure in figures]
+    if not all(file.is_file() for file in files):
         draw_figures(results, found.study)
-    return [_picture(figure, _file(figure, results)) for figure in figures]
+    pairs = enumerate(zip(figures, files, strict=True))
+    return [_picture(figure, file, f"f{number}-", filters) for number, (figure, file) in pairs]
 
 
-def _file(figure: Drawn, results: Path) -> Path:
-    return results / FIGURES_FOLDER / f"{figure.name}.svg"
-
-
-def _picture(figure: Drawn, file: Path) -> Picture:
-    data = base64.b64encode(file.read_bytes()).decode("ascii")
+def _picture(figure: Drawn, file: Path, prefix: str, filters: Filters) -> Picture:
     scale = " Logarithmic vertical axis." if figure.logarithmic else ""
     caption = f"{figure.title}; {figure.intervals}.{scale}"
-    return Picture(figure.name, f"data:image/svg+xml;base64,{data}", caption)
+    labels = ", ".join(series.label for series in figure.series if series.label)
+    alternative = f"{caption} {figure.y_title} over {figure.x_title}{labels and f': {labels}'}"
+    lines = [filters.at(series.place) for series in figure.series]
+    return Picture(figure.name, inline_figure(file, prefix, lines, alternative), caption)

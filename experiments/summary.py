@@ -21,11 +21,12 @@ _SECONDS = ("time_limit", "publish_until")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of texts: the first `places` columns say which point a row is."""
+    """A table of texts: the first `places` columns say which point a row is, `points` says it without titles."""
 
     places: int
     headings: list[str]
     rows: list[list[str]]
+    points: list[dict[str, str]]
 
 
 # What was run
@@ -35,7 +36,7 @@ def facts(measured: Measurements) -> list[tuple[str, str]]:
     """(what, value) pairs that say what was run."""
     sweep = measured.sweep
     agents = [_agent_fact(agent, sweep.get("agents", {}).get(agent)) for agent in measured.agents]
-    axes = [(_heading(axis), ", ".join(measured.values(axis))) for axis in measured.axes]
+    axes = [(heading(axis), ", ".join(measured.values(axis))) for axis in measured.axes]
     fixed = [(name.replace("_", " "), _with_unit(name, value)) for name, value in sweep.get("set", {}).items()]
     seeds = ("seeds a point", str(measured.seeds))
     return [("agents", "; ".join(agents)), *axes, seeds, ("runs", runs_there(measured)), *fixed]
@@ -48,7 +49,8 @@ def _agent_fact(agent: str, asked: Any) -> str:
     return f"{agent_name(agent)} ({', '.join(words)})" if words else agent_name(agent)
 
 
-def _heading(name: str) -> str:
+def heading(name: str) -> str:
+    """What facts and tables call an axis."""
     return _HEADINGS.get(name, name)
 
 
@@ -105,8 +107,9 @@ def _table(measured: Measurements, columns: dict[str, str]) -> Table:
     wide = cells.pivot(index=places, columns=METRIC, values="cell").reindex(columns=list(columns)).fillna("")
     order = {axis: {value: rank for rank, value in enumerate(measured.values(axis))} for axis in places}
     ordered = wide.reset_index().sort_values(places, key=lambda column: column.map(order[str(column.name)]))
+    points = [{axis: str(row[axis]) for axis in places} for row in ordered[places].to_dict("records")]
     ordered[AGENT] = ordered[AGENT].map(agent_name)
-    return Table(len(places), [*map(_heading, places), *columns.values()], ordered.to_numpy().tolist())
+    return Table(len(places), [*map(heading, places), *columns.values()], ordered.to_numpy().tolist(), points)
 
 
 def _mean_and_width(measured: Measurements) -> tuple[pd.Series[float], pd.Series[float]]:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.browser import chromium
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 LINK_OUT = re.compile(r"\]\((\.\./[^)#\s]+)")
@@ -89,6 +91,19 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     for file in [*pages, *styles]:
         loaded += map("".join, LOADED_BY_STYLE.findall(file.read_text(encoding="utf-8")))
     assert not [target for target in loaded if ELSEWHERE.match(target)]
+
+
+def test_the_search_works_from_disk(site: Path) -> None:
+    """Without a server and a network: it finds a page by a word on it, and asks for files of the site alone."""
+    asked: list[str] = []
+    with chromium() as browser:
+        page = browser.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto((site / "index.html").as_uri())
+        page.get_by_role("textbox", name="Search").fill("setdest")
+        page.locator(".md-search-result__link", has_text="In and out").first.wait_for()
+    assert asked
+    assert [address for address in asked if not address.startswith(site.as_uri())] == []
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Sequence
-from hashlib import sha256
 from html import escape
 from pathlib import Path
 
+from experiments.page_policy import source_hash
 from experiments.viewer.film import Film
 
 _PAGE = Path(__file__).with_name("page")
@@ -58,11 +58,6 @@ def _visit(name: str, order: list[str]) -> None:
 
 
 def _policy(script: str, style: str, *, live: bool) -> str:
-    hashes = {name: f"'sha256-{_hash(text)}'" for name, text in (("script", script), ("style", style))}
-    allowed = f"script-src {hashes['script']}; style-src {hashes['style']}"
+    allowed = f"script-src {source_hash(script)}; style-src {source_hash(style)}"
     connections = "; connect-src 'self'" if live else ""
     return f"default-src 'none'; {allowed}{connections}; base-uri 'none'; form-action 'none'"
-
-
-def _hash(text: str) -> str:
-    return b64encode(sha256(text.encode()).digest()).decode("ascii")

@@ -15,6 +15,7 @@ from bridge.errors import UserError
 from bridge.scenario import Scenario
 from experiments.viewer.columns import Column, pack
 from experiments.viewer.links import DrawnLinks, drawn_links
+from experiments.viewer.overlay import EdgeChange, drawn_overlay
 from experiments.viewer.places import DRAWN_SIDE_M, Place, drawn_places, moved_places
 from experiments.viewer.rows import happenings_of
 from experiments.viewer.source import Source
@@ -49,7 +50,8 @@ def make_film(source: Source, table: pa.Table, testimony: Testimony | None = Non
     rows = table.filter(pc.invert(pc.is_in(table[EVENT], pa.array(_NO_HAPPENINGS))))
     happenings = happenings_of(rows, nodes, testimony)
     moves = moved_places(table)
-    places = moves or drawn_places(nodes, scenario)
+    overlay = drawn_overlay(table, nodes)
+    places = moves or drawn_places(nodes, scenario, overlay.circle)
     links = drawn_links(scenario, over_radio=is_over_radio(table))
     header = {
         "title": source.title,
@@ -63,7 +65,8 @@ def make_film(source: Source, table: pa.Table, testimony: Testimony | None = Non
         "links": _described(links),
         "recorded": testimony is not None,
     }
-    columns = {**happenings.columns, **_place_columns(places, nodes), **_link_columns(links)}
+    drawn = {**_place_columns(places, nodes), **_link_columns(links), **_edge_columns(overlay.changes)}
+    columns = {**happenings.columns, **drawn}
     film = Film({**header, **happenings.texts}, columns)
     whole = film if testimony is None else _with_testimony(film, testimony, names)
     notifications = [names.notification_id(one) for one in whole.header["notifications"]]
@@ -118,6 +121,16 @@ def _link_columns(links: DrawnLinks) -> dict[str, Column]:
         "linkA": _integers(change.a for change in links.changes),
         "linkB": _integers(change.b for change in links.changes),
         "linkUp": _integers(change.up for change in links.changes),
+    }
+
+
+def _edge_columns(changes: Sequence[EdgeChange]) -> dict[str, Column]:
+    return {
+        "edgeTime": _integers(change.time_s * SECOND for change in changes),
+        "edgeNode": _integers(change.edge.node for change in changes),
+        "edgeOther": _integers(change.edge.other for change in changes),
+        "edgeShortcut": _integers(change.edge.is_shortcut for change in changes),
+        "edgeUp": _integers(change.up for change in changes),
     }
 
 

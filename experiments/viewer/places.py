@@ -17,6 +17,8 @@ from spark.schema import DETAIL, EVENT, MOVE, NODE, TIME_S
 DRAWN_SIDE_M = 100.0
 """Of the field on which nodes without places are drawn."""
 
+_RADIUS_M, _SMALL_RADIUS_M = 0.45 * DRAWN_SIDE_M, 0.15 * DRAWN_SIDE_M
+
 
 class Place(NamedTuple):
     """From its place before, `node` goes straight to (x, y), metres, where it is at `time_s`."""
@@ -41,16 +43,27 @@ def _place(row: Mapping[str, Any]) -> Place:
     return Place(row[TIME_S], row[NODE], x, y)
 
 
-def drawn_places(nodes: int, scenario: Scenario | None) -> list[Place]:
-    """A given tree level by level as it is at the start, anything else on a circle."""
+def drawn_places(nodes: int, scenario: Scenario | None, circle: Sequence[NodeId] = ()) -> list[Place]:
+    """A given tree level by level as it is at the start, anything else on a circle.
+
+    If only some are to be on the circle, in this order, the others are on a small one within.
+    """
     parents = _first_parents(scenario.tree) if scenario is not None else {}
-    return _on_levels(nodes, parents) if parents else _on_circle(nodes)
+    if parents:
+        return _on_levels(nodes, parents)
+    others = [node for node in range(nodes) if node not in circle]
+    if not circle:
+        return _on_circle(others, _RADIUS_M)
+    return sorted([*_on_circle(circle, _RADIUS_M), *_on_circle(others, _SMALL_RADIUS_M)], key=lambda place: place.node)
 
 
-def _on_circle(nodes: int) -> list[Place]:
-    middle, radius = DRAWN_SIDE_M / 2, DRAWN_SIDE_M * 0.45
-    angles = [2 * pi * node / nodes for node in range(nodes)]
-    return [Place(0, node, middle + radius * sin(a), middle - radius * cos(a)) for node, a in enumerate(angles)]
+def _on_circle(nodes: Sequence[NodeId], radius: float) -> list[Place]:
+    """From the top on, clockwise; one alone in a small circle is its middle."""
+    middle = DRAWN_SIDE_M / 2
+    around = radius if len(nodes) > 1 or radius == _RADIUS_M else 0
+    angles = [2 * pi * number / len(nodes) for number in range(len(nodes))]
+    pairs = zip(nodes, angles, strict=True)
+    return [Place(0, node, middle + around * sin(a), middle - around * cos(a)) for node, a in pairs]
 
 
 def _first_parents(tree: Sequence[ParentChange]) -> dict[NodeId, NodeId]:

@@ -38,6 +38,8 @@ class Session:
         first = next((number for number, line in enumerate(lines) if line.startswith(PROMPT)), len(lines))
         self._head = _overridden(lines[:first], overrides)
         self._commands = [line for line in lines[first:] if line.startswith(PROMPT)]
+        self._earlier: list[list[str]] = []
+        """The commands before each thing that was done."""
         self._film = self._make_film(self._commands)
 
     @property
@@ -58,14 +60,19 @@ class Session:
             raise UserError(f"{at_s} s: until {format_time(self._last(commands))} the file sets the network up")
         changed = [*commands, f"{PROMPT} after {format_time(pause)} {text}"]
         self._film = self._make_film(changed)
+        self._earlier.append(self._commands)
         self._commands = changed
 
     def undo(self) -> None:
-        """Takes the last command back."""
+        """Takes back what was done last, so that what it took the place of is there again; then the file's commands.
+
+        Raises UserError if nothing is left.
+        """
         if not self._commands:
             raise UserError("there is no command to take back")
-        self._film = self._make_film(self._commands[:-1])
-        self._commands.pop()
+        before = self._earlier[-1] if self._earlier else self._commands[:-1]
+        self._film = self._make_film(before)
+        self._commands, self._earlier = before, self._earlier[:-1]
 
     def transcript(self) -> str:
         """The session as a file of tests/scenarios: commands, and what follows each."""

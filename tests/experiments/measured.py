@@ -80,3 +80,16 @@ def write_measurements(measured: Measurements, results: Path) -> None:
     """Writes them where a sweep and its aggregation would."""
     write_tables(results / METRICS_FOLDER, {RUNS: measured.runs, POINTS: measured.points})
     (results / SWEEP_FILE).write_text(json.dumps(measured.sweep), encoding="utf-8")
+
+
+QUICK = measurements(configs=("C2", "C4", "C8"), speeds=("2", "8"), seeds=3)
+HOSTILE = "\"><script>alert('x')</script>&"
+
+
+def hostile() -> Measurements:
+    """A sweep in which an agent, a value of an axis and a message type are called `HOSTILE`."""
+
+    def run(agent: str, config: str, speed: str, seed: int) -> Run:
+        return {**plausible(agent, "C2", speed, seed), f"sent_{HOSTILE}": 1.0}
+
+    return measurements(run, configs=("C2", HOSTILE), speeds=("2",), seeds=2, agents=("mft", HOSTILE))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
-import json
+import hashlib
 import math
 import re
+from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -15,11 +16,7 @@ from bridge.errors import UserError
 from experiments.figures import plan_figures
 from experiments.report import write_report
 from experiments.summary import commands, facts, format_mean, metrics_table
-from spark.layout import SWEEP_FILE
-from tests.experiments.measured import measurements, plausible, write_measurements
-
-QUICK = measurements(configs=("C2", "C4", "C8"), speeds=("2", "8"), seeds=3)
-HOSTILE = "<script>alert('x')</script>"
+from tests.experiments.measured import HOSTILE, QUICK, measurements
 
 
 class Page(HTMLParser):
@@ -31,6 +28,11 @@ class Page(HTMLParser):
         self.text = ""
         self.feed(html)
 
+    @property
+    def policy(self) -> str:
+        """What the page may load and run."""
+        return next(str(attributes["content"]) for _, attributes in self.elements if "http-equiv" in attributes)
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, dict(attrs)))
 
@@ -38,35 +40,38 @@ class Page(HTMLParser):
         self.text += data
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("quick")
-    write_measurements(QUICK, folder)
-    write_report(folder)
-    return folder
-
-
 @pytest.fixture
-def page(results: Path) -> Page:
-    return Page((results / "report.html").read_text(encoding="utf-8"))
+def page(quick_results: Path) -> Page:
+    return Page((quick_results / "report.html").read_text(encoding="utf-8"))
 
 
-def test_every_figure_is_inside(page: Page, results: Path) -> None:
-    """Each figure stands in the page as it lies in its file, with a caption that says the same as its picture."""
-    images = [attributes for tag, attributes in page.elements if tag == "img"]
+def test_every_figure_is_inside(page: Page, quick_results: Path) -> None:
+    """Each figure stands in the page with the strokes that its file has, and a caption that says the same."""
+    pictures = [attributes for tag, attributes in page.elements if tag == "svg"]
     figures = plan_figures(QUICK)
-    assert len(images) == len(figures)
-    for image, figure in zip(images, figures, strict=True):
-        data = str(image["src"]).removeprefix("data:image/svg+xml;base64,")
-        assert base64.b64decode(data) == (results / "figures" / f"{figure.name}.svg").read_bytes()
-        assert str(image["alt"]).startswith(figure.title)
+    assert len(pictures) == len(figures)
+    for picture, figure in zip(pictures, figures, strict=True):
+        assert str(picture["aria-label"]).startswith(figure.title)
+        assert f"{figure.title}; {figure.intervals}" in page.text
+    files = [(quick_results / "figures" / f"{figure.name}.svg").read_text(encoding="utf-8") for figure in figures]
+    strokes = [attributes["d"] for _, attributes in page.elements if "d" in attributes]
+    assert strokes == [" ".join(stroke.split()) for file in files for stroke in re.findall(r' d="([^"]*)"', file)]
 
 
 def test_needs_no_network(page: Page) -> None:
-    """Nothing in the page is fetched: no link, no script, no address outside."""
-    assert not [tag for tag, _ in page.elements if tag in ("link", "script", "iframe", "object")]
+    """Nothing in the page is fetched: no link, no picture, no address outside; its policy forbids it, too."""
+    assert not [tag for tag, _ in page.elements if tag in ("link", "img", "image", "iframe", "object")]
     sources = [value for _, attributes in page.elements for name in ("src", "href") if (value := attributes.get(name))]
-    assert all(source.startswith("data:") for source in sources)
+    assert all(source.startswith("#") for source in sources)
+    assert page.policy.startswith("default-src 'none'; script-src 'sha256-")
+
+
+def test_the_policy_allows_the_one_script(page: Page, quick_results: Path) -> None:
+    """By its hash, and no other script by any."""
+    html = (quick_results / "report.html").read_text(encoding="utf-8")
+    (script,) = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert re.findall(r"script-src ([^;]*);", page.policy) == [f"'sha256-{digest}'"]
 
 
 def test_every_claim_with_its_verdict(page: Page) -> None:
@@ -110,28 +115,20 @@ def test_how_to_run_it_again() -> None:
     )
 
 
-def test_hostile_names_are_only_text(tmp_path: Path) -> None:
+def test_hostile_names_are_only_text(hostile_report: Path) -> None:
     """An agent, an axis value, a message type or a parameter that looks like markup is shown, never obeyed."""
-    measured = measurements(configs=("C2", HOSTILE), speeds=("2",), seeds=2, agents=("mft", HOSTILE), make=harmless)
-    write_measurements(measured, tmp_path)
-    sweep = json.loads((tmp_path / SWEEP_FILE).read_text())
-    sweep["agents"][HOSTILE] = ["x.py", {HOSTILE: HOSTILE}]
-    sweep["set"][HOSTILE] = HOSTILE
-    (tmp_path / SWEEP_FILE).write_text(json.dumps(sweep))
-    html = write_report(tmp_path).read_text(encoding="utf-8")
-    assert not [tag for tag, _ in Page(html).elements if tag == "script"]
+    html = hostile_report.read_text(encoding="utf-8")
+    page = Page(html)
+    tags = Counter(tag for tag, _ in page.elements)
+    assert (tags["script"], tags["img"]) == (1, 0)
     assert HOSTILE not in html
-    assert HOSTILE in Page(html).text
+    assert HOSTILE in page.text
 
 
-def harmless(agent: str, config: str, speed: str, seed: int) -> dict[str, float]:
-    return {**plausible(agent, "C2", speed, seed), f"sent_{HOSTILE}": 1.0}
-
-
-def test_same_results_same_report(results: Path) -> None:
+def test_same_results_same_report(quick_results: Path) -> None:
     """Writing the report again gives the same bytes."""
-    before = (results / "report.html").read_bytes()
-    assert write_report(results).read_bytes() == before
+    before = (quick_results / "report.html").read_bytes()
+    assert write_report(quick_results).read_bytes() == before
 
 
 def test_no_metrics(tmp_path: Path) -> None:

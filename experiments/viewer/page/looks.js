@@ -6,6 +6,11 @@ const YELLOW = "#f0e442", OCHRE = "#8a7300";
 /** The colours of trees: their lines lie below the messages, which begin with other colours. */
 export function treePalette(dark) { return dark ? [GREEN, PURPLE, YELLOW, ORANGE, SKY] : [GREEN, PURPLE, OCHRE, ORANGE, SKY]; }
 
+/** Lines of an overlay that is no tree. */
+export function overlayLooks({ trees }) {
+  return { ring: { colour: trees[0], width: 2.5, dash: [] }, shortcut: { colour: trees[1], width: 1.5, dash: [6, 3] } };
+}
+
 const SHAPES = ["disc", "square", "triangle", "diamond", "cross", "bar"];
 
 /** The colours of things that move or belong together, for light or dark ground. */

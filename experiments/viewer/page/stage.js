@@ -1,6 +1,6 @@
 /* Draws one film on its canvas, as it is at a moment. */
 
-import { lookOfRoles, trace, traceStar } from "./looks.js";
+import { lookOfRoles, overlayLooks, trace, traceStar } from "./looks.js";
 import { linkedPairs } from "./moments.js";
 
 /** How long a message flies at least, in seconds of who looks. */
@@ -52,6 +52,7 @@ export class Stage {
     this.context.clearRect(0, 0, this.width, this.height);
     this.#drawField();
     if (this.choice.links) this.#drawLinks();
+    if (this.choice.overlay) this.#drawOverlay();
     this.#drawTree();
     this.#drawWays(ways.flatMap((way) => way.legs), whole);
     this.#drawFlights();
@@ -92,6 +93,17 @@ export class Stage {
   #drawLinks() {
     const metres = this.film.links.kind === "distance" ? this.places.map(([x, y]) => this.metres(x, y)) : [];
     this.#drawLines(linkedPairs(this.moments, this.time, metres), this.choice.theme.link, 0.5);
+  }
+
+  /** Ring and shortcuts, full where both ends know each other, faint where only one does. */
+  #drawOverlay() {
+    const { ring, shortcut } = overlayLooks(this.choice.theme), edges = this.moments.edgesAt(this.time);
+    for (const [isShortcut, look] of [[true, shortcut], [false, ring]]) for (const isMutual of [false, true]) {
+      const pairs = edges.filter((edge) => edge.isShortcut === isShortcut && edge.isMutual === isMutual).map(({ a, b }) => [a, b]);
+      this.context.globalAlpha = isMutual ? 1 : 0.4;
+      this.#drawLines(pairs, look.colour, look.width, look.dash);
+    }
+    this.context.globalAlpha = 1;
   }
 
   #drawTree() {

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.browser import chromium
 from tests.support.films import run_moving, run_tree
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 
 @pytest.fixture(scope="session")
@@ -31,10 +25,3 @@ def moving_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def other_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """AODV on the same moves."""
     return run_moving(tmp_path_factory.mktemp("other"), "aodv")
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """One for all tests."""
-    with chromium() as started:
-        yield started

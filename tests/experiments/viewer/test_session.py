@@ -66,16 +66,31 @@ def test_the_film_has_the_names_of_the_transcript(session: Session) -> None:
 
 
 def test_what_is_done_takes_the_place_of_what_came_after(session: Session) -> None:
-    """And can be taken back itself."""
+    """Taken back, it gives that back, as if it had never been done."""
     session.do(5, "b3 is cut off")
     session.do(9, "b3 joins b2")
+    before = session.transcript()
     session.do(7, "b2 crashes")
     assert commands(session) == ["> after 4s b3 is cut off", "> after 2s b2 crashes"]
     session.undo()
-    assert commands(session) == ["> after 4s b3 is cut off"]
+    assert session.transcript() == before
+    assert commands(session) == ["> after 4s b3 is cut off", "> after 4s b3 joins b2"]
+    session.undo()
     session.undo()
     with pytest.raises(UserError, match="there is no command to take back"):
         session.undo()
+
+
+def test_the_files_own_commands_can_be_taken_back(tmp_path: Path) -> None:
+    """The last first, after all that was done."""
+    path = tmp_path / "moves.txt"
+    path.write_text(HEAD + "> b3 is cut off\n> after 2s b3 joins b2\n")
+    session = Session(path, Overrides())
+    session.do(9, "p2 publishes e1")
+    session.undo()
+    assert commands(session) == ["> b3 is cut off", "> after 2s b3 joins b2"]
+    session.undo()
+    assert commands(session) == ["> b3 is cut off"]
 
 
 @pytest.mark.parametrize(

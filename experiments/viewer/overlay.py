@@ -1,0 +1,123 @@
+"""The edges of an overlay network that is no tree, as nodes note them, and the circle on which its nodes are drawn.
+
+An `overlay` row tells in the agent's words what a node knows; read are those of the skip ring (`Member.note_changes`):
+a number, label, left, right and ring neighbour, shortcuts as LABEL:NODE with commas between them, topic.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from python_protocol.names import NOBODY
+from python_protocol.roles import NodeId
+from python_protocol.skip_ring.labels import Label, is_label, position
+from spark.schema import CRASH, DETAIL, EVENT, NODE, OVERLAY, PUBLISH, SUBSCRIBE, TIME_S, UNSUBSCRIBE
+
+_EVENTS = (OVERLAY, CRASH, SUBSCRIBE, UNSUBSCRIBE, PUBLISH)
+_PARTS = 7
+
+
+class Edge(NamedTuple):
+    """A node knows `other`, as a neighbour on the ring or by a shortcut."""
+
+    node: NodeId
+    other: NodeId
+    is_shortcut: bool
+
+
+class EdgeChange(NamedTuple):
+    """An edge comes or goes."""
+
+    time_s: float
+    edge: Edge
+    up: bool
+
+
+class DrawnOverlay(NamedTuple):
+    """Changes in the order of time; `circle`: who has a label in the end, in the order of the labels."""
+
+    changes: tuple[EdgeChange, ...] = ()
+    circle: tuple[NodeId, ...] = ()
+
+
+class _Note(NamedTuple):
+    label: Label
+    edges: frozenset[Edge]
+    topic: str
+
+
+def drawn_overlay(table: pa.Table, nodes: int) -> DrawnOverlay:
+    """What the rows say; a row in other words, or with a node that is none of the run's, says nothing."""
+    rows = table.filter(pc.is_in(table[EVENT], pa.array(_EVENTS))).select([TIME_S, NODE, EVENT, DETAIL]).to_pylist()
+    known: dict[NodeId, _Known] = defaultdict(_Known)
+    changes = [change for row in rows for change in known[row[NODE]].follow(row, nodes)]
+    labels = {node: one.label for node, one in known.items() if one.label}
+    circle = sorted(labels, key=lambda node: (position(labels[node]), node))
+    return DrawnOverlay(tuple(changes), tuple(circle))
+
+
+class _Known:
+    """What a node knows, as of the last row."""
+
+    def __init__(self) -> None:
+        self._notes: dict[str, _Note] = {}
+        self._filters: set[str] = set()
+        self._has_left = False
+
+    @property
+    def label(self) -> Label:
+        """In the first of its topics; empty if it has none."""
+        return next((note.label for note in self._notes.values()), "")
+
+    def follow(self, row: Mapping[str, Any], nodes: int) -> Iterator[EdgeChange]:
+        """The edges that come and go."""
+        before = self._edges()
+        self._apply(row[EVENT], row[DETAIL] or "", row[NODE], nodes)
+        after = self._edges()
+        for edges, up in ((before - after, False), (after - before, True)):
+            yield from (EdgeChange(row[TIME_S], edge, up) for edge in sorted(edges))
+
+    def _apply(self, event: str, detail: str, node: NodeId, nodes: int) -> None:
+        """Who has unsubscribed from everything leaves the ring, and notes no more that it has."""
+        if event == OVERLAY and not self._has_left:
+            self._notes |= {note.topic: note for note in _read(node, detail, nodes)}
+        elif event == CRASH:
+            self._notes.clear()
+        elif event == SUBSCRIBE:
+            self._filters.add(detail)
+        elif event == UNSUBSCRIBE:
+            self._filters.discard(detail)
+        if event in {SUBSCRIBE, UNSUBSCRIBE, PUBLISH}:
+            self._has_left = event == UNSUBSCRIBE and not self._filters
+        if self._has_left:
+            self._notes.clear()
+
+    def _edges(self) -> frozenset[Edge]:
+        return frozenset().union(*(note.edges for note in self._notes.values()))
+
+
+def _read(node: NodeId, detail: str, nodes: int) -> Iterator[_Note]:
+    parts = detail.split(" ", _PARTS - 1)
+    if len(parts) < _PARTS:
+        return
+    _, label, *ring, shortcuts, topic = parts
+    pairs = [] if shortcuts == NOBODY else [pair.partition(":") for pair in shortcuts.split(",")]
+    try:
+        edges = [
+            *_edges_to(node, ring, is_shortcut=False),
+            *_edges_to(node, (end for _, _, end in pairs), is_shortcut=True),
+        ]
+    except ValueError:
+        return
+    if all(0 <= edge.other < nodes for edge in edges):
+        yield _Note(label if is_label(label) else "", frozenset(edges), topic)
+
+
+def _edges_to(node: NodeId, others: Iterable[str], *, is_shortcut: bool) -> list[Edge]:
+    """Raises ValueError for what is no node."""
+    return [Edge(node, int(other), is_shortcut) for other in others if other not in {NOBODY, str(node)}]
