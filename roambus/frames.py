@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from bridge.errors import UserError
-from experiments.comparing.choice import Where, as_number, check_metric, find_axis, narrow
+from experiments.comparing.choice import as_number, check_metric, find_axis, narrow
 from experiments.comparing.loading import Loaded, load
 from experiments.comparing.pairs import axis_column, paired_tests
 from experiments.comparing.tables import in_order, points_table
@@ -23,8 +23,9 @@ from experiments.sweep import Scalar, text_of
 
 _UNITS = ("s", "mJ", "B", "%")
 
-Values = Scalar | np.generic | Sequence[Scalar | np.generic]
+Values = Scalar | Sequence[Scalar]
 """One value of an axis, or several."""
+Where = Mapping[str, Values]
 
 
 def results(folder: str | PathLike[str], study: str | None = None) -> Results:
@@ -83,9 +84,7 @@ class Results:
         """A row a run: agent, axes, seed, the metrics, and `sent_TYPE`, the packets of each message type."""
         return _with_numbers(self._measured.runs, self._measured.axes)
 
-    def points(
-        self, metric: str, against: str | None = None, where: Mapping[str, Values] | None = None
-    ) -> pd.DataFrame:
+    def points(self, metric: str, against: str | None = None, where: Where | None = None) -> pd.DataFrame:
         """Means over the seeds: agent, axes, `mean`, `half_width` of the 95 % interval, `n`, the number of seeds.
 
         The axis `against` (the first with more than one value, unless given) stands last and changes fastest, so that
@@ -100,7 +99,7 @@ class Results:
         a: str,
         b: str,
         against: str | None = None,
-        where: Mapping[str, Values] | None = None,
+        where: Where | None = None,
     ) -> pd.DataFrame:
         """Agent a minus agent b, seed by seed, for runs of one seed share movement and radio.
 
@@ -113,7 +112,7 @@ class Results:
         measured = self._narrowed(metric, (a, b), where)
         return _table(paired_tests(measured, metric, [(a, b)]), measured, against)
 
-    def _narrowed(self, metric: str, agents: Sequence[str], where: Mapping[str, Values] | None) -> Measurements:
+    def _narrowed(self, metric: str, agents: Sequence[str], where: Where | None) -> Measurements:
         measured = narrow(self._measured, agents, _texts(where or {}))
         check_metric(measured, metric)
         return measured
@@ -125,12 +124,13 @@ def _unit(title: str) -> str:
     return found[1] if found and found[1] in _UNITS else ""
 
 
-def _texts(where: Mapping[str, Values]) -> Where:
+def _texts(where: Where) -> dict[str, list[str]]:
     """As folders are called."""
-    return {
-        axis: [text_of(one) for one in values] if isinstance(values, list | tuple) else [text_of(values)]
-        for axis, values in where.items()
-    }
+    return {axis: [text_of(value) for value in _listed(values)] for axis, values in where.items()}
+
+
+def _listed(values: Values) -> list[Scalar]:
+    return [values] if isinstance(values, Scalar | np.generic) else list(values)
 
 
 def _table(table: pd.DataFrame, measured: Measurements, against: str | None) -> pd.DataFrame:

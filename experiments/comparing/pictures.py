@@ -18,6 +18,7 @@ from spark.layout import AGENT
 MOST_PANELS = 12
 """In one picture: more of them nobody can read."""
 KINDS = ("png", "svg")
+_DECADE = 10
 
 
 def panels(measured: Measurements, metric: str, against: str) -> list[Figure]:
@@ -32,7 +33,14 @@ def panels(measured: Measurements, metric: str, against: str) -> list[Figure]:
     if len(found) > MOST_PANELS:
         varying = [axis for axis in others if len(measured.values(axis)) > 1]
         raise UserError(f"{len(found)} panels are too many for a picture: narrow {' or '.join(varying)} (--where)")
-    return found
+    logarithmic = all(figure.logarithmic for figure in found) and _spans_a_decade(found)
+    return [replace(figure, logarithmic=logarithmic) for figure in found]
+
+
+def _spans_a_decade(figures: Sequence[Figure]) -> bool:
+    """Less than that is easier to read on a plain axis."""
+    means = [mean for figure in figures for series in figure.series for mean in series.mean]
+    return 0 < _DECADE * min(means) <= max(means)
 
 
 def _plan(measured: Measurements, metric: str, against: str, place: dict[str, str]) -> Plan:
@@ -48,5 +56,5 @@ def draw_picture(figures: Sequence[Figure], stem: Path) -> list[Path]:
         return draw(replace(figures[0], name=stem.name), stem.parent)
     files = [stem.with_name(f"{stem.name}.{kind}") for kind in KINDS]
     for file in files:
-        draw_panels(figures, file)
+        draw_panels(figures, file, same_y=True)
     return files

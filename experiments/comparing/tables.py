@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Hashable
 from typing import Any
 
 import pandas as pd
@@ -19,7 +19,7 @@ from spark.points import HALF_WIDTH, MEAN, METRIC, N
 COLUMNS_OF_PAIRS = 3
 """So many pairs of agents have a column on the terminal; of more it only says how many differ."""
 
-Row = Mapping[str, Any]
+Row = dict[Hashable, Any]
 Place = tuple[str, ...]
 
 
@@ -81,11 +81,11 @@ def _pair(row: Row) -> str:
 
 def _tested(row: Row) -> str:
     if row[N] == 0:
-        return row[NOTE]
+        return str(row[NOTE])
     return f"{format_mean(row[DIFFERENCE], row[HALF_WIDTH])}, {row[NOTE] or format_p(row[P_HOLM])}"
 
 
 def _counted(tests: pd.DataFrame) -> list[str]:
     tested = tests[P_HOLM].notna().sum()
     differing = (tests[P_HOLM] < SIGNIFICANCE).sum()
-    return [f"{differing} of {tested} differences are significant at {SIGNIFICANCE:.0%}"] if tested else []
+    return [f"{differing} of {tested} differences are significant at {SIGNIFICANCE * 100:g} %"] if tested else []
