@@ -11,7 +11,8 @@ from bridge.errors import UserError
 from experiments.comparing.choice import check_metric, find_axis, main_metrics, narrow
 from experiments.comparing.pairs import all_pairs, paired_tests
 from experiments.comparing.pictures import draw_picture, panels
-from experiments.comparing.tables import points_table, text_table, whole_table
+from experiments.comparing.tables import points_table, whole_table
+from experiments.comparing.text import text_of_comparison
 from experiments.figure_plan import slug
 from experiments.measurements import Measurements
 from spark.tables import replace_file
@@ -71,4 +72,4 @@ def _compare(measured: Measurements, metric: str, against: str, stem: Path) -> C
     points, tests = points_table(measured, metric), paired_tests(measured, metric, all_pairs(measured.agents))
     table = stem.with_name(f"{stem.name}.csv")
     replace_file(table, partial(whole_table(points, tests).to_csv, index=False, lineterminator="\n"))
-    return Compared(text_table(measured, metric, points, tests), (*draw_picture(figures, stem), table))
+    return Compared(text_of_comparison(measured, metric, points, tests), (*draw_picture(figures, stem), table))
