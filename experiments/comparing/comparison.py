@@ -52,13 +52,13 @@ def compare_agents(measured: Measurements, asked: Asked, folder: Path) -> Iterat
     ends = [f"against-{against}", *(f"{axis}-{'-'.join(values)}" for axis, values in where.items())]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for metric, stem in zip(metrics, _stems(metrics, ends), strict=True):
+        for metric, stem in zip(metrics, file_stems(metrics, ends), strict=True):
             yield _compare(chosen, metric, against, folder / stem)
     except OSError as error:
         raise UserError(f"{folder}: {error.strerror or error}: make room or give a folder you can write to") from None
 
 
-def _stems(metrics: Sequence[str], ends: Sequence[str]) -> list[str]:
+def file_stems(metrics: Sequence[str], ends: Sequence[str]) -> list[str]:
     """Names of files, all different: what comes from a results folder may differ in other characters only."""
     stems: list[str] = []
     for metric in metrics:

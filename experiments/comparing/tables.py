@@ -33,4 +33,5 @@ def _ranks(measured: Measurements, axis: str) -> dict[str, int]:
 def whole_table(points: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     """What the file holds: the points, then the tests, whose `mean` is that of the difference to the agent `minus`."""
     columns = [MEAN if column == DIFFERENCE else column for column in tests]
-    return pd.concat([points, tests.rename(columns={DIFFERENCE: MEAN})])[columns]
+    parts = [table for table in (points, tests.rename(columns={DIFFERENCE: MEAN})) if len(table)]
+    return pd.concat(parts).reindex(columns=columns)
