@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -60,7 +61,7 @@ def test_a_row_a_run(results: Results) -> None:
 
 def test_points_are_means_of_runs(results: Results) -> None:
     """With half the width of the interval and the number of seeds, at the places asked for."""
-    points = results.points(METRIC, where={"config": "C4", "speed": [2, np.int64(8)]})
+    points = results.points(METRIC, where={"config": "C4", "speed": [2, 8]})
     assert list(points.columns) == ["agent", "config", "speed", "mean", "half_width", "n"]
     assert list(zip(points["agent"], points["speed"], strict=True)) == [
         ("mft", 2),
@@ -75,7 +76,7 @@ def test_points_are_means_of_runs(results: Results) -> None:
 
 def test_points_stand_in_the_order_of_lines(results: Results) -> None:
     """The axis against which they are drawn changes fastest, in the sweep's order: C2, C4, C16."""
-    points = results.points(METRIC, against="config", where={"speed": 8.0})
+    points = results.points(METRIC, against="config", where={"speed": np.float64(8)})
     assert list(points.columns[:3]) == ["agent", "speed", "config"]
     assert list(points["config"]) == ["C2", "C4", "C16"] * 2
     lines = results.points(METRIC, against="agent", where={"speed": 8})
@@ -104,7 +105,7 @@ def test_pairs_are_runs_of_one_seed(results: Results) -> None:
         ((METRIC, "mft", "aodv", "sped"), "unknown axis 'sped': did you mean 'speed'"),
     ],
 )
-def test_names_that_there_are_not(results: Results, asked: tuple[str, ...], message: str) -> None:
+def test_names_that_there_are_not(results: Results, asked: tuple[Any, ...], message: str) -> None:
     """One message, as on the command line."""
     with pytest.raises(UserError, match=message):
         results.paired(*asked)

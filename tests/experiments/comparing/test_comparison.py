@@ -66,12 +66,12 @@ def test_the_table_has_every_point_and_every_test(tmp_path: Path) -> None:
     table = pd.read_csv(tmp_path / "delivered-against-config.csv", dtype={"speed": str})
     points, tests = table[table["minus"].isna()], table[table["minus"].notna()]
     assert (len(points), len(tests)) == (3 * 6, 3 * 6)
-    by_place = SMALL.runs.set_index(["agent", "config", "speed", "seed"])[c.DELIVERED]
-    first, second = (by_place.loc[[(agent, "C4", "8", seed) for seed in range(4)]] for agent in ("mft", "aodv"))
-    point = points.set_index(["agent", "config", "speed"]).loc[("mft", "C4", "8")]
+    chosen = SMALL.runs[(SMALL.runs["config"] == "C4") & (SMALL.runs["speed"] == "8")]
+    first, second = (chosen[chosen["agent"] == agent][c.DELIVERED].to_numpy() for agent in ("mft", "aodv"))
+    (point,) = points.query("agent == 'mft' and config == 'C4' and speed == '8'").to_dict("records")
     assert (point["mean"], point["n"]) == (pytest.approx(first.mean()), 4)
-    test = tests.set_index(["agent", "minus", "config", "speed"]).loc[("mft", "aodv", "C4", "8")]
-    assert test["mean"] == pytest.approx(np.mean(first.to_numpy() - second.to_numpy()))
+    (test,) = tests.query("agent == 'mft' and minus == 'aodv' and config == 'C4' and speed == '8'").to_dict("records")
+    assert test["mean"] == pytest.approx(np.mean(first - second))
     assert test["p"] == pytest.approx(stats.ttest_rel(first, second).pvalue)
     assert test["p_holm"] >= test["p"]
     *_, mft_aodv, mft_third, aodv_third, together = done.text.splitlines()

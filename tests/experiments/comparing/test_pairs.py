@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -24,7 +25,7 @@ P_VALUES = st.lists(st.floats(0, 1), max_size=12)
 SAMPLES = st.lists(st.tuples(NUMBERS, NUMBERS), min_size=3, max_size=6)
 
 
-def measured(values: dict[str, dict[int, float]], axis: str = "speed") -> Measurements:
+def measured(values: Mapping[str, Mapping[int, float]], axis: str = "speed") -> Measurements:
     """One value of the axis; the metric of each agent by seed."""
     rows = [
         {"agent": agent, axis: "2", "seed": seed, METRIC: value}
@@ -35,7 +36,7 @@ def measured(values: dict[str, dict[int, float]], axis: str = "speed") -> Measur
     return Measurements(runs, pd.DataFrame(), {"agents": dict.fromkeys(values)})
 
 
-def of(sample: list[tuple[float, float]]) -> Measurements:
+def of(sample: Sequence[tuple[float, float]]) -> Measurements:
     return measured(
         {agent: dict(enumerate(column)) for agent, column in zip("ab", zip(*sample, strict=True), strict=True)}
     )
