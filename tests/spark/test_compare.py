@@ -111,7 +111,8 @@ def test_a_process_needs_no_spark_for_what_is_aggregated(done: list[Done], folde
 
 def read_notebook() -> nbformat.NotebookNode:
     """As it is kept."""
-    return nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]  # nbformat does not type it
+    found: nbformat.NotebookNode = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]  # it has no types
+    return found
 
 
 def test_the_notebook_runs(done: list[Done], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
