@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from bridge.commands.options import STUDY, pairs
-
-_FOLDER = click.Path(file_okay=False, path_type=Path)
+from bridge.commands.options import FOLDER, STUDY, pairs
+from bridge.commands.sweeping import report_problems
 
 
 @click.command()
-@click.argument("results", type=_FOLDER)
+@click.argument("results", type=FOLDER)
 @click.option("--agents", metavar="A,B,...", help="Which agents, in this order.  [default: all]")
 @click.option(
     "--metric",
@@ -25,7 +23,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 )
 @click.option("--against", metavar="AXIS", help="The x axis.  [default: the first with more than one value]")
 @click.option("--where", "wheres", multiple=True, metavar="AXIS=V1,V2", help="Narrows an axis to these values.")
-@click.option("--out", type=_FOLDER, help="Folder of the files.  [default: RESULTS/compare]")
+@click.option("--out", type=FOLDER, help="Folder of the files.  [default: RESULTS/compare]")
 @STUDY
 def compare(  # noqa: PLR0913, PLR0917  # an argument an option
     results: Path,
@@ -63,7 +61,4 @@ def compare(  # noqa: PLR0913, PLR0917  # an argument an option
         for file in compared.files:
             click.echo(file)
         click.echo()
-    for problem in loaded.problems:
-        click.echo(f"  {problem}", err=True)
-    if loaded.problems:
-        sys.exit(1)
+    report_problems(loaded.problems)

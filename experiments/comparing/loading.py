@@ -11,7 +11,7 @@ from bridge.errors import UserError
 from experiments.measurements import Measurements, read_description, read_measurements
 from experiments.studies import find_study
 from experiments.study import Study
-from experiments.study_results import sweep_folders
+from experiments.study_results import existing_folder, sweep_folders
 from experiments.sweep import FOLDER_NAME
 from spark.aggregate import metrics_of
 from spark.extra import NOTHING
@@ -51,9 +51,7 @@ def load(results: Path, own: Study | None = None) -> Loaded:
 
 
 def _folder_of_sweep(results: Path) -> Path:
-    if not results.is_dir():
-        raise UserError(f"{results}: there is no such folder; make one with roambus sweep --out {results}")
-    first, *others = sweep_folders(results)
+    first, *others = sweep_folders(existing_folder(results))
     if others:
         raise UserError(f"{results}: holds several sweeps: give one of {', '.join(map(str, [first, *others]))}")
     return first
