@@ -14,6 +14,7 @@ from bridge.commands.sweep import sweep
 from bridge.commands.trace import trace
 from bridge.errors import InterruptionError, RoambusError, UserError
 from bridge.interrupts import termination_interrupts
+from experiments.comparing.command import compare
 from experiments.export.command import export
 from experiments.scaffold.command import new
 from experiments.viewer.command import play, replay
@@ -59,6 +60,7 @@ def commands() -> None:
 for command in (
     agents,
     aggregate,
+    compare,
     doctor,
     export,
     figures,

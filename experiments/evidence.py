@@ -57,9 +57,8 @@ class Part:
 
     def __str__(self) -> str:
         interval = "no interval" if math.isnan(self.half_width) else f"± {self.half_width:.3g}"
-        p = "p not defined" if math.isnan(self.p) else "p < 0.001" if self.p < 0.001 else f"p = {self.p:.3f}"
         claimed = f"claimed {self.side.value} {self.threshold:g}"
-        return f"{self.label}: {self.mean:.4g} {interval} ({claimed}; {self.seeds} seeds, {p})"
+        return f"{self.label}: {self.mean:.4g} {interval} ({claimed}; {self.seeds} seeds, {format_p(self.p)})"
 
 
 def make_part(label: str, values: pd.Series[float], side: Side, threshold: float = 0.0) -> Part:
@@ -84,7 +83,7 @@ def judge(parts: Sequence[Part]) -> Verdict:
         return Verdict.NOT_MEASURED
     if all(part.supports and part.p < SIGNIFICANCE for part in parts):
         return Verdict.HOLDS
-    if any(adjusted < SIGNIFICANCE for adjusted in _holm([_contrary_p(part) for part in parts])):
+    if any(adjusted < SIGNIFICANCE for adjusted in holm([_contrary_p(part) for part in parts])):
         return Verdict.DOES_NOT_HOLD
     return Verdict.NOT_SIGNIFICANT
 
@@ -94,8 +93,15 @@ def _contrary_p(part: Part) -> float:
     return 1.0 if part.supports or math.isnan(part.p) else part.p
 
 
-def _holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down adjusted p-values, smallest first."""
-    ordered = sorted(p_values)
-    adjusted = [p * (len(ordered) - rank) for rank, p in enumerate(ordered)]
-    return list(np.minimum(1.0, np.maximum.accumulate(adjusted)))
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down adjusted p-values, each at the place of its own."""
+    given = np.asarray(p_values, dtype=float)
+    order = np.argsort(given, kind="stable")
+    adjusted = np.empty_like(given)
+    adjusted[order] = np.maximum.accumulate(given[order] * np.arange(len(given), 0, -1))
+    return [float(p) for p in np.minimum(1.0, adjusted)]
+
+
+def format_p(p: float) -> str:
+    """A p-value as texts have it."""
+    return "p not defined" if math.isnan(p) else "p < 0.001" if p < 0.001 else f"p = {p:.3f}"

@@ -120,7 +120,12 @@ def read_description(results: Path) -> dict[str, Any]:
     if not file.is_file():
         return {}
     try:
-        sweep: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        sweep = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise UserError(f"{file}: {error}: restore it, or delete it and run the sweep again") from None
+        raise UserError(f"{file}: {error}: {_RESTORE}") from None
+    if not isinstance(sweep, dict) or not all(isinstance(sweep.get(key, {}), dict) for key in ("axes", "agents")):
+        raise UserError(f"{file}: does not describe a sweep: {_RESTORE}")
     return sweep
+
+
+_RESTORE = "restore it, or delete it and run the sweep again"

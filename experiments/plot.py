@@ -129,8 +129,11 @@ def draw(figure: Drawn, folder: Path) -> list[Path]:
         return [_save(picture, folder / f"{figure.name}.{kind}", metadata) for kind, metadata in _METADATA.items()]
 
 
-def draw_panels(figures: Sequence[Drawn], file: Path) -> None:
-    """Writes one picture, `file` with the suffix .png or .svg, with two figures a row; raises OSError."""
+def draw_panels(figures: Sequence[Drawn], file: Path, *, same_y: bool = False) -> None:
+    """Writes one picture, `file` with the suffix .png or .svg, with two figures a row; raises OSError.
+
+    `same_y` gives all of them one scale, so that they can be compared: they must be of one kind, logarithmic or not.
+    """
     columns = min(_PANEL_COLUMNS, len(figures))
     rows = math.ceil(len(figures) / columns)
     width, height = _SIZE_INCHES
@@ -138,7 +141,16 @@ def draw_panels(figures: Sequence[Drawn], file: Path) -> None:
         picture = matplotlib.figure.Figure(figsize=(width * columns, height * rows), layout="constrained")
         for position, figure in enumerate(figures, start=1):
             _plot(figure, picture.add_subplot(rows, columns, position))
+        if same_y:
+            _align(picture.axes)
         _save(picture, file, _METADATA[file.suffix.removeprefix(".")], _PANEL_DPI)
+
+
+def _align(panels: Sequence[Axes]) -> None:
+    """All panels show what any of them shows."""
+    lows, highs = zip(*(axes.get_ylim() for axes in panels), strict=True)
+    for axes in panels:
+        axes.set_ylim(min(lows), max(highs))
 
 
 def _save(picture: matplotlib.figure.Figure, path: Path, metadata: dict[str, None], dpi: int = _PNG_DPI) -> Path:

@@ -34,7 +34,7 @@ def seed_table(
     return complete
 
 
-def by_seed(measured: Measurements, metric: str, **place: str) -> pd.Series[float]:
+def by_seed(measured: Measurements, metric: str, /, **place: str) -> pd.Series[float]:
     """The metric at one place, agent included: one value a seed; raises NotMeasuredError if there is none."""
     runs = measured.runs
     for column, value in place.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from bridge.errors import UserError
 from experiments.measurements import Measurements, read_description, read_measurements
 from experiments.studies import find_study
 from experiments.study import Study, StudySweep
@@ -18,6 +19,13 @@ class StudyResults:
 
     study: Study | None
     sweeps: tuple[Measurements, ...]
+
+
+def existing_folder(results: Path) -> Path:
+    """The folder itself; raises UserError if it is not there."""
+    if not results.is_dir():
+        raise UserError(f"{results}: there is no such folder; make one with roambus sweep --out {results}")
+    return results
 
 
 def sweep_folder(results: Path, study: Study, sweep: StudySweep) -> Path:

@@ -18,6 +18,8 @@ from python_protocol.parameters import unknown
 AGENT, SEED = "agent", "seed"
 TRACES = "traces"
 """The folder of all runs, below the results."""
+FOLDER_NAME = re.compile(r"[\w.+-]+")
+"""What agents, axes and values may be called: each is a part of a folder's name."""
 
 Scalar = int | float | str | bool
 
@@ -99,7 +101,7 @@ def validate(sweep: Sweep) -> None:
     if not sweep.agents:
         raise UserError(f"{sweep.source}: agents: name at least one, such as mft = {{}}")
     for name in _folder_names(sweep):
-        if re.fullmatch(r"[\w.+-]+", name) is None:
+        if FOLDER_NAME.fullmatch(name) is None:
             raise UserError(f"{sweep.source}: {name!r} names a folder: use letters, digits and . + - _ only")
 
 

@@ -23,7 +23,7 @@ import pytest
 
 from benchmarks.mutations.targets import PROTOCOLS, Mutant, Protocol, stages
 
-FOLDERS = ("bridge", "python_protocol", "tests", "experiments", "spark", "benchmarks")
+FOLDERS = ("bridge", "python_protocol", "tests", "experiments", "spark", "roambus", "benchmarks")
 FILES = ("pyproject.toml",)
 TIME_LIMIT = "time limit"
 UNBROKEN_LIMIT_S = 600

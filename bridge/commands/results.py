@@ -9,7 +9,6 @@ import click
 
 from bridge.commands.options import FOLDER, STUDY
 from bridge.commands.sweeping import report_problems
-from bridge.errors import UserError
 
 if TYPE_CHECKING:
     from experiments.study import Study
@@ -42,12 +41,12 @@ def aggregate(results: Path, afresh: bool, master: str, study: str | None) -> No
     from rich.console import Console
 
     from experiments.progress import Progress
-    from experiments.study_results import find_extra, sweep_folders
+    from experiments.study_results import existing_folder, find_extra, sweep_folders
     from spark.aggregate import aggregate as aggregate_results
 
     progress, own = Progress(Console(stderr=True)), _own_study(study)
     problems = []
-    for folder in sweep_folders(_existing(results)):
+    for folder in sweep_folders(existing_folder(results)):
         extra = find_extra(folder, own)
         problems += aggregate_results(folder, master, extra=extra, afresh=afresh, progress=progress)
         click.echo(folder / "metrics")
@@ -63,8 +62,9 @@ def figures(results: Path, study: str | None) -> None:
     Example: roambus figures results/small
     """
     from experiments.figures import draw_figures
+    from experiments.study_results import existing_folder
 
-    for path in draw_figures(_existing(results), _own_study(study)):
+    for path in draw_figures(existing_folder(results), _own_study(study)):
         click.echo(path)
 
 
@@ -72,9 +72,3 @@ def _own_study(reference: str | None) -> Study | None:
     from experiments.studies import load_study
 
     return load_study(reference) if reference else None
-
-
-def _existing(results: Path) -> Path:
-    if not results.is_dir():
-        raise UserError(f"{results}: there is no such folder; make one with roambus sweep --out {results}")
-    return results

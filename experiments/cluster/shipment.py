@@ -17,7 +17,7 @@ from bridge.registry import load_agent
 from bridge.run import RunPlan
 
 DISTRIBUTION = "roambus"
-PACKAGES = ("bridge", "experiments", "python_protocol", "spark")
+PACKAGES = ("bridge", "experiments", "python_protocol", "roambus", "spark")
 SHIPPED = "shipped"
 """The folder in the workspace that holds the user's files; executors can import from it."""
 

@@ -1,0 +1,104 @@
+"""What is to be compared: metrics, agents, axes and values by their names, and the part of the runs that is left."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from bridge.errors import UserError
+from experiments.measurements import Measurements
+from python_protocol.parameters import unknown
+from spark import catalogue
+from spark.layout import AGENT
+from spark.points import METRIC
+
+MAIN_METRICS = (
+    catalogue.DELIVERY_RATE_ALL,
+    catalogue.DELAY_MEAN_S,
+    catalogue.HOPS_MEAN,
+    catalogue.MESSAGES_PER_NODE,
+    catalogue.ENERGY_PER_NODE_MJ,
+)
+"""What is compared unless something else is asked for."""
+
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?")
+
+Where = Mapping[str, Sequence[str]]
+"""The values that axes are narrowed to, as texts."""
+
+
+def titles(measured: Measurements) -> dict[str, str]:
+    """What can be compared, by name: the metrics of catalogue and study, and the packets of each message type."""
+    known = {metric.column: metric.title for metric in measured.metrics}
+    sent = [str(column) for column in measured.runs if str(column).startswith(catalogue.SENT_PREFIX)]
+    return {**known, **{column: f"packets of type {column.removeprefix(catalogue.SENT_PREFIX)}" for column in sent}}
+
+
+def check_metric(measured: Measurements, metric: str) -> None:
+    """Raises UserError unless these runs have that metric."""
+    known = titles(measured)
+    if metric not in known:
+        raise UserError(unknown("metric", metric, known))
+    if metric not in set(measured.points[METRIC]):
+        raise UserError(f"none of these runs has {metric} ({known[metric]})")
+
+
+def main_metrics(measured: Measurements) -> list[str]:
+    """Those of the main metrics that these runs have; raises UserError if there is none."""
+    present = set(measured.points[METRIC])
+    chosen = [metric for metric in MAIN_METRICS if metric in present]
+    if not chosen:
+        raise UserError(f"these runs have none of {', '.join(MAIN_METRICS)}: choose a metric")
+    return chosen
+
+
+def find_axis(measured: Measurements, axis: str | None) -> str:
+    """That axis, or the first with more than one value; the agents if there is none. Raises UserError."""
+    axes = measured.axes
+    if axis is None:
+        return next((name for name in axes if len(measured.values(name)) > 1), AGENT)
+    if axis not in (*axes, AGENT):
+        raise UserError(unknown("axis", axis, dict.fromkeys([*axes, AGENT])))
+    return axis
+
+
+def narrow(measured: Measurements, agents: Sequence[str], where: Where) -> Measurements:
+    """The runs of these agents (none: of all), in this order, at these values; raises UserError if there is none."""
+    for agent in agents:
+        _choose("agent", agent, measured.agents)
+    chosen = {axis: _values(measured, axis, wanted) for axis, wanted in where.items()}
+    places = {**chosen, AGENT: list(dict.fromkeys(agents)) or measured.agents}
+    runs, points = (_at(table, places) for table in (measured.runs, measured.points))
+    if runs.empty:
+        wanted = ", ".join(f"{axis} {' or '.join(values)}" for axis, values in places.items())
+        raise UserError(f"there is no run of {wanted}")
+    return replace(measured, runs=runs, points=points, sweep={**measured.sweep, "agents": dict.fromkeys(places[AGENT])})
+
+
+def _values(measured: Measurements, axis: str, wanted: Sequence[str]) -> list[str]:
+    if axis not in measured.axes:
+        raise UserError(unknown("axis", axis, dict.fromkeys(measured.axes)))
+    return [_choose(f"value of {axis}", value, measured.values(axis)) for value in wanted]
+
+
+def _choose(kind: str, wanted: str, known: Sequence[str]) -> str:
+    """The name itself, or the number that it is: 2.0 finds 2."""
+    numbers = {as_number(name): name for name in known}
+    name = wanted if wanted in known else numbers.get(as_number(wanted)) if as_number(wanted) is not None else None
+    if name is None:
+        raise UserError(unknown(kind, wanted, dict.fromkeys(known)))
+    return name
+
+
+def as_number(text: str) -> float | None:
+    """The number that a text is; None for any other."""
+    return float(text) if _NUMBER.fullmatch(text) else None
+
+
+def _at(table: pd.DataFrame, places: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    for column, values in places.items():
+        table = table[table[column].isin(values)]
+    return table

@@ -1,0 +1,75 @@
+"""A metric compared among agents: the picture, the file of its numbers, and the text, all from the same tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from bridge.errors import UserError
+from experiments.comparing.choice import check_metric, find_axis, main_metrics, narrow
+from experiments.comparing.pairs import all_pairs, paired_tests
+from experiments.comparing.pictures import draw_picture, panels
+from experiments.comparing.tables import points_table, whole_table
+from experiments.comparing.text import text_of_comparison
+from experiments.figure_plan import slug
+from experiments.measurements import Measurements
+from spark.tables import replace_file
+
+COMPARE_FOLDER = "compare"
+"""Below the results, unless another one is asked for."""
+_LONGEST_STEM = 150
+"""Characters: file systems take 255 bytes, and the suffix needs some."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What to compare; empty: all agents, the main metrics, the first axis with more than one value, all of it."""
+
+    agents: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    against: str | None = None
+    where: Mapping[str, tuple[str, ...]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What became of a metric: the text for the terminal, and the files."""
+
+    text: str
+    files: tuple[Path, ...]
+
+
+def compare_agents(measured: Measurements, asked: Asked, folder: Path) -> Iterator[Compared]:
+    """Writes `folder`/STEM.png, .svg and .csv for each metric; raises UserError."""
+    where = asked.where or {}
+    chosen = narrow(measured, asked.agents, where)
+    against = find_axis(chosen, asked.against)
+    for metric in asked.metrics:
+        check_metric(chosen, metric)
+    metrics = list(dict.fromkeys(asked.metrics)) or main_metrics(chosen)
+    ends = [f"against-{against}", *(f"{axis}-{'-'.join(values)}" for axis, values in where.items())]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for metric, stem in zip(metrics, file_stems(metrics, ends), strict=True):
+            yield _compare(chosen, metric, against, folder / stem)
+    except OSError as error:
+        raise UserError(f"{folder}: {error.strerror or error}: make room or give a folder you can write to") from None
+
+
+def file_stems(metrics: Sequence[str], ends: Sequence[str]) -> list[str]:
+    """Names of files, all different: what comes from a results folder may differ in other characters only."""
+    stems: list[str] = []
+    for metric in metrics:
+        stem = slug("-".join([metric, *ends]))[:_LONGEST_STEM]
+        stems.append(f"{stem}-{len(stems)}" if stem in stems else stem)
+    return stems
+
+
+def _compare(measured: Measurements, metric: str, against: str, stem: Path) -> Compared:
+    figures = panels(measured, metric, against)
+    points, tests = points_table(measured, metric), paired_tests(measured, metric, all_pairs(measured.agents))
+    table = stem.with_name(f"{stem.name}.csv")
+    replace_file(table, partial(whole_table(points, tests).to_csv, index=False, lineterminator="\n"))
+    return Compared(text_of_comparison(measured, metric, points, tests), (*draw_picture(figures, stem), table))

@@ -1,0 +1,60 @@
+"""Draws a metric against an axis, a line an agent, in the style of the report."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from bridge.errors import UserError
+from experiments.comparing.choice import titles
+from experiments.figure_plan import Line, Plan, agent_lines
+from experiments.figures import look_up
+from experiments.measurements import Measurements
+from experiments.plot import Figure, draw, draw_panels
+from spark.layout import AGENT
+
+MOST_PANELS = 12
+"""In one picture: more of them nobody can read."""
+KINDS = ("png", "svg")
+_DECADE = 10
+
+
+def panels(measured: Measurements, metric: str, against: str) -> list[Figure]:
+    """A figure for each combination of the values of the other axes; what has no value is left out.
+
+    Against the agents themselves there is one line, of all agents. Raises UserError if there are too many panels.
+    """
+    others = [axis for axis in measured.axes if axis != against]
+    places = [dict(zip(others, place, strict=True)) for place in itertools.product(*map(measured.values, others))]
+    figures = (look_up(measured, _plan(measured, metric, against, place)) for place in places)
+    found = [figure for figure in figures if figure.series]
+    if len(found) > MOST_PANELS:
+        varying = [axis for axis in others if len(measured.values(axis)) > 1]
+        raise UserError(f"{len(found)} panels are too many for a picture: narrow {' or '.join(varying)} (--where)")
+    logarithmic = all(figure.logarithmic for figure in found) and _spans_a_decade(found)
+    return [replace(figure, logarithmic=logarithmic) for figure in found]
+
+
+def _spans_a_decade(figures: Sequence[Figure]) -> bool:
+    """Less than that is easier to read on a plain axis."""
+    means = [mean for figure in figures for series in figure.series for mean in series.mean]
+    return 0 < _DECADE * min(means) <= max(means)
+
+
+def _plan(measured: Measurements, metric: str, against: str, place: dict[str, str]) -> Plan:
+    title = titles(measured)[metric]
+    at = "".join(f", {axis} {value}" for axis, value in place.items())
+    lines = [Line("", place)] if against == AGENT else agent_lines(measured, place)
+    return Plan("", title + at, metric, against, lines, y_title=title)
+
+
+def draw_picture(figures: Sequence[Figure], stem: Path) -> list[Path]:
+    """Writes STEM.png and STEM.svg, each with all the figures; raises OSError."""
+    if len(figures) == 1:
+        return draw(replace(figures[0], name=stem.name), stem.parent)
+    files = [stem.with_name(f"{stem.name}.{kind}") for kind in KINDS]
+    for file in files:
+        draw_panels(figures, file, same_y=True)
+    return files

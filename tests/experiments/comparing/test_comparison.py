@@ -1,0 +1,188 @@
+"""What a comparison writes and says, and what it answers to names that there are not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from bridge.errors import UserError
+from experiments.comparing import comparison
+from experiments.comparing.comparison import Asked, Compared, compare_agents, file_stems
+from experiments.comparing.pictures import panels
+from experiments.measurements import Measurements
+from spark import catalogue as c
+from spark.points import mean_points
+from tests.experiments.measured import measurements
+
+SMALL = measurements(configs=("C2", "C4", "C16"), speeds=("2", "8"), seeds=4, agents=("mft", "aodv", "third"))
+AT_8 = {"speed": ("8",)}
+
+
+def with_runs(runs: pd.DataFrame) -> Measurements:
+    """The same sweep with other runs."""
+    return replace(SMALL, runs=runs, points=mean_points(runs))
+
+
+def compared(folder: Path, asked: Asked, measured: Measurements = SMALL) -> list[Compared]:
+    return list(compare_agents(measured, asked, folder))
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures take most of the time, and are looked at elsewhere."""
+    monkeypatch.setattr(comparison, "draw_picture", lambda *_: [])
+
+
+def test_each_metric_has_picture_and_table(tmp_path: Path) -> None:
+    """PNG, SVG and CSV beside each other under one name, and nothing else."""
+    done = compared(tmp_path, Asked(("mft",), (c.DELIVERED, c.HOPS_MEAN), where=AT_8))
+    stems = ["delivered-against-config-speed-8", "hops-mean-against-config-speed-8"]
+    assert [{file.name for file in one.files} for one in done] == [
+        {f"{stem}.{kind}" for kind in ("png", "svg", "csv")} for stem in stems
+    ]
+    assert {file for one in done for file in one.files} == set(tmp_path.iterdir())
+    assert [one.text.splitlines()[0] for one in done] == ["messages delivered, speed 8", "hops, mean, speed 8"]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_main_metrics_that_were_measured(tmp_path: Path) -> None:
+    """Those are compared that any run has, unless others are asked for."""
+    measured = with_runs(SMALL.runs[["agent", "config", "speed", "seed", c.MESSAGES, c.HOPS_MEAN]])
+    (done,) = compared(tmp_path, Asked(("mft",), where=AT_8), measured)
+    assert done.files[0].name == "hops-mean-against-config-speed-8.csv"
+    with pytest.raises(UserError, match=r"none of delivery_rate_all, .*: choose a metric"):
+        compared(tmp_path, Asked(), with_runs(SMALL.runs[["agent", "config", "speed", "seed", c.MESSAGES]]))
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_table_has_every_point_and_every_test(tmp_path: Path) -> None:
+    """Three agents at six places, three pairs at six places; the numbers are those of the runs."""
+    (done,) = compared(tmp_path, Asked(metrics=(c.DELIVERED,)))
+    table = pd.read_csv(tmp_path / "delivered-against-config.csv", dtype={"speed": str})
+    points, tests = table[table["minus"].isna()], table[table["minus"].notna()]
+    assert (len(points), len(tests)) == (3 * 6, 3 * 6)
+    chosen = SMALL.runs[(SMALL.runs["config"] == "C4") & (SMALL.runs["speed"] == "8")]
+    first, second = (chosen[chosen["agent"] == agent][c.DELIVERED].to_numpy() for agent in ("mft", "aodv"))
+    (point,) = points.query("agent == 'mft' and config == 'C4' and speed == '8'").to_dict("records")
+    assert (point["mean"], point["n"]) == (pytest.approx(first.mean()), 4)
+    (test,) = tests.query("agent == 'mft' and minus == 'aodv' and config == 'C4' and speed == '8'").to_dict("records")
+    assert test["mean"] == pytest.approx(np.mean(first - second))
+    assert test["p"] == pytest.approx(stats.ttest_rel(first, second).pvalue)
+    assert test["p_holm"] >= test["p"]
+    *_, mft_aodv, mft_third, aodv_third, together = done.text.splitlines()
+    assert [line.partition(":")[0] for line in (mft_aodv, mft_third, aodv_third)] == [
+        "mft - aodv",
+        "mft - third",
+        "aodv - third",
+    ]
+    assert together == f"differences: {(tests['p_holm'] < 0.05).sum()} of 18 significant at 5 %"
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_agents_stand_in_the_order_asked_for(tmp_path: Path) -> None:
+    """Their differences are the first minus the second; a value can be written as another number that is the same."""
+    asked = Asked(("aodv", "mft"), (c.MESSAGES,), where={"config": ("C2", "C16"), "speed": ("2.0",)})
+    (done,) = compared(tmp_path, asked)
+    title, head, *lines, significant = done.text.splitlines()
+    assert title == "messages, speed 2"
+    assert head.split() == ["config", "aodv", "mft", "aodv", "-", "mft"]
+    assert [line.split()[0] for line in lines] == ["C2", "C16"]
+    assert all("p = " in line or "p < " in line for line in lines)
+    assert significant.startswith("differences: ")
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_few_seeds_are_told_on_the_terminal(tmp_path: Path) -> None:
+    """Instead of a p-value, and no difference is counted as tested."""
+    two = with_runs(SMALL.runs[(SMALL.runs["config"] == "C2") & (SMALL.runs["seed"] < 2)])
+    (done,) = compared(tmp_path, Asked(("mft", "aodv"), (c.MESSAGES,), where=AT_8), two)
+    assert done.text.splitlines()[-1].endswith("fewer than 3 common seeds")
+
+
+def test_panels_are_the_other_axes() -> None:
+    """One for each combination of their values, each with a line an agent."""
+    figures = panels(SMALL, c.DELIVERED, "speed")
+    titles = [f"messages delivered, config {config}" for config in ("C2", "C4", "C16")]
+    assert [figure.title for figure in figures] == titles
+    assert [[series.label for series in figure.series] for figure in figures] == [["MFT-PubSub", "AODV", "third"]] * 3
+    assert all(figure.x_values == ("2", "8") for figure in figures)
+
+
+def test_panels_agree_on_their_scale() -> None:
+    """All are logarithmic, if the metric's means span a decade somewhere, or none is."""
+    wide = panels(SMALL, c.MESSAGES_PER_NODE, "speed")
+    assert {figure.logarithmic for figure in wide} == {True}
+    narrow = with_runs(SMALL.runs[SMALL.runs["agent"] == "mft"])
+    assert {figure.logarithmic for figure in panels(narrow, c.MESSAGES_PER_NODE, "speed")} == {False}
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_against_the_agents(tmp_path: Path) -> None:
+    """They stand side by side, also where there is no axis at all."""
+    lines = [series.x for figure in panels(SMALL, c.DELIVERED, "agent") for series in figure.series]
+    assert lines == [("mft", "aodv", "third")] * 6
+    runs = pd.DataFrame({"agent": list("aaabbb"), "seed": [0, 1, 2] * 2, c.MESSAGES: [1, 2, 4, 8, 9, 13]})
+    (done,) = compared(tmp_path, Asked(metrics=(c.MESSAGES,)), Measurements(runs, mean_points(runs)))
+    assert {file.stem for file in done.files} == {"messages-against-agent"}
+    assert len(done.text.splitlines()) == 4
+
+
+def test_names_of_files() -> None:
+    """Whatever message types and values are called, names are short, without a slash, and all different."""
+    metrics = ["sent_../../x", "sent_..%..%x", "sent_" + "long" * 100]
+    stems = file_stems(metrics, ["against-speed"])
+    assert stems[:2] == ["sent-..-..-x-against-speed", "sent-..-..-x-against-speed-1"]
+    assert len(stems[2]) < 200
+
+
+def test_any_message_type_can_be_compared(tmp_path: Path) -> None:
+    """Its name stands in the title, and its files lie in the folder."""
+    runs = SMALL.runs[SMALL.runs["speed"] == "2"].assign(**{"sent_../../$x$<b>": 1.0})
+    (done,) = compared(tmp_path, Asked(("mft",), ("sent_../../$x$<b>",)), with_runs(runs))
+    assert {file.parent for file in done.files} == {tmp_path}
+    assert done.text.startswith("packets of type ../../$x$<b>, speed 2")
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (Asked(metrics=("hop_mean",)), "unknown metric 'hop_mean': did you mean 'hops_mean'?"),
+        (Asked(metrics=(c.MIGRATIONS,)), r"none of these runs has migrations \(migrations\)"),
+        (Asked(("mft", "aodw")), "unknown agent 'aodw': did you mean 'aodv'?"),
+        (Asked(against="sped"), "unknown axis 'sped': did you mean 'speed'?"),
+        (Asked(where={"sped": ("2",)}), "unknown axis 'sped': did you mean 'speed'?"),
+        (Asked(where={"config": ("C1",)}), "unknown value of config 'C1': did you mean 'C16'?"),
+        (Asked(where={"speed": ("3",)}), "unknown value of speed '3': there is 2, 8"),
+    ],
+)
+def test_names_that_there_are_not(asked: Asked, message: str, tmp_path: Path) -> None:
+    """One message that says what is meant, perhaps, and what there is; nothing is written."""
+    with pytest.raises(UserError, match=message):
+        compared(tmp_path / "new", asked)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_combination_without_runs(tmp_path: Path) -> None:
+    """Is named, although each of its parts is there."""
+    runs = SMALL.runs[~((SMALL.runs["config"] == "C2") & (SMALL.runs["speed"] == "8"))]
+    with pytest.raises(UserError, match="there is no run of config C2, speed 8, agent mft or aodv or third"):
+        compared(tmp_path, Asked(where={"config": ("C2",), **AT_8}), with_runs(runs))
+
+
+def test_too_many_panels(tmp_path: Path) -> None:
+    """Are refused, with the axes that can be narrowed."""
+    many = measurements(configs=("C2",), speeds=tuple(map(str, range(13))), seeds=1, agents=("mft",))
+    with pytest.raises(UserError, match=r"13 panels are too many for a picture: narrow speed \(--where\)"):
+        compared(tmp_path, Asked(metrics=(c.MESSAGES,), against="config"), many)
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    """A file where the folder should be is named."""
+    (tmp_path / "compare").write_text("in the way")
+    with pytest.raises(UserError, match="compare: File exists: make room or give a folder"):
+        compared(tmp_path / "compare", Asked())
