@@ -47,6 +47,17 @@ def test_every_message_comes_from_its_command(
         assert "Traceback" not in printed
 
 
+@pytest.mark.parametrize(
+    ("section", "code"), [("unknown agent", 2), ("no simulator said hello", 3), ("an agent raised", 4)]
+)
+def test_the_exit_code_says_whose_the_error_is(
+    section: str, code: int, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the table at the top of the page has it."""
+    assert f"\n| {code} |" in TEXT
+    assert call(next(shown_commands(SECTIONS[section])).command.split(), monkeypatch) == code
+
+
 def call(command: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
     """The exit code; roambus runs in this process, which saves half a second each."""
     if command[0] != "roambus":
