@@ -31,9 +31,11 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str) -> 
     metavar=",".join(FORMATS),
     help="What to write: several with commas.",
 )
-@click.option("--out", type=FOLDER, help="Folder of the files.  [default: RESULTS/export]")
+@click.option(
+    "--out", type=FOLDER, help="Folder of the files; of a study, a folder a sweep in it.  [default: RESULTS/export]"
+)
 def export(path: Path, formats: list[str], out: Path | None) -> None:
-    """Writes the results of a sweep, or of a single run's folder, for other programs: a file for each run and format.
+    """Writes the results of a study, a sweep or a single run for other programs: a file for each run and format.
 
     sca has the run's metrics, vec what happens at each node over time, both as OMNeT++ writes them: for opp_scavetool,
     omnetpp.scave and the Analysis Tool. jsonl has every row of the trace as a JSON object.

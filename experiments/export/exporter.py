@@ -13,7 +13,7 @@ from experiments.export.result_file import run_label
 from experiments.export.runs import Export, find_runs
 from experiments.export.scalars import scalar_file
 from experiments.export.vectors import vector_file
-from experiments.study_results import find_extra
+from experiments.study_results import find_extra, sweep_folders
 from spark.aggregate import metrics_of
 from spark.traces import Trace
 
@@ -27,11 +27,17 @@ _STREAMED = {VECTORS: vector_file, JSON_LINES: json_lines}
 def export_results(path: Path, formats: Sequence[str], out: Path | None) -> Iterator[tuple[Path | None, str | None]]:
     """Writes `OUT/RUN.FORMAT` of the run, or of all runs, in `path`; yields each file, or what is wrong with a trace.
 
-    Scalars need the metrics: those that no aggregation has computed yet are computed with Spark. Raises UserError if
-    there is nothing to export, OSError if a file cannot be written.
+    Of a study with several sweeps, each has a folder: its own, or one of its name in `out`. Scalars need the metrics:
+    those that no aggregation has computed yet are computed with Spark. Raises UserError if there is nothing to export,
+    OSError if a file cannot be written.
     """
-    export = find_runs(path)
-    folder = out or export.results / EXPORT_FOLDER
+    exports = [find_runs(folder) for folder in sweep_folders(path)]
+    for export in exports:
+        folder = out and (out if len(exports) == 1 else out / export.results.name)
+        yield from _export(export, formats, folder or export.results / EXPORT_FOLDER)
+
+
+def _export(export: Export, formats: Sequence[str], folder: Path) -> Iterator[tuple[Path | None, str | None]]:
     folder.mkdir(parents=True, exist_ok=True)
     yield from ((None, problem) for problem in export.problems)
     for kind in formats:

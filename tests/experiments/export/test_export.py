@@ -30,6 +30,7 @@ from experiments.export.runs import find_runs, rows
 from python_protocol.roles import BROADCAST
 from spark.catalogue import DELIVERED, DELIVERY_RATE_ALL, METRICS
 from spark.extra import EXTRA
+from spark.layout import SWEEP_FILE
 from spark.metrics import SENT
 from spark.schema import TRACE_SCHEMA
 from tests.spark.synthetic import Row, deliver, energy, publish, random_trace, role, send, write_trace
@@ -191,6 +192,23 @@ def test_a_run_alone_is_exported_from_its_folder(results: Path, tmp_path: Path) 
     assert exported(results / "traces" / RUN, "vec") == [results / "export" / f"{LABEL}.vec"]
     assert exported(results / "traces" / RUN, "jsonl", out=tmp_path / "o") == [tmp_path / "o" / f"{LABEL}.jsonl"]
     assert len(exported(results, "jsonl", "vec")) == 4
+
+
+def test_a_study_is_exported_sweep_by_sweep(tmp_path: Path) -> None:
+    """Each into a folder of its own: equal runs of two sweeps are two files. A sweep without runs stops it at once."""
+    study = tmp_path / "study"
+    for sweep in ("second", "first"):
+        write_trace(study / sweep, RUN, ROWS)
+        (study / sweep / SWEEP_FILE).write_text("{}")
+    sweeps = [study / "first", study / "second"]
+    assert exported(study, "jsonl") == [sweep / "export" / f"{LABEL}.jsonl" for sweep in sweeps]
+    out = tmp_path / "out"
+    assert exported(study, "vec", out=out) == [out / sweep / f"{LABEL}.vec" for sweep in ("first", "second")]
+    (study / "third").mkdir()
+    (study / "third" / SWEEP_FILE).write_text("{}")
+    with pytest.raises(UserError, match="third: neither a run's folder"):
+        exported(study, "vec", out=tmp_path / "none")
+    assert not (tmp_path / "none").exists()
 
 
 def test_exporting_again_changes_nothing(results: Path) -> None:
