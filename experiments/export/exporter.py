@@ -33,8 +33,11 @@ def export_results(path: Path, formats: Sequence[str], out: Path | None) -> Iter
     """
     exports = [find_runs(folder) for folder in sweep_folders(path)]
     for export in exports:
-        folder = out and (out if len(exports) == 1 else out / export.results.name)
-        yield from _export(export, formats, folder or export.results / EXPORT_FOLDER)
+        if out is None:
+            folder = export.results / EXPORT_FOLDER
+        else:
+            folder = out if len(exports) == 1 else out / export.results.name
+        yield from _export(export, formats, folder)
 
 
 def _export(export: Export, formats: Sequence[str], folder: Path) -> Iterator[tuple[Path | None, str | None]]:
