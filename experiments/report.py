@@ -20,7 +20,7 @@ from experiments.inline_figure import inline_figure
 from experiments.measurements import Measurements
 from experiments.page_policy import source_hash
 from experiments.plot import Drawn
-from experiments.report_filters import VERDICT, Filters
+from experiments.report_filters import VERDICT, Filters, common_place
 from experiments.studies import MODULES
 from experiments.study import Study
 from experiments.study_results import StudyResults, read_results
@@ -125,18 +125,20 @@ def _tally(claims: list[Claim]) -> list[tuple[Verdict, int]]:
 
 
 def _pictures(found: StudyResults, results: Path, filters: Filters) -> list[Picture]:
-    figures = [figure for measured in found.sweeps for figure in all_figures(measured)]
-    files = [results / FIGURES_FOLDER / f"{figure.name}.svg" for figure in figures]
+    figures = [(figure, common_place(measured)) for measured in found.sweeps for figure in all_figures(measured)]
+    files = [results / FIGURES_FOLDER / f"{figure.name}.svg" for figure, _ in figures]
     if not all(file.is_file() for file in files):
         draw_figures(results, found.study)
-    pairs = enumerate(zip(figures, files, strict=True))
-    return [_picture(figure, file, f"f{number}-", filters) for number, (figure, file) in pairs]
+    drawn = enumerate(zip(figures, files, strict=True))
+    return [
+        _picture(figure, file, f"f{number}-", [filters.at({**common, **series.place}) for series in figure.series])
+        for number, ((figure, common), file) in drawn
+    ]
 
 
-def _picture(figure: Drawn, file: Path, prefix: str, filters: Filters) -> Picture:
+def _picture(figure: Drawn, file: Path, prefix: str, lines: Sequence[str]) -> Picture:
     scale = " Logarithmic vertical axis." if figure.logarithmic else ""
     caption = f"{figure.title}; {figure.intervals}.{scale}"
     labels = ", ".join(series.label for series in figure.series if series.label)
     alternative = f"{caption} {figure.y_title} over {figure.x_title}{labels and f': {labels}'}"
-    lines = [filters.at(series.place) for series in figure.series]
     return Picture(figure.name, inline_figure(file, prefix, lines, alternative), caption)

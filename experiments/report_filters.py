@@ -62,6 +62,12 @@ class Filters:
         return tuple(Option(self._numbers[key, name], name, label(name)) for name in names)
 
 
+def common_place(measured: Measurements) -> dict[str, str]:
+    """What all points of a sweep share, whether a figure says so or not: its only agent, the only value of an axis."""
+    values = {AGENT: measured.agents, **{axis: measured.values(axis) for axis in measured.axes}}
+    return {axis: found[0] for axis, found in values.items() if len(found) == 1}
+
+
 def _united(lists: Iterable[Iterable[str]]) -> list[str]:
     """Every text once, in the order in which they come."""
     return list(dict.fromkeys(text for texts in lists for text in texts))

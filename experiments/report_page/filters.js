@@ -24,6 +24,7 @@ function wordsOf(part) {
 
 const show = (part, shown) => part.classList.toggle("off", !shown);
 const isShown = (part) => !part.classList.contains("off");
+const isSeen = (part) => !part.closest(".off");
 const somethingOf = (list) => !list.length || list.some(isShown);
 
 // What is shown
@@ -59,7 +60,7 @@ function tell(words) {
   });
   if (words.length) chosen.unshift(`with “${words.join(" ")}”`);
   const counts = parts.slice(0, 4).filter(([, list]) => list.length)
-    .map(([kind, list]) => `${list.filter(isShown).length} of ${list.length} ${kind}s`);
+    .map(([kind, list]) => `${list.filter(isSeen).length} of ${list.length} ${kind}s`);
   document.getElementById("shown").textContent = chosen.length ? `Only ${chosen.join("; ")}. ${counts.join(", ")}.` : "";
   for (const { details, boxes } of choices) details.classList.toggle("chosen", boxes.some((box) => !box.checked));
 }

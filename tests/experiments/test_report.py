@@ -15,6 +15,7 @@ import pytest
 from bridge.errors import UserError
 from experiments.figures import plan_figures
 from experiments.report import write_report
+from experiments.report_filters import Filters, common_place
 from experiments.summary import commands, facts, format_mean, metrics_table
 from tests.experiments.measured import HOSTILE, QUICK, measurements
 
@@ -79,6 +80,17 @@ def test_every_claim_with_its_verdict(page: Page) -> None:
     for words in ("Delivery falls as the network grows", "brokers send more than clients", "not measured"):
         assert words in page.text
     assert re.search(r"3 not measured", page.text)
+
+
+def test_parts_of_several_sweeps_are_told_apart() -> None:
+    """Choices are those of all sweeps, without single values; what a sweep has in common its figures need not say."""
+    first, second = QUICK, measurements(configs=("C8", "C16"), speeds=("2",), seeds=2, agents=("flooding",))
+    assert (common_place(first), common_place(second)) == ({}, {"agent": "flooding", "speed": "2"})
+    filters = Filters([first, second], [])
+    names = {choice.key: [option.name for option in choice.options] for choice in filters.choices}
+    assert names == {"agent": ["mft", "aodv", "flooding"], "config": ["C2", "C4", "C8", "C16"], "speed": ["2", "8"]}
+    assert filters.at({"config": "C16", "agent": "flooding", "seed": "1"}) == "6 2"
+    assert [choice.key for choice in Filters([second], []).choices] == ["config"]
 
 
 def test_every_point_is_in_the_table() -> None:
