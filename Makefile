@@ -18,7 +18,7 @@ test: install
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
-	$(VENV)/bin/pytest -n 2
+	$(VENV)/bin/pytest -n 2 --dist worksteal
 
 # After a change of bridge/wire.proto or bridge/record.proto.
 wire: install

@@ -31,6 +31,14 @@ class Absence:
     """Where it returns to in a given tree; None: to where it was."""
 
 
+class AbsenceError(ValueError):
+    """An absence of `node` contradicts the tree."""
+
+    def __init__(self, node: NodeId, problem: str) -> None:
+        super().__init__(problem)
+        self.node = node
+
+
 def absence_commands(absences: Iterable[Absence]) -> Iterator[Command]:
     """What the agents are told."""
     for one in absences:
@@ -44,19 +52,32 @@ def with_absences(
 ) -> tuple[ParentChange, ...]:
     """The given tree, in the order of time, which clients leave and come back to; `roles` are those of the nodes.
 
-    The absences of a node are in the order of time. Raises ValueError for those that contradict the tree.
+    The absences of a node are in the order of time. Raises AbsenceError for the first that contradicts the tree.
     """
-    changes = list(tree)
+    brokers = frozenset(node for node, its in enumerate(roles) if Role.BROKER in its)
+    changes, own = list(tree), _by_node(tree)
     for absence in absences:
-        _check(absence, tree, roles, departure)
-        if tree and Role.BROKER not in roles[absence.node]:
-            changes += _places(absence, changes, departure)
+        before = own.setdefault(absence.node, [])
+        _check_broker(absence, bool(tree), brokers)
+        if tree and absence.node not in brokers:
+            _check_times(absence, before, departure)
+            places = _places(absence, before, departure)
+            before += places
+            changes += places
     return tuple(sorted(changes, key=lambda change: change.at))
 
 
+def _by_node(tree: Sequence[ParentChange]) -> dict[NodeId, list[ParentChange]]:
+    found: dict[NodeId, list[ParentChange]] = {}
+    for change in tree:
+        found.setdefault(change.node, []).append(change)
+    return found
+
+
 def _places(absence: Absence, changes: Sequence[ParentChange], departure: SimTime) -> list[ParentChange]:
+    """What the absence adds to the node's own `changes`."""
     node, returns = absence.node, absence.returns
-    before = [change for change in changes if change.node == node and change.at <= absence.leaves]
+    before = [change for change in changes if change.at <= absence.leaves]
     old = sorted(before, key=lambda change: change.at)[-1].parent if before else None
     places = [ParentChange(absence.leaves + departure, node, None)]
     if returns is not None:
@@ -64,27 +85,34 @@ def _places(absence: Absence, changes: Sequence[ParentChange], departure: SimTim
     return places
 
 
-def _check(absence: Absence, tree: Sequence[ParentChange], roles: Sequence[Role], departure: SimTime) -> None:
-    if absence.broker is not None:
-        _check_broker(absence, tree, roles)
-    if not tree or Role.BROKER in roles[absence.node]:
+def _check_broker(absence: Absence, is_tree_given: bool, brokers: frozenset[NodeId]) -> None:
+    if absence.broker is None:
         return
+    if not is_tree_given:
+        raise AbsenceError(
+            absence.node, "without SN.tree there is no place to come back to: write 'attach' without a broker"
+        )
+    if absence.node in brokers:
+        raise AbsenceError(
+            absence.node, f"node {absence.node} is a broker and keeps its place: write 'attach' without a broker"
+        )
+    if absence.broker not in brokers:
+        raise AbsenceError(
+            absence.node, f"node {absence.broker} is no broker, so node {absence.node} cannot come back to it"
+        )
+
+
+def _check_times(absence: Absence, changes: Sequence[ParentChange], departure: SimTime) -> None:
+    """Of the absence, and of the node's own `changes`."""
     if absence.returns is not None and absence.returns <= absence.leaves + departure:
         left = format_time(absence.leaves + departure)
-        raise ValueError(f"node {absence.node} leaves its place at {left} only: let it attach after that")
-    for change in tree:
-        if change.node == absence.node and _is_away(absence, change.at):
+        raise AbsenceError(
+            absence.node, f"node {absence.node} leaves its place at {left} only: let it attach after that"
+        )
+    for change in changes:
+        if _is_away(absence, change.at):
             problem = f"SN.tree gives node {change.node} a parent at {format_time(change.at)}, when it is away"
-            raise ValueError(f"{problem}: write 'attach' with its broker instead")
-
-
-def _check_broker(absence: Absence, tree: Sequence[ParentChange], roles: Sequence[Role]) -> None:
-    if not tree:
-        raise ValueError("without SN.tree there is no place to come back to: write 'attach' without a broker")
-    if Role.BROKER in roles[absence.node]:
-        raise ValueError(f"node {absence.node} is a broker and keeps its place: write 'attach' without a broker")
-    if absence.broker not in {node for node, role in enumerate(roles) if Role.BROKER in role}:
-        raise ValueError(f"node {absence.broker} is no broker, so node {absence.node} cannot come back to it")
+            raise AbsenceError(absence.node, f"{problem}: write 'attach' with its broker instead")
 
 
 def _is_away(absence: Absence, at: SimTime) -> bool:

@@ -30,6 +30,9 @@ from spark.traces import Trace, damaged_pages, read_traces, run_numbers
 ROWS_A_CORE = 10_000_000
 """Of a batch: some 20 s of work, so that a kill costs little and what Spark keeps in memory stays small."""
 
+ROWS_OF_ONE_TASK = 200_000
+"""A batch of no more is small: to divide it, and to compile its plan, takes longer than that saves."""
+
 Row = dict[str, Any]
 
 
@@ -90,10 +93,10 @@ def _rows(session: SparkSession, traces: Sequence[Trace], extra: Extra) -> dict[
         opened = _opened(session, list(runs))
         if opened is None:
             return {}
-        numbers = opened[0]
+        numbers, read = opened[0], _divided(session, opened[1], sum(trace.rows for trace in traces))
         # First: if a file vanishes meanwhile, the readings that count rows notice.
-        measured = measure_extra(opened[1], extra)
-        rows = _collected(opened[1])
+        measured = measure_extra(read, extra)
+        rows = _collected(read)
     except PySparkException as error:
         problem = str(error).partition("\n")[0]
         raise RoambusError(f"Spark could not compute the metrics of {len(traces)} traces: {problem}") from error
@@ -110,6 +113,13 @@ def _opened(session: SparkSession, files: Sequence[Path]) -> tuple[dict[int, Pat
             if error.getCondition() != "PATH_NOT_FOUND":
                 raise
     return None
+
+
+def _divided(session: SparkSession, traces: DataFrame, rows: int) -> DataFrame:
+    """A small batch is one task by a plan that is not compiled; any other one is divided as Spark sees fit."""
+    is_small = rows <= ROWS_OF_ONE_TASK
+    session.conf.set("spark.sql.codegen.wholeStage", not is_small)
+    return traces.coalesce(1) if is_small else traces
 
 
 def _collected(traces: DataFrame) -> list[Row]:

@@ -1,14 +1,31 @@
 """Settings of all tests."""
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import settings
+from pyspark.sql import SparkSession
 
 from bridge.backends.castalia.installation import Program
+from spark.session import spark_session
 from tests.support import omnet
 
 # How long an example takes says something of the machine, not of the behaviour that a test states.
 settings.register_profile("roambus", deadline=None)
 settings.load_profile("roambus")
+
+LONGEST = (
+    "test_reproduce.py",
+    "test_tutorial.py",
+    "test_cluster.py",
+    "test_readme.py",
+    "test_programs.py",
+    "test_conformance.py",
+    "test_sweep.py",
+    "test_cli_processes.py",
+    "test_growth.py",
+)
+"""Files with tests of ten seconds and more."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -18,7 +35,33 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spark's tests come first and together: one process starts a session for them. Then what takes longest.
+
+    So no process is left alone with a long test in the end.
+    """
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    if "session" in getattr(item, "fixturenames", ()):
+        return -1
+    return LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST)
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes are named by their argument: a gzip archive holds its time, so that processes would differ in its name."""
+    return argname if isinstance(val, bytes) else None
+
+
 @pytest.fixture(scope="session")
 def castalia() -> Program:
     """Castalia with our modules; skips where they are not."""
     return omnet.castalia()
+
+
+@pytest.fixture(scope="session")
+def session() -> Iterator[SparkSession]:
+    """One for all tests of a process: to start it takes longer than most of them. What needs Spark finds it."""
+    with spark_session("local[2]") as started:
+        yield started

@@ -1,18 +1,19 @@
 """Every command of the documents works as it stands there."""
 
-import os
 import re
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import filterfalse
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from bridge.backends.castalia.installation import Program
+from tests.support.commands import call, environment
 from tests.support.documents import BLOCK, listings
 
 ROOT = Path(__file__).parents[1]
@@ -20,6 +21,8 @@ TUTORIAL = ROOT / "docs" / "tutorial.md"  # tests/test_tutorial.py follows it
 DOCUMENTS = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").glob("*.md") if path != TUTORIAL)]
 BY_MAKE = {"make reproduce", "make test", ". .venv/bin/activate"}
 """Run by the tests of the whole, and by whatever runs these tests."""
+
+NEEDS_SPARK = ("roambus aggregate", "roambus reproduce")
 
 STARTS_S = 100.0
 """How long a program that goes on may take to start."""
@@ -30,24 +33,47 @@ def commands(text: str, kind: str = "sh") -> list[str]:
     return [line for block in blocks for line in block.splitlines() if line and line not in BY_MAKE]
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_commands_work(document: Path, tmp_path: Path) -> None:
+def needs_spark(document: Path) -> bool:
+    return any(command.startswith(NEEDS_SPARK) for command in commands(document.read_text()))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty one, in which commands are called."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("document", [*filterfalse(needs_spark, DOCUMENTS)], ids=lambda path: path.name)
+def test_commands_work(document: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In an empty folder, one after the other, with the listings saved under their names.
 
     Blocks marked as `shell` hold commands that go on until they are ended, each in a terminal of its own.
     """
     text = document.read_text()
     for name, content in listings(text).items():
-        (tmp_path / name).write_text(content)
-    with going_on(commands(text, "shell"), tmp_path):
-        run_all(commands(text), tmp_path)
+        (folder / name).write_text(content)
+    with going_on(commands(text, "shell"), folder):
+        for command in commands(text):
+            assert call(command, monkeypatch) == 0, command
+
+
+@pytest.mark.parametrize("document", [*filter(needs_spark, DOCUMENTS)], ids=lambda path: path.name)
+def test_commands_that_need_spark_work(
+    document: Path, session: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Likewise; they find a Spark that has started. tests/test_reproduce.py and the tutorial start their own."""
+    test_commands_work(document, folder, monkeypatch)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 @pytest.mark.castalia
-def test_commands_for_castalia_work(document: Path, castalia: Program, tmp_path: Path) -> None:
+def test_commands_for_castalia_work(
+    document: Path, castalia: Program, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Blocks marked as `bash` need OMNeT++ and Castalia."""
-    run_all(commands(document.read_text(), "bash"), tmp_path)
+    for command in commands(document.read_text(), "bash"):
+        assert call(command, monkeypatch) == 0, command
 
 
 @contextmanager
@@ -71,18 +97,6 @@ def wait_for_answer(host: str, port: int) -> None:
             time.sleep(0.1)
         else:
             return
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-
-
-def run_all(lines: list[str], folder: Path) -> None:
-    for command in lines:
-        done = subprocess.run(
-            command.split(), cwd=folder, env=environment(), capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
 
 
 def test_the_readme_starts_with_the_two_commands() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import combinations, groupby
+from itertools import combinations
 
-from bridge.absences import Absence, with_absences
+from bridge.absences import Absence, AbsenceError, with_absences
 from bridge.faults import check_sequence
 from bridge.given_sites import check_roles
 from bridge.given_tree import check_tree
@@ -34,14 +34,11 @@ def read_absences(keys: Lookup) -> list[Absence]:
 def read_tree(keys: Lookup, nodes: Sequence[NodeSettings], absences: Sequence[Absence]) -> tuple[ParentChange, ...]:
     """SN.tree, which clients leave and come back to; raises UserError."""
     tree = _read_tree(keys, nodes)
-    roles = [node.roles for node in nodes]
-    for node, of_node in groupby(sorted(absences, key=lambda one: one.node), key=lambda one: one.node):
-        own = list(of_node)
-        try:
-            tree = with_absences(tree, own, roles, keys.network("departure"))
-        except ValueError as error:
-            raise keys.error(f"SN.node[{node}].{_ABSENCES}", str(error)) from None
-    return tree
+    in_order = sorted(absences, key=lambda one: one.node)
+    try:
+        return with_absences(tree, in_order, [node.roles for node in nodes], keys.network("departure"))
+    except AbsenceError as error:
+        raise keys.error(f"SN.node[{error.node}].{_ABSENCES}", str(error)) from None
 
 
 def _read_tree(keys: Lookup, nodes: Sequence[NodeSettings]) -> tuple[ParentChange, ...]:

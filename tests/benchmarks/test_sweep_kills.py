@@ -3,14 +3,14 @@
 from pathlib import Path
 from random import Random
 
+from pyspark.sql import SparkSession
+
 from benchmarks.sweep_kills import set_stage, trials
-from spark.session import spark_session
 
 
-def test_a_sweep_killed_at_random_moments_ends_as_an_undisturbed_one(tmp_path: Path) -> None:
+def test_a_sweep_killed_at_random_moments_ends_as_an_undisturbed_one(tmp_path: Path, session: SparkSession) -> None:
     """The sweep, a worker or both; traces, sweep.json and metrics are the same, byte for byte, and nothing is left."""
-    with spark_session("local[1]"):
-        stage = set_stage(tmp_path, "ideal")
-        outcomes = list(trials(stage, 1, Random(1)))
+    stage = set_stage(tmp_path, "ideal")
+    outcomes = list(trials(stage, 1, Random(1)))
     assert len(outcomes) == 1
     assert [trial for trial in outcomes if trial.complaints] == []

@@ -10,6 +10,7 @@ import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from rich.console import Console
@@ -50,7 +51,15 @@ if self.node == 3:
     os._exit(9)
 print("tick", self.node)
 """
+SETTINGS = {"config": "C2", "speed": "2,8", "time_limit": "100", "publish_until": "70"}
+SEEDS = 4
 RUNS = 16
+THESIS = (
+    "thesis",
+    *(text for name, value in SETTINGS.items() for text in ("--set", f"{name}={value}")),
+    *("--seeds", SEEDS, "--backend", "ideal"),
+)
+"""A sweep of so many runs."""
 AWAITS_ITS_DOUBLE = """\
 if self.node == 3 and now < 2 * SECOND:
     import os
@@ -66,6 +75,15 @@ EAGER = {
     "spark_speculation_quantile": "0.1",
     "spark_speculation_minTaskRuntime": "100ms",
 }
+
+
+class Interrupted(NamedTuple):
+    """How a sweep ended that was interrupted, where, and with how many runs complete."""
+
+    out: Path
+    code: int
+    errors: str
+    complete: int
 
 
 @pytest.fixture(scope="module")
@@ -100,19 +118,41 @@ def task_of(folder: Path, workspace: Path) -> Task:
     return Task(0, plan, IdealFactory(), workspace, run_key(plan, IdealFactory()))
 
 
-def test_a_killed_worker_loses_no_run(cluster: LocalCluster, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def interrupted(cluster: LocalCluster, tmp_path_factory: pytest.TempPathFactory) -> Interrupted:
+    """Ctrl-C in the middle of a sweep."""
+    out = tmp_path_factory.mktemp("interrupted") / "out"
+    running = cluster.sweep(*THESIS, "--out", out)
+    until(lambda: len(traces(out)) >= 2)
+    running.send_signal(signal.SIGINT)
+    _, errors = running.communicate()
+    return Interrupted(out, running.returncode, errors, len(traces(out)))
+
+
+def test_ctrl_c_cancels_the_job(interrupted: Interrupted) -> None:
+    """Exit code 130, one message; nothing half-written is left."""
+    out = interrupted.out
+    assert interrupted.code == 130
+    assert interrupted.errors.splitlines()[-1].startswith("error: interrupted; the same command goes on")
+    assert 2 <= interrupted.complete < RUNS
+    assert sorted(path.name for path in out.iterdir()) == ["sweep.json", "traces"]
+    assert {path.parent for path in out.rglob("run.ini")} == {path.parent for path in out.rglob("trace.parquet")}
+
+
+def test_the_same_command_goes_on_and_a_killed_worker_loses_no_run(
+    cluster: LocalCluster, interrupted: Interrupted, tmp_path: Path
+) -> None:
     """Its runs are made again by the other one; all traces are those of a local sweep, byte for byte."""
-    settings = {"config": "C2", "speed": "2,8", "time_limit": "100", "publish_until": "70"}
-    options = [text for name, value in settings.items() for text in ("--set", f"{name}={value}")]
-    sweep = cluster.sweep("thesis", *options, "--seeds", "4", "--backend", "ideal", "--out", tmp_path / "out")
-    until(lambda: len(traces(tmp_path / "out")) >= 3)
+    out, complete = interrupted.out, interrupted.complete
+    sweep = cluster.sweep(*THESIS, "--out", out)
+    until(lambda: len(traces(out)) > complete)
     cluster.kill_worker()
-    assert len(traces(tmp_path / "out")) < RUNS
+    assert len(traces(out)) < RUNS
     output, errors = sweep.communicate()
     cluster.add_worker()
-    assert output.endswith(f"runs done {RUNS}, already there 0, failed 0\n"), errors
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["sweep.json", "traces"]
-    assert traces(tmp_path / "out") == local("thesis", tmp_path / "local", 4, **settings)
+    assert output.endswith(f"runs done {RUNS - complete}, already there {complete}, failed 0\n"), errors
+    assert sorted(path.name for path in out.iterdir()) == ["sweep.json", "traces"]
+    assert traces(out) == local("thesis", tmp_path / "local", SEEDS, **SETTINGS)
 
 
 def test_a_run_that_fails_is_reported_and_does_not_stop_the_sweep(cluster: LocalCluster, tmp_path: Path) -> None:
@@ -131,26 +171,6 @@ def test_a_run_that_fails_is_reported_and_does_not_stop_the_sweep(cluster: Local
     assert (run / "run.log").read_text().endswith("tick 0\ntick 1\ntick 0\ntick 1\n")
     assert (tmp_path / "out/traces/agent=mine/nodes=3/seed=0/failed").is_file()
     assert not (tmp_path / "out/traces/agent=mine/nodes=4").exists()
-
-
-def test_ctrl_c_cancels_the_job_and_the_same_command_goes_on(cluster: LocalCluster, tmp_path: Path) -> None:
-    """Nothing half-written is left."""
-    sweep = write_sweep(tmp_path, "if self.node == 3:\n    time.sleep(1)")
-    out = tmp_path / "out"
-    running = cluster.sweep(sweep, "--out", out)
-    until(lambda: len(traces(out)) >= 2)
-    running.send_signal(signal.SIGINT)
-    _, errors = running.communicate()
-    complete = len(traces(out))
-    assert running.returncode == 130
-    assert errors.splitlines()[-1].startswith("error: interrupted; the same command goes on"), errors
-    assert sorted(path.name for path in out.iterdir()) == ["sweep.json", "traces"]
-    assert {path.parent for path in out.rglob("run.ini")} == {path.parent for path in out.rglob("trace.parquet")}
-
-    output, errors = cluster.sweep(sweep, "--out", out).communicate()
-    assert output.endswith(f"runs done {6 - complete}, already there {complete}, failed 0\n"), errors
-    assert traces(out) == local(sweep, tmp_path / "local")
-    assert sorted(path.name for path in out.iterdir()) == ["sweep.json", "traces"]
 
 
 def test_a_run_that_is_made_twice_at_once_is_there_once(cluster: LocalCluster, tmp_path: Path) -> None:

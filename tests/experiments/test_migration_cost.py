@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from pyspark.sql import SparkSession
 
 from bridge import cli
 from experiments.figures import plan_figures
@@ -88,7 +89,7 @@ def test_all_agents_meet_the_same_parameters() -> None:
 
 
 @pytest.fixture
-def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, session: SparkSession) -> Path:
     """The sweep at its smallest, aggregated and drawn by the commands that a user types."""
     small = ["--set", "brokers=4", "--set", "subscriptions=2", "--set", "moving=brokers", "--seeds", "1"]
     for command in (["sweep", "migration_cost", *small, "--out"], ["aggregate"], ["figures"]):

@@ -1,14 +1,11 @@
-"""One Spark session for all tests: starting it takes longer than all of them together."""
-
-from collections.abc import Iterator
+"""For the tests of the metrics."""
 
 import pytest
-from pyspark.sql import SparkSession
 
-from spark.session import spark_session
+from spark import computation
 
 
-@pytest.fixture(scope="session")
-def session() -> Iterator[SparkSession]:
-    with spark_session("local[2]") as started:
-        yield started
+@pytest.fixture
+def divided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The smallest batch is divided as a large one is, into many tasks."""
+    monkeypatch.setattr(computation, "ROWS_OF_ONE_TASK", 0)

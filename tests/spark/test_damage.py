@@ -82,8 +82,9 @@ def test_damaged_traces_are_named(problems: list[str], name: str) -> None:
     assert DAMAGES[name][1] in line
 
 
+@pytest.mark.usefixtures("divided")
 def test_sound_traces_are_whole(results: Path, problems: list[str], tmp_path: Path) -> None:
-    """Just the sound runs have metrics: those that they have where nothing is damaged."""
+    """Just the sound runs have metrics: those that they have where nothing is damaged, in one task or in many."""
     for seed in range(len(DAMAGES)):
         write_trace(tmp_path, f"agent=sound/seed={seed}", random_trace(seed, publications=10))
     aggregate(tmp_path)
@@ -92,8 +93,9 @@ def test_sound_traces_are_whole(results: Path, problems: list[str], tmp_path: Pa
     assert len(problems) == len(DAMAGES)
 
 
+@pytest.mark.usefixtures("divided")
 def test_damaged_traces_are_tried_again(results: Path, problems: list[str]) -> None:
-    """Damage is not remembered: a trace that is still damaged is named again."""
+    """Damage is not remembered: a trace that is still damaged is named again, in one task or in many."""
     assert aggregate(results) == problems
 
 

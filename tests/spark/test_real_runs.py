@@ -14,6 +14,7 @@ from bridge.run import execute
 from experiments.runner import plan_runs
 from experiments.sweep import override
 from experiments.sweep_file import read_sweep
+from spark import computation
 from spark.aggregate import aggregate, compute_metrics
 from spark.catalogue import MIGRATIONS
 from spark.layout import TRACES
@@ -34,6 +35,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return results
 
 
+@pytest.mark.usefixtures("divided")
 def test_same_as_in_pandas(runs: Path, session: SparkSession) -> None:
     """Spark's numbers are exactly those of a plain computation in pandas, migrations among them."""
     files = find_traces(runs)
@@ -44,9 +46,16 @@ def test_same_as_in_pandas(runs: Path, session: SparkSession) -> None:
         assert spark == in_pandas.metrics(file)
 
 
-def test_runs_that_come_and_go(runs: Path, tmp_path: Path, session: SparkSession) -> None:
-    """Adding runs one aggregation after another gives every table that one of all gives, byte for byte."""
-    aggregate(runs)
+def test_runs_that_come_and_go(
+    runs: Path, tmp_path: Path, session: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Adding runs one aggregation after another gives every table that one of all gives, byte for byte.
+
+    It does not matter either whether a batch is one task or many.
+    """
+    with monkeypatch.context() as patched:
+        patched.setattr(computation, "ROWS_OF_ONE_TASK", 0)
+        aggregate(runs)
     first, *others = sorted(path.relative_to(runs) for path in (runs / TRACES).iterdir())
     for place in (*others, first):
         shutil.copytree(runs / place, tmp_path / place)

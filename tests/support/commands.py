@@ -1,10 +1,18 @@
-"""Commands with what they print, as documents show them in blocks marked as `console`."""
+"""Commands with what they print, as documents show them in blocks marked as `console`; and how they are called."""
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bridge.cli import main
 
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
 PROMPT = "$ "
@@ -35,3 +43,23 @@ def shown_commands(text: str) -> Iterator[Shown]:
         for part in block.removeprefix(PROMPT).split(f"\n{PROMPT}"):
             command, *output = part.strip().splitlines()
             yield Shown(command, output)
+
+
+def call(command: str, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The exit code; `roambus` runs in this process, which saves a second, and half a minute where Spark has to start.
+
+    On a cluster it has a process of its own: here it would use the session that there may be.
+    """
+    words = command.split()
+    if words[0] != "roambus" or "--spark" in words:
+        return subprocess.run(words, env=environment(), check=False).returncode
+    monkeypatch.setattr(sys, "argv", words)
+    monkeypatch.setattr(sys, "path", [*sys.path])  # the folder that a user's modules are found in
+    with pytest.raises(SystemExit) as exit_:
+        main()
+    return int(exit_.value.code or 0)
+
+
+def environment() -> dict[str, str]:
+    """In which commands are found that are installed beside this Python."""
+    return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
