@@ -31,9 +31,13 @@ Where = Mapping[str, Sequence[str]]
 
 
 def titles(measured: Measurements) -> dict[str, str]:
-    """What can be compared, by name: the metrics of catalogue and study, and the packets of each message type."""
+    """What can be compared, by name: the metrics of catalogue and study, and the packets of each message type.
+
+    Types that a terminal could not show are left out.
+    """
     known = {metric.column: metric.title for metric in measured.metrics}
-    sent = [str(column) for column in measured.runs if str(column).startswith(catalogue.SENT_PREFIX)]
+    columns = map(str, measured.runs)
+    sent = [column for column in columns if column.startswith(catalogue.SENT_PREFIX) and column.isprintable()]
     return {**known, **{column: f"packets of type {column.removeprefix(catalogue.SENT_PREFIX)}" for column in sent}}
 
 
@@ -85,12 +89,15 @@ def _values(measured: Measurements, axis: str, wanted: Sequence[str]) -> list[st
 
 
 def _choose(kind: str, wanted: str, known: Sequence[str]) -> str:
-    """The name itself, or the number that it is: 2.0 finds 2."""
-    numbers = {as_number(name): name for name in known}
-    name = wanted if wanted in known else numbers.get(as_number(wanted)) if as_number(wanted) is not None else None
-    if name is None:
+    """The name itself, or the same number: 2.0 finds 2."""
+    found = [name for name in known if name == wanted] or [name for name in known if _same_number(name, wanted)]
+    if not found:
         raise UserError(unknown(kind, wanted, dict.fromkeys(known)))
-    return name
+    return found[0]
+
+
+def _same_number(a: str, b: str) -> bool:
+    return as_number(a) is not None and as_number(a) == as_number(b)
 
 
 def as_number(text: str) -> float | None:

@@ -51,7 +51,6 @@ def compare_agents(measured: Measurements, asked: Asked, folder: Path) -> Iterat
     metrics = list(dict.fromkeys(asked.metrics)) or main_metrics(chosen)
     ends = [f"against-{against}", *(f"{axis}-{'-'.join(values)}" for axis, values in where.items())]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         for metric, stem in zip(metrics, file_stems(metrics, ends), strict=True):
             yield _compare(chosen, metric, against, folder / stem)
     except OSError as error:
@@ -70,6 +69,7 @@ def file_stems(metrics: Sequence[str], ends: Sequence[str]) -> list[str]:
 def _compare(measured: Measurements, metric: str, against: str, stem: Path) -> Compared:
     figures = panels(measured, metric, against)
     points, tests = points_table(measured, metric), paired_tests(measured, metric, all_pairs(measured.agents))
+    stem.parent.mkdir(parents=True, exist_ok=True)
     table = stem.with_name(f"{stem.name}.csv")
     replace_file(table, partial(whole_table(points, tests).to_csv, index=False, lineterminator="\n"))
     return Compared(text_of_comparison(measured, metric, points, tests), (*draw_picture(figures, stem), table))

@@ -148,6 +148,14 @@ def test_any_message_type_can_be_compared(tmp_path: Path) -> None:
     assert done.text.startswith("packets of type ../../$x$<b>, speed 2")
 
 
+def test_what_a_terminal_cannot_show_is_not_listed(tmp_path: Path) -> None:
+    """A message type comes from a trace, and can be anything."""
+    runs = SMALL.runs.assign(**{"sent_\x1b[2J": 1.0})
+    with pytest.raises(UserError, match="unknown metric 'x': there is attempted, ") as error:
+        compared(tmp_path, Asked(metrics=("x",)), with_runs(runs))
+    assert str(error.value).isprintable()
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
@@ -178,7 +186,8 @@ def test_too_many_panels(tmp_path: Path) -> None:
     """Are refused, with the axes that can be narrowed."""
     many = measurements(configs=("C2",), speeds=tuple(map(str, range(13))), seeds=1, agents=("mft",))
     with pytest.raises(UserError, match=r"13 panels are too many for a picture: narrow speed \(--where\)"):
-        compared(tmp_path, Asked(metrics=(c.MESSAGES,), against="config"), many)
+        compared(tmp_path / "new", Asked(metrics=(c.MESSAGES,), against="config"), many)
+    assert not (tmp_path / "new").exists()
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
