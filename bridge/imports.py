@@ -17,7 +17,8 @@ def import_module(what: str, name: str) -> ModuleType:
     """The module of that name, also from the working folder; `what` begins the message of a UserError."""
     folder = str(Path.cwd())
     if folder not in sys.path:
-        sys.path.insert(0, folder)  # a console script does not look in the user's folder by itself
+        # A console script does not look in the user's folder by itself. Last, for what is called like ours is not ours.
+        sys.path.append(folder)
     try:
         return importlib.import_module(name)
     except (Exception, SystemExit) as error:

@@ -14,14 +14,20 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from bridge.backends.factory import BackendFactory
+from bridge.errors import RoambusError
 from bridge.run import RunPlan
 from experiments.attempts import attempt
 from experiments.runner import prepare
 
 ATTEMPTS = 2
+STILLBORN = 4
+"""So many workers in a row that end before they can do anything mean that none ever will."""
 KILLED = f"its worker process was killed {ATTEMPTS} times; run again with fewer --workers if memory ran out"
 STOP_S = 10.0
 """How long a worker that is told to stop may take to remove what it has begun."""
+
+_READY = True
+"""What a worker says first; no run is answered so."""
 
 _spawn = multiprocessing.get_context("spawn")
 
@@ -37,7 +43,8 @@ class Processes:
     ) -> Generator[tuple[int, str | None]]:
         """Yields number and error of each run as it ends. At the end, however it comes, no worker is left.
 
-        Raises UserError from the back-end's preparation, OSError if results cannot be written.
+        Raises UserError from the back-end's preparation, RoambusError if no worker starts, OSError if results cannot be
+        written.
         """
         prepare(plans[0], backend)
         crew = _Crew(deque(enumerate(plans)), backend, workspace)
@@ -59,6 +66,8 @@ class _Crew:
     workers: dict[Connection, _Worker] = field(default_factory=dict)
     killed: dict[int, int] = field(default_factory=dict)
     """How many workers each run has cost."""
+    stillborn: int = 0
+    """How many workers in a row ended before they were ready."""
 
     def hire(self, number: int) -> None:
         """Starts workers, and gives each a run."""
@@ -77,6 +86,9 @@ class _Crew:
             except (EOFError, OSError):
                 yield from self._replace(worker, number, plan)
                 continue
+            if outcome == _READY:
+                worker.is_ready, self.stillborn = True, 0
+                continue
             if isinstance(outcome, OSError):
                 raise outcome
             self._occupy(worker)
@@ -93,13 +105,21 @@ class _Crew:
     def _replace(self, worker: _Worker, number: int, plan: RunPlan) -> Iterator[tuple[int, str | None]]:
         del self.workers[worker.connection]
         worker.end(0)
-        self.killed[number] = self.killed.get(number, 0) + 1
-        if self.killed[number] < ATTEMPTS:
+        if worker.is_ready:
+            self.killed[number] = self.killed.get(number, 0) + 1
+        else:
+            self._count_stillborn()
+        if self.killed.get(number, 0) < ATTEMPTS:
             self.waiting.append((number, plan))
         else:
             yield number, KILLED
         if self.waiting:
             self.hire(1)
+
+    def _count_stillborn(self) -> None:
+        self.stillborn += 1
+        if self.stillborn == STILLBORN:
+            raise RoambusError("no worker process can start; what they say is above")
 
     def _occupy(self, worker: _Worker) -> None:
         if self.waiting:
@@ -115,6 +135,8 @@ class _Worker:
     """A process that makes one run at a time, until there are no more."""
 
     task: tuple[int, RunPlan]
+    is_ready = False
+    """Whether it has said so."""
 
     def __init__(self) -> None:
         self.connection, theirs = _spawn.Pipe()
@@ -141,6 +163,7 @@ def _serve(connection: Connection) -> None:
     """What a worker does: answers each run with its error, None, or the exception that ends the sweep."""
     _end_with_parent()
     with suppress(EOFError):
+        connection.send(_READY)
         while True:
             connection.send(_answer(*connection.recv()))
 

@@ -20,10 +20,12 @@ ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from bridge.cli import main; main()"]
 
 
-def start(folder: Path, *arguments: str, prefix: Sequence[str] = ()) -> subprocess.Popen[str]:
+def start(
+    folder: Path, *arguments: str, prefix: Sequence[str] = (), command: Sequence[str] = COMMAND
+) -> subprocess.Popen[str]:
     """In a session of its own, as in a terminal: what is sent to the group reaches the workers too."""
     return subprocess.Popen(
-        [*prefix, *COMMAND, *arguments],
+        [*prefix, *command, *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
@@ -92,6 +94,19 @@ def slow(folder: Path) -> Path:
     """A sweep whose runs with two nodes are quick, and with four are not."""
     write_agent(folder, "mine", "if self.node > 1:\n    time.sleep(0.25)")
     return folder
+
+
+def test_folders_called_like_ours_are_not_taken_for_ours(folder: Path) -> None:
+    """A user's own experiments are often called so; an agent of the folder is found nevertheless."""
+    for name in ("bridge", "experiments", "python_protocol", "spark"):
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").touch()
+    sweep = (folder / "mine.toml").read_text().replace("mine.py", "mine:Ticking").replace("seeds = 3", "seeds = 1")
+    (folder / "mine.toml").write_text(sweep)
+    as_installed = [sys.executable, "-P", *COMMAND[1:]]  # a console script does not look in the working folder
+    running = start(folder, "sweep", "mine.toml", "--out", "out", command=as_installed)
+    output, errors = running.communicate(timeout=60)
+    assert "failed 0" in output, errors
 
 
 def test_ctrl_c_ends_a_sweep_and_its_workers(slow: Path) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
+import multiprocessing.spawn
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from bridge.errors import UserError
+from bridge.errors import RoambusError, UserError
 from bridge.run import RunPlan
 from experiments.progress import Progress, describe_left
 from experiments.render import find_template
@@ -87,6 +89,19 @@ def test_a_run_that_kills_its_worker_is_reported_and_does_not_stop_the_sweep(tmp
     assert (tmp_path / "tries").read_text() == "xxxx"
     assert [path.name for path in (tmp_path / "out" / "traces/agent=mine").iterdir()] == ["nodes=2"]
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["traces"]
+
+
+def test_workers_that_cannot_start_end_the_sweep(tmp_path: Path) -> None:
+    """No run is blamed for it, and none is begun for ever."""
+    plans = plan_runs(sweep_of(write_agent(tmp_path, "agent", "pass"), seeds=5), tmp_path / "out")
+    before = multiprocessing.spawn.get_executable()
+    multiprocessing.set_executable(shutil.which("false") or "false")
+    try:
+        with pytest.raises(RoambusError, match="no worker process can start"):
+            run(plans)
+    finally:
+        multiprocessing.set_executable(before)
+    assert traces(tmp_path / "out") == []
 
 
 def test_a_run_whose_worker_is_killed_once_is_complete_in_the_end(tmp_path: Path) -> None:
