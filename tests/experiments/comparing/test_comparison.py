@@ -96,10 +96,14 @@ def test_agents_stand_in_the_order_asked_for(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("undrawn")
 def test_few_seeds_are_told_on_the_terminal(tmp_path: Path) -> None:
-    """Instead of a p-value, and no difference is counted as tested."""
+    """Instead of a p-value, and no difference is counted as tested; of more than two agents in a line."""
     two = with_runs(SMALL.runs[(SMALL.runs["config"] == "C2") & (SMALL.runs["seed"] < 2)])
     (done,) = compared(tmp_path, Asked(("mft", "aodv"), (c.MESSAGES,), where=AT_8), two)
-    assert done.text.splitlines()[-1].endswith("fewer than 3 common seeds")
+    *_, difference, counted = done.text.splitlines()
+    assert difference.endswith("fewer than 3 common seeds")
+    assert counted == "differences: 1 of 1 not tested, fewer than 3 common seeds"
+    (done,) = compared(tmp_path, Asked((), (c.MESSAGES,), where=AT_8), two)
+    assert done.text.splitlines()[-1] == "differences: 3 of 3 not tested, fewer than 3 common seeds"
 
 
 def test_panels_are_the_other_axes() -> None:
