@@ -51,10 +51,12 @@ def _difference(row: Row) -> tuple[str, str]:
 
 
 def _significant(tests: pd.DataFrame) -> Iterator[str]:
-    """Lines for each pair, if they are few, and for all together."""
+    """Lines for each pair, if they are few, and for all together; and how many could not be tested."""
     tested = tests[tests[P_HOLM].notna()]
     pairs = [(f"{a} - {b}", rows) for (a, b), rows in tested.groupby([AGENT, MINUS], sort=False)]
     single = pairs if 1 < len(pairs) <= MOST_PAIRS else []
     for name, rows in [*single, *([("differences", tested)] if pairs else [])]:
         found = (rows[P_HOLM] < SIGNIFICANCE).sum()
         yield f"{name}: {found} of {len(rows)} significant at {SIGNIFICANCE * 100:g} %"
+    for note, rows in tests[tests[NOTE] != ""].groupby(NOTE):
+        yield f"differences: {len(rows)} of {len(tests)} not tested, {note}"

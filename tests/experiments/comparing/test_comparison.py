@@ -40,13 +40,11 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_each_metric_has_picture_and_table(tmp_path: Path) -> None:
     """PNG, SVG and CSV beside each other under one name, and nothing else."""
-    done = compared(tmp_path, Asked(("mft",), (c.DELIVERED, c.HOPS_MEAN), where=AT_8))
-    stems = ["delivered-against-config-speed-8", "hops-mean-against-config-speed-8"]
-    assert [{file.name for file in one.files} for one in done] == [
-        {f"{stem}.{kind}" for kind in ("png", "svg", "csv")} for stem in stems
-    ]
-    assert {file for one in done for file in one.files} == set(tmp_path.iterdir())
-    assert [one.text.splitlines()[0] for one in done] == ["messages delivered, speed 8", "hops, mean, speed 8"]
+    (done,) = compared(tmp_path, Asked(("mft",), (c.DELIVERED,), where=AT_8))
+    stem = "delivered-against-config-speed-8"
+    assert {file.name for file in done.files} == {f"{stem}.{kind}" for kind in ("png", "svg", "csv")}
+    assert set(done.files) == set(tmp_path.iterdir())
+    assert done.text.splitlines()[0] == "messages delivered, speed 8"
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -98,10 +96,14 @@ def test_agents_stand_in_the_order_asked_for(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("undrawn")
 def test_few_seeds_are_told_on_the_terminal(tmp_path: Path) -> None:
-    """Instead of a p-value, and no difference is counted as tested."""
+    """Instead of a p-value, and no difference is counted as tested; of more than two agents in a line."""
     two = with_runs(SMALL.runs[(SMALL.runs["config"] == "C2") & (SMALL.runs["seed"] < 2)])
     (done,) = compared(tmp_path, Asked(("mft", "aodv"), (c.MESSAGES,), where=AT_8), two)
-    assert done.text.splitlines()[-1].endswith("fewer than 3 common seeds")
+    *_, difference, counted = done.text.splitlines()
+    assert difference.endswith("fewer than 3 common seeds")
+    assert counted == "differences: 1 of 1 not tested, fewer than 3 common seeds"
+    (done,) = compared(tmp_path, Asked((), (c.MESSAGES,), where=AT_8), two)
+    assert done.text.splitlines()[-1] == "differences: 3 of 3 not tested, fewer than 3 common seeds"
 
 
 def test_panels_are_the_other_axes() -> None:
@@ -140,8 +142,9 @@ def test_names_of_files() -> None:
     assert len(stems[2]) < 200
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_any_message_type_can_be_compared(tmp_path: Path) -> None:
-    """Its name stands in the title, and its files lie in the folder."""
+    """Its name stands above the numbers, and its file lies in the folder."""
     runs = SMALL.runs[SMALL.runs["speed"] == "2"].assign(**{"sent_../../$x$<b>": 1.0})
     (done,) = compared(tmp_path, Asked(("mft",), ("sent_../../$x$<b>",)), with_runs(runs))
     assert {file.parent for file in done.files} == {tmp_path}

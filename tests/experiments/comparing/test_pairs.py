@@ -54,6 +54,7 @@ def test_holms_own_procedure() -> None:
     assert holm([]) == []
 
 
+@settings(max_examples=40)
 @given(P_VALUES)
 def test_adjusting_keeps_the_order_and_never_helps(p_values: list[float]) -> None:
     """Each is as large as before or larger, at most 1 and at most as by Bonferroni; the order stays."""
@@ -64,6 +65,7 @@ def test_adjusting_keeps_the_order_and_never_helps(p_values: list[float]) -> Non
     assert all(low <= high for low, high in pairwise(ranked))
 
 
+@settings(max_examples=40)
 @given(P_VALUES, st.randoms(use_true_random=False))
 def test_adjusting_does_not_depend_on_the_order(p_values: list[float], random: object) -> None:
     """Tests in another order have the same adjusted values."""
