@@ -27,7 +27,7 @@ from spark.catalogue import DELIVERY_RATE_ALL
 
 LOAD, ABSENCE, RATE, SIZE = "load", "absence", "rate", "size"
 DROPPING, PLAIN = "dropping", "plain"
-SUPPORT, NONE = "support", "none"
+SUPPORT, UNSUPPORTED = "support", "unsupported"
 
 _AT_ONCE_S = 1.0
 """What is no delay beside an absence of 15 s."""
@@ -123,7 +123,7 @@ def all_arrive(measured: Measurements) -> Iterable[Part]:
 def lost_without(measured: Measurements) -> Iterable[Part]:
     """Without support, of those published meanwhile."""
     for rate in measured.values(RATE):
-        missed = by_seed(measured, MISSED, agent=NONE, rate=rate)
+        missed = by_seed(measured, MISSED, agent=UNSUPPORTED, rate=rate)
         yield make_part(f"{rate} a second: messages missed", missed, Side.ABOVE)
 
 

@@ -72,7 +72,7 @@ def move_plans(_: Measurements) -> Iterator[Plan]:
 def traces(measured: Measurements) -> Iterator[DotPlan]:
     """Figure 5: a panel an agent, a line a rate; of one run each, as in the paper."""
     seed = str(measured.runs[SEED].min())
-    for agent, title in (("none", "without mobility support"), ("support", "with mobility support")):
+    for agent, title in (("unsupported", "without mobility support"), ("support", "with mobility support")):
         lines = [
             Line(f"{rate} a second", {AGENT: agent, RATE: rate, SEED: seed}) for rate in reversed(measured.values(RATE))
         ]
