@@ -138,7 +138,11 @@ def compute_metrics(files: Sequence[Path], master: str = "local[*]") -> pd.DataF
 
 
 def metrics_of(
-    results: Path, traces: Sequence[Trace], extra: Extra = NOTHING, master: str = "local[*]"
+    results: Path,
+    traces: Sequence[Trace],
+    extra: Extra = NOTHING,
+    master: str = "local[*]",
+    progress: Progress | None = None,
 ) -> tuple[pd.DataFrame, Problems]:
     """The metrics of these runs below `results`, one row a run, indexed by its name, and a line for each damaged trace.
 
@@ -147,7 +151,7 @@ def metrics_of(
     RoambusError if Spark fails, OSError.
     """
     with opened_store(results / STORE_FOLDER, extra.digest()) as store:
-        problems = _compute_missing(store, traces, Job(master, extra, afresh=False, progress=None))
+        problems = _compute_missing(store, traces, Job(master, extra, afresh=False, progress=progress))
         rows = store.rows_of([trace for trace in traces if trace.file not in problems])
     return _frame(rows), problems
 

@@ -49,11 +49,15 @@ def compare(  # noqa: PLR0913, PLR0917  # an argument an option
     Example: roambus compare results/small --metric messages_per_node --against speed
     """
     # Help comes at once.
+    from rich.console import Console  # noqa: PLC0415
+
     from experiments.comparing.comparison import COMPARE_FOLDER, Asked, compare_agents  # noqa: PLC0415
     from experiments.comparing.loading import load  # noqa: PLC0415
+    from experiments.progress import Progress  # noqa: PLC0415
     from experiments.studies import load_study  # noqa: PLC0415
 
-    loaded = load(results, load_study(study) if study else None)
+    progress = Progress(Console(stderr=True))
+    loaded = load(results, load_study(study) if study else None, progress)
     where = {axis: tuple(values.split(",")) for axis, values in pairs("--where", wheres).items()}
     asked = Asked(tuple(agents.split(",")) if agents else (), tuple(metrics), against, where)
     for compared in compare_agents(loaded.measured, asked, out or loaded.folder / COMPARE_FOLDER):

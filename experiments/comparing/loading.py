@@ -13,7 +13,7 @@ from experiments.studies import find_study
 from experiments.study import Study
 from experiments.study_results import existing_folder, sweep_folders
 from experiments.sweep import FOLDER_NAME
-from spark.aggregate import metrics_of
+from spark.aggregate import Progress, metrics_of
 from spark.extra import NOTHING
 from spark.layout import AGENT, METRICS_FOLDER, SEED, TRACES
 from spark.points import mean_points, name_runs
@@ -32,12 +32,12 @@ class Loaded:
     problems: tuple[str, ...]
 
 
-def load(results: Path, own: Study | None = None) -> Loaded:
+def load(results: Path, own: Study | None = None, progress: Progress | None = None) -> Loaded:
     """The runs of the sweep in this folder, with the metrics of the catalogue and of the study that they are of.
 
-    Metrics that no aggregation has computed yet are computed with Spark, and kept. Without traces the tables of an
-    aggregation do. `own` is the study, if it is none of ours. Raises UserError if there is no run that can be read,
-    RoambusError if Spark fails.
+    Metrics that no aggregation has computed yet are computed with Spark, and kept; `progress` is told. Without traces
+    the tables of an aggregation do. `own` is the study, if it is none of ours. Raises UserError if there is no run that
+    can be read, RoambusError if Spark fails.
     """
     folder = _folder_of_sweep(results)
     files = find_traces(folder)
@@ -47,7 +47,7 @@ def load(results: Path, own: Study | None = None) -> Loaded:
         raise UserError(f"{folder}: holds no runs: give the folder that a sweep wrote (its --out)")
     traces, damaged = examine(files)
     _check_places(folder, traces)
-    return _measure(folder, traces, list(damaged.values()), own)
+    return _measure(folder, traces, list(damaged.values()), own, progress)
 
 
 def _folder_of_sweep(results: Path) -> Path:
@@ -73,14 +73,16 @@ def _names(trace: Trace) -> list[str]:
     return [level.partition("=")[0] for level in trace.run.split("/")]
 
 
-def _measure(folder: Path, traces: Sequence[Trace], problems: list[str], own: Study | None) -> Loaded:
+def _measure(
+    folder: Path, traces: Sequence[Trace], problems: list[str], own: Study | None, progress: Progress | None
+) -> Loaded:
     if not traces:
         raise UserError(_nothing_to_read(folder, problems))
     description = read_description(folder)
     place = find_study({"axes": _names(traces[0])[1:-1], **description}, folder.name, own)
     extra = place[1].extra if place else NOTHING
     try:
-        metrics, damaged = metrics_of(folder, traces, extra)
+        metrics, damaged = metrics_of(folder, traces, extra, progress=progress)
     except OSError as error:
         raise UserError(f"{folder}: {error.strerror or error}: make room or give a folder you can write to") from None
     problems = [*problems, *damaged.values()]

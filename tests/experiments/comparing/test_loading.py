@@ -26,7 +26,7 @@ RUN = "agent=a/speed=2/seed=0"
 def computed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Metrics that no Spark has to compute: as many deliveries as the run's seed says."""
 
-    def metrics_of(_: Path, traces: list[Trace], __: Extra) -> tuple[pd.DataFrame, dict[Path, str]]:
+    def metrics_of(_: Path, traces: list[Trace], __: Extra, progress: object) -> tuple[pd.DataFrame, dict[Path, str]]:
         empty = dict.fromkeys((metric.column for metric in METRICS), float("nan"))
         rows = [{**empty, DELIVERED: float(trace.run[-1]), SENT: {"A": 1}, EXTRA: {}} for trace in traces]
         return pd.DataFrame(rows, index=[trace.run for trace in traces]), {}
