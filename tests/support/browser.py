@@ -25,14 +25,25 @@ QUIET = [
 """No sandbox: root has none. The rest keeps the browser from talking to anybody."""
 
 
+_running: list[Browser] = []
+"""The one of this process: Playwright starts no second one beside it."""
+
+
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """The machine's own; skips where there is none."""
+    """The machine's own, or the one that runs in this process already; skips where there is none."""
+    if _running:
+        yield _running[0]
+        return
     program = next(filter(None, map(shutil.which, NAMES)), None)
     if program is None:
         pytest.skip("there is no Chromium here; on Debian: apt-get install chromium")
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: make install")
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=program, headless=True, args=QUIET)
-        yield browser
-        browser.close()
+        _running.append(browser)
+        try:
+            yield browser
+        finally:
+            _running.clear()
+            browser.close()
