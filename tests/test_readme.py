@@ -51,8 +51,7 @@ def test_commands_work(document: Path, folder: Path, monkeypatch: pytest.MonkeyP
     Blocks marked as `shell` hold commands that go on until they are ended, each in a terminal of its own.
     """
     text = document.read_text()
-    for name, content in listings(text).items():
-        (folder / name).write_text(content)
+    save_listings(text, folder)
     with going_on(commands(text, "shell"), folder):
         for command in commands(text):
             assert call(command, monkeypatch) == 0, command
@@ -71,9 +70,18 @@ def test_commands_that_need_spark_work(
 def test_commands_for_castalia_work(
     document: Path, castalia: Program, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Blocks marked as `bash` need OMNeT++ and Castalia."""
-    for command in commands(document.read_text(), "bash"):
+    """Blocks marked as `bash` need OMNeT++ and Castalia, and perhaps what the others have made."""
+    text = document.read_text()
+    own = commands(text, "bash")
+    before = commands(text) if own and not needs_spark(document) else []
+    save_listings(text, folder)
+    for command in (*before, *own):
         assert call(command, monkeypatch) == 0, command
+
+
+def save_listings(text: str, folder: Path) -> None:
+    for name, content in listings(text).items():
+        (folder / name).write_text(content)
 
 
 @contextmanager

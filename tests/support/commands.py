@@ -61,5 +61,7 @@ def call(command: str, monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 def environment() -> dict[str, str]:
-    """In which commands are found that are installed beside this Python."""
-    return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    """In which commands are found that are installed beside this Python, and OMNeT++'s."""
+    tools = [str(Path(root, "bin")) for root in (os.environ.get("OMNETPP_ROOT"),) if root]
+    path = os.pathsep.join([str(Path(sys.executable).parent), *tools, os.environ["PATH"]])
+    return {**os.environ, "PATH": path}
