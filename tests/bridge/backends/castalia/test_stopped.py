@@ -22,6 +22,7 @@ from benchmarks.failures.trial import ROAMBUS, Stage
 from bridge.backends.castalia.endpoint import PREFIX
 from bridge.backends.castalia.files import SIMULATOR_FOLDER, SIMULATOR_LOG
 from bridge.run import TRACE_FILE
+from experiments.workspace import PREFIX as WORKSPACE
 
 pytestmark = pytest.mark.skipif(not STAND_IN.is_file(), reason="not built: make -C omnet stand-in")
 
@@ -109,12 +110,12 @@ def test_a_host_ends_while_a_served_simulator_runs(stage: Stage, number: signal.
 
 
 def in_the_middle(stage: Stage) -> Callable[[], bool]:
-    """Whether one of its runs is complete, and another has a simulator."""
+    """Whether one of its runs is complete and in place, and another has a simulator."""
 
     def condition() -> bool:
         logs = {log.parent for log in stage.results.rglob(SIMULATOR_LOG)}
         traces = {trace.parent for trace in stage.results.rglob(TRACE_FILE)}
-        return bool(traces) and bool(logs - traces)
+        return any(WORKSPACE not in str(trace) for trace in traces) and bool(logs - traces)
 
     return condition
 
