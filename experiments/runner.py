@@ -20,7 +20,7 @@ from bridge.trace import TraceLevel
 from experiments.progress import Progress
 from experiments.render import find_beside, render
 from experiments.sweep import Point, Scalar, Sweep, expand
-from experiments.workspace import workspace
+from experiments.workspace import tidy, workspace
 
 
 class Crew(Protocol):
@@ -101,6 +101,8 @@ def run_plans(
         results.mkdir(parents=True, exist_ok=True)
         with progress.show(len(waiting)), workspace(results) as folder:
             _collect(waiting, crew.run(waiting, backend, folder), summary, progress)
+    elif plans:
+        tidy(plans[0].results)
     return summary
 
 

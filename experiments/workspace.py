@@ -55,6 +55,13 @@ def remove_at_once(folder: Path) -> None:
     shutil.rmtree(removed, ignore_errors=True)
 
 
+def tidy(results: Path) -> None:
+    """Removes what killed commands left below `results`, if that exists; raises OSError."""
+    if results.is_dir():
+        with locked(results):
+            _remove_abandoned(results)
+
+
 def _remove_abandoned(results: Path) -> None:
     for folder in results.glob(f"{PREFIX}*"):
         if _is_abandoned(folder):

@@ -18,6 +18,7 @@ from experiments.render import find_template
 from experiments.runner import Summary, plan_runs, run_plans
 from experiments.sweep import AgentChoice, Sweep, plain_axis
 from experiments.workers import Processes
+from experiments.workspace import PREFIX
 from tests.support.agents import write_agent
 from tests.support.backends import everybody_hears_everybody
 
@@ -88,6 +89,15 @@ def test_a_run_that_kills_its_worker_is_reported_and_does_not_stop_the_sweep(tmp
     assert "failed: traces/agent=mine/nodes=4/seed=0: its worker process was killed 2 times" in output
     assert (tmp_path / "tries").read_text() == "xxxx"
     assert [path.name for path in (tmp_path / "out" / "traces/agent=mine").iterdir()] == ["nodes=2"]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["traces"]
+
+
+def test_what_a_killed_sweep_left_goes_even_if_nothing_is_to_be_done(tmp_path: Path) -> None:
+    """It was killed when its last run was in place already."""
+    plans = plan_runs(sweep_of(write_agent(tmp_path, "agent", "pass")), tmp_path / "out")
+    run(plans)
+    (tmp_path / "out" / f"{PREFIX}killed").mkdir()
+    run(plans)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["traces"]
 
 
