@@ -2,7 +2,7 @@
 # the fastest Python 3.11 there is or the one given as PYTHON=. `make docs` builds the documentation site.
 VENV := .venv
 
-.PHONY: docs install test reproduce wire
+.PHONY: docs install test test-slow reproduce wire
 
 install: $(VENV)/installed
 
@@ -19,6 +19,11 @@ test: install
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/pytest -n 2 --dist worksteal
+
+# What takes longest: a sweep under kill -9, failing and doubled runs on a cluster, the fuzzer, some benchmarks.
+test-slow: install
+	omnet/dependencies.sh
+	$(VENV)/bin/pytest -n 2 -m slow
 
 # After a change of bridge/wire.proto or bridge/record.proto.
 wire: install

@@ -34,6 +34,7 @@ def test_nodes_keep_the_room_they_have_in_c32() -> None:
         assert Case(RADIO, nodes, 1).side_m ** 2 / nodes == pytest.approx(110**2 / 66, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_agents_and_the_radio_alone_carry_the_same_traffic() -> None:
     """66 nodes at one packet a second for 4 s, by beacons and without agents; only agents leave a trace."""
     alone, beacons = measure(Case(RADIO, 66, 4)), measure(Case("beacon", 66, 4))

@@ -130,6 +130,7 @@ def test_each_hop_count_is_forgotten() -> None:
     }
 
 
+@pytest.mark.slow
 def test_every_handler_of_every_protocol_is_broken() -> None:
     """In modules that can still be read (a tenth of them are tried); each protocol has tests."""
     made = list(mutants(ROOT))

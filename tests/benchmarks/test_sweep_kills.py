@@ -3,11 +3,13 @@
 from pathlib import Path
 from random import Random
 
+import pytest
 from pyspark.sql import SparkSession
 
 from benchmarks.sweep_kills import set_stage, trials
 
 
+@pytest.mark.slow
 def test_a_sweep_killed_at_random_moments_ends_as_an_undisturbed_one(tmp_path: Path, session: SparkSession) -> None:
     """The sweep, a worker or both; traces, sweep.json and metrics are the same, byte for byte, and nothing is left."""
     stage = set_stage(tmp_path, "ideal")

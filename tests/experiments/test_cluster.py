@@ -155,6 +155,7 @@ def test_the_same_command_goes_on_and_a_killed_worker_loses_no_run(
     assert traces(out) == local("thesis", tmp_path / "local", SEEDS, **SETTINGS)
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_is_reported_and_does_not_stop_the_sweep(cluster: LocalCluster, tmp_path: Path) -> None:
     """Neither does one that ends its process whenever it is tried. What an agent prints is in its log."""
     sweep = write_sweep(tmp_path, FAILS)
@@ -173,6 +174,7 @@ def test_a_run_that_fails_is_reported_and_does_not_stop_the_sweep(cluster: Local
     assert not (tmp_path / "out/traces/agent=mine/nodes=4").exists()
 
 
+@pytest.mark.slow
 def test_a_run_that_is_made_twice_at_once_is_there_once(cluster: LocalCluster, tmp_path: Path) -> None:
     """Spark takes the first attempt for slow, and both end at the same time."""
     begun = tmp_path / "begun"

@@ -3,6 +3,8 @@
 import subprocess
 from pathlib import Path
 
+import pytest
+
 
 def test_the_unit_tests_pass(unit_tests: Path) -> None:
     """Session file, phases, checks, instants and windows: tested in C++, without sockets."""
@@ -10,6 +12,7 @@ def test_the_unit_tests_pass(unit_tests: Path) -> None:
     assert ended.returncode == 0, ended.stdout
 
 
+@pytest.mark.slow
 def test_damaged_answers_of_a_host_are_accepted_or_rejected(fuzz_client: Path) -> None:
     """No crash, no misstep in memory, nothing accepted that is forbidden; the same answers every time."""
     ended = subprocess.run([fuzz_client, "20000"], capture_output=True, text=True, check=False)
