@@ -12,16 +12,17 @@ from spark.metrics import RUN
 LEFT_NS, BACK_NS, PUBLISHED_NS, DELIVERED_NS = "left_ns", "back_ns", "published_ns", "delivered_ns"
 
 
-def _time_ns() -> Column:
+def time_ns() -> Column:
+    """The time of a row, as an integer."""
     return billionths(F.col(schema.TIME_S))
 
 
 def absences(traces: DataFrame) -> DataFrame:
     """A row for each absence that ends: run, node, `left_ns`, `back_ns`. What nobody announced is not in a trace."""
     event = F.col(schema.EVENT)
-    back = F.lead(_time_ns()).over(Window.partitionBy(RUN, schema.NODE).orderBy(schema.TIME_S))
+    back = F.lead(time_ns()).over(Window.partitionBy(RUN, schema.NODE).orderBy(schema.TIME_S))
     moves = traces.where(event.isin(schema.DETACH, schema.ATTACH))
-    timed = moves.select(RUN, schema.NODE, schema.EVENT, _time_ns().alias(LEFT_NS), back.alias(BACK_NS))
+    timed = moves.select(RUN, schema.NODE, schema.EVENT, time_ns().alias(LEFT_NS), back.alias(BACK_NS))
     return timed.where(event == schema.DETACH).select(RUN, schema.NODE, LEFT_NS, BACK_NS).dropna()
 
 
@@ -35,7 +36,7 @@ def missed(traces: DataFrame, of: DataFrame) -> DataFrame:
     words = F.split(schema.DETAIL, schema.LIST_SEPARATOR)
     who = F.explode(F.transform(words, lambda word: word.try_cast("int"))).alias(schema.NODE)
     published = traces.where((event == schema.PUBLISH) & (F.length(schema.DETAIL) > 0))
-    wanted = published.select(RUN, schema.NOTIFICATION_ID, who, _time_ns().alias(PUBLISHED_NS))
-    delivered = traces.where(event == schema.DELIVER).groupBy(*pair).agg(F.min(_time_ns()).alias(DELIVERED_NS))
+    wanted = published.select(RUN, schema.NOTIFICATION_ID, who, time_ns().alias(PUBLISHED_NS))
+    delivered = traces.where(event == schema.DELIVER).groupBy(*pair).agg(F.min(time_ns()).alias(DELIVERED_NS))
     is_away = (F.col(LEFT_NS) <= F.col(PUBLISHED_NS)) & (F.col(PUBLISHED_NS) < F.col(BACK_NS))
     return wanted.join(of, [RUN, schema.NODE]).where(is_away).join(delivered, pair, "left")

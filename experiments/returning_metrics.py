@@ -5,10 +5,10 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
-from experiments.absence_metrics import BACK_NS, DELIVERED_NS, absences, missed
+from experiments.absence_metrics import BACK_NS, DELIVERED_NS, absences, missed, time_ns
 from spark import schema
 from spark.catalogue import Metric
-from spark.exact import billionths, mean_of_billionths
+from spark.exact import mean_of_billionths
 from spark.extra import Extra, ExtraMetrics
 from spark.metrics import RUN
 
@@ -21,7 +21,7 @@ _TIME, _KEPT_NOW, _CHANGE, _STORED = "time_ns", "kept", "change", "stored"
 
 
 def _ns() -> Column:
-    return billionths(F.col(schema.TIME_S)).alias(_TIME)
+    return time_ns().alias(_TIME)
 
 
 # What is stored

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from bridge.absences import DEPARTURE
@@ -120,15 +120,11 @@ class Timeline:
 
     def scenario(self, agent: str, parameters: dict[str, str]) -> Scenario:
         """All of it, up to the end of the last slot."""
-        links = IdealLinks(delay=self.head.delay, links=self.network.links, changes=tuple(self._links))
-        field_m = 0.0, 0.0
-        if self.network.places:
-            links = replace(links, range_m=self.head.range_m)
-            field_m = self._ways.field_m(self.head.range_m)
+        range_m = self.head.range_m if self.network.places else 0.0
         return Scenario(
             seed=self.head.seed,
             time_limit=self.slots[-1].end + NANOSECOND,
-            field_m=field_m,
+            field_m=self._ways.field_m(range_m) if self.network.places else (0.0, 0.0),
             channel=ChannelParameters(),
             radio=NO_RADIO,
             mac=MacParameters(),
@@ -139,7 +135,7 @@ class Timeline:
             tree=tuple(sorted(self._tree, key=lambda change: change.at)),
             sites=self.network.sites,
             faults=tuple(self._faults),
-            ideal=links,
+            ideal=IdealLinks(self.head.delay, links=self.network.links, changes=tuple(self._links), range_m=range_m),
         )
 
     def _settings(self, node: NodeId) -> NodeSettings:
