@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "random_waypoint_mobility_manager.h"
+#include "way_point_mobility_manager.h"
 
 namespace roambus {
 namespace {
@@ -36,7 +36,7 @@ void Places::look(Node& node, double time) {
 std::vector<Move> Places::moves(double end) const {
     std::vector<Move> moves;
     for (std::size_t node = 0; node < nodes_.size(); ++node) {
-        auto* ours = dynamic_cast<RandomWaypointMobilityManager*>(nodes_[node].mobility);
+        auto* ours = dynamic_cast<WayPointMobilityManager*>(nodes_[node].mobility);
         for (const WayPoint& p : (ours ? ours->trajectory() : nodes_[node].looked_up).until(end))
             moves.push_back({std::llround(p.time * kNanosecondsPerSecond), static_cast<NodeId>(node), p.x, p.y});
     }

@@ -10,7 +10,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from bridge.backends.castalia.factory import CastaliaFactory
+from bridge.backends.castalia.endpoint import Endpoint
+from bridge.backends.castalia.rundir import run_directory, ways_of
 from bridge.backends.factory import BackendFactory
 from bridge.backends.ideal.factory import IdealFactory
 from bridge.backends.radio.factory import RadioFactory
@@ -20,7 +21,7 @@ from bridge.rerun import rerun
 from bridge.run import RunPlan, execute, run_key
 from bridge.scenario import GivenWay, Static
 from experiments.cluster.shipment import send
-from experiments.runner import plan_run, plan_runs, prepare
+from experiments.runner import plan_run, plan_runs
 from experiments.sweep import AgentChoice, Sweep, expand
 
 TEMPLATE = """\
@@ -111,10 +112,14 @@ def test_a_cluster_is_sent_the_file(write: Write, tmp_path: Path) -> None:
     assert moves(sent, 0) == MOVES
 
 
-def test_castalia_refuses_given_ways(write: Write) -> None:
-    """Before anything is started, with what to use instead."""
-    with pytest.raises(UserError, match="node 0 moves by a file, which Castalia cannot: use --backend radio or ideal"):
-        prepare(write(), CastaliaFactory())
+def test_a_simulator_is_left_the_ways_that_the_file_gives(write: Write, tmp_path: Path) -> None:
+    """A file for each node that moves by one, for it reads no movement files; they are exact, and go with the run."""
+    execute(plan := write(TRACE.replace("30 20 40", "30.1 20 40")), IdealFactory())
+    ways = ways_of(read_scenario(plan.folder / "run.ini"))
+    with Endpoint.private() as endpoint, run_directory(tmp_path, {}, endpoint, 1.0, ways) as directory:
+        files = {file.name: file.read_text() for file in (directory / "ways").iterdir()}
+    assert files == {"0": "0.0 10.0 20.0\n2.5 10.0 20.0\n5.0 10.0 30.1\n20.0 40.0 30.0\n"}
+    assert not directory.exists()
 
 
 def test_an_error_names_the_movement_file_and_its_line(write: Write, tmp_path: Path) -> None:

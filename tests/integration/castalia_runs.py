@@ -14,7 +14,7 @@ from bridge.backends.castalia.connection import Connection
 from bridge.backends.castalia.endpoint import Endpoint
 from bridge.backends.castalia.files import INI_FILE, SIMULATOR_LOG
 from bridge.backends.castalia.installation import Program
-from bridge.backends.castalia.rundir import linked_directory, run_directory
+from bridge.backends.castalia.rundir import NO_WAYS, Ways, linked_directory, run_directory
 from bridge.run import write_inputs
 from bridge.wire_pb2 import Failed, Finished, FromSimulator, Goodbye, Hello, Send, Step, ToSimulator
 from experiments.render import find_template
@@ -50,18 +50,19 @@ def write_run(
     return folder
 
 
-def run_alone(folder: Path, castalia: Program) -> str:
+def run_alone(folder: Path, castalia: Program, *, status: int = 0) -> str:
     """Runs Castalia without any host to its end; returns what it printed."""
     with linked_directory(folder, castalia.links):
         done = subprocess.run(
             castalia.command,
             cwd=folder,
             env=castalia.environment,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             check=False,
         )
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert done.returncode == status, done.stdout[-2000:]
     return done.stdout
 
 
@@ -73,8 +74,9 @@ def send(time: SimTime, node: int, payload: bytes, destination: int = BROADCAST)
 class ScriptedHost:
     """Castalia in a run's folder, and the host's end of the wire."""
 
-    def __init__(self, folder: Path, castalia: Program) -> None:
+    def __init__(self, folder: Path, castalia: Program, ways: Ways = NO_WAYS) -> None:
         self._folder = folder
+        self._ways = ways
         self._castalia = castalia
         self._resources = ExitStack()
 
@@ -88,7 +90,8 @@ class ScriptedHost:
 
     def _start(self) -> None:
         endpoint = self._resources.enter_context(Endpoint.private())
-        self._resources.enter_context(run_directory(self._folder, self._castalia.links, endpoint, DEADLINE_S))
+        directory = run_directory(self._folder, self._castalia.links, endpoint, DEADLINE_S, self._ways)
+        self._resources.enter_context(directory)
         self.connection = Connection(endpoint, DEADLINE_S, self._ended)
         self._resources.callback(self.connection.close)
         self.process = subprocess.Popen(

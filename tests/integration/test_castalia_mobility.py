@@ -10,9 +10,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
+from bridge.backends.castalia.factory import CastaliaFactory
+from bridge.backends.castalia.files import INI_FILE
 from bridge.backends.castalia.installation import Program
+from bridge.backends.castalia.rundir import ways_of
+from bridge.backends.factory import BackendFactory
+from bridge.backends.radio.factory import RadioFactory
+from bridge.ini import read_scenario
+from bridge.run import TRACE_FILE, execute
+from experiments.runner import plan_runs
+from experiments.sweep import AgentChoice, Sweep
 from tests.integration.castalia_runs import CASTALIAS_TRACE, ScriptedHost, Variables, run_alone, seconds, write_run
 
 pytestmark = pytest.mark.castalia
@@ -109,6 +119,73 @@ def told_of(folder: Path) -> list[list[Place]]:
     for time, node, x, y in line.findall((folder / CASTALIAS_TRACE).read_text()):
         told[int(node)].append(Place(float(time), float(x), float(y)))
     return [told[node] for node in sorted(told)]
+
+
+BONNMOTION = "0 10 20 2.5 10 20 5 10 30 20 40 30\n0 1.1 1 20.05 30.1 7\n0 5 5\n"
+SETDEST = """\
+$node_(0) set X_ 10
+$node_(0) set Y_ 20
+$node_(1) set X_ 5
+$node_(1) set Y_ 5
+$node_(2) set X_ 0.3
+$node_(2) set Y_ 0.7
+$ns_ at 1.5 "$node_(0) setdest 30.0 20.0 5"
+$ns_ at 3.5 "$node_(0) setdest 20.0 40.0 5"
+"""
+WALK: Variables = {"nodes": 3, "side": 50, "mobility": "file", "movements": "walk", "time_limit": 12}
+
+
+Row = tuple[float, int, str]
+"""A move in a trace: time, node, place."""
+
+
+def walk_template(folder: Path, movements: str) -> str:
+    """A template whose nodes move by a file beside it; its path."""
+    (folder / "walk").write_text(movements)
+    (folder / "walk.ini.j2").write_text('{% include "field.ini.j2" %}')
+    return str(folder / "walk.ini.j2")
+
+
+def walked(template: str, backend: BackendFactory, results: Path) -> list[Row]:
+    """The moves of a whole run, by its trace."""
+    (plan,) = plan_runs(Sweep("test", Path(template), (AgentChoice("beacon", "beacon"),), fixed=WALK), results)
+    execute(plan, backend)
+    rows = pq.read_table(plan.folder / TRACE_FILE).to_pylist()
+    assert sum(row["event"] == "send" for row in rows) > 20
+    return [(row["time_s"], row["node"], row["detail"]) for row in rows if row["event"] == "move"]
+
+
+class TestMovementFile:
+    @pytest.mark.usefixtures("castalia")
+    @pytest.mark.parametrize("movements", [BONNMOTION, SETDEST], ids=["BonnMotion", "setdest"])
+    def test_nodes_go_as_on_the_embedded_radio(self, tmp_path: Path, movements: str) -> None:
+        """All moves in the traces of whole runs are the same, turns and rests among them."""
+        template = walk_template(tmp_path, movements)
+        moves = walked(template, CastaliaFactory(), tmp_path / "castalia")
+        assert moves == walked(template, RadioFactory(), tmp_path / "radio")
+        assert len(moves) > 5
+
+    def test_the_channel_is_told_every_update_interval_where_the_node_is(
+        self, castalia: Program, tmp_path: Path
+    ) -> None:
+        """A node that has come to rest for good need not be told of again."""
+        trace = ["SN.node[*].MobilityManager.collectTraceInfo = true"]
+        folder = write_run(tmp_path / "run", WALK, more=trace, template=walk_template(tmp_path, BONNMOTION))
+        ways = ways_of(read_scenario(folder / INI_FILE))
+        with ScriptedHost(folder, castalia, ways) as host:
+            host.send_at([])
+        told = told_of(folder)
+        assert [len(places) for places in told] == [120, 120, 1]
+        for way, places in zip(ways.values(), told, strict=True):
+            (times, xs, ys), (at, x, y) = np.array(way).T, np.array(places).T
+            assert at == pytest.approx(np.arange(1, len(places) + 1) / 10)
+            assert x == pytest.approx(np.interp(at, times, xs), abs=0.001)
+            assert y == pytest.approx(np.interp(at, times, ys), abs=0.001)
+
+    def test_without_a_host_it_says_what_to_do(self, castalia: Program, tmp_path: Path) -> None:
+        """It is the host that reads movement files."""
+        folder = write_run(tmp_path / "run", WALK, template=walk_template(tmp_path, SETDEST))
+        assert "/.roambus/ways/0, a node's way; start `roambus serve` first" in run_alone(folder, castalia, status=1)
 
 
 class TestOtherMobility:

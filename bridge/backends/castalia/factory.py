@@ -9,20 +9,13 @@ from pathlib import Path
 from bridge.backends.castalia.backend import CastaliaBackend
 from bridge.backends.castalia.endpoint import Endpoint
 from bridge.backends.castalia.installation import find_installation
+from bridge.backends.castalia.rundir import ways_of
 from bridge.backends.castalia.simulators import ServedSimulator, StartedSimulator
-from bridge.errors import UserError
-from bridge.scenario import GivenWay, Scenario
+from bridge.scenario import Scenario
 from python_protocol.agent import Agent
 
 DEADLINE_S = 30.0
 """How long either side waits for the other, unless told otherwise."""
-
-
-def refuse_given_ways(scenario: Scenario) -> None:
-    """Raises UserError for nodes that move by a file: there is no module of ours that plays one in Castalia."""
-    for node, settings in enumerate(scenario.nodes):
-        if isinstance(settings.mobility, GivenWay):
-            raise UserError(f"node {node} moves by a file, which Castalia cannot: use --backend radio or ideal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +26,14 @@ class CastaliaFactory:
     batching: bool = True
     name: str = "castalia"
 
-    def prepare(self, scenario: Scenario) -> None:
-        """Raises UserError if Castalia, or our modules for it, are not there, or do not know how nodes move."""
-        refuse_given_ways(scenario)
+    def prepare(self, scenario: Scenario) -> None:  # noqa: ARG002  # Castalia itself will say what it cannot do
+        """Raises UserError if Castalia, or our modules for it, are not there."""
         find_installation()
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> CastaliaBackend:
         """The back-end of one run; nothing is started before it is opened."""
-        simulator = StartedSimulator(folder, find_installation().program(), self.deadline_s or DEADLINE_S)
+        program, deadline_s = find_installation().program(), self.deadline_s or DEADLINE_S
+        simulator = StartedSimulator(folder, program, deadline_s, ways_of(scenario))
         return CastaliaBackend(scenario, agent.messages, simulator, batching=self.batching)
 
 
@@ -57,14 +50,13 @@ class ServeFactory:
     """Told the run's folder as soon as the host listens."""
     name: str = "castalia"
 
-    def prepare(self, scenario: Scenario) -> None:
-        """Raises UserError for an address that cannot be used, or nodes that move as Castalia does not know."""
-        refuse_given_ways(scenario)
+    def prepare(self, scenario: Scenario) -> None:  # noqa: ARG002  # Castalia itself will say what it cannot do
+        """Raises UserError for an address that cannot be used."""
         if self.address is not None:
             Endpoint.tcp(self.address)
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> CastaliaBackend:
         """The back-end of one run; it listens once it is opened."""
         deadline_s = self.deadline_s or DEADLINE_S
-        simulator = ServedSimulator(folder, self.address, deadline_s, self.wait_s, self.announce)
+        simulator = ServedSimulator(folder, self.address, deadline_s, self.wait_s, self.announce, ways_of(scenario))
         return CastaliaBackend(scenario, agent.messages, simulator, batching=self.batching)

@@ -10,18 +10,36 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 from bridge.backends.castalia.endpoint import Endpoint
 from bridge.backends.castalia.files import SIMULATOR_FOLDER
+from bridge.scenario import GivenWay, Scenario, WayPoint
+from python_protocol.roles import NodeId
 
-SESSION = "session"
+SESSION, WAYS = "session", "ways"
+
+Ways = Mapping[NodeId, tuple[WayPoint, ...]]
+"""Of the nodes that move by a file."""
+
+NO_WAYS: Ways = MappingProxyType({})
+
+
+def ways_of(scenario: Scenario) -> Ways:
+    """What the simulator cannot know otherwise: it does not read movement files."""
+    mobilities = enumerate(settings.mobility for settings in scenario.nodes)
+    return {node: mobility.points for node, mobility in mobilities if isinstance(mobility, GivenWay)}
 
 
 @contextmanager
-def run_directory(folder: Path, links: Mapping[str, Path], endpoint: Endpoint, deadline_s: float) -> Iterator[Path]:
-    """`linked_directory`, with the session file in it."""
+def run_directory(
+    folder: Path, links: Mapping[str, Path], endpoint: Endpoint, deadline_s: float, ways: Ways = NO_WAYS
+) -> Iterator[Path]:
+    """`linked_directory`, with the session file and the ways of nodes in it."""
     with linked_directory(folder, links) as directory:
         _write_private(directory / SESSION, session_text(endpoint, deadline_s))
+        if ways:
+            _write_ways(directory / WAYS, ways)
         yield directory
 
 
@@ -47,6 +65,14 @@ def session_text(endpoint: Endpoint, deadline_s: float) -> str:
         entries["public_key"] = endpoint.keys.client_public
         entries["secret_key"] = endpoint.keys.client_secret
     return "".join(f"{name}={value}\n" for name, value in entries.items())
+
+
+def _write_ways(folder: Path, ways: Ways) -> None:
+    """A file a node, a way-point a line: time (s), x and y (m), exactly."""
+    folder.mkdir()
+    for node, way in ways.items():
+        lines = [f"{point.time_s!r} {point.x!r} {point.y!r}\n" for point in way]
+        (folder / str(node)).write_text("".join(lines), encoding="ascii")
 
 
 def _write_private(file: Path, text: str) -> None:

@@ -12,7 +12,7 @@ from bridge.backends.castalia.connection import Connection
 from bridge.backends.castalia.cores import core_of_our_own
 from bridge.backends.castalia.endpoint import Endpoint
 from bridge.backends.castalia.installation import Program, find_installation
-from bridge.backends.castalia.rundir import run_directory
+from bridge.backends.castalia.rundir import NO_WAYS, Ways, run_directory
 from bridge.errors import UserError
 from bridge.interrupts import interrupts_postponed
 
@@ -49,8 +49,9 @@ class Simulator(Protocol):
 class StartedSimulator:
     """A child of this process, in the run's folder."""
 
-    def __init__(self, folder: Path, program: Program, deadline_s: float) -> None:
+    def __init__(self, folder: Path, program: Program, deadline_s: float, ways: Ways = NO_WAYS) -> None:
         self._folder = folder
+        self._ways = ways
         self._program = program
         self._deadline_s = deadline_s
         self._child: Child | None = None
@@ -66,7 +67,7 @@ class StartedSimulator:
     def _connect(self) -> Connection:
         self._resources.enter_context(core_of_our_own())
         endpoint = self._resources.enter_context(Endpoint.private())
-        directory = run_directory(self._folder, self._program.links, endpoint, self._deadline_s)
+        directory = run_directory(self._folder, self._program.links, endpoint, self._deadline_s, self._ways)
         self._resources.enter_context(directory)
         connection = Connection(endpoint, self._deadline_s, self._ended)
         self._resources.callback(connection.close)
@@ -90,11 +91,18 @@ class StartedSimulator:
 class ServedSimulator:
     """One that somebody starts by hand, in a debugger or on another machine."""
 
-    def __init__(
-        self, folder: Path, address: str | None, deadline_s: float, wait_s: float, announce: Callable[[Path], None]
+    def __init__(  # noqa: PLR0913, PLR0917  # what the user can choose, and the run
+        self,
+        folder: Path,
+        address: str | None,
+        deadline_s: float,
+        wait_s: float,
+        announce: Callable[[Path], None],
+        ways: Ways = NO_WAYS,
     ) -> None:
         """`address` is tcp://ADDRESS:PORT or None; `announce` is told the run's folder as soon as the host listens."""
         self._folder = folder
+        self._ways = ways
         self._address = address
         self._deadline_s = deadline_s
         self._announce = announce
@@ -113,7 +121,7 @@ class ServedSimulator:
     def _connect(self) -> Connection:
         endpoint = Endpoint.private() if self._address is None else Endpoint.tcp(self._address)
         self._resources.enter_context(endpoint)
-        directory = run_directory(self._folder, _links_here(), endpoint, self._deadline_s)
+        directory = run_directory(self._folder, _links_here(), endpoint, self._deadline_s, self._ways)
         self._resources.enter_context(directory)
         connection = Connection(endpoint, self._deadline_s, lambda: None)
         self._resources.callback(connection.close)
