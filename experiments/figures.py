@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from bridge.errors import UserError
+from bridge.writing import writing
 from experiments.figure_plan import DotPlan, Line, Plan, agent_lines, agent_name, slug
 from experiments.measurements import CONFIG, SPEED, SUBSCRIPTIONS, Measurements
 from experiments.plot import DotFigure, Dots, Drawn, Figure, Series, draw
@@ -36,12 +36,10 @@ def draw_figures(results: Path, own: Study | None = None) -> list[Path]:
     """
     folder = results / FIGURES_FOLDER
     sweeps = read_results(results, own).sweeps
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         drawn = [path for measured in sweeps for figure in all_figures(measured) for path in draw(figure, folder)]
         return [*drawn, *(path for measured in sweeps for path in _write_tables(measured, folder))]
-    except OSError as error:
-        raise UserError(f"{folder}: {error.strerror or error}: make room or give a folder you can write to") from None
 
 
 def all_figures(measured: Measurements) -> list[Drawn]:

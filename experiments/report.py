@@ -10,7 +10,7 @@ from typing import Any
 
 import jinja2
 
-from bridge.errors import UserError
+from bridge.writing import writing
 from experiments.claim import Claim
 from experiments.claims import check_claims
 from experiments.evidence import Verdict
@@ -67,10 +67,8 @@ def write_report(results: Path, own: Study | None = None) -> Path:
     found = read_results(results, own)
     page = _render(_content(found, results))
     report = results / REPORT_FILE
-    try:
+    with writing(report):
         replace_file(report, lambda path: path.write_text(page, encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{report}: {error.strerror or error}: make room or give a folder you can write to") from None
     return report
 
 

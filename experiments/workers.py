@@ -86,7 +86,7 @@ class _Crew:
             except (EOFError, OSError):
                 yield from self._replace(worker, number, plan)
                 continue
-            if outcome == _READY:
+            if outcome is _READY:
                 worker.is_ready, self.stillborn = True, 0
                 continue
             if isinstance(outcome, OSError):

@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from bridge.errors import UserError
+from bridge.writing import writing
 from spark.computation import METRICS_SCHEMA, ROWS_A_CORE, batches, compute
 from spark.extra import EXTRA, NOTHING, OBSERVATIONS, Extra, ExtraTable
 from spark.layout import METRICS_FOLDER, POINTS, RUNS, STORE_FOLDER, TRACE_FILE, TRACES
@@ -65,13 +66,10 @@ def aggregate(
     if not traces:
         raise UserError(_nothing_to_read(results, list(problems.values())))
     folder = results / STORE_FOLDER
-    try:
-        with opened_store(folder, extra.digest()) as store:
-            problems |= _compute_missing(store, traces, Job(master, extra, afresh, progress))
-            rows = store.rows_of([trace for trace in traces if trace.file not in problems])
-            store.keep_only(rows)
-    except OSError as error:
-        raise UserError(f"{folder}: {error.strerror or error}: make room or give a folder you can write to") from None
+    with writing(folder), opened_store(folder, extra.digest()) as store:
+        problems |= _compute_missing(store, traces, Job(master, extra, afresh, progress))
+        rows = store.rows_of([trace for trace in traces if trace.file not in problems])
+        store.keep_only(rows)
     _write(results, rows, problems, extra)
     return [*(problems[file] for file in files if file in problems), *missing(results, files)]
 

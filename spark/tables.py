@@ -8,18 +8,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from bridge.errors import UserError
+from bridge.writing import writing
 
 
 def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
     """Writes NAME.csv and NAME.parquet of each table; raises UserError if the folder cannot be written."""
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for name, table in tables.items():
             replace_file(folder / f"{name}.csv", partial(table.to_csv, index=False, lineterminator="\n"))
             replace_file(folder / f"{name}.parquet", partial(table.to_parquet, index=False))
-    except OSError as error:
-        raise UserError(f"{folder}: {error.strerror or error}: make room or give a folder you can write to") from None
 
 
 def replace_file(path: Path, write: Callable[[Path], object]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from bridge.errors import UserError
+from bridge.writing import writing
 from experiments.comparing.choice import check_metric, find_axis, main_metrics, narrow
 from experiments.comparing.pairs import all_pairs, paired_tests
 from experiments.comparing.pictures import draw_picture, panels
@@ -50,11 +50,9 @@ def compare_agents(measured: Measurements, asked: Asked, folder: Path) -> Iterat
         check_metric(chosen, metric)
     metrics = list(dict.fromkeys(asked.metrics)) or main_metrics(chosen)
     ends = [f"against-{against}", *(f"{axis}-{'-'.join(values)}" for axis, values in where.items())]
-    try:
+    with writing(folder):
         for metric, stem in zip(metrics, file_stems(metrics, ends), strict=True):
             yield _compare(chosen, metric, against, folder / stem)
-    except OSError as error:
-        raise UserError(f"{folder}: {error.strerror or error}: make room or give a folder you can write to") from None
 
 
 def file_stems(metrics: Sequence[str], ends: Sequence[str]) -> list[str]:

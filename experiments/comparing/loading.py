@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bridge.errors import UserError
+from bridge.writing import writing
 from experiments.measurements import Measurements, read_description, read_measurements
 from experiments.studies import find_study
 from experiments.study import Study
@@ -81,10 +82,8 @@ def _measure(
     description = read_description(folder)
     place = find_study({"axes": _names(traces[0])[1:-1], **description}, folder.name, own)
     extra = place[1].extra if place else NOTHING
-    try:
+    with writing(folder):
         metrics, damaged = metrics_of(folder, traces, extra, progress=progress)
-    except OSError as error:
-        raise UserError(f"{folder}: {error.strerror or error}: make room or give a folder you can write to") from None
     problems = [*problems, *damaged.values()]
     if metrics.empty:
         raise UserError(_nothing_to_read(folder, problems))
