@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +35,9 @@ class Crew(Protocol):
         """
 
 
+Watched = Callable[[Sequence[Point]], Iterable[Point]]
+
+
 @dataclass(slots=True)
 class Summary:
     """What became of a sweep's runs; `failures` are (place, error)."""
@@ -44,12 +47,19 @@ class Summary:
     failures: list[tuple[Path, str]] = field(default_factory=list)
 
 
-def plan_runs(sweep: Sweep, results: Path, level: TraceLevel = TraceLevel.APP) -> list[RunPlan]:
-    """Renders every run of the sweep, and checks each point's first seed as a whole; raises UserError."""
-    plans = [plan_run(sweep.template, point, results, level) for point in expand(sweep)]
-    for plan in plans:
+def plan_runs(
+    sweep: Sweep, results: Path, level: TraceLevel = TraceLevel.APP, watched: Watched = iter
+) -> list[RunPlan]:
+    """Renders every run of the sweep, and checks each point's first seed as a whole; raises UserError.
+
+    `watched` passes the points on, and may show how far it is.
+    """
+    plans = []
+    for point in watched(expand(sweep)):
+        plan = plan_run(sweep.template, point, results, level)
         if plan.seed == sweep.seeds[0]:
             _check(sweep.template, plan)
+        plans.append(plan)
     return plans
 
 

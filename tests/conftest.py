@@ -1,5 +1,6 @@
 """Settings of all tests."""
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -33,6 +34,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--rewrite", action="store_true", help="write what follows into the transcripts of tests/scenarios"
     )
+
+
+def pytest_configure() -> None:
+    """What tests start is to hear Ctrl-C, even if a shell runs the suite in the background, where it is ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,16 +25,19 @@ def run_sweep(
 ) -> list[str]:
     """Runs all of it, with progress; returns a line for each run that failed."""
     from rich.console import Console
+    from rich.progress import track
 
     from bridge.trace import TraceLevel
     from experiments.progress import Progress
     from experiments.results import opened_results
     from experiments.runner import plan_runs, run_plans
 
-    plans = plan_runs(sweep, out, TraceLevel(level))
+    console = Console(stderr=True)
+    watched = partial(track, description="planning", console=console, transient=True, disable=not console.is_terminal)
+    plans = plan_runs(sweep, out, TraceLevel(level), watched)
     try:
         with opened_results(sweep, out):
-            summary = run_plans(plans, backend, crew, retry_failed, Progress(Console(stderr=True)))
+            summary = run_plans(plans, backend, crew, retry_failed, Progress(console))
     except KeyboardInterrupt:
         raise InterruptionError(f"interrupted; the same command goes on with what is missing in {out}") from None
     click.echo(f"{out}: runs done {summary.complete}, already there {summary.skipped}, failed {len(summary.failures)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import groupby
 
 from bridge.absences import Absence
@@ -11,6 +12,8 @@ from bridge.ini.plans import Order, away
 from bridge.scenario import Command, Publication
 from python_protocol.events import Subscribe, Unsubscribe
 from python_protocol.roles import NodeId, Role
+
+Done = Subscribe | Unsubscribe | Publication
 
 _KEY = "SN.commands"
 _FILTERS: dict[str, type[Subscribe | Unsubscribe]] = {"subscribe": Subscribe, "unsubscribe": Unsubscribe}
@@ -23,7 +26,13 @@ def ordered_commands(keys: Lookup) -> list[Command]:
 
     Raises UserError.
     """
-    return [command for order in _orders(keys) for command in _commands(keys, order)]
+
+    @cache  # a few nodes publish over and over
+    def done(node: NodeId, verb: str) -> tuple[Done, ...]:
+        return tuple(_done(keys, node, verb))
+
+    orders = _orders(keys)
+    return [Command(at, node, what) for at, node, (verb, *_) in orders for what in done(node, verb)]
 
 
 def ordered_subscribers(keys: Lookup) -> set[NodeId]:
@@ -45,19 +54,19 @@ def ordered_absences(keys: Lookup) -> list[Absence]:
 
 def _orders(keys: Lookup) -> tuple[Order, ...]:
     orders: tuple[Order, ...] = keys.network("commands")
-    for order in orders:
-        if order.node not in keys.nodes:
-            raise keys.error(_KEY, f"node {order.node} is none of the {len(keys.nodes)} nodes")
-        role = _ROLES.get(order.words[0], Role.NONE)
-        if role not in keys.node(order.node, "Application.roles"):
-            raise keys.error(_KEY, f"node {order.node} is no {(role.name or '').lower()}: give it that role")
+    for node, verb in dict.fromkeys((order.node, order.words[0]) for order in orders):
+        if node not in keys.nodes:
+            raise keys.error(_KEY, f"node {node} is none of the {len(keys.nodes)} nodes")
+        role = _ROLES.get(verb, Role.NONE)
+        if role not in keys.node(node, "Application.roles"):
+            raise keys.error(_KEY, f"node {node} is no {(role.name or '').lower()}: give it that role")
     return orders
 
 
-def _commands(keys: Lookup, order: Order) -> Iterator[Command]:
-    at, node, (verb, *_) = order
+def _done(keys: Lookup, node: NodeId, verb: str) -> Iterator[Done]:
+    """What a verb of an order is to the application of a node."""
     if verb == "publish":
         attributes, payload = (keys.node(node, f"Application.{name}") for name in ("attributes", "payload"))
-        yield Command(at, node, Publication(attributes, payload))
+        yield Publication(attributes, payload)
     elif verb in _FILTERS:
-        yield from (Command(at, node, _FILTERS[verb](one)) for one in keys.node(node, "Application.filter"))
+        yield from map(_FILTERS[verb], keys.node(node, "Application.filter"))

@@ -26,15 +26,19 @@ LEVELS = 16
 """Changes of the power received that a radio remembers (a power of two): more within 128 us count as lasting."""
 
 
+LEAST_ROOM = 32
+"""Frames that a node's queue and buffer have room for at least, so that usual sizes share what is compiled."""
+
+
 def node_dtype(queue_size: int, buffer_size: int) -> np.dtype[np.void]:
-    """NODE: a node's place, radio, MAC, and counts."""
+    """NODE: a node's place, radio, MAC, and counts; with room for as many frames as the sizes say, or more."""
     return np.dtype(
         [
             *_NODE,
             ("levels", LEVEL, (LEVELS,)),
             *_COUNTS,
-            ("queue", "i8", (queue_size,)),
-            ("buffer", "i8", (buffer_size,)),
+            ("queue", "i8", (max(queue_size, LEAST_ROOM),)),
+            ("buffer", "i8", (max(buffer_size, LEAST_ROOM),)),
         ],
         align=True,
     )

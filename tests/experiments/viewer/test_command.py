@@ -41,12 +41,15 @@ def test_an_export_is_one_page_with_all_runs(
 def test_a_run_is_served_until_it_is_interrupted(moving_run: Path) -> None:
     """The command says where; Ctrl-C ends it without an error."""
     with subprocess.Popen([*COMMAND, "replay", str(moving_run)], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        url = process.stdout.readline().strip()
-        with urlopen(url) as answer:  # noqa: S310  # the address that the command gave
-            assert b'class="film">' in answer.read()
-        process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        try:
+            assert process.stdout is not None
+            url = process.stdout.readline().strip()
+            with urlopen(url) as answer:  # noqa: S310  # the address that the command gave
+                assert b'class="film">' in answer.read()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 0
+        finally:
+            process.kill()
 
 
 def test_mistakes_are_told_in_one_message(tmp_path: Path, moving_run: Path) -> None:
