@@ -21,6 +21,7 @@ LONGEST = (
     "test_cluster.py",
     "test_readme.py",
     "test_programs.py",
+    "test_stand_in.py",  # made of the same objects, by one process
     "test_conformance.py",
     "test_sweep.py",
     "test_cli_processes.py",

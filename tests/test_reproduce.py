@@ -5,11 +5,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from tests.support.commands import call
+
 ROAMBUS = Path(sys.executable).with_name("roambus")
 RUNS = 36
 
 
-def test_reproduce_ends_with_report_and_pictures_and_a_trace_damaged_later_is_named(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("session")
+def test_reproduce_ends_with_report_and_pictures_and_a_trace_damaged_later_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The quick experiment runs whole; aggregated again, it leaves a damaged run out, says which, and exits with 1."""
     out = tmp_path / "thesis"
     done = run("reproduce", "thesis", "--quick", "--out", out)
@@ -18,10 +25,10 @@ def test_reproduce_ends_with_report_and_pictures_and_a_trace_damaged_later_is_na
     check_results(out)
     damaged, *_ = sorted(out.glob("traces/**/trace.parquet"))
     damaged.write_bytes(damaged.read_bytes()[:100])
-    done = run("aggregate", out)
-    assert done.returncode == 1
-    assert str(damaged.relative_to(out).parent) in done.stderr
-    assert "Traceback" not in done.stderr
+    assert call(f"roambus aggregate {out}", monkeypatch) == 1
+    said = capsys.readouterr().err
+    assert str(damaged.relative_to(out).parent) in said
+    assert "Traceback" not in said
     assert (out / "metrics" / "runs.csv").read_text().count("\n") == RUNS
 
 

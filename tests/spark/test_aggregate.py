@@ -104,6 +104,7 @@ def test_only_damaged_traces(tmp_path: Path) -> None:
         aggregate(tmp_path)
 
 
+@pytest.mark.usefixtures("session")
 def test_rows_that_make_no_sense(tmp_path: Path) -> None:
     """A list of subscribers that are no numbers is an agent's mistake: the message names the trace."""
     nonsense: Row = {**publish(1.0, 0, "0.0", []), "detail": "1 two"}
