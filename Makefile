@@ -20,7 +20,7 @@ test: install
 	$(VENV)/bin/mypy
 	$(VENV)/bin/pytest -n 2 --dist worksteal
 
-# What takes longest: a sweep under kill -9, failing and doubled runs on a cluster, the fuzzer, some benchmarks.
+# What takes longest: a sweep under kill -9, failing and doubled runs on a cluster, blows to runs, the fuzzer, some benchmarks.
 test-slow: install
 	omnet/dependencies.sh
 	$(VENV)/bin/pytest -n 2 -m slow

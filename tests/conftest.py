@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -66,6 +67,12 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 def castalia() -> Program:
     """Castalia with our modules; skips where they are not."""
     return omnet.castalia()
+
+
+@pytest.fixture(scope="session")
+def stand_in() -> Path:
+    """The scripted simulator; skips where it cannot be built."""
+    return omnet.build("stand-in", "stand-in")
 
 
 @pytest.fixture(scope="session")

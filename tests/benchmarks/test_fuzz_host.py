@@ -7,18 +7,17 @@ from random import Random
 
 import pytest
 
-from benchmarks.failures.stand_in import STAND_IN
 from benchmarks.fuzz.feeding import FramesInMemory, FramesOnSocket, Result, feed
 from benchmarks.fuzz.recordings import Conversation, record
 from benchmarks.fuzz_host import main
 from bridge.wire_pb2 import FromSimulator
 from python_protocol.simtime import MILLISECOND
 
-pytestmark = pytest.mark.skipif(not STAND_IN.is_file(), reason="not built: make -C omnet stand-in")
+pytestmark = pytest.mark.usefixtures("stand_in")
 
 
 @pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> Conversation:
+def recording(tmp_path_factory: pytest.TempPathFactory, stand_in: Path) -> Conversation:  # is built
     return record("mft", tmp_path_factory.mktemp("recorded"), MILLISECOND)
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from experiments.workspace import PREFIX
 from tests.support.agents import write_agent
+from tests.support.files import files_below
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from bridge.cli import main; main()"]
@@ -44,7 +45,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 def traces(folder: Path) -> list[Path]:
     """Those in place: what a sweep has not moved there yet does not count."""
-    return sorted(path for path in folder.rglob("trace.parquet") if PREFIX not in str(path))
+    return sorted(path for path in files_below(folder, "trace.parquet") if PREFIX not in str(path))
 
 
 def session_processes(session: int) -> list[int]:
@@ -85,7 +86,7 @@ def test_a_full_disk_is_told_once(folder: Path, kilobytes: int) -> None:
     assert running.returncode == 2
     assert re.search(r"error: out/\S+: File too large\n\Z", errors)
     assert "Traceback" not in errors
-    assert {path.parent for path in folder.rglob("run.ini")} == {path.parent for path in traces(folder)}
+    assert {path.parent for path in files_below(folder, "run.ini")} == {path.parent for path in traces(folder)}
     assert not list(folder.rglob(".trace*"))
 
 
@@ -112,14 +113,14 @@ def test_folders_called_like_ours_are_not_taken_for_ours(folder: Path) -> None:
 def test_ctrl_c_ends_a_sweep_and_its_workers(slow: Path) -> None:
     """Exit code 130, one message, no half-written run; the same command goes on."""
     running = start(slow, "sweep", "mine.toml", "--out", "out")
-    until(lambda: len(traces(slow)) >= 1 and len(list(slow.rglob("run.ini"))) > len(traces(slow)))
+    until(lambda: len(traces(slow)) >= 1 and len(files_below(slow, "run.ini")) > len(traces(slow)))
     os.killpg(running.pid, signal.SIGINT)
     _, errors = running.communicate(timeout=40)
     assert running.returncode == 130
     assert errors.splitlines()[-1].startswith("error: interrupted; the same command goes on")
     assert "Traceback" not in errors
     until(lambda: session_processes(running.pid) == [])  # multiprocessing's own tracker ends a moment later
-    assert {path.parent for path in slow.rglob("run.ini")} == {path.parent for path in traces(slow)}
+    assert {path.parent for path in files_below(slow, "run.ini")} == {path.parent for path in traces(slow)}
     complete = len(traces(slow))
     assert 1 <= complete < 6
     resumed, _ = start(slow, "sweep", "mine.toml", "--workers", "1", "--out", "out").communicate(timeout=60)
@@ -129,7 +130,7 @@ def test_ctrl_c_ends_a_sweep_and_its_workers(slow: Path) -> None:
 def test_a_sweep_killed_at_any_moment_resumes(slow: Path) -> None:
     """Its workers end with it, and what they had begun is done again."""
     running = start(slow, "sweep", "mine.toml", "--out", "out")
-    until(lambda: len(traces(slow)) >= 1 and len(list(slow.rglob("run.ini"))) > len(traces(slow)))
+    until(lambda: len(traces(slow)) >= 1 and len(files_below(slow, "run.ini")) > len(traces(slow)))
     os.kill(running.pid, signal.SIGKILL)
     running.communicate(timeout=40)
     until(lambda: session_processes(running.pid) == [])
@@ -142,7 +143,7 @@ def test_a_sweep_killed_at_any_moment_resumes(slow: Path) -> None:
 def test_ctrl_c_ends_a_single_run(slow: Path) -> None:
     """Nothing of it is left."""
     running = start(slow, "run", "field", "--agent", "mine.py", "--set", "nodes=4", "--out", "out")
-    until(lambda: bool(list(slow.rglob("run.ini"))))
+    until(lambda: bool(files_below(slow, "run.ini")))
     running.send_signal(signal.SIGINT)
     _, errors = running.communicate(timeout=40)
     assert (running.returncode, errors.strip()) == (130, "error: interrupted")

@@ -8,12 +8,6 @@ from tests.support.omnet import build
 
 
 @pytest.fixture(scope="session")
-def stand_in() -> Path:
-    """The program of the scripted simulator."""
-    return build("stand-in", "stand-in")
-
-
-@pytest.fixture(scope="session")
 def unit_tests() -> Path:
     """The program of the unit tests in C++."""
     return build("test-program", "unit-tests")

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.support.files import files_below
+
 ROOT = Path(__file__).parents[2]
 ROAMBUS = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from bridge.cli import main; main()"]
 PATIENCE_S = 400.0
@@ -30,7 +32,7 @@ def until(condition: Callable[[], object]) -> None:
 
 def traces(results: Path) -> dict[str, bytes]:
     """The contents of all traces in place, by the places of their runs."""
-    files = (results / "traces").rglob("trace.parquet")
+    files = files_below(results / "traces", "trace.parquet")
     return {str(file.parent.relative_to(results)): file.read_bytes() for file in files}
 
 

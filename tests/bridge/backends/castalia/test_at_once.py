@@ -11,7 +11,6 @@ import pytest
 
 from benchmarks.bridge_failures import set_stage
 from benchmarks.failures.at_once import run_alone, run_at_once
-from benchmarks.failures.stand_in import STAND_IN
 from benchmarks.failures.trial import Stage
 from bridge.backends.castalia.installation import CASTALIA_ROOT, OMNETPP_ROOT
 
@@ -22,7 +21,7 @@ MOST = 20
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Stage, Stage]:
+def stages(tmp_path_factory: pytest.TempPathFactory, stand_in: Path) -> tuple[Stage, Stage]:
     """One for runs at once, and one in which they were made alone."""
     stage = set_stage(tmp_path_factory.mktemp("t"), "stand-in", DEADLINE_S, SECONDS)
     alone, complaints = run_alone(stage, MOST)
@@ -30,7 +29,7 @@ def stages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Stage, Stage]:
     return stage, alone
 
 
-@pytest.mark.skipif(not STAND_IN.is_file(), reason="not built: make -C omnet stand-in")
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [2, MOST])
 def test_runs_at_once_leave_the_traces_that_they_leave_alone(
     stages: tuple[Stage, Stage], runs: int, tmp_path: Path

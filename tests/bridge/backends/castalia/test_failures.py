@@ -11,7 +11,7 @@ from benchmarks.bridge_failures import set_stage, undisturbed_s
 from benchmarks.failures.conduct import End, conduct
 from benchmarks.failures.kinds import KINDS, Kind
 from benchmarks.failures.processes import adopt_orphans
-from benchmarks.failures.stand_in import STAND_IN, all_linked, install_stand_in
+from benchmarks.failures.stand_in import all_linked, install_stand_in
 from benchmarks.failures.sweeps import sweep
 from benchmarks.failures.trial import Stage
 from bridge.backends.castalia.factory import CastaliaFactory
@@ -22,7 +22,7 @@ from experiments.render import find_template
 from experiments.runner import plan_runs
 from experiments.sweep import AgentChoice, Sweep, plain_axis
 
-pytestmark = pytest.mark.skipif(not STAND_IN.is_file(), reason="not built: make -C omnet stand-in")
+pytestmark = pytest.mark.usefixtures("stand_in")
 
 SECONDS = 30
 """How long the runs are, in simulated time."""
@@ -32,7 +32,7 @@ MOMENTS = (0.3, 0.8)
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
+def stage(tmp_path_factory: pytest.TempPathFactory, stand_in: Path) -> Stage:  # it must be built
     adopt_orphans()
     return set_stage(tmp_path_factory.mktemp("t"), "stand-in", DEADLINE_S, SECONDS)
 
@@ -43,6 +43,7 @@ def whole_s(stage: Stage) -> float:
     return undisturbed_s(stage, len(KINDS) * len(MOMENTS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_a_run_that_is_hit_ends_in_time_with_its_cause_and_leaves_nothing(
     kind: Kind, stage: Stage, whole_s: float
@@ -53,6 +54,7 @@ def test_a_run_that_is_hit_ends_in_time_with_its_cause_and_leaves_nothing(
         assert outcome.end is not End.BROKEN, outcome.details
 
 
+@pytest.mark.slow
 def test_a_sweep_completes_what_was_hit(stage: Stage) -> None:
     """Whatever a run left in its folder."""
     assert sweep(stage, len(KINDS)) == []

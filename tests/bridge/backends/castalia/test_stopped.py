@@ -20,11 +20,13 @@ from benchmarks.failures.stand_in import STAND_IN
 from benchmarks.failures.sweeps import sweep, sweep_command
 from benchmarks.failures.trial import ROAMBUS, Stage
 from bridge.backends.castalia.endpoint import PREFIX
-from bridge.backends.castalia.files import SIMULATOR_FOLDER, SIMULATOR_LOG
+from bridge.backends.castalia.files import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG
+from bridge.backends.castalia.rundir import SESSION
 from bridge.run import TRACE_FILE
 from experiments.workspace import PREFIX as WORKSPACE
+from tests.support.files import files_below
 
-pytestmark = pytest.mark.skipif(not STAND_IN.is_file(), reason="not built: make -C omnet stand-in")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("stand_in")]
 
 MARK = "stopped"
 SECONDS = 30
@@ -66,7 +68,7 @@ def serve(stage: Stage) -> tuple[subprocess.Popen[str], Path]:
     found: list[Path] = []
 
     def waits() -> bool:
-        found[:] = stage.results.rglob(f"{SIMULATOR_FOLDER}/session")
+        found[:] = [file for file in files_below(stage.results, SESSION) if file.parent.name == SIMULATOR_FOLDER]
         return bool(found)
 
     assert wait_for(waits, PATIENCE_S)
@@ -113,8 +115,8 @@ def in_the_middle(stage: Stage) -> Callable[[], bool]:
     """Whether one of its runs is complete and in place, and another has a simulator."""
 
     def condition() -> bool:
-        logs = {log.parent for log in stage.results.rglob(SIMULATOR_LOG)}
-        traces = {trace.parent for trace in stage.results.rglob(TRACE_FILE)}
+        logs = {log.parent for log in files_below(stage.results, SIMULATOR_LOG)}
+        traces = {trace.parent for trace in files_below(stage.results, TRACE_FILE)}
         return any(WORKSPACE not in str(trace) for trace in traces) and bool(logs - traces)
 
     return condition
@@ -130,8 +132,8 @@ def test_a_sweep_ends_with_its_workers_and_their_simulators_and_resumes(stage: S
     else:
         host.send_signal(number)
     assert interrupted(host).startswith("error: interrupted; the same command goes on")
-    complete = len(list(stage.results.rglob(TRACE_FILE)))
+    complete = len(files_below(stage.results, TRACE_FILE))
     assert 1 <= complete < RUNS
-    assert len(list(stage.results.rglob("run.ini"))) == complete
+    assert len(files_below(stage.results, INI_FILE)) == complete
     assert marked(MARK + str(stage.folder)) == [], "a process is left"
     assert sweep(stage, RUNS) == []
