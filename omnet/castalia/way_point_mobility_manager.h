@@ -23,7 +23,7 @@ protected:
     void initialize() final;
     void handleMessage(omnetpp::cMessage* message) final;
 
-    // Reads the parameters; returns where the node begins, at time 0 and unless told otherwise where it was deployed.
+    // Reads the parameters of its kind; returns where the node is at time 0, as it was deployed or not.
     virtual WayPoint begin(WayPoint deployed) = 0;
 
     // The way-point after `from`, later than that; none if the node rests there.
