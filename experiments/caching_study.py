@@ -109,7 +109,7 @@ STUDY = Study(
             absence_plans,
             ABSENCE_CLAIMS,
             POPULATION,
-            quick={"load": "0.5,1", "absence": "2,20", "scale": "0.05"},
+            quick={"load": "0.5,1", "absence": "2,20", "scale": "0.04"},
             quick_seeds=3,
         ),
         StudySweep(
@@ -117,7 +117,7 @@ STUDY = Study(
             rate_plans,
             RATE_CLAIMS,
             POPULATION,
-            quick={"load": "0.5,1", "rate": "0.5,2", "scale": "0.05"},
+            quick={"load": "0.5,1", "rate": "0.5,2", "scale": "0.04"},
             quick_seeds=3,
         ),
         StudySweep(
@@ -125,7 +125,7 @@ STUDY = Study(
             size_plans,
             SIZE_CLAIMS,
             POPULATION,
-            quick={"size": "10,100", "scale": "0.05"},
+            quick={"size": "10,100", "scale": "0.04"},
             quick_seeds=2,
         ),
         StudySweep("caching-move", move_plans, MOVE_CLAIMS, MOVE, traces, quick_seeds=2),
