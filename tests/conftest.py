@@ -72,7 +72,7 @@ def castalia() -> Program:
 @pytest.fixture(scope="session")
 def stand_in() -> Path:
     """The scripted simulator; skips where it cannot be built."""
-    return omnet.build("stand-in", "stand-in")
+    return omnet.stand_in()
 
 
 @pytest.fixture(scope="session")

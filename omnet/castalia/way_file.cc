@@ -4,6 +4,8 @@
 
 #include <omnetpp.h>
 
+#include "client/session_file.h"
+
 namespace roambus {
 
 std::string way_path(const std::string& folder, int node) {
@@ -13,8 +15,7 @@ std::string way_path(const std::string& folder, int node) {
 std::vector<WayPoint> read_way(const std::string& path) {
     std::ifstream file(path);
     if (!file)
-        throw omnetpp::cRuntimeError("no host waits for this simulation: cannot read %s, a node's way; start `roambus "
-                                     "serve` first, or use `roambus run --backend castalia`", path.c_str());
+        throw omnetpp::cRuntimeError("%s", no_host(path + ", a node's way").c_str());
     std::vector<WayPoint> way;
     for (WayPoint point; file >> point.time >> point.x >> point.y; way.push_back(point))
         if (way.empty() ? point.time != 0 : point.time <= way.back().time)

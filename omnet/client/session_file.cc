@@ -99,6 +99,11 @@ std::string session_path(const std::string& folder) {
     return named != nullptr && *named != '\0' ? named : folder + "/.roambus/session";
 }
 
+std::string no_host(const std::string& file) {
+    return "no host waits for this simulation: cannot read " + file +
+           "; start `roambus serve` first, or use `roambus run --backend castalia`";
+}
+
 Session parse_session(std::istream& lines, const std::string& path) {
     const Fields fields = read_fields(lines, path);
     Session session{field(fields, "endpoint", path), read_token(fields, path), read_deadline(fields, path),
@@ -110,8 +115,7 @@ Session parse_session(std::istream& lines, const std::string& path) {
 Session read_session(const std::string& path) {
     std::ifstream file(path);
     if (!file)
-        throw SessionError("no host waits for this simulation: cannot read " + path +
-                           "; start `roambus serve` first, or use `roambus run --backend castalia`");
+        throw SessionError(no_host(path));
     return parse_session(file, path);
 }
 

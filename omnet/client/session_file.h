@@ -25,6 +25,9 @@ struct Session {
 // Where the session file is: $ROAMBUS_SESSION, or .roambus/session in `folder`.
 std::string session_path(const std::string& folder = ".");
 
+// What to tell whoever started a simulation for which no host has left this file.
+std::string no_host(const std::string& file);
+
 // Throws SessionError, which names the file, the line and what to do.
 Session read_session(const std::string& path);
 

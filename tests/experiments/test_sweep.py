@@ -65,7 +65,7 @@ def test_the_thesis_is_five_hundred_runs() -> None:
 def test_every_sweep_of_ours_is_sound(path: Path, tmp_path: Path) -> None:
     """It names a template of ours and only variables that this has; every ini can be read, every agent be made.
 
-    One agent at all places, and the others at one. Where whole days are drawn, a part of them.
+    One agent at all places, and the others at one. Where hours are drawn, minutes of them.
     """
     shorter = {"scale": "0.02"} if "duration" in path.read_text(encoding="utf-8") else {}
     sweep = override(read_sweep(path.stem), shorter, seeds=1)

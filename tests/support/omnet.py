@@ -33,6 +33,12 @@ def build(target: str, program: str) -> Path:
 
 
 @cache
+def stand_in() -> Path:
+    """The scripted simulator; skips where it cannot be built."""
+    return build("stand-in", "stand-in")
+
+
+@cache
 def castalia() -> Program:
     """Castalia with our modules; skips unless the environment says where OMNeT++ and Castalia are."""
     if not all(os.environ.get(name) for name in (OMNETPP_ROOT, CASTALIA_ROOT)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import ClassVar, Self
@@ -28,7 +28,7 @@ from experiments.render import TEMPLATES, render
 from python_protocol.codec import Message, MessageSet, Reader, Writer
 from python_protocol.roles import BROADCAST, NodeId
 from python_protocol.simtime import SECOND, SimTime, format_time
-from tests.support.omnet import build, castalia
+from tests.support.omnet import castalia, stand_in
 
 DEADLINE_S = 20
 TEMPLATE = Path(__file__).with_name("conformance.ini.j2")
@@ -60,12 +60,6 @@ def make_unit_disk(case: Case) -> Backend:
 def make_radio(case: Case) -> Backend:
     """The embedded radio."""
     return RadioBackend(case.scenario)
-
-
-@cache
-def stand_in() -> Path:
-    """The scripted simulator; skips the test where it cannot be built."""
-    return build("stand-in", "stand-in")
 
 
 def make_stand_in(case: Case, *, batching: bool = True) -> Backend:

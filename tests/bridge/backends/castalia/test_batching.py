@@ -20,8 +20,7 @@ from bridge.trace import TraceLevel, TraceWriter
 from experiments.render import find_template
 from experiments.runner import plan_runs
 from experiments.sweep import AgentChoice, Sweep, plain_axis
-from tests.bridge.backends.conformance import stand_in
-from tests.support.omnet import castalia
+from tests.support.omnet import castalia, stand_in
 
 AGENTS = ("beacon", "flooding", "mft", "aodv")
 DELAYS = ("0s", "1ms")

@@ -23,7 +23,7 @@ from bridge.trace import TraceWriter
 from python_protocol.beacon import Beacon
 from python_protocol.roles import Role
 from python_protocol.simtime import SECOND
-from tests.bridge.backends.conformance import stand_in
+from tests.support.omnet import stand_in
 from tests.support.scenarios import scenario
 
 ROAMBUS = (sys.executable, "-c", "from bridge.cli import main; main()")
