@@ -25,9 +25,10 @@ test-slow: install
 	omnet/dependencies.sh
 	$(VENV)/bin/pytest -n 2 -m slow
 
-# After a change of bridge/wire.proto or bridge/record.proto.
+# After a change of bridge/wire/wire.proto or bridge/record/record.proto.
 wire: install
-	$(VENV)/bin/python -m grpc_tools.protoc -I bridge --python_out=bridge --pyi_out=bridge wire.proto record.proto
+	$(VENV)/bin/python -m grpc_tools.protoc -I bridge/wire --python_out=bridge/wire --pyi_out=bridge/wire wire.proto
+	$(VENV)/bin/python -m grpc_tools.protoc -I bridge/record --python_out=bridge/record --pyi_out=bridge/record record.proto
 
 reproduce: install
 	$(VENV)/bin/roambus reproduce thesis --quick --out results/thesis-quick

@@ -26,9 +26,9 @@ from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 from scipy import stats
 
-from bridge.errors import RoambusError, UserError
-from experiments.measurements import Measurements, read_measurements
-from spark.layout import AGENT
+from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.runs.layout import AGENT
+from roambus.experiments.reporting.measurements import Measurements, read_measurements
 
 METRICS = (
     "delivery_rate_thesis",

@@ -33,8 +33,8 @@ from benchmarks.failures.processes import adopt_orphans
 from benchmarks.failures.stand_in import all_linked, install_stand_in
 from benchmarks.failures.sweeps import sweep
 from benchmarks.failures.trial import NODES, Stage, Trial
-from bridge.backends.castalia.installation import find_installation
-from bridge.errors import RoambusError, UserError
+from roambus.bridge.backends.castalia.installation import find_installation
+from roambus.bridge.errors import RoambusError, UserError
 
 SECONDS = 90
 """How long the runs are, in simulated time: about as long as they take to start, in wall time."""

@@ -27,19 +27,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.bridge_steps import measure_steps
-from bridge.backends.castalia.backend import CastaliaBackend
-from bridge.backends.castalia.factory import DEADLINE_S
-from bridge.backends.castalia.files import INI_FILE
-from bridge.backends.castalia.installation import find_installation
-from bridge.backends.castalia.rundir import linked_directory
-from bridge.backends.castalia.simulators import StartedSimulator
-from bridge.errors import RoambusError
-from bridge.host import Host
-from bridge.ini import read_scenario
-from bridge.trace import TraceWriter
-from experiments.render import find_template, render
-from experiments.sweep import Scalar
-from python_protocol.beacon import Beacon
+from roambus.bridge.backends.castalia.backend import CastaliaBackend
+from roambus.bridge.backends.castalia.factory import DEADLINE_S
+from roambus.bridge.backends.castalia.files import INI_FILE
+from roambus.bridge.backends.castalia.installation import find_installation
+from roambus.bridge.backends.castalia.rundir import linked_directory
+from roambus.bridge.backends.castalia.simulators import StartedSimulator
+from roambus.bridge.errors import RoambusError
+from roambus.bridge.ini import read_scenario
+from roambus.bridge.runs.host import Host
+from roambus.bridge.trace.writer import TraceWriter
+from roambus.experiments.sweeps.sweep import Scalar
+from roambus.experiments.templates.render import find_template, render
+from roambus.python_protocol.beacon import Beacon
 
 NODES, SIDE_M, RATE_PER_S, PAYLOAD_BYTES, SECONDS = 66, 110, 10, 40, 30
 DELAYS = ("0s", "1ms", "2ms", "5ms", "10ms")

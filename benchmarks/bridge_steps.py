@@ -17,16 +17,16 @@ from typing import Any
 import zmq
 
 from benchmarks.reference_scenarios import PAYLOAD_BYTES, SHADOWED, Conditions, static_scenario
-from bridge.backends.castalia.backend import CastaliaBackend
-from bridge.backends.castalia.connection import Connection
-from bridge.backends.castalia.cores import core_of_our_own
-from bridge.backends.castalia.endpoint import Endpoint
-from bridge.host import Host
-from bridge.trace import TraceWriter
-from bridge.wire import PROTOCOL_VERSION, SCHEMA_HASH, TIME_RESOLUTION
-from bridge.wire_pb2 import Arrival, Finished, FromSimulator, Hello, Node, Step
-from python_protocol.beacon import Beacon, BeaconMessage
-from python_protocol.simtime import SECOND
+from roambus.bridge.backends.castalia.backend import CastaliaBackend
+from roambus.bridge.backends.castalia.connection import Connection
+from roambus.bridge.backends.castalia.cores import core_of_our_own
+from roambus.bridge.backends.castalia.endpoint import Endpoint
+from roambus.bridge.runs.host import Host
+from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.wire.conversion import PROTOCOL_VERSION, SCHEMA_HASH, TIME_RESOLUTION
+from roambus.bridge.wire.wire_pb2 import Arrival, Finished, FromSimulator, Hello, Node, Step
+from roambus.python_protocol.beacon import Beacon, BeaconMessage
+from roambus.python_protocol.simtime import SECOND
 
 NODES, SIDE_M = 66, 110
 BATCHES = (1, 2, 5, 10, 20, 50)
@@ -86,7 +86,7 @@ class Fed:
         """What the peer measured, once it has ended."""
 
     def connect(self) -> Connection:
-        """See `bridge.backends.castalia.simulators`."""
+        """See `roambus.bridge.backends.castalia.simulators`."""
         endpoint = self._resources.enter_context(Endpoint.private())
         connection = Connection(endpoint, DEADLINE_S, lambda: None)
         self._resources.callback(connection.close)
@@ -105,7 +105,7 @@ class Fed:
         return ""
 
     def end(self, *, in_order: bool) -> None:
-        """See `bridge.backends.castalia.simulators`."""
+        """See `roambus.bridge.backends.castalia.simulators`."""
         if in_order:
             self.seconds = self._told.recv()
         else:

@@ -28,8 +28,8 @@ from rich.progress import track
 from benchmarks.fuzz.feeding import Feeder, FramesInMemory, FramesOnSocket, Result, feed
 from benchmarks.fuzz.mutations import mutate
 from benchmarks.fuzz.recordings import Conversation, record
-from bridge.errors import RoambusError
-from python_protocol.simtime import MILLISECOND
+from roambus.bridge.errors import RoambusError
+from roambus.python_protocol.simtime import MILLISECOND
 
 SOCKET_EVERY = 300
 STDERR = 2

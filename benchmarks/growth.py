@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.growth_fit import Line, draw, fitted
 from benchmarks.growth_runs import PUBLISHERS, RADIO, Case, Cost, measure_apart
-from bridge.errors import RoambusError, UserError
+from roambus.bridge.errors import RoambusError, UserError
 
 SECONDS = {RADIO: 60.0, "beacon": 20.0, "flooding": 10.0, "mft": 20.0, "aodv": 10.0}
 """Simulated: the largest run takes some ten seconds."""

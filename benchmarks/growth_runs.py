@@ -20,17 +20,17 @@ from typing import NamedTuple
 
 import pyarrow.parquet as pq
 
-from bridge.backends.interface import Step, Totals, Transmission
-from bridge.backends.radio import PoissonSources, RadioBackend
-from bridge.backends.radio.factory import RadioFactory
-from bridge.host import Host
-from bridge.ini import parse_scenario
-from bridge.registry import load_agent
-from bridge.scenario import Scenario
-from bridge.trace import TraceWriter
-from experiments.render import find_template, render
-from experiments.sweep import Scalar
-from python_protocol.simtime import SimTime
+from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.backends.interface import Step, Totals, Transmission
+from roambus.bridge.backends.radio import PoissonSources, RadioBackend
+from roambus.bridge.backends.radio.factory import RadioFactory
+from roambus.bridge.ini import parse_scenario
+from roambus.bridge.runs.host import Host
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.trace.writer import TraceWriter
+from roambus.experiments.sweeps.sweep import Scalar
+from roambus.experiments.templates.render import find_template, render
+from roambus.python_protocol.simtime import SimTime
 
 NODES, SIDE_M, PUBLISHERS, SPEED_MPS = 66, 110, 2, 8
 """Of C32 at the speed of claim 3."""

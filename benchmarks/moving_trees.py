@@ -19,8 +19,8 @@ from random import Random
 import click
 from rich.progress import track
 
-from bridge.registry import load_agent
-from python_protocol.brokers.agent import BrokerAgent
+from roambus.bridge.agents.registry import load_agent
+from roambus.python_protocol.brokers.agent import BrokerAgent
 from tests.support.moving_trees import FAULTS, KINDS, Plan, Result, Step, carry_out
 
 _NUMBERS = 30

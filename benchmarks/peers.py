@@ -31,26 +31,26 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from bridge.backends.castalia.backend import CastaliaBackend
-from bridge.backends.castalia.factory import DEADLINE_S
-from bridge.backends.castalia.files import INI_FILE
-from bridge.backends.castalia.installation import find_installation
-from bridge.backends.castalia.rundir import linked_directory
-from bridge.backends.castalia.simulators import StartedSimulator
-from bridge.backends.ideal.topology import make_ideal
-from bridge.backends.ideal.unit_disk import reach_m
-from bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
-from bridge.backends.radio import RadioBackend
-from bridge.backends.radio.setup import place, randomness
-from bridge.errors import RoambusError, UserError
-from bridge.host import Host
-from bridge.ini import parse_scenario
-from bridge.scenario import Scenario
-from bridge.trace import TraceWriter
-from experiments.render import find_template, render
-from experiments.sweep import Scalar
-from python_protocol.beacon import Beacon
-from python_protocol.simtime import SimTime, from_seconds, to_seconds
+from roambus.bridge.backends.castalia.backend import CastaliaBackend
+from roambus.bridge.backends.castalia.factory import DEADLINE_S
+from roambus.bridge.backends.castalia.files import INI_FILE
+from roambus.bridge.backends.castalia.installation import find_installation
+from roambus.bridge.backends.castalia.rundir import linked_directory
+from roambus.bridge.backends.castalia.simulators import StartedSimulator
+from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.backends.ideal.unit_disk import reach_m
+from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
+from roambus.bridge.backends.radio import RadioBackend
+from roambus.bridge.backends.radio.setup import place, randomness
+from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.ini import parse_scenario
+from roambus.bridge.runs.host import Host
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.trace.writer import TraceWriter
+from roambus.experiments.sweeps.sweep import Scalar
+from roambus.experiments.templates.render import find_template, render
+from roambus.python_protocol.beacon import Beacon
+from roambus.python_protocol.simtime import SimTime, from_seconds, to_seconds
 
 PAYLOAD_BYTES = 40
 DELAY_S = 0.001

@@ -31,7 +31,7 @@ from benchmarks.reference_scenarios import (
     pair,
     static_field,
 )
-from bridge.errors import UserError
+from roambus.bridge.errors import UserError
 
 RUNS_PER_ROW = 4
 PAIR_RUNS = 10

@@ -23,13 +23,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.reference_scenarios import PAYLOAD_BYTES, SHADOWED, Conditions, static_scenario
-from bridge.backends.interface import Totals
-from bridge.backends.radio import PoissonSources, RadioBackend
-from bridge.errors import UserError
-from bridge.host import Host
-from bridge.scenario import Scenario
-from bridge.trace import TraceWriter
-from python_protocol.beacon import Beacon
+from roambus.bridge.backends.interface import Totals
+from roambus.bridge.backends.radio import PoissonSources, RadioBackend
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.host import Host
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.trace.writer import TraceWriter
+from roambus.python_protocol.beacon import Beacon
 
 NODES, SIDE_M, RATE_PER_S, SECONDS = 66, 110, 10, 30
 

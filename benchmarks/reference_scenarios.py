@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bridge.backends.radio import PoissonSources, RadioBackend
-from bridge.ini import parse_scenario
-from bridge.scenario import (
+from roambus.bridge.backends.radio import PoissonSources, RadioBackend
+from roambus.bridge.ini import parse_scenario
+from roambus.bridge.scenario.scenario import (
     ChannelParameters,
     Line,
     MacParameters,
@@ -20,9 +20,9 @@ from bridge.scenario import (
     RadioParameters,
     Scenario,
 )
-from experiments.render import find_template, render
-from experiments.sweep import Scalar
-from python_protocol.simtime import MILLISECOND, SECOND
+from roambus.experiments.sweeps.sweep import Scalar
+from roambus.experiments.templates.render import find_template, render
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
 Counts = dict[str, float]
 

@@ -27,20 +27,20 @@ from typing import Any, NamedTuple
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from bridge.backends.interface import Step, Transmission
-from bridge.backends.radio import RadioBackend
-from bridge.backends.radio.factory import RadioFactory
-from bridge.errors import RoambusError, UserError
-from bridge.host import Host
-from bridge.ini import parse_scenario
-from bridge.registry import load_agent
-from bridge.run import TRACE_FILE, RunPlan
-from bridge.trace import TraceWriter
-from experiments.runner import plan_runs, prepare
-from experiments.sweep import Sweep, override
-from experiments.sweep_file import read_sweep
-from python_protocol.simtime import SimTime, to_seconds
-from spark.schema import EVENT, SEND
+from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.backends.interface import Step, Transmission
+from roambus.bridge.backends.radio import RadioBackend
+from roambus.bridge.backends.radio.factory import RadioFactory
+from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.ini import parse_scenario
+from roambus.bridge.runs.host import Host
+from roambus.bridge.runs.run import TRACE_FILE, RunPlan
+from roambus.bridge.trace.schema import EVENT, SEND
+from roambus.bridge.trace.writer import TraceWriter
+from roambus.experiments.sweeps.runner import plan_runs, prepare
+from roambus.experiments.sweeps.sweep import Sweep, override
+from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.python_protocol.simtime import SimTime, to_seconds
 
 PUBLISHING_SHARE = 500 / 700
 FUNCTIONS_SHOWN = 15
@@ -49,9 +49,9 @@ ROOT = Path(__file__).resolve().parent.parent
 COMPONENTS = (
     ("bridge/backends/radio/kernel", "radio kernel"),
     ("bridge/backends", "back-end"),
-    ("bridge/trace.py", "trace"),
+    ("bridge/trace/writer.py", "trace"),
     ("bridge", "host"),
-    ("python_protocol/codec.py", "codec"),
+    ("python_protocol/messages/codec.py", "codec"),
     ("python_protocol/aodv/messages.py", "codec"),
     ("python_protocol/mft/messages.py", "codec"),
     ("python_protocol/filters.py", "codec"),
@@ -59,7 +59,7 @@ COMPONENTS = (
 )
 """Whose time is counted together: the first that a source file's path begins with."""
 LIBRARY = "libraries"
-KERNEL = "bridge.backends.radio.kernel"
+KERNEL = "roambus.bridge.backends.radio.kernel"
 
 Function = tuple[str, int, str]
 """File, line and name, as the profiler has them."""

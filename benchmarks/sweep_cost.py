@@ -17,10 +17,10 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 
-from bridge.run import LOG_FILE
-from spark.layout import AGENT
-from spark.points import natural_order
-from spark.traces import find_traces, run_name
+from roambus.bridge.runs.layout import AGENT
+from roambus.bridge.runs.run import LOG_FILE
+from roambus.spark.points import natural_order
+from roambus.spark.traces import find_traces, run_name
 
 _LOG = re.compile(r"complete in ([\d.]+) s, ([\d.]+) s of CPU, (\d+) MiB at most")
 _COLUMNS = {

@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from bridge.errors import UserError
-from bridge.run import RUN_KEY
-from bridge.trace import write_trace
-from spark import schema
-from spark.layout import AGENT, SEED, TRACE_FILE, TRACES
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import AGENT, SEED, TRACE_FILE, TRACES
+from roambus.bridge.runs.run import RUN_KEY
+from roambus.bridge.trace import schema
+from roambus.bridge.trace.writer import write_trace
 
 SECONDS, PUBLISHING_S = 700.0, 500.0
 """How long a run takes and how long its publishers publish (the thesis, section 4.5.2)."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from python_protocol.roles import NodeId
-from python_protocol.simtime import SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 class RoambusError(Exception):

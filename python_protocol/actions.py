@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from python_protocol.codec import Message
-from python_protocol.events import TimerKey
-from python_protocol.filters import Notification
-from python_protocol.roles import NodeId
-from python_protocol.simtime import SimTime
+from roambus.python_protocol.events import TimerKey
+from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 @dataclass(slots=True)
@@ -51,7 +51,7 @@ class Deliver:
 
 @dataclass(slots=True)
 class Note:
-    """A row in the trace; the fields are columns of the trace's schema (see `spark.schema`)."""
+    """A row in the trace; the fields are columns of the trace's schema (see `roambus.bridge.trace.schema`)."""
 
     name: str
     message_type: str | None = None

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar
 
-from python_protocol.actions import Action
-from python_protocol.codec import MessageSet
-from python_protocol.events import Event
-from python_protocol.listing import Listing
-from python_protocol.names import Names
-from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import SimTime
+from roambus.python_protocol.actions import Action
+from roambus.python_protocol.events import Event
+from roambus.python_protocol.listing import Listing
+from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SimTime
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from python_protocol.actions import Action, Send, SetTimer
-from python_protocol.agent import Agent
-from python_protocol.codec import Message, MessageSet, Reader, Writer
-from python_protocol.events import Event, Received, Recovered, Started, TimerFired
-from python_protocol.parameters import parameter
-from python_protocol.roles import BROADCAST
-from python_protocol.simtime import SimTime, from_seconds
+from roambus.python_protocol.actions import Action, Send, SetTimer
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import Event, Received, Recovered, Started, TimerFired
+from roambus.python_protocol.messages.codec import Message, MessageSet, Reader, Writer
+from roambus.python_protocol.parameters import parameter
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import SimTime, from_seconds
 
 HEADER_BYTES = 3
 """Tag and length: no beacon is smaller."""

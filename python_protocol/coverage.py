@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from python_protocol.filters import Constraint, Filter, Operator, Value
+from roambus.python_protocol.filters import Constraint, Filter, Operator, Value
 
 _Compare = Callable[[Any, Any], bool]
 

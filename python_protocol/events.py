@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from python_protocol.codec import Message
-from python_protocol.filters import Filter, Notification
-from python_protocol.roles import NodeId
-from python_protocol.sites import Sites
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.sites import Sites
 
 TimerKey = Hashable
 """Names one of an agent's timers: a string, or a tuple such as ("retransmit", 7)."""

@@ -14,8 +14,8 @@ from enum import Enum
 from struct import Struct
 from typing import Any, Self
 
-from python_protocol.codec import DecodeError, Reader, Writer
-from python_protocol.roles import NodeId
+from roambus.python_protocol.messages.codec import DecodeError, Reader, Writer
+from roambus.python_protocol.roles import NodeId
 
 Value = int | float | str
 """What an attribute can hold. Numbers compare with numbers, texts with texts; never one with the other."""

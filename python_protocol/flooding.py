@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar, Self
 
-from python_protocol.actions import Action, Deliver, Note, Send
-from python_protocol.agent import Agent
-from python_protocol.codec import Message, MessageSet, Reader, Writer
-from python_protocol.events import Crashed, Event, Publish, Received, Subscribe, Unsubscribe
-from python_protocol.filters import Filter, Notification
-from python_protocol.jitter import Jitter
-from python_protocol.notes import ROUTE, node_list
-from python_protocol.parameters import parameter
-from python_protocol.recent import Recent
-from python_protocol.roles import BROADCAST, NodeId, Role
-from python_protocol.simtime import MILLISECOND, SimTime
+from roambus.python_protocol.actions import Action, Deliver, Note, Send
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import Crashed, Event, Publish, Received, Subscribe, Unsubscribe
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.codec import Message, MessageSet, Reader, Writer
+from roambus.python_protocol.notes import ROUTE, node_list
+from roambus.python_protocol.parameters import parameter
+from roambus.python_protocol.parts.jitter import Jitter
+from roambus.python_protocol.parts.recent import Recent
+from roambus.python_protocol.roles import BROADCAST, NodeId, Role
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 
 @dataclass(frozen=True, slots=True)

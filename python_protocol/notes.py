@@ -1,13 +1,13 @@
 """The names of the trace rows that agents write by `Note`, and how a row lists nodes.
 
-`spark.schema` takes them from here: agents run without what analyses the trace.
+`roambus.bridge.trace.schema` takes them from here: agents run without what analyses the trace.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from python_protocol.roles import NodeId
+from roambus.python_protocol.roles import NodeId
 
 ROUTE = "route"
 """The protocol takes a notification on for the subscribers listed in `detail`, blanks between them."""

@@ -10,7 +10,7 @@ import difflib
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from python_protocol.simtime import format_time, parse_time
+from roambus.python_protocol.simtime import format_time, parse_time
 
 P = TypeVar("P")
 

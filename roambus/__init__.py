@@ -7,7 +7,7 @@ results.points("messages_per_node", against="speed", where={"config": "C16"})
 results.paired("messages_per_node", "mft", "aodv", against="speed")
 """
 
-from bridge.errors import RoambusError, UserError
+from roambus.bridge.errors import RoambusError, UserError
 from roambus.frames import Results, results
 
 __all__ = ["Results", "RoambusError", "UserError", "results"]

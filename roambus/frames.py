@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bridge.errors import UserError
-from experiments.comparing.choice import as_number, check_metric, find_axis, narrow
-from experiments.comparing.loading import Loaded, load
-from experiments.comparing.pairs import axis_column, paired_tests
-from experiments.comparing.tables import in_order, points_table
-from experiments.measurements import Measurements
-from experiments.studies import load_study
-from experiments.sweep import Scalar, text_of
+from roambus.bridge.errors import UserError
+from roambus.experiments.comparing.choice import as_number, check_metric, find_axis, narrow
+from roambus.experiments.comparing.loading import Loaded, load
+from roambus.experiments.comparing.pairs import axis_column, paired_tests
+from roambus.experiments.comparing.tables import in_order, points_table
+from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.studies.studies import load_study
+from roambus.experiments.sweeps.sweep import Scalar, text_of
 
 _UNITS = ("s", "mJ", "B", "%")
 

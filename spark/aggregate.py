@@ -12,23 +12,23 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from bridge.errors import UserError
-from bridge.writing import writing
-from spark.computation import METRICS_SCHEMA, ROWS_A_CORE, batches, compute
-from spark.extra import EXTRA, NOTHING, OBSERVATIONS, Extra, ExtraTable
-from spark.layout import METRICS_FOLDER, POINTS, RUNS, STORE_FOLDER, TRACE_FILE, TRACES
-from spark.metrics import RUN, SENT
-from spark.points import mean_points, name_places, name_runs
-from spark.session import spark_session
-from spark.store import Store, missing_from, opened_store
-from spark.tables import write_tables
-from spark.traces import Trace, examine, find_traces, missing, read_footer
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import METRICS_FOLDER, POINTS, RUNS, STORE_FOLDER, TRACE_FILE, TRACES
+from roambus.bridge.runs.writing import writing
+from roambus.spark.computation import METRICS_SCHEMA, ROWS_A_CORE, batches, compute
+from roambus.spark.extra import EXTRA, NOTHING, OBSERVATIONS, Extra, ExtraTable
+from roambus.spark.metrics import RUN, SENT
+from roambus.spark.points import mean_points, name_places, name_runs
+from roambus.spark.session import spark_session
+from roambus.spark.store import Store, missing_from, opened_store
+from roambus.spark.tables import write_tables
+from roambus.spark.traces import Trace, examine, find_traces, missing, read_footer
 
 Problems = dict[Path, str]
 
 
 class Progress(Protocol):
-    """Is told how far an aggregation is; `experiments.progress.Progress` is one."""
+    """Is told how far an aggregation is; `roambus.experiments.sweeps.progress.Progress` is one."""
 
     def show(self, total: int) -> AbstractContextManager[None]:
         """Begins to count to `total` runs."""

@@ -10,10 +10,11 @@ import pyarrow as pa
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from bridge.errors import RoambusError
-from spark.catalogue import COUNTS, HOPS_MAX, METRICS, MIGRATION_MESSAGE_MAX_B
-from spark.extra import EXTRA, NOTHING, OBSERVATIONS, Extra, measure_extra
-from spark.metrics import (
+from roambus.bridge.errors import RoambusError
+from roambus.bridge.trace.schema import DETAIL, ENERGY, PUBLISH, ROUTE
+from roambus.spark.catalogue import COUNTS, HOPS_MAX, METRICS, MIGRATION_MESSAGE_MAX_B
+from roambus.spark.extra import EXTRA, NOTHING, OBSERVATIONS, Extra, measure_extra
+from roambus.spark.metrics import (
     NONSENSE,
     ROWS_READ,
     RUN,
@@ -24,8 +25,7 @@ from spark.metrics import (
     summarise_pairs,
     summarise_rows,
 )
-from spark.schema import DETAIL, ENERGY, PUBLISH, ROUTE
-from spark.traces import Trace, damaged_pages, read_traces, run_numbers
+from roambus.spark.traces import Trace, damaged_pages, read_traces, run_numbers
 
 ROWS_A_CORE = 10_000_000
 """Of a batch: some 20 s of work, so that a kill costs little and what Spark keeps in memory stays small."""

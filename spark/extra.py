@@ -1,6 +1,6 @@
 """What a study measures beside the metrics of the catalogue: DataFrame in, DataFrame out, from the trace alone.
 
-The frame that comes in has the rows of many traces: the columns of `spark.schema`, and `run`, which tells them apart
+The frame that comes in has the rows of many traces: the columns of `roambus.bridge.trace.schema`, and `run`, which tells them apart
 and must be in every frame that goes out. All that is measured is numbers. They are kept run by run, so that a run is
 read once, and again only when its trace or this code changes.
 """
@@ -17,9 +17,9 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
-from bridge.errors import UserError
-from spark.catalogue import Metric
-from spark.metrics import RUN
+from roambus.bridge.errors import UserError
+from roambus.spark.catalogue import Metric
+from roambus.spark.metrics import RUN
 
 EXTRA = "extra"
 """The column that maps the names of a study's metrics to their values; those without one are left out."""

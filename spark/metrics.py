@@ -14,8 +14,9 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
-from spark import catalogue, schema
-from spark.exact import billionths, mean_of_billionths
+from roambus.bridge.trace import schema
+from roambus.spark import catalogue
+from roambus.spark.exact import billionths, mean_of_billionths
 
 RUN = "run"
 """The column that tells runs apart."""
@@ -52,7 +53,7 @@ _LATEST_S = 1e9
 def summarise_pairs(traces: DataFrame) -> DataFrame:
     """When each pair was published, how often it was taken on and delivered, and when first.
 
-    `traces` has the columns of `spark.schema` and `run`. A row without a subscriber tells how many rows there are.
+    `traces` has the columns of `roambus.bridge.trace.schema` and `run`. A row without a subscriber tells how many rows there are.
     Every aggregate here is a plain number: those of other types are computed by sorting, which takes several times as
     long.
     """
@@ -135,7 +136,7 @@ def _role(roles: Column) -> Column:
 
 
 def run_metrics(rows: DataFrame, nodes: DataFrame, pairs: DataFrame) -> DataFrame:
-    """One row for each run that has any: the metrics of `spark.catalogue`, `sent`, `rows_read` and `nonsense`.
+    """One row for each run that has any: the metrics of `roambus.spark.catalogue`, `sent`, `rows_read` and `nonsense`.
 
     They are made of the summaries; `rows` and `nodes` are read several times, so let Spark keep them. A metric without
     anything to measure is null. `rows_read` is null if not every reading of a trace found the same rows.

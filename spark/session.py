@@ -15,9 +15,9 @@ import pyspark
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from bridge.errors import UserError
-from spark.java import find_java, write_java_home
-from spark.master import check_master, is_cluster, local_address
+from roambus.bridge.errors import UserError
+from roambus.spark.java import find_java, write_java_home
+from roambus.spark.master import check_master, is_cluster, local_address
 
 Settings = dict[str, bool | float | int | str | None]
 

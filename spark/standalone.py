@@ -1,7 +1,7 @@
 """Starts the parts of a Spark standalone cluster from the PySpark that is installed, with a Java that fits.
 
-python -m spark.standalone master [--host ADDRESS]
-python -m spark.standalone worker spark://HOST:PORT [--cores N]
+python -m roambus.spark.standalone master [--host ADDRESS]
+python -m roambus.spark.standalone worker spark://HOST:PORT [--cores N]
 
 The process becomes Spark's own: it ends by Ctrl-C or SIGTERM. Spark reads its settings from spark-defaults.conf in the
 folder SPARK_CONF_DIR, if that is set.
@@ -20,9 +20,9 @@ from typing import NoReturn
 import click
 import pyspark
 
-from bridge.errors import UserError
-from spark.java import find_java, write_java_home
-from spark.master import check_master, local_address
+from roambus.bridge.errors import UserError
+from roambus.spark.java import find_java, write_java_home
+from roambus.spark.master import check_master, local_address
 
 MASTER_STARTS_S = 60.0
 """How long a worker waits for its master."""
@@ -56,7 +56,7 @@ def commands() -> None:
 def master(host: str, port: int, work: Path) -> None:
     """Starts the master, whose URL is spark://HOST:PORT.
 
-    Example: python -m spark.standalone master
+    Example: python -m roambus.spark.standalone master
     """
     options = ["--host", host, "--port", str(port), "--webui-port", "0"]
     _become("org.apache.spark.deploy.master.Master", options, host, work)
@@ -71,7 +71,7 @@ def master(host: str, port: int, work: Path) -> None:
 def worker(url: str, host: str | None, cores: int | None, memory: str | None, work: Path) -> None:
     """Starts a worker of the master at URL.
 
-    Example: python -m spark.standalone worker spark://127.0.0.1:7077 --cores 2
+    Example: python -m roambus.spark.standalone worker spark://127.0.0.1:7077 --cores 2
     """
     check_master(url)
     address = host or _address_once_up(url)

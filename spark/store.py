@@ -18,12 +18,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyspark
 
-from bridge.errors import UserError
-from bridge.unfinished_file import UnfinishedFile
-from python_protocol import notes
-from spark.computation import METRICS_SCHEMA
-from spark.metrics import RUN
-from spark.traces import Trace
+from roambus.bridge.errors import UserError
+from roambus.bridge.unfinished_file import UnfinishedFile
+from roambus.python_protocol import notes
+from roambus.spark.computation import METRICS_SCHEMA
+from roambus.spark.metrics import RUN
+from roambus.spark.traces import Trace
 
 _STAMP = pa.schema(
     [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from bridge.writing import writing
+from roambus.bridge.runs.writing import writing
 
 
 def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:

@@ -17,11 +17,11 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from bridge.errors import RoambusError, UserError
-from bridge.run import RUN_KEY
-from spark.layout import AGENT, SEED, SWEEP_FILE, TRACE_FILE, TRACES
-from spark.metrics import RUN
-from spark.schema import TRACE_SCHEMA
+from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.runs.layout import AGENT, SEED, SWEEP_FILE, TRACE_FILE, TRACES
+from roambus.bridge.runs.run import RUN_KEY
+from roambus.bridge.trace.schema import TRACE_SCHEMA
+from roambus.spark.metrics import RUN
 
 _READERS = 8
 """Threads that read footers: what takes the time is opening files."""

@@ -14,18 +14,19 @@ from typing import Any, get_args
 import pandas as pd
 import pytest
 
-from bridge.backends.factory import BackendFactory
-from bridge.backends.ideal.factory import IdealFactory
-from bridge.backends.radio.factory import RadioFactory
-from bridge.host import Host
-from bridge.ini import parse_scenario
-from bridge.registry import load_agent
-from bridge.trace import TraceLevel, TraceWriter
-from bridge.transcript.transcript import Overrides, transcribe
-from experiments.render import TEMPLATES, find_template, render
-from python_protocol import actions, events, notes
-from spark import schema
-from spark.catalogue import METRICS
+from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.backends.factory import BackendFactory
+from roambus.bridge.backends.ideal.factory import IdealFactory
+from roambus.bridge.backends.radio.factory import RadioFactory
+from roambus.bridge.ini import parse_scenario
+from roambus.bridge.runs.host import Host
+from roambus.bridge.trace import schema
+from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.bridge.transcript.transcript import Overrides, transcribe
+from roambus.experiments.shipped import shipped_files
+from roambus.experiments.templates.render import find_template, render
+from roambus.python_protocol import actions, events, notes
+from roambus.spark.catalogue import METRICS
 from tests.support.documents import Row, listings, quoted, rows, section
 
 Variables = Mapping[str, str | int]
@@ -112,7 +113,7 @@ def test_metrics() -> None:
 
 def test_templates() -> None:
     """Every one that is no part of others."""
-    ours = {path.name.partition(".")[0] for path in TEMPLATES.glob("[!_]*.ini.j2")}
+    ours = shipped_files(".ini.j2").keys()
     assert by_name(SWEEPS, "Templates", "Template").keys() == ours
 
 

@@ -15,39 +15,39 @@ from typing import Any
 import pytest
 
 from benchmarks.mutations.methods import handlers
-from python_protocol.agent import Agent
-from python_protocol.aodv import Aodv
-from python_protocol.aodv.messages import Unreachable
-from python_protocol.aodv.routing_table import Route
-from python_protocol.aodv.state import State
-from python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
-from python_protocol.brokers.broker import Broker
-from python_protocol.brokers.client import Client
-from python_protocol.brokers.messages import Pub
-from python_protocol.brokers.parameters import BrokerParameters
-from python_protocol.brokers.routing import Entry
-from python_protocol.codec import Message, Writer
-from python_protocol.election import Election, ElectionParameters, Heartbeat, Leadership
-from python_protocol.election import algorithm as election
-from python_protocol.filters import Filter, Notification, NotificationId, parse_filter
-from python_protocol.link import LinkAck, LinkData, LinkParameters
-from python_protocol.mft.messages import Known
-from python_protocol.mft.timestamps import Timestamp
-from python_protocol.parameters import describe_parameters
-from python_protocol.phoenix.messages import Stamp
-from python_protocol.replicated.broker import Broker as ReplicatedBroker
-from python_protocol.replicated.parameters import ReplicatedParameters
-from python_protocol.roles import Role
-from python_protocol.sites import Site, Sites
-from python_protocol.skip_ring.build_ring import BuildRing
-from python_protocol.skip_ring.database import Database
-from python_protocol.skip_ring.messages import Check, Summary
-from python_protocol.skip_ring.parameters import SkipRingParameters
-from python_protocol.skip_ring.publications import Publications
-from python_protocol.skip_ring.references import Reference
-from python_protocol.skip_ring.shortcuts import Shortcuts
-from python_protocol.skip_ring.subscriber import Subscriber
-from python_protocol.skip_ring.supervisor import Supervisor
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.aodv import Aodv
+from roambus.python_protocol.aodv.messages import Unreachable
+from roambus.python_protocol.aodv.routing_table import Route
+from roambus.python_protocol.aodv.state import State
+from roambus.python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
+from roambus.python_protocol.brokers.broker import Broker
+from roambus.python_protocol.brokers.client import Client
+from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.brokers.parameters import BrokerParameters
+from roambus.python_protocol.brokers.routing import Entry
+from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
+from roambus.python_protocol.messages.codec import Message, Writer
+from roambus.python_protocol.mft.messages import Known
+from roambus.python_protocol.mft.timestamps import Timestamp
+from roambus.python_protocol.parameters import describe_parameters
+from roambus.python_protocol.parts.election import Election, ElectionParameters, Heartbeat, Leadership
+from roambus.python_protocol.parts.election import algorithm as election
+from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkParameters
+from roambus.python_protocol.phoenix.messages import Stamp
+from roambus.python_protocol.replicated.broker import Broker as ReplicatedBroker
+from roambus.python_protocol.replicated.parameters import ReplicatedParameters
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.sites import Site, Sites
+from roambus.python_protocol.skip_ring.build_ring import BuildRing
+from roambus.python_protocol.skip_ring.database import Database
+from roambus.python_protocol.skip_ring.messages import Check, Summary
+from roambus.python_protocol.skip_ring.parameters import SkipRingParameters
+from roambus.python_protocol.skip_ring.publications import Publications
+from roambus.python_protocol.skip_ring.references import Reference
+from roambus.python_protocol.skip_ring.shortcuts import Shortcuts
+from roambus.python_protocol.skip_ring.subscriber import Subscriber
+from roambus.python_protocol.skip_ring.supervisor import Supervisor
 from tests.support.documents import Row, quoted, rows, section
 
 ROOT = Path(__file__).parents[1]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from bridge.backends.castalia.installation import Program
+from roambus.bridge.backends.castalia.installation import Program
 from tests.support.commands import call, environment
 from tests.support.documents import BLOCK, listings
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bridge.transcript.transcript import Overrides, transcribe
+from roambus.bridge.transcript.transcript import Overrides, transcribe
 from tests.support.transcripts import difference
 
 SCENARIOS = Path(__file__).parent / "scenarios"

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from benchmarks.failures.processes import cut_connections, wait_for
 from benchmarks.failures.trial import LONGEST_RUN_S, Trial
-from bridge.backends.castalia.simulators import START_DEADLINES
-from bridge.errors import BackendError, InterruptionError
-from bridge.run import FAILED_FILE
+from roambus.bridge.backends.castalia.simulators import START_DEADLINES
+from roambus.bridge.errors import BackendError, InterruptionError
+from roambus.bridge.runs.run import FAILED_FILE
 
 ALLOWANCE_S = 3.0
 """On top of a kind's deadlines: for starting, cleaning up and ending on a machine that has other things to do."""

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from itertools import combinations
 from pathlib import Path
 
-from bridge.backends.castalia.files import INI_FILE
-from bridge.backends.castalia.installation import CASTALIA_ROOT, LIBRARY, OMNET_ROOT, OMNETPP_ROOT
-from bridge.errors import UserError
-from python_protocol.simtime import SECOND
+from roambus.bridge.backends.castalia.files import INI_FILE
+from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT, LIBRARY, OMNET_ROOT, OMNETPP_ROOT
+from roambus.bridge.errors import UserError
+from roambus.python_protocol.simtime import SECOND
 
 STAND_IN = Path(__file__).resolve().parents[2] / "omnet" / "build" / "stand-in"
 

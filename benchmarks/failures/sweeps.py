@@ -6,9 +6,9 @@ import subprocess
 import time
 
 from benchmarks.failures.trial import AGENT, ROAMBUS, TEMPLATE, Stage
-from bridge.backends.castalia.endpoint import BEING_MADE_S, PREFIX
-from bridge.backends.castalia.files import SIMULATOR_FOLDER
-from bridge.run import TRACE_FILE
+from roambus.bridge.backends.castalia.endpoint import BEING_MADE_S, PREFIX
+from roambus.bridge.backends.castalia.files import SIMULATOR_FOLDER
+from roambus.bridge.runs.run import TRACE_FILE
 
 
 def sweep_command(stage: Stage, runs: int) -> list[str]:

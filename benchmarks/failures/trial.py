@@ -15,12 +15,12 @@ from types import TracebackType
 from typing import Self
 
 from benchmarks.failures.processes import MARK, marked, program, status_of_orphan, wait_for
-from bridge.backends.castalia.endpoint import PREFIX
-from bridge.backends.castalia.files import SIMULATOR_FOLDER, SIMULATOR_LOG
-from bridge.run import TRACE_FILE
+from roambus.bridge.backends.castalia.endpoint import PREFIX
+from roambus.bridge.backends.castalia.files import SIMULATOR_FOLDER, SIMULATOR_LOG
+from roambus.bridge.runs.run import TRACE_FILE
 
 ROOT = Path(__file__).resolve().parents[2]
-ROAMBUS = (sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from bridge.cli import main; main()")
+ROAMBUS = (sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from roambus.command_line import main; main()")
 TEMPLATE, AGENT, NODES = "thesis", "mft", 6
 """With the values that the template has by itself, a run of six nodes."""
 LONGEST_RUN_S = 60.0

@@ -10,12 +10,12 @@ from typing import cast
 import zmq
 
 from benchmarks.fuzz.recordings import Conversation
-from bridge.backends.castalia.backend import CastaliaBackend
-from bridge.backends.castalia.connection import Connection
-from bridge.backends.castalia.endpoint import Endpoint
-from bridge.errors import BackendError, ProtocolError
-from bridge.wire_pb2 import ToSimulator
-from python_protocol.simtime import SimTime
+from roambus.bridge.backends.castalia.backend import CastaliaBackend
+from roambus.bridge.backends.castalia.connection import Connection
+from roambus.bridge.backends.castalia.endpoint import Endpoint
+from roambus.bridge.errors import BackendError, ProtocolError
+from roambus.bridge.wire.wire_pb2 import ToSimulator
+from roambus.python_protocol.simtime import SimTime
 
 MOST_STEPS = 1_000_000
 """A host that is told more Steps than this by a short conversation never ends."""

@@ -10,7 +10,7 @@ from typing import Any, cast
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import DecodeError, Message
 
-from bridge.wire_pb2 import Failed, Finished, FromSimulator, Step
+from roambus.bridge.wire.wire_pb2 import Failed, Finished, FromSimulator, Step
 
 Frames = list[bytes]
 Mutation = Callable[[Frames, Random], Frames]

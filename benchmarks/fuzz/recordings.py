@@ -9,24 +9,24 @@ from random import Random
 from typing import cast
 
 from benchmarks.failures.stand_in import STAND_IN, all_linked
-from bridge import wire
-from bridge.backends.castalia.backend import CastaliaBackend
-from bridge.backends.castalia.connection import Connection
-from bridge.backends.castalia.installation import Program
-from bridge.backends.castalia.simulators import StartedSimulator
-from bridge.backends.interface import Move, Totals
-from bridge.errors import UserError
-from bridge.host import Host
-from bridge.ini import parse_scenario
-from bridge.registry import load_agent
-from bridge.scenario import Scenario
-from bridge.trace import TraceWriter
-from bridge.wire_pb2 import FromSimulator, ToSimulator
-from experiments.render import find_template
-from experiments.runner import plan_runs
-from experiments.sweep import AgentChoice, Sweep, plain_axis
-from python_protocol.codec import MessageSet
-from python_protocol.simtime import SimTime
+from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.backends.castalia.backend import CastaliaBackend
+from roambus.bridge.backends.castalia.connection import Connection
+from roambus.bridge.backends.castalia.installation import Program
+from roambus.bridge.backends.castalia.simulators import StartedSimulator
+from roambus.bridge.backends.interface import Move, Totals
+from roambus.bridge.errors import UserError
+from roambus.bridge.ini import parse_scenario
+from roambus.bridge.runs.host import Host
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.wire import conversion as wire
+from roambus.bridge.wire.wire_pb2 import FromSimulator, ToSimulator
+from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
+from roambus.experiments.templates.render import find_template
+from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.simtime import SimTime
 
 NODES, SECONDS = 6, 20
 SCRIPT_FILE = "script"

@@ -62,13 +62,13 @@ PROTOCOLS = (
     Protocol("flooding", ("python_protocol/flooding.py",), (f"{_TESTS}/test_flooding.py",), ()),
     Protocol(
         "link",
-        ("python_protocol/link.py",),
+        ("python_protocol/parts/link.py",),
         (f"{_TESTS}/test_link.py",),
         (f"{_TESTS}/mft", f"{_TESTS}/aodv"),
     ),
     Protocol(
         "given-tree",
-        ("python_protocol/given_tree.py",),
+        ("python_protocol/parts/given_tree.py",),
         (f"{_TESTS}/test_given_tree.py",),
         (*_BROKERS, _SCENARIOS),
     ),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from bridge.backends.interface import Backend
-from bridge.scenario import Scenario
-from python_protocol.agent import Agent
+from roambus.bridge.backends.interface import Backend
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.python_protocol.agent import Agent
 
 
 class BackendFactory(Protocol):

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from typing import NamedTuple, Protocol
 
-from python_protocol.codec import Message
-from python_protocol.roles import NodeId
-from python_protocol.simtime import SimTime
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 class Transmission(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from python_protocol.roles import NodeId
+from roambus.python_protocol.roles import NodeId
 
 Place = tuple[float, float] | None
 """A position in metres; None is one drawn uniformly in the field."""

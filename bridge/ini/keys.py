@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from bridge.absences import DEPARTURE
-from bridge.ini import plans, values
-from bridge.ini.values import Reader
-from python_protocol.simtime import format_time
+from roambus.bridge.ini import plans, values
+from roambus.bridge.ini.values import Reader
+from roambus.bridge.scenario.absences import DEPARTURE
+from roambus.python_protocol.simtime import format_time
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
-from bridge.absences import Absence, AbsenceError, with_absences
-from bridge.faults import check_sequence
-from bridge.given_sites import check_roles
-from bridge.given_tree import check_tree
-from bridge.ini.lookup import Lookup
-from bridge.ini.orders import ordered_absences
-from bridge.scenario import Fault, IdealLinks, NodeSettings, ParentChange
-from python_protocol.roles import NodeId
-from python_protocol.sites import Sites
+from roambus.bridge.ini.lookup import Lookup
+from roambus.bridge.ini.orders import ordered_absences
+from roambus.bridge.scenario.absences import Absence, AbsenceError, with_absences
+from roambus.bridge.scenario.faults import check_sequence
+from roambus.bridge.scenario.given_sites import check_roles
+from roambus.bridge.scenario.given_tree import check_tree
+from roambus.bridge.scenario.scenario import Fault, IdealLinks, NodeSettings, ParentChange
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.sites import Sites
 
 _TREE, _SITES = "SN.tree", "SN.sites"
 _ABSENCES = "Application.absences"

@@ -1,4 +1,4 @@
-"""Looks keys up in an ini, and checks them against `bridge.ini.keys`."""
+"""Looks keys up in an ini, and checks them against `roambus.bridge.ini.keys`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from functools import cached_property
 from random import Random
 from typing import Any
 
-from bridge.errors import UserError
-from bridge.ini import keys
-from bridge.ini.keys import CHANNEL, IDEAL, NETWORK, NODE, OPTIONS, Key
-from bridge.ini.syntax import Entry, Ini
-from bridge.ini.values import Uniform
-from python_protocol.roles import NodeId
+from roambus.bridge.errors import UserError
+from roambus.bridge.ini import keys
+from roambus.bridge.ini.keys import CHANNEL, IDEAL, NETWORK, NODE, OPTIONS, Key
+from roambus.bridge.ini.syntax import Entry, Ini
+from roambus.bridge.ini.values import Uniform
+from roambus.python_protocol.roles import NodeId
 
 
 class Lookup:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from bridge.ini.keys import MOVEMENT_FILE, MOVEMENT_FILE_MANAGER
-from bridge.ini.lookup import Lookup
-from bridge.movement import Extent, Ways, read_movement
-from bridge.scenario import GivenWay
-from python_protocol.roles import NodeId
+from roambus.bridge.ini.keys import MOVEMENT_FILE, MOVEMENT_FILE_MANAGER
+from roambus.bridge.ini.lookup import Lookup
+from roambus.bridge.movement import Extent, Ways, read_movement
+from roambus.bridge.scenario.scenario import GivenWay
+from roambus.python_protocol.roles import NodeId
 
 
 def movement_file_names(keys: Lookup) -> list[str]:

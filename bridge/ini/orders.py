@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
 
-from bridge.absences import Absence
-from bridge.ini.lookup import Lookup
-from bridge.ini.plans import Order, away
-from bridge.scenario import Command, Publication
-from python_protocol.events import Subscribe, Unsubscribe
-from python_protocol.roles import NodeId, Role
+from roambus.bridge.ini.lookup import Lookup
+from roambus.bridge.ini.plans import Order, away
+from roambus.bridge.scenario.absences import Absence
+from roambus.bridge.scenario.scenario import Command, Publication
+from roambus.python_protocol.events import Subscribe, Unsubscribe
+from roambus.python_protocol.roles import NodeId, Role
 
 Done = Subscribe | Unsubscribe | Publication
 

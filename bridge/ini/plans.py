@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from bridge.ini import values
-from bridge.scenario import FaultKind, LinkChange, LinkDelay, ParentChange, Partition
-from python_protocol.roles import NodeId
-from python_protocol.simtime import SimTime, format_time
-from python_protocol.sites import SiteLine, Sites, make_sites, split_line
+from roambus.bridge.ini import values
+from roambus.bridge.scenario.scenario import FaultKind, LinkChange, LinkDelay, ParentChange, Partition
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime, format_time
+from roambus.python_protocol.sites import SiteLine, Sites, make_sites, split_line
 
 Pair = tuple[NodeId, NodeId]
 

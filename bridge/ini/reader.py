@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
-from bridge.absences import absence_commands
-from bridge.ini.deployment import Place, place_nodes
-from bridge.ini.links import read_absences, read_faults, read_ideal, read_sites, read_tree
-from bridge.ini.lookup import Lookup
-from bridge.ini.movements import Movements, is_given, movement_file_names
-from bridge.ini.orders import ordered_commands, ordered_subscribers
-from bridge.ini.syntax import parse_ini
-from bridge.radio_file import RadioFile, RxMode, read_radio_file
-from bridge.scenario import (
+from roambus.bridge.ini.deployment import Place, place_nodes
+from roambus.bridge.ini.links import read_absences, read_faults, read_ideal, read_sites, read_tree
+from roambus.bridge.ini.lookup import Lookup
+from roambus.bridge.ini.movements import Movements, is_given, movement_file_names
+from roambus.bridge.ini.orders import ordered_commands, ordered_subscribers
+from roambus.bridge.ini.radio_file import RadioFile, RxMode, read_radio_file
+from roambus.bridge.ini.syntax import parse_ini
+from roambus.bridge.scenario.absences import absence_commands
+from roambus.bridge.scenario.scenario import (
     ChannelParameters,
     GivenWay,
     Line,
@@ -29,8 +29,8 @@ from bridge.scenario import (
     Subscription,
     Workload,
 )
-from python_protocol.filters import Filter, addressed_to
-from python_protocol.roles import NodeId, Role
+from roambus.python_protocol.filters import Filter, addressed_to
+from roambus.python_protocol.roles import NodeId, Role
 
 _RADIO_FILE = "SN.node[0].Communication.Radio.RadioParametersFile"
 _PUBLISH_INTERVAL = "Application.publishInterval"

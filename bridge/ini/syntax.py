@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bridge.errors import UserError
+from roambus.bridge.errors import UserError
 
 _CONTENT = re.compile(r'(?:[^"#]|"(?:[^"\\]|\\.)*")*')
 _WILDCARDS = re.compile(

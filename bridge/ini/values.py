@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from python_protocol.filters import Filter, Operator, Value, parse_filter
-from python_protocol.roles import Role, parse_roles
-from python_protocol.simtime import MILLISECOND, SECOND, SimTime, parse_time
+from roambus.python_protocol.filters import Filter, Operator, Value, parse_filter
+from roambus.python_protocol.roles import Role, parse_roles
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime, parse_time
 
 Reader = Callable[[str], Any]
 

@@ -4,8 +4,8 @@
 says of its trace, `reader` puts them together. All are strict: what is not understood is an error with file and line.
 """
 
-from bridge.movement.extent import Extent
-from bridge.movement.params import with_params
-from bridge.movement.reader import Ways, read_movement
+from roambus.bridge.movement.extent import Extent
+from roambus.bridge.movement.params import with_params
+from roambus.bridge.movement.reader import Ways, read_movement
 
 __all__ = ["Extent", "Ways", "read_movement", "with_params"]

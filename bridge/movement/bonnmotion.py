@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bridge.movement.extent import Extent, time_s
-from bridge.scenario import WayPoint
-from python_protocol.roles import NodeId
+from roambus.bridge.movement.extent import Extent, time_s
+from roambus.bridge.scenario.scenario import WayPoint
+from roambus.python_protocol.roles import NodeId
 
 
 class BonnMotion:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from python_protocol.roles import NodeId
-from python_protocol.simtime import SECOND, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 LATEST_S = 1e9
 """No time of a movement is later: as times of traces, they are exact to a microsecond at least up to here."""

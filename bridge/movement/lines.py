@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from bridge.errors import UserError
+from roambus.bridge.errors import UserError
 
 MAX_BYTES = 64 * 2**20
 """Of a whole file, unpacked: some two million way-points."""

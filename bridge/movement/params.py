@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from bridge.errors import UserError
-from bridge.movement.extent import Extent, number
-from bridge.movement.lines import read_lines
+from roambus.bridge.errors import UserError
+from roambus.bridge.movement.extent import Extent, number
+from roambus.bridge.movement.lines import read_lines
 
 _MOVEMENTS = (".movements.gz", ".movements")
 

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from bridge.errors import UserError
-from bridge.movement.bonnmotion import BonnMotion
-from bridge.movement.extent import Extent
-from bridge.movement.lines import read_lines
-from bridge.movement.params import check_params, params_file
-from bridge.movement.setdest import SetDest
-from bridge.scenario import WayPoint
-from python_protocol.roles import NodeId
+from roambus.bridge.errors import UserError
+from roambus.bridge.movement.bonnmotion import BonnMotion
+from roambus.bridge.movement.extent import Extent
+from roambus.bridge.movement.lines import read_lines
+from roambus.bridge.movement.params import check_params, params_file
+from roambus.bridge.movement.setdest import SetDest
+from roambus.bridge.scenario.scenario import WayPoint
+from roambus.python_protocol.roles import NodeId
 
 Ways = Mapping[NodeId, tuple[WayPoint, ...]]
 """The way of each node: the first point at time 0, each later than the one before it; it rests at the last."""

@@ -15,9 +15,9 @@ import re
 from operator import attrgetter
 from typing import NamedTuple
 
-from bridge.movement.extent import Extent, number, time_s
-from bridge.scenario import WayPoint
-from python_protocol.roles import NodeId
+from roambus.bridge.movement.extent import Extent, number, time_s
+from roambus.bridge.scenario.scenario import WayPoint
+from roambus.python_protocol.roles import NodeId
 
 SLOWEST_MPS = 1e-6
 """Below it a node moves less than a metre in eleven days: no movement that anybody meant."""

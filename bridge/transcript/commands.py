@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bridge.scenario import FaultKind
-from bridge.transcript.document import PROMPT
-from bridge.transcript.field import Place, parse_place
-from bridge.transcript.network import Network
-from bridge.transcript.vocabulary import Attributes, Vocabulary
-from python_protocol.events import Subscribe, Unsubscribe
-from python_protocol.filters import Filter
-from python_protocol.roles import NodeId
-from python_protocol.simtime import SimTime, parse_time
+from roambus.bridge.scenario.scenario import FaultKind
+from roambus.bridge.transcript.document import PROMPT
+from roambus.bridge.transcript.field import Place, parse_place
+from roambus.bridge.transcript.network import Network
+from roambus.bridge.transcript.vocabulary import Attributes, Vocabulary
+from roambus.python_protocol.events import Subscribe, Unsubscribe
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime, parse_time
 
 SYNTAX = """\
 start

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bridge.errors import UserError
+from roambus.bridge.errors import UserError
 
 PROMPT = ">"
 COMMENT = "#"

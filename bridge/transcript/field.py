@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from math import dist
 from typing import NamedTuple
 
-from bridge.scenario import GivenWay, WayPoint
-from python_protocol.roles import NodeId
-from python_protocol.simtime import SECOND, SimTime
+from roambus.bridge.scenario.scenario import GivenWay, WayPoint
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 _PLACE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?),(\d{1,6}(?:\.\d{1,3})?)")
 _MEASURE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)(m|m/s)")

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from bridge.transcript.document import Document, Line
-from bridge.transcript.field import parse_measure
-from bridge.transcript.network import Drawing, Network, expand_names
-from bridge.transcript.vocabulary import Vocabulary
-from python_protocol.parameters import unknown
-from python_protocol.simtime import MILLISECOND, SECOND, SimTime, parse_time
+from roambus.bridge.transcript.document import Document, Line
+from roambus.bridge.transcript.field import parse_measure
+from roambus.bridge.transcript.network import Drawing, Network, expand_names
+from roambus.bridge.transcript.vocabulary import Vocabulary
+from roambus.python_protocol.parameters import unknown
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime, parse_time
 
 
 @dataclass(slots=True)

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from bridge.transcript.timeline import Look
-from python_protocol.actions import Action, Deliver, Note, Send
-from python_protocol.agent import Agent
-from python_protocol.events import Event, SendFailed
-from python_protocol.listing import Listing
-from python_protocol.names import Names
-from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import SimTime
+from roambus.bridge.transcript.timeline import Look
+from roambus.python_protocol.actions import Action, Deliver, Note, Send
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import Event, SendFailed
+from roambus.python_protocol.listing import Listing
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SimTime
 
 
 class Entry(NamedTuple):

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from bridge.transcript.field import Place, parse_place
-from python_protocol.parameters import unknown
-from python_protocol.roles import NodeId, Role
-from python_protocol.sites import SiteLine, Sites, make_sites, split_line
+from roambus.bridge.transcript.field import Place, parse_place
+from roambus.python_protocol.parameters import unknown
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.sites import SiteLine, Sites, make_sites, split_line
 
 PROCESSES = "/"
 _NAME = re.compile(r"([bspn])(\d+)")

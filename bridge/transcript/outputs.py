@@ -5,14 +5,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from bridge.transcript.journal import Entry, Journal
-from bridge.transcript.timeline import Slot
-from bridge.transcript.wording import Wording
-from python_protocol.actions import Deliver, Note, Send
-from python_protocol.events import SendFailed
-from python_protocol.notes import ANSWER, ROUTE
-from python_protocol.roles import NodeId
-from python_protocol.simtime import MILLISECOND, SimTime
+from roambus.bridge.transcript.journal import Entry, Journal
+from roambus.bridge.transcript.timeline import Slot
+from roambus.bridge.transcript.wording import Wording
+from roambus.python_protocol.actions import Deliver, Note, Send
+from roambus.python_protocol.events import SendFailed
+from roambus.python_protocol.notes import ANSWER, ROUTE
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 NOTHING = "(nothing)"
 """Below a command that nothing follows."""

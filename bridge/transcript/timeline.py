@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from bridge.absences import DEPARTURE
-from bridge.faults import Outage, outage_at, outages
-from bridge.scenario import (
+from roambus.bridge.scenario.absences import DEPARTURE
+from roambus.bridge.scenario.faults import Outage, outage_at, outages
+from roambus.bridge.scenario.scenario import (
     ChannelParameters,
     Command,
     Fault,
@@ -24,8 +24,8 @@ from bridge.scenario import (
     Scenario,
     Workload,
 )
-from bridge.transcript import commands
-from bridge.transcript.commands import (
+from roambus.bridge.transcript import commands
+from roambus.bridge.transcript.commands import (
     Apply,
     Fail,
     Leave,
@@ -39,13 +39,13 @@ from bridge.transcript.commands import (
     Wait,
     Walk,
 )
-from bridge.transcript.field import Ways
-from bridge.transcript.head import Head
-from bridge.transcript.network import Network
-from python_protocol.events import Attach, Detach
-from python_protocol.filters import NotificationId
-from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import NANOSECOND, SimTime, format_time
+from roambus.bridge.transcript.field import Ways
+from roambus.bridge.transcript.head import Head
+from roambus.bridge.transcript.network import Network
+from roambus.python_protocol.events import Attach, Detach
+from roambus.python_protocol.filters import NotificationId
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import NANOSECOND, SimTime, format_time
 
 NO_RADIO = RadioParameters(0, 0, 0.0, 0.0, 0.0, 0.0, ())
 """Ideal links have none."""

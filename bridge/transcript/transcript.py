@@ -7,24 +7,24 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from bridge.backends.ideal.topology import make_ideal
-from bridge.errors import UserError
-from bridge.host import Host
-from bridge.registry import load_agent
-from bridge.scenario import Scenario
-from bridge.trace import TraceWriter
-from bridge.transcript.commands import CommandReader
-from bridge.transcript.document import Document, read_document
-from bridge.transcript.head import Head, read_head
-from bridge.transcript.journal import Journal, watched
-from bridge.transcript.network import Network
-from bridge.transcript.outputs import ALWAYS_HIDDEN, OutputWriter
-from bridge.transcript.timeline import Timeline
-from bridge.transcript.wording import NetworkNames, Wording
-from python_protocol.agent import Agent
-from python_protocol.link import LinkData
-from python_protocol.notes import CACHE, DROP, FORGET, MIGRATE, OVERLAY, REPLAY, SERVE, STORE
-from python_protocol.parameters import parse_parameters, unknown
+from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.host import Host
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.transcript.commands import CommandReader
+from roambus.bridge.transcript.document import Document, read_document
+from roambus.bridge.transcript.head import Head, read_head
+from roambus.bridge.transcript.journal import Journal, watched
+from roambus.bridge.transcript.network import Network
+from roambus.bridge.transcript.outputs import ALWAYS_HIDDEN, OutputWriter
+from roambus.bridge.transcript.timeline import Timeline
+from roambus.bridge.transcript.wording import NetworkNames, Wording
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.notes import CACHE, DROP, FORGET, MIGRATE, OVERLAY, REPLAY, SERVE, STORE
+from roambus.python_protocol.parameters import parse_parameters, unknown
+from roambus.python_protocol.parts.link import LinkData
 
 GIVEN_TREE = {"tree": "given", "link_layer": "false"}
 """Parameters of the broker family for the papers' links: a tree that is drawn, and nothing lost on it."""

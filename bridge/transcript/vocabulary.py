@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from python_protocol.filters import Filter, Value, parse_filter, parse_value
+from roambus.python_protocol.filters import Filter, Value, parse_filter, parse_value
 
 Attributes = tuple[tuple[str, Value], ...]
 

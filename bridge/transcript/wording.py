@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from bridge.transcript.journal import Entry, View
-from bridge.transcript.network import Network
-from bridge.transcript.vocabulary import format_attributes
-from python_protocol.actions import Deliver, Note, Send
-from python_protocol.events import SendFailed
-from python_protocol.filters import Filter, Notification
-from python_protocol.names import NOBODY, Names
-from python_protocol.notes import CACHE, DROP, FORGET, MIGRATE, REPLAY, STORE
-from python_protocol.roles import BROADCAST, NodeId
+from roambus.bridge.transcript.journal import Entry, View
+from roambus.bridge.transcript.network import Network
+from roambus.bridge.transcript.vocabulary import format_attributes
+from roambus.python_protocol.actions import Deliver, Note, Send
+from roambus.python_protocol.events import SendFailed
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.names import NOBODY, Names
+from roambus.python_protocol.notes import CACHE, DROP, FORGET, MIGRATE, REPLAY, STORE
+from roambus.python_protocol.roles import BROADCAST, NodeId
 
 
 class NetworkNames(Names):

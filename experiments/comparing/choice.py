@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pandas as pd
 
-from bridge.errors import UserError
-from experiments.measurements import Measurements
-from python_protocol.parameters import unknown
-from spark import catalogue
-from spark.layout import AGENT
-from spark.points import METRIC
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import AGENT
+from roambus.experiments.reporting.measurements import Measurements
+from roambus.python_protocol.parameters import unknown
+from roambus.spark import catalogue
+from roambus.spark.points import METRIC
 
 MAIN_METRICS = (
     catalogue.DELIVERY_RATE_ALL,

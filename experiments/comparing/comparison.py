@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from bridge.writing import writing
-from experiments.comparing.choice import check_metric, find_axis, main_metrics, narrow
-from experiments.comparing.pairs import all_pairs, paired_tests
-from experiments.comparing.pictures import draw_picture, panels
-from experiments.comparing.tables import points_table, whole_table
-from experiments.comparing.text import text_of_comparison
-from experiments.figure_plan import slug
-from experiments.measurements import Measurements
-from spark.tables import replace_file
+from roambus.bridge.runs.writing import writing
+from roambus.experiments.comparing.choice import check_metric, find_axis, main_metrics, narrow
+from roambus.experiments.comparing.pairs import all_pairs, paired_tests
+from roambus.experiments.comparing.pictures import draw_picture, panels
+from roambus.experiments.comparing.tables import points_table, whole_table
+from roambus.experiments.comparing.text import text_of_comparison
+from roambus.experiments.reporting.figure_plan import slug
+from roambus.experiments.reporting.measurements import Measurements
+from roambus.spark.tables import replace_file
 
 COMPARE_FOLDER = "compare"
 """Below the results, unless another one is asked for."""

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from experiments.evidence import Part, Side, holm, make_part
-from experiments.measurements import Measurements
-from experiments.seed_tables import NotMeasuredError, by_seed
-from spark.layout import AGENT
-from spark.points import HALF_WIDTH, N
+from roambus.bridge.runs.layout import AGENT
+from roambus.experiments.reporting.evidence import Part, Side, holm, make_part
+from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.reporting.seed_tables import NotMeasuredError, by_seed
+from roambus.spark.points import HALF_WIDTH, N
 
 MINUS, DIFFERENCE, P, P_HOLM, NOTE = "minus", "difference", "p", "p_holm", "note"
 FEWEST_SEEDS = 3

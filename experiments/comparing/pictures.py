@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bridge.errors import UserError
-from experiments.comparing.choice import titles
-from experiments.figure_plan import Line, Plan, agent_lines
-from experiments.figures import look_up
-from experiments.measurements import Measurements
-from experiments.plot import Figure, draw, draw_panels
-from spark.layout import AGENT
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import AGENT
+from roambus.experiments.comparing.choice import titles
+from roambus.experiments.reporting.figure_plan import Line, Plan, agent_lines
+from roambus.experiments.reporting.figures import look_up
+from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.reporting.plot import Figure, draw, draw_panels
 
 MOST_PANELS = 12
 """In one picture: more of them nobody can read."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.comparing.pairs import DIFFERENCE, MINUS, axis_column
-from experiments.measurements import Measurements
-from spark.layout import AGENT
-from spark.points import HALF_WIDTH, MEAN, METRIC, N
+from roambus.bridge.runs.layout import AGENT
+from roambus.experiments.comparing.pairs import DIFFERENCE, MINUS, axis_column
+from roambus.experiments.reporting.measurements import Measurements
+from roambus.spark.points import HALF_WIDTH, MEAN, METRIC, N
 
 
 def points_table(measured: Measurements, metric: str) -> pd.DataFrame:

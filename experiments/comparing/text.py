@@ -7,13 +7,13 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.comparing.choice import titles
-from experiments.comparing.pairs import DIFFERENCE, MINUS, NOTE, P_HOLM, axis_column
-from experiments.evidence import SIGNIFICANCE, format_p
-from experiments.measurements import Measurements
-from experiments.summary import format_mean
-from spark.layout import AGENT
-from spark.points import HALF_WIDTH, MEAN, N
+from roambus.bridge.runs.layout import AGENT
+from roambus.experiments.comparing.choice import titles
+from roambus.experiments.comparing.pairs import DIFFERENCE, MINUS, NOTE, P_HOLM, axis_column
+from roambus.experiments.reporting.evidence import SIGNIFICANCE, format_p
+from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.reporting.summary import format_mean
+from roambus.spark.points import HALF_WIDTH, MEAN, N
 
 MOST_PAIRS = 10
 """Of so many pairs of agents each has a line that says how often they differ."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from bridge.errors import UserError
-from bridge.run import errors_named
-from bridge.unfinished_file import UnfinishedFile
-from experiments.export.json_lines import json_lines
-from experiments.export.result_file import run_label
-from experiments.export.runs import Export, find_runs
-from experiments.export.scalars import scalar_file
-from experiments.export.vectors import vector_file
-from experiments.study_results import find_extra, sweep_folders
-from spark.aggregate import metrics_of
-from spark.traces import Trace
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.run import errors_named
+from roambus.bridge.unfinished_file import UnfinishedFile
+from roambus.experiments.export.json_lines import json_lines
+from roambus.experiments.export.result_file import run_label
+from roambus.experiments.export.runs import Export, find_runs
+from roambus.experiments.export.scalars import scalar_file
+from roambus.experiments.export.vectors import vector_file
+from roambus.experiments.reporting.study_results import find_extra, sweep_folders
+from roambus.spark.aggregate import metrics_of
+from roambus.spark.traces import Trace
 
 SCALARS, VECTORS, JSON_LINES = "sca", "vec", "jsonl"
 EXPORT_FOLDER = "export"

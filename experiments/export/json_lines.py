@@ -1,12 +1,12 @@
-"""A trace as JSON lines: an object a row, with the columns of `spark.schema` that have a value there."""
+"""A trace as JSON lines: an object a row, with the columns of `roambus.bridge.trace.schema` that have a value there."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 
-from experiments.export.runs import rows
-from spark.traces import Trace
+from roambus.experiments.export.runs import rows
+from roambus.spark.traces import Trace
 
 
 def json_lines(trace: Trace) -> Iterator[str]:

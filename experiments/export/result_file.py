@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from experiments.export.runs import levels
-from spark.layout import SEED
-from spark.traces import Trace
+from roambus.bridge.runs.layout import SEED
+from roambus.experiments.export.runs import levels
+from roambus.spark.traces import Trace
 
 NETWORK = "SN"
 VERSION = 2

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from bridge.errors import UserError
-from spark.layout import SEED, TRACE_FILE, TRACES
-from spark.schema import DETAIL, EVENT, TIME_S
-from spark.traces import Trace, examine, find_traces
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import SEED, TRACE_FILE, TRACES
+from roambus.bridge.trace.schema import DETAIL, EVENT, TIME_S
+from roambus.spark.traces import Trace, examine, find_traces
 
 BATCH_ROWS = 16384
 """Rows that are in memory at once."""

@@ -7,19 +7,19 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.export.result_file import NETWORK, attributes, node_module, quoted, run_header
-from experiments.export.runs import numbers, rows
-from spark import catalogue
-from spark.extra import EXTRA
-from spark.metrics import SENT
-from spark.schema import ENERGY, EVENT, MESSAGE_TYPE, NODE, RADIO
-from spark.traces import Trace
+from roambus.bridge.trace.schema import ENERGY, EVENT, MESSAGE_TYPE, NODE, RADIO
+from roambus.experiments.export.result_file import NETWORK, attributes, node_module, quoted, run_header
+from roambus.experiments.export.runs import numbers, rows
+from roambus.spark import catalogue
+from roambus.spark.extra import EXTRA
+from roambus.spark.metrics import SENT
+from roambus.spark.traces import Trace
 
 _ENERGY = "energy_mj"
 
 
 def scalar_file(trace: Trace, metrics: Mapping[str, Any]) -> Iterator[str]:
-    """The lines of the `.sca` of a run; `metrics` is its row of `spark.aggregate.metrics_of`.
+    """The lines of the `.sca` of a run; `metrics` is its row of `roambus.spark.aggregate.metrics_of`.
 
     A metric without a value, such as the delay where nothing was delivered, is left out. Raises UserError, OSError.
     """

@@ -16,10 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from experiments.export.result_file import attributes, node_module, quoted, run_header
-from experiments.export.runs import Row, numbers, rows
-from python_protocol.roles import BROADCAST
-from spark.schema import (
+from roambus.bridge.trace.schema import (
     BYTES,
     DELIVER,
     DETAIL,
@@ -37,7 +34,10 @@ from spark.schema import (
     SEND,
     TIME_S,
 )
-from spark.traces import Trace
+from roambus.experiments.export.result_file import attributes, node_module, quoted, run_header
+from roambus.experiments.export.runs import Row, numbers, rows
+from roambus.python_protocol.roles import BROADCAST
+from roambus.spark.traces import Trace
 
 Values = Iterator[tuple[str, float | None]]
 """Names of vectors, and the value that each gets; None for none."""

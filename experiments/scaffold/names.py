@@ -8,8 +8,8 @@ import re
 import sys
 from dataclasses import dataclass
 
-from bridge.errors import UserError
-from bridge.registry import agent_names
+from roambus.bridge.agents.registry import agent_names
+from roambus.bridge.errors import UserError
 
 LONGEST = 40
 

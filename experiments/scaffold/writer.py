@@ -10,8 +10,8 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from bridge.errors import UserError
-from experiments.scaffold.names import AgentName
+from roambus.bridge.errors import UserError
+from roambus.experiments.scaffold.names import AgentName
 
 TEMPLATES = Path(__file__).parent / "package"
 SUFFIX = ".j2"

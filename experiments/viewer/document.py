@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from experiments.page_policy import source_hash
-from experiments.viewer.film import Film
+from roambus.experiments.reporting.page_policy import source_hash
+from roambus.experiments.viewer.film import Film
 
 _PAGE = Path(__file__).with_name("page")
 _LAST = "main.js"

@@ -11,20 +11,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bridge.errors import UserError
-from bridge.scenario import Scenario
-from experiments.viewer.columns import Column, pack
-from experiments.viewer.links import DrawnLinks, drawn_links
-from experiments.viewer.overlay import EdgeChange, drawn_overlay
-from experiments.viewer.places import DRAWN_SIDE_M, Place, drawn_places, moved_places
-from experiments.viewer.rows import happenings_of
-from experiments.viewer.source import Source
-from experiments.viewer.tables import tables_of
-from experiments.viewer.witness import Testimony, carried, is_over_radio
-from python_protocol.names import Names
-from python_protocol.roles import BROADCAST, format_roles
-from python_protocol.simtime import SECOND
-from spark.schema import DETAIL, ENERGY, EVENT, MOVE, NODE, RADIO, RECEIVE, ROLE, TIME_S
+from roambus.bridge.errors import UserError
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.trace.schema import DETAIL, ENERGY, EVENT, MOVE, NODE, RADIO, RECEIVE, ROLE, TIME_S
+from roambus.experiments.viewer.columns import Column, pack
+from roambus.experiments.viewer.links import DrawnLinks, drawn_links
+from roambus.experiments.viewer.overlay import EdgeChange, drawn_overlay
+from roambus.experiments.viewer.places import DRAWN_SIDE_M, Place, drawn_places, moved_places
+from roambus.experiments.viewer.rows import happenings_of
+from roambus.experiments.viewer.source import Source
+from roambus.experiments.viewer.tables import tables_of
+from roambus.experiments.viewer.witness import Testimony, carried, is_over_radio
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.roles import BROADCAST, format_roles
+from roambus.python_protocol.simtime import SECOND
 
 _NO_HAPPENINGS = (MOVE, ROLE, ENERGY, RADIO)
 """Rows of which the page has what it needs in its header, or as places."""

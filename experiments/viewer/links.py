@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import groupby
 
-from bridge.backends.ideal.topology import Graph, given_graph
-from bridge.backends.ideal.unit_disk import reach_m
-from bridge.scenario import LinkChange, Scenario
-from python_protocol.roles import NodeId
-from python_protocol.simtime import SimTime
+from roambus.bridge.backends.ideal.topology import Graph, given_graph
+from roambus.bridge.backends.ideal.unit_disk import reach_m
+from roambus.bridge.scenario.scenario import LinkChange, Scenario
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 class LinkKind(Enum):

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from python_protocol.names import NOBODY
-from python_protocol.roles import NodeId
-from python_protocol.skip_ring.labels import Label, is_label, position
-from spark.schema import CRASH, DETAIL, EVENT, NODE, OVERLAY, PUBLISH, SUBSCRIBE, TIME_S, UNSUBSCRIBE
+from roambus.bridge.trace.schema import CRASH, DETAIL, EVENT, NODE, OVERLAY, PUBLISH, SUBSCRIBE, TIME_S, UNSUBSCRIBE
+from roambus.python_protocol.messages.names import NOBODY
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.skip_ring.labels import Label, is_label, position
 
 _EVENTS = (OVERLAY, CRASH, SUBSCRIBE, UNSUBSCRIBE, PUBLISH)
 _PARTS = 7

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bridge.errors import UserError
-from bridge.scenario import ParentChange, Scenario
-from python_protocol.roles import NodeId
-from spark.schema import DETAIL, EVENT, MOVE, NODE, TIME_S
+from roambus.bridge.errors import UserError
+from roambus.bridge.scenario.scenario import ParentChange, Scenario
+from roambus.bridge.trace.schema import DETAIL, EVENT, MOVE, NODE, TIME_S
+from roambus.python_protocol.roles import NodeId
 
 DRAWN_SIDE_M = 100.0
 """Of the field on which nodes without places are drawn."""

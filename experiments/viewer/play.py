@@ -10,11 +10,11 @@ from typing import Any
 
 import click
 
-from bridge.errors import RoambusError, UserError
-from bridge.transcript.transcript import Overrides
-from experiments.viewer.document import make_document
-from experiments.viewer.server import PageServer
-from experiments.viewer.session import Session
+from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.transcript.transcript import Overrides
+from roambus.experiments.viewer.document import make_document
+from roambus.experiments.viewer.server import PageServer
+from roambus.experiments.viewer.session import Session
 
 
 class Player:

@@ -11,13 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from bridge.errors import UserError
-from experiments.viewer.arrivals import ANYBODY, match_arrivals
-from experiments.viewer.columns import Column
-from experiments.viewer.witness import Testimony
-from python_protocol.roles import BROADCAST
-from python_protocol.simtime import SECOND
-from spark.schema import (
+from roambus.bridge.errors import UserError
+from roambus.bridge.trace.schema import (
     BYTES,
     DELIVER,
     DETAIL,
@@ -31,6 +26,11 @@ from spark.schema import (
     SEND,
     TIME_S,
 )
+from roambus.experiments.viewer.arrivals import ANYBODY, match_arrivals
+from roambus.experiments.viewer.columns import Column
+from roambus.experiments.viewer.witness import Testimony
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import SECOND
 
 
 class Coded(NamedTuple):

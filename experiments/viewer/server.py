@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from secrets import token_urlsafe
 from typing import Any
 
-from bridge.errors import UserError
+from roambus.bridge.errors import UserError
 
 HOST = "127.0.0.1"
 _HEADERS = {

@@ -11,14 +11,14 @@ import math
 from pathlib import Path
 from typing import Any
 
-from bridge.backends.ideal.topology import make_ideal
-from bridge.errors import UserError
-from bridge.transcript.document import PROMPT, Document, parse_document
-from bridge.transcript.transcript import Overrides, Plan, follow, plan
-from experiments.viewer.film import Film, make_film
-from experiments.viewer.source import Source
-from experiments.viewer.witness import observe_over
-from python_protocol.simtime import SECOND, SimTime, format_time, from_seconds
+from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.errors import UserError
+from roambus.bridge.transcript.document import PROMPT, Document, parse_document
+from roambus.bridge.transcript.transcript import Overrides, Plan, follow, plan
+from roambus.experiments.viewer.film import Film, make_film
+from roambus.experiments.viewer.source import Source
+from roambus.experiments.viewer.witness import observe_over
+from roambus.python_protocol.simtime import SECOND, SimTime, format_time, from_seconds
 
 AHEAD: SimTime = 60 * SECOND
 """How much is shown of what follows after the last command."""

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import click
 
-from bridge.errors import UserError
-from experiments.viewer.document import make_document
-from experiments.viewer.film import Film, make_film
-from experiments.viewer.server import PageServer
-from experiments.viewer.source import Source, find_source, read_trace
-from experiments.viewer.witness import observe
-from spark.tables import replace_file
+from roambus.bridge.errors import UserError
+from roambus.experiments.viewer.document import make_document
+from roambus.experiments.viewer.film import Film, make_film
+from roambus.experiments.viewer.server import PageServer
+from roambus.experiments.viewer.source import Source, find_source, read_trace
+from roambus.experiments.viewer.witness import observe
+from roambus.spark.tables import replace_file
 
 
 def page_of(runs: Sequence[Path], *, again: bool) -> str:

@@ -8,13 +8,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bridge.backends.castalia.files import INI_FILE
-from bridge.errors import UserError
-from bridge.ini import read_scenario
-from bridge.record_file import RECORD_FILE
-from bridge.scenario import Scenario
-from spark.layout import TRACE_FILE, TRACES
-from spark.schema import TRACE_SCHEMA
+from roambus.bridge.backends.castalia.files import INI_FILE
+from roambus.bridge.errors import UserError
+from roambus.bridge.ini import read_scenario
+from roambus.bridge.record.record_file import RECORD_FILE
+from roambus.bridge.runs.layout import TRACE_FILE, TRACES
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.trace.schema import TRACE_SCHEMA
 
 EXAMPLES = 3
 """Runs that are named to who gave a folder of several."""

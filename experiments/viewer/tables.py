@@ -7,8 +7,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from experiments.viewer.columns import Column
-from experiments.viewer.witness import Look
+from roambus.experiments.viewer.columns import Column
+from roambus.experiments.viewer.witness import Look
 
 T = TypeVar("T", bound=Hashable)
 

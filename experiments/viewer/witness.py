@@ -15,27 +15,27 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bridge.backends.ideal.topology import make_ideal
-from bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
-from bridge.backends.radio.backend import RadioBackend
-from bridge.errors import UserError
-from bridge.host import Host
-from bridge.record_file import open_record
-from bridge.registry import load_agent
-from bridge.replay import ReplayBackend
-from bridge.scenario import Scenario
-from bridge.trace import TraceLevel, TraceWriter
-from experiments.viewer.source import Source
-from python_protocol.actions import Action
-from python_protocol.agent import Agent
-from python_protocol.codec import Message
-from python_protocol.events import Event, Received
-from python_protocol.filters import Notification, NotificationId
-from python_protocol.listing import Listing
-from python_protocol.names import Names
-from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import SimTime
-from spark.schema import EVENT, HOPS, RADIO, RECEIVE, SEND
+from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
+from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.errors import UserError
+from roambus.bridge.record.record_file import open_record
+from roambus.bridge.record.replay import ReplayBackend
+from roambus.bridge.runs.host import Host
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.trace.schema import EVENT, HOPS, RADIO, RECEIVE, SEND
+from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.experiments.viewer.source import Source
+from roambus.python_protocol.actions import Action
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import Event, Received
+from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.listing import Listing
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SimTime
 
 QUEUES = "stored"
 """The listing that is left out: the trace's rows tell at every moment what is stored, and this would double a film."""

@@ -8,7 +8,7 @@
 
 namespace roambus {
 
-// SHA-256 of the bridge/wire.proto that this was built from: 32 bytes.
+// SHA-256 of the bridge/wire/wire.proto that this was built from: 32 bytes.
 const std::string& schema_hash();
 
 std::string encode(const Hello& hello);

@@ -1,4 +1,4 @@
-// The messages of bridge/wire.proto as plain structures; what their fields mean is said there.
+// The messages of bridge/wire/wire.proto as plain structures; what their fields mean is said there.
 #pragma once
 
 #include <cstdint>

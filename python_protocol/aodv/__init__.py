@@ -1,6 +1,6 @@
 """AODV (RFC 3561) with the publish/subscribe layer of the thesis (003, section 4.5)."""
 
-from python_protocol.aodv.agent import Aodv
-from python_protocol.aodv.parameters import AodvParameters
+from roambus.python_protocol.aodv.agent import Aodv
+from roambus.python_protocol.aodv.parameters import AodvParameters
 
 __all__ = ["Aodv", "AodvParameters"]

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from random import Random
 from typing import Any
 
-from python_protocol.actions import Action, Note
-from python_protocol.agent import Agent
-from python_protocol.aodv.messages import AODV_MESSAGES, DataPacket
-from python_protocol.aodv.parameters import AodvParameters
-from python_protocol.aodv.router import Router
-from python_protocol.aodv.routing_table import RoutingTable
-from python_protocol.codec import MessageSet
-from python_protocol.events import (
+from roambus.python_protocol.actions import Action, Note
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.aodv.messages import AODV_MESSAGES, DataPacket
+from roambus.python_protocol.aodv.parameters import AodvParameters
+from roambus.python_protocol.aodv.router import Router
+from roambus.python_protocol.aodv.routing_table import RoutingTable
+from roambus.python_protocol.events import (
     Crashed,
     Event,
     Publish,
@@ -25,14 +24,15 @@ from python_protocol.events import (
     TimerFired,
     Unsubscribe,
 )
-from python_protocol.filters import Filter, Notification
-from python_protocol.link import LINK_MESSAGES
-from python_protocol.listing import Listing
-from python_protocol.names import Names
-from python_protocol.notes import ROUTE, node_list
-from python_protocol.recent import Recent
-from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import SimTime
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.listing import Listing
+from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.notes import ROUTE, node_list
+from roambus.python_protocol.parts.link import LINK_MESSAGES
+from roambus.python_protocol.parts.recent import Recent
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SimTime
 
 
 class Aodv(Agent):

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from python_protocol.aodv.expanding_ring import Attempt, first_attempt, next_attempt, repair_attempt, waiting_time
-from python_protocol.aodv.messages import DataPacket, RouteRequest
-from python_protocol.aodv.packets import Packets
-from python_protocol.aodv.rate_limit import RateLimit
-from python_protocol.aodv.route_errors import RouteErrors
-from python_protocol.aodv.routing_table import Route, RouteState
-from python_protocol.aodv.state import State
-from python_protocol.roles import NodeId
-from python_protocol.sequence import following
-from python_protocol.simtime import SimTime
+from roambus.python_protocol.aodv.expanding_ring import (
+    Attempt,
+    first_attempt,
+    next_attempt,
+    repair_attempt,
+    waiting_time,
+)
+from roambus.python_protocol.aodv.messages import DataPacket, RouteRequest
+from roambus.python_protocol.aodv.packets import Packets
+from roambus.python_protocol.aodv.rate_limit import RateLimit
+from roambus.python_protocol.aodv.route_errors import RouteErrors
+from roambus.python_protocol.aodv.routing_table import Route, RouteState
+from roambus.python_protocol.aodv.state import State
+from roambus.python_protocol.parts.sequence import following
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from python_protocol.aodv.parameters import AodvParameters
-from python_protocol.simtime import SimTime
+from roambus.python_protocol.aodv.parameters import AodvParameters
+from roambus.python_protocol.simtime import SimTime
 
 
 @dataclass(frozen=True, slots=True)

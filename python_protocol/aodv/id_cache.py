@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-from python_protocol.roles import NodeId
-from python_protocol.simtime import SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 RequestId = tuple[NodeId, int]
 """(originator, RREQ ID): names a route request."""

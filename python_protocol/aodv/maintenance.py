@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from python_protocol.aodv.discovery import Discovery
-from python_protocol.aodv.messages import DataPacket, Hello, RouteReply
-from python_protocol.aodv.packets import Packets
-from python_protocol.aodv.route_errors import RouteErrors
-from python_protocol.aodv.routing_table import RouteState
-from python_protocol.aodv.state import State
-from python_protocol.codec import Message
-from python_protocol.roles import NodeId
-from python_protocol.simtime import MILLISECOND, SimTime
+from roambus.python_protocol.aodv.discovery import Discovery
+from roambus.python_protocol.aodv.messages import DataPacket, Hello, RouteReply
+from roambus.python_protocol.aodv.packets import Packets
+from roambus.python_protocol.aodv.route_errors import RouteErrors
+from roambus.python_protocol.aodv.routing_table import RouteState
+from roambus.python_protocol.aodv.state import State
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 HELLO_TIMER = "hello"
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar, Self
 
-from python_protocol.codec import Message, Reader, Writer
-from python_protocol.filters import Notification
-from python_protocol.roles import NodeId
+from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.messages.codec import Message, Reader, Writer
+from roambus.python_protocol.roles import NodeId
 
 MAX_UNREACHABLE = 15
 """Destinations in one RERR: with that many it still fits the 127 bytes of a real CC2420, link header included."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from python_protocol.aodv.messages import DataPacket
-from python_protocol.aodv.routing_table import Route
-from python_protocol.aodv.state import State
-from python_protocol.roles import NodeId
-from python_protocol.simtime import SimTime
+from roambus.python_protocol.aodv.messages import DataPacket
+from roambus.python_protocol.aodv.routing_table import Route
+from roambus.python_protocol.aodv.state import State
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 class Packets:

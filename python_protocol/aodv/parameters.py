@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from python_protocol.link import LinkParameters
-from python_protocol.parameters import parameter
-from python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.parameters import parameter
+from roambus.python_protocol.parts.link import LinkParameters
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 _SECTION_10 = "RFC 3561, section 10"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from python_protocol.simtime import SECOND, SimTime
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 
 class RateLimit:

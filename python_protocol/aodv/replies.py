@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from python_protocol.aodv.discovery import Discovery
-from python_protocol.aodv.messages import RouteReply, RouteReplyAck
-from python_protocol.aodv.routing_table import Route
-from python_protocol.aodv.state import State
-from python_protocol.roles import NodeId
-from python_protocol.simtime import MILLISECOND, SimTime
+from roambus.python_protocol.aodv.discovery import Discovery
+from roambus.python_protocol.aodv.messages import RouteReply, RouteReplyAck
+from roambus.python_protocol.aodv.routing_table import Route
+from roambus.python_protocol.aodv.state import State
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 
-from python_protocol.aodv.messages import DataPacket
-from python_protocol.roles import NodeId
-from python_protocol.simtime import SimTime
+from roambus.python_protocol.aodv.messages import DataPacket
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 class RequestQueue:

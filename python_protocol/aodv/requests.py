@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from python_protocol.aodv.discovery import Discovery
-from python_protocol.aodv.id_cache import IdCache
-from python_protocol.aodv.messages import RouteReply, RouteRequest
-from python_protocol.aodv.replies import Replies
-from python_protocol.aodv.routing_table import Route
-from python_protocol.aodv.state import State
-from python_protocol.roles import NodeId
-from python_protocol.sequence import is_newer, newest
-from python_protocol.simtime import MILLISECOND, SimTime
+from roambus.python_protocol.aodv.discovery import Discovery
+from roambus.python_protocol.aodv.id_cache import IdCache
+from roambus.python_protocol.aodv.messages import RouteReply, RouteRequest
+from roambus.python_protocol.aodv.replies import Replies
+from roambus.python_protocol.aodv.routing_table import Route
+from roambus.python_protocol.aodv.state import State
+from roambus.python_protocol.parts.sequence import is_newer, newest
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 
 class Requests:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from python_protocol.aodv.messages import MAX_UNREACHABLE, RouteError, Unreachable
-from python_protocol.aodv.rate_limit import RateLimit
-from python_protocol.aodv.routing_table import Route
-from python_protocol.aodv.state import State
-from python_protocol.roles import NodeId
-from python_protocol.simtime import SimTime
+from roambus.python_protocol.aodv.messages import MAX_UNREACHABLE, RouteError, Unreachable
+from roambus.python_protocol.aodv.rate_limit import RateLimit
+from roambus.python_protocol.aodv.routing_table import Route
+from roambus.python_protocol.aodv.state import State
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 class RouteErrors:

@@ -16,24 +16,24 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
-from python_protocol.actions import Action
-from python_protocol.aodv.discovery import Discovery, DiscoveryTimer
-from python_protocol.aodv.id_cache import IdCache
-from python_protocol.aodv.maintenance import HELLO_TIMER, Maintenance
-from python_protocol.aodv.messages import DataPacket, Hello, RouteError, RouteReply, RouteReplyAck, RouteRequest
-from python_protocol.aodv.packets import Packets
-from python_protocol.aodv.parameters import AodvParameters
-from python_protocol.aodv.replies import AckTimer, Replies
-from python_protocol.aodv.requests import Requests
-from python_protocol.aodv.route_errors import RouteErrors
-from python_protocol.aodv.routing_table import RoutingTable
-from python_protocol.aodv.state import State
-from python_protocol.aodv.transmitter import Transmitter, UnicastTimer
-from python_protocol.events import NO_LINK, SendFailed, TimerKey
-from python_protocol.filters import Notification
-from python_protocol.link import LinkAck, LinkData, LinkTimer
-from python_protocol.roles import NodeId
-from python_protocol.simtime import SimTime
+from roambus.python_protocol.actions import Action
+from roambus.python_protocol.aodv.discovery import Discovery, DiscoveryTimer
+from roambus.python_protocol.aodv.id_cache import IdCache
+from roambus.python_protocol.aodv.maintenance import HELLO_TIMER, Maintenance
+from roambus.python_protocol.aodv.messages import DataPacket, Hello, RouteError, RouteReply, RouteReplyAck, RouteRequest
+from roambus.python_protocol.aodv.packets import Packets
+from roambus.python_protocol.aodv.parameters import AodvParameters
+from roambus.python_protocol.aodv.replies import AckTimer, Replies
+from roambus.python_protocol.aodv.requests import Requests
+from roambus.python_protocol.aodv.route_errors import RouteErrors
+from roambus.python_protocol.aodv.routing_table import RoutingTable
+from roambus.python_protocol.aodv.state import State
+from roambus.python_protocol.aodv.transmitter import Transmitter, UnicastTimer
+from roambus.python_protocol.events import NO_LINK, SendFailed, TimerKey
+from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 SWEEP_TIMER = "sweep"
 REBOOT_TIMER = "reboot"

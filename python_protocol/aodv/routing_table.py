@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
-from python_protocol.listing import Listing, by_first_column
-from python_protocol.names import Names, listed
-from python_protocol.roles import NodeId
-from python_protocol.sequence import following, is_newer, newest
-from python_protocol.simtime import SimTime
+from roambus.python_protocol.listing import Listing, by_first_column
+from roambus.python_protocol.messages.names import Names, listed
+from roambus.python_protocol.parts.sequence import following, is_newer, newest
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 class RouteState(Enum):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
-from python_protocol.aodv.neighbours import Neighbours
-from python_protocol.aodv.parameters import AodvParameters
-from python_protocol.aodv.request_queue import RequestQueue
-from python_protocol.aodv.routing_table import RoutingTable
-from python_protocol.aodv.transmitter import Transmitter
-from python_protocol.roles import NodeId
-from python_protocol.simtime import SimTime
+from roambus.python_protocol.aodv.neighbours import Neighbours
+from roambus.python_protocol.aodv.parameters import AodvParameters
+from roambus.python_protocol.aodv.request_queue import RequestQueue
+from roambus.python_protocol.aodv.routing_table import RoutingTable
+from roambus.python_protocol.aodv.transmitter import Transmitter
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 @dataclass(slots=True)

@@ -9,16 +9,16 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
-from python_protocol.aodv.messages import DataPacket
-from python_protocol.aodv.parameters import AodvParameters
-from python_protocol.codec import Message
-from python_protocol.filters import Notification
-from python_protocol.jitter import Jitter
-from python_protocol.link import Link, LinkAck, LinkBroken, LinkData, LinkTimer
-from python_protocol.notes import DROP
-from python_protocol.roles import BROADCAST, NodeId
-from python_protocol.simtime import SimTime
+from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
+from roambus.python_protocol.aodv.messages import DataPacket
+from roambus.python_protocol.aodv.parameters import AodvParameters
+from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.notes import DROP
+from roambus.python_protocol.parts.jitter import Jitter
+from roambus.python_protocol.parts.link import Link, LinkAck, LinkBroken, LinkData, LinkTimer
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 from typing import Any, ClassVar
 
-from python_protocol.actions import Action, Note, Send
-from python_protocol.agent import Agent
-from python_protocol.brokers.broker import Broker
-from python_protocol.brokers.client import Client
-from python_protocol.brokers.parameters import BrokerParameters
-from python_protocol.codec import Message
-from python_protocol.direct_link import DirectLink
-from python_protocol.election import Election, ElectionTimer, Heartbeat
-from python_protocol.events import (
+from roambus.python_protocol.actions import Action, Note, Send
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.brokers.broker import Broker
+from roambus.python_protocol.brokers.client import Client
+from roambus.python_protocol.brokers.parameters import BrokerParameters
+from roambus.python_protocol.events import (
     NO_LINK,
     Crashed,
     Event,
@@ -33,14 +30,25 @@ from python_protocol.events import (
     TimerFired,
     Unsubscribe,
 )
-from python_protocol.given_tree import GivenTree
-from python_protocol.link import LINK_MESSAGES, Link, LinkBroken, LinkTimer
-from python_protocol.listing import Listing
-from python_protocol.names import Names
-from python_protocol.notes import MIGRATE
-from python_protocol.overlay import NOTHING, Change, NeighbourAppeared, NeighbourGone, Outcome, Overlay, ParentChanged
-from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import SimTime
+from roambus.python_protocol.listing import Listing
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.notes import MIGRATE
+from roambus.python_protocol.parts.direct_link import DirectLink
+from roambus.python_protocol.parts.election import Election, ElectionTimer, Heartbeat
+from roambus.python_protocol.parts.given_tree import GivenTree
+from roambus.python_protocol.parts.link import LINK_MESSAGES, Link, LinkBroken, LinkTimer
+from roambus.python_protocol.parts.overlay import (
+    NOTHING,
+    Change,
+    NeighbourAppeared,
+    NeighbourGone,
+    Outcome,
+    Overlay,
+    ParentChanged,
+)
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SimTime
 
 SHARED_MESSAGES: tuple[type[Message], ...] = (*LINK_MESSAGES, Heartbeat)
 """What every protocol of the family sends beside its own."""

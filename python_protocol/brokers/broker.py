@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from python_protocol.actions import Action, Note, Send
-from python_protocol.brokers.messages import MAX_HOPS
-from python_protocol.codec import Message
-from python_protocol.filters import Notification
-from python_protocol.listing import Listing
-from python_protocol.names import Names
-from python_protocol.notes import ROUTE, node_list
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Action, Note, Send
+from roambus.python_protocol.brokers.messages import MAX_HOPS
+from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.listing import Listing
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.notes import ROUTE, node_list
+from roambus.python_protocol.roles import NodeId
 
 
 class Broker:

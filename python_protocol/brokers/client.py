@@ -9,13 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 
-from python_protocol.actions import Action, Deliver, Note, Send
-from python_protocol.brokers.messages import Filters, Pub
-from python_protocol.brokers.parameters import BrokerParameters
-from python_protocol.codec import Message
-from python_protocol.filters import Filter, Notification
-from python_protocol.notes import DROP
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Action, Deliver, Note, Send
+from roambus.python_protocol.brokers.messages import Filters, Pub
+from roambus.python_protocol.brokers.parameters import BrokerParameters
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.notes import DROP
+from roambus.python_protocol.roles import NodeId
 
 
 class Client(ABC):

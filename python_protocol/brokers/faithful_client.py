@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from python_protocol.actions import Action, Send
-from python_protocol.brokers.client import Client
-from python_protocol.brokers.parameters import BrokerParameters
-from python_protocol.codec import Message
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Action, Send
+from roambus.python_protocol.brokers.client import Client
+from roambus.python_protocol.brokers.parameters import BrokerParameters
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.roles import NodeId
 
 
 class FaithfulClient(Client):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from python_protocol.actions import Action, Note, Send
-from python_protocol.brokers.broker import Broker
-from python_protocol.brokers.messages import Pub
-from python_protocol.codec import Message
-from python_protocol.notes import DROP
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Action, Note, Send
+from roambus.python_protocol.brokers.broker import Broker
+from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.notes import DROP
+from roambus.python_protocol.roles import NodeId
 
 
 class ForgetfulBroker(Broker):

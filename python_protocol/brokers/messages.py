@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from python_protocol.codec import Message, Reader, Writer
-from python_protocol.filters import Filter, Notification
-from python_protocol.names import Names
-from python_protocol.roles import NodeId
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.codec import Message, Reader, Writer
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.roles import NodeId
 
 MAX_HOPS = 0xFF
 """The most hops that a message can tell."""

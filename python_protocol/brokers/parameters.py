@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from python_protocol.election import ElectionParameters
-from python_protocol.link import LinkParameters
-from python_protocol.parameters import parameter
+from roambus.python_protocol.parameters import parameter
+from roambus.python_protocol.parts.election import ElectionParameters
+from roambus.python_protocol.parts.link import LinkParameters
 
 TREES = ("election", "given")
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from python_protocol.actions import Note
-from python_protocol.codec import Writer
-from python_protocol.filters import Notification, NotificationId
-from python_protocol.listing import Listing
-from python_protocol.names import Names
-from python_protocol.notes import DROP, STORE
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Note
+from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.listing import Listing
+from roambus.python_protocol.messages.codec import Writer
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.notes import DROP, STORE
+from roambus.python_protocol.roles import NodeId
 
 
 class Storage:

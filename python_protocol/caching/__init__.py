@@ -13,9 +13,9 @@
 | `parameters`    | what can be set                                                 | sections 3 to 6    |
 
 Brokers stand in a tree that does not change; clients move among them, and say so before. Which filter covers which, and
-which may have a message in common, is in `python_protocol.coverage`.
+which may have a message in common, is in `roambus.python_protocol.coverage`.
 """
 
-from python_protocol.caching.agent import Caching
+from roambus.python_protocol.caching.agent import Caching
 
 __all__ = ["Caching"]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from python_protocol.actions import Action
-from python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
-from python_protocol.caching.broker import Broker
-from python_protocol.caching.client import Client
-from python_protocol.caching.messages import CACHING_MESSAGES
-from python_protocol.caching.parameters import CachingParameters
-from python_protocol.codec import MessageSet
-from python_protocol.events import Attach, Detach, Event
-from python_protocol.simtime import SimTime
+from roambus.python_protocol.actions import Action
+from roambus.python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
+from roambus.python_protocol.caching.broker import Broker
+from roambus.python_protocol.caching.client import Client
+from roambus.python_protocol.caching.messages import CACHING_MESSAGES
+from roambus.python_protocol.caching.parameters import CachingParameters
+from roambus.python_protocol.events import Attach, Detach, Event
+from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.simtime import SimTime
 
 
 class Caching(BrokerAgent):

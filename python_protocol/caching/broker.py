@@ -20,23 +20,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from python_protocol.actions import Action, Note, Send
-from python_protocol.brokers import broker
-from python_protocol.brokers.forgetful_broker import ForgetfulBroker
-from python_protocol.brokers.messages import Pub
-from python_protocol.caching.cache import Cache
-from python_protocol.caching.messages import Request, Response
-from python_protocol.caching.parameters import CachingParameters
-from python_protocol.caching.passed import Passed
-from python_protocol.caching.policies import POLICIES
-from python_protocol.caching.subscriptions import SubscriptionTable
-from python_protocol.codec import Message
-from python_protocol.filters import Notification
-from python_protocol.listing import Listing
-from python_protocol.names import Names
-from python_protocol.notes import DROP, REPLAY
-from python_protocol.roles import NodeId
-from python_protocol.simple.messages import Sub, Uns
+from roambus.python_protocol.actions import Action, Note, Send
+from roambus.python_protocol.brokers import broker
+from roambus.python_protocol.brokers.forgetful_broker import ForgetfulBroker
+from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.caching.cache import Cache
+from roambus.python_protocol.caching.messages import Request, Response
+from roambus.python_protocol.caching.parameters import CachingParameters
+from roambus.python_protocol.caching.passed import Passed
+from roambus.python_protocol.caching.policies import POLICIES
+from roambus.python_protocol.caching.subscriptions import SubscriptionTable
+from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.listing import Listing
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.notes import DROP, REPLAY
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simple.messages import Sub, Uns
 
 DUPLICATE = "duplicate response"
 NO_WAY = "no link"

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from python_protocol.actions import Note
-from python_protocol.caching.policies import Fifo
-from python_protocol.filters import Notification, NotificationId
-from python_protocol.listing import Listing
-from python_protocol.names import NOBODY, Names, listed
-from python_protocol.notes import CACHE, DROP, FORGET, STORE
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Note
+from roambus.python_protocol.caching.policies import Fifo
+from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.listing import Listing
+from roambus.python_protocol.messages.names import NOBODY, Names, listed
+from roambus.python_protocol.notes import CACHE, DROP, FORGET, STORE
+from roambus.python_protocol.roles import NodeId
 
 EVICTED, UNWANTED = "evicted", "unsubscribed"
 """Why a message leaves the cache: for another one, or because no client here wants it any more."""

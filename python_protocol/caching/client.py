@@ -12,17 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from python_protocol.actions import Action, Deliver, Note, Send
-from python_protocol.brokers.faithful_client import FaithfulClient
-from python_protocol.brokers.messages import Pub
-from python_protocol.caching.messages import Request, Response
-from python_protocol.caching.parameters import CachingParameters
-from python_protocol.codec import Message
-from python_protocol.filters import Filter, Notification
-from python_protocol.notes import ANSWER, DROP
-from python_protocol.recent import Recent
-from python_protocol.roles import NodeId
-from python_protocol.simple.messages import Sub, Uns
+from roambus.python_protocol.actions import Action, Deliver, Note, Send
+from roambus.python_protocol.brokers.faithful_client import FaithfulClient
+from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.caching.messages import Request, Response
+from roambus.python_protocol.caching.parameters import CachingParameters
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.notes import ANSWER, DROP
+from roambus.python_protocol.parts.recent import Recent
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simple.messages import Sub, Uns
 
 _NUMBERS = 1 << 16
 

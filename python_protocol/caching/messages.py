@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from python_protocol.brokers.messages import Pub, read_filters, write_filters
-from python_protocol.codec import Message, Reader, Writer
-from python_protocol.filters import Filter, Notification, NotificationId
-from python_protocol.names import Names, listed
-from python_protocol.roles import NodeId
-from python_protocol.simple.messages import Sub, Uns
+from roambus.python_protocol.brokers.messages import Pub, read_filters, write_filters
+from roambus.python_protocol.filters import Filter, Notification, NotificationId
+from roambus.python_protocol.messages.codec import Message, Reader, Writer
+from roambus.python_protocol.messages.names import Names, listed
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simple.messages import Sub, Uns
 
 _NOBODY = 0xFFFF
 

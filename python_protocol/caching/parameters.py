@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from python_protocol.brokers.parameters import BrokerParameters
-from python_protocol.caching.policies import POLICIES
-from python_protocol.parameters import parameter, unknown
+from roambus.python_protocol.brokers.parameters import BrokerParameters
+from roambus.python_protocol.caching.policies import POLICIES
+from roambus.python_protocol.parameters import parameter, unknown
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from python_protocol.filters import NotificationId
-from python_protocol.recent import Recent
-from python_protocol.roles import NodeId
+from roambus.python_protocol.filters import NotificationId
+from roambus.python_protocol.parts.recent import Recent
+from roambus.python_protocol.roles import NodeId
 
 
 class Passed:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from python_protocol.filters import NotificationId
+from roambus.python_protocol.filters import NotificationId
 
 
 class Fifo:

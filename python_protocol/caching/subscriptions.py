@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from python_protocol.coverage import covers, overlap, widest
-from python_protocol.filters import Filter, Notification
-from python_protocol.listing import Listing, by_first_column
-from python_protocol.names import Names
-from python_protocol.roles import NodeId
+from roambus.python_protocol.coverage import covers, overlap, widest
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.listing import Listing, by_first_column
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.roles import NodeId
 
 
 class Changes(NamedTuple):

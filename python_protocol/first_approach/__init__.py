@@ -12,9 +12,9 @@
 | `brokers.storage`  | Q_i: what is kept for whom cannot be reached      | section 3.3         |
 
 Its known defect is the phantom: a subscription that ended in one partition lives on in the other, and comes back with
-the merge (section 3.5). MFT-PubSub (`python_protocol.mft`) mends that.
+the merge (section 3.5). MFT-PubSub (`roambus.python_protocol.mft`) mends that.
 """
 
-from python_protocol.first_approach.agent import FirstApproach
+from roambus.python_protocol.first_approach.agent import FirstApproach
 
 __all__ = ["FirstApproach"]

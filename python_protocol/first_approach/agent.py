@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
-from python_protocol.codec import MessageSet
-from python_protocol.first_approach.broker import Broker
-from python_protocol.first_approach.client import Client
-from python_protocol.first_approach.messages import FIRST_APPROACH_MESSAGES
-from python_protocol.first_approach.parameters import FirstApproachParameters
+from roambus.python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
+from roambus.python_protocol.first_approach.broker import Broker
+from roambus.python_protocol.first_approach.client import Client
+from roambus.python_protocol.first_approach.messages import FIRST_APPROACH_MESSAGES
+from roambus.python_protocol.first_approach.parameters import FirstApproachParameters
+from roambus.python_protocol.messages.codec import MessageSet
 
 
 class FirstApproach(BrokerAgent):

@@ -26,19 +26,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from python_protocol.actions import Action, Note, Send
-from python_protocol.brokers import broker
-from python_protocol.brokers.messages import Filters, Pub, Sub, Uns
-from python_protocol.brokers.routing import RoutingTable
-from python_protocol.brokers.storage import Storage
-from python_protocol.codec import Message
-from python_protocol.filters import Notification
-from python_protocol.first_approach.messages import Bmig, Btab, Fmig, Mig, Rep
-from python_protocol.first_approach.parameters import FirstApproachParameters
-from python_protocol.listing import Listing
-from python_protocol.names import Names
-from python_protocol.notes import REPLAY
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Action, Note, Send
+from roambus.python_protocol.brokers import broker
+from roambus.python_protocol.brokers.messages import Filters, Pub, Sub, Uns
+from roambus.python_protocol.brokers.routing import RoutingTable
+from roambus.python_protocol.brokers.storage import Storage
+from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.first_approach.messages import Bmig, Btab, Fmig, Mig, Rep
+from roambus.python_protocol.first_approach.parameters import FirstApproachParameters
+from roambus.python_protocol.listing import Listing
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.notes import REPLAY
+from roambus.python_protocol.roles import NodeId
 
 
 class Broker(broker.Broker):

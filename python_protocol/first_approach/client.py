@@ -6,14 +6,14 @@ in answer shows to be wrong. Only before its very first SUB is there nothing to 
 
 from __future__ import annotations
 
-from python_protocol.actions import Action, Send
-from python_protocol.brokers import client
-from python_protocol.brokers.messages import Filters, Pub, Sub, Uns
-from python_protocol.brokers.parameters import BrokerParameters
-from python_protocol.codec import Message
-from python_protocol.filters import Filter
-from python_protocol.first_approach.messages import Mig, Rep
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Action, Send
+from roambus.python_protocol.brokers import client
+from roambus.python_protocol.brokers.messages import Filters, Pub, Sub, Uns
+from roambus.python_protocol.brokers.parameters import BrokerParameters
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.first_approach.messages import Mig, Rep
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.roles import NodeId
 
 
 class Client(client.Client):

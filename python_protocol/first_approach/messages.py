@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from python_protocol.brokers.messages import Filters, Pub, Sub, Uns
-from python_protocol.brokers.routing import Entry
-from python_protocol.codec import Message, Reader, Writer
-from python_protocol.filters import Filter, Notification
-from python_protocol.names import Names, listed
-from python_protocol.roles import NodeId
+from roambus.python_protocol.brokers.messages import Filters, Pub, Sub, Uns
+from roambus.python_protocol.brokers.routing import Entry
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.codec import Message, Reader, Writer
+from roambus.python_protocol.messages.names import Names, listed
+from roambus.python_protocol.roles import NodeId
 
 
 @dataclass(frozen=True, slots=True)

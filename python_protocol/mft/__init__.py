@@ -12,10 +12,10 @@
 | `parameters` | what can be set                                                             | the thesis gives none |
 
 `broker` and `client` know neither radio nor link nor tree, and can be driven without: interfaces and messages in,
-actions out. `python_protocol.election` makes the tree of brokers, `python_protocol.link` the reliable FIFO links that
+actions out. `roambus.python_protocol.parts.election` makes the tree of brokers, `roambus.python_protocol.parts.link` the reliable FIFO links that
 the algorithms assume. Where the algorithms leave something open, the docstring of `broker` says what is done.
 """
 
-from python_protocol.mft.agent import MftPubSub
+from roambus.python_protocol.mft.agent import MftPubSub
 
 __all__ = ["MftPubSub"]

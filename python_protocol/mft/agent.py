@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
-from python_protocol.codec import MessageSet
-from python_protocol.mft.broker import Broker
-from python_protocol.mft.client import Client
-from python_protocol.mft.messages import MFT_MESSAGES
-from python_protocol.mft.parameters import MftParameters
+from roambus.python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
+from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.mft.broker import Broker
+from roambus.python_protocol.mft.client import Client
+from roambus.python_protocol.mft.messages import MFT_MESSAGES
+from roambus.python_protocol.mft.parameters import MftParameters
 
 
 class MftPubSub(BrokerAgent):

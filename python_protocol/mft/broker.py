@@ -31,17 +31,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from python_protocol.actions import Action, Send
-from python_protocol.brokers.messages import MAX_HOPS, Filters, Pub
-from python_protocol.codec import Message
-from python_protocol.listing import Listing, by_first_column
-from python_protocol.mft.forwarding import Forwarding
-from python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
-from python_protocol.mft.parameters import MftParameters
-from python_protocol.mft.routing import Route
-from python_protocol.mft.timestamps import Timestamp, at_hops
-from python_protocol.names import NOBODY, Names
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Action, Send
+from roambus.python_protocol.brokers.messages import MAX_HOPS, Filters, Pub
+from roambus.python_protocol.listing import Listing, by_first_column
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.names import NOBODY, Names
+from roambus.python_protocol.mft.forwarding import Forwarding
+from roambus.python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
+from roambus.python_protocol.mft.parameters import MftParameters
+from roambus.python_protocol.mft.routing import Route
+from roambus.python_protocol.mft.timestamps import Timestamp, at_hops
+from roambus.python_protocol.roles import NodeId
 
 
 class Broker(Forwarding):

@@ -7,14 +7,14 @@ messages were lost. Only before its very first message is there nothing to migra
 
 from __future__ import annotations
 
-from python_protocol.actions import Action, Send
-from python_protocol.brokers import client
-from python_protocol.brokers.messages import Filters, Pub
-from python_protocol.codec import Message
-from python_protocol.filters import Filter
-from python_protocol.mft.messages import Mig, Rep, Sub, Uns
-from python_protocol.mft.parameters import MftParameters
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Action, Send
+from roambus.python_protocol.brokers import client
+from roambus.python_protocol.brokers.messages import Filters, Pub
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.mft.messages import Mig, Rep, Sub, Uns
+from roambus.python_protocol.mft.parameters import MftParameters
+from roambus.python_protocol.roles import NodeId
 
 
 class Client(client.Client):

@@ -11,17 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from python_protocol.actions import Action, Note, Send
-from python_protocol.brokers import broker
-from python_protocol.brokers.messages import Pub
-from python_protocol.brokers.storage import Storage
-from python_protocol.codec import Message
-from python_protocol.filters import Notification, NotificationId
-from python_protocol.mft.messages import Rep
-from python_protocol.mft.parameters import MftParameters
-from python_protocol.mft.routing import RoutingTable
-from python_protocol.notes import REPLAY
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Action, Note, Send
+from roambus.python_protocol.brokers import broker
+from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.brokers.storage import Storage
+from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.mft.messages import Rep
+from roambus.python_protocol.mft.parameters import MftParameters
+from roambus.python_protocol.mft.routing import RoutingTable
+from roambus.python_protocol.notes import REPLAY
+from roambus.python_protocol.roles import NodeId
 
 Recipients = dict[NodeId | None, list[NodeId]]
 """The subscribers for whom something goes to each interface; None: those to whom no way is known."""

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar, NamedTuple, Self
 
-from python_protocol.brokers.messages import Filters, Pub, read_filters, write_filters
-from python_protocol.codec import Message, Reader, Writer
-from python_protocol.filters import Filter, Notification
-from python_protocol.mft.timestamps import Timestamp, describe_hops
-from python_protocol.names import Names, listed
-from python_protocol.roles import NodeId
+from roambus.python_protocol.brokers.messages import Filters, Pub, read_filters, write_filters
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.codec import Message, Reader, Writer
+from roambus.python_protocol.messages.names import Names, listed
+from roambus.python_protocol.mft.timestamps import Timestamp, describe_hops
+from roambus.python_protocol.roles import NodeId
 
 _KNOWN = Struct("!HIB")
 

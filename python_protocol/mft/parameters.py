@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from python_protocol.brokers.parameters import StorageParameters
-from python_protocol.parameters import parameter
+from roambus.python_protocol.brokers.parameters import StorageParameters
+from roambus.python_protocol.parameters import parameter
 
 
 @dataclass(frozen=True)

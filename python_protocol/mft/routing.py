@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from python_protocol.filters import Filter, Notification
-from python_protocol.mft.timestamps import UNKNOWN, Timestamp
-from python_protocol.roles import NodeId
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.mft.timestamps import UNKNOWN, Timestamp
+from roambus.python_protocol.roles import NodeId
 
 
 @dataclass(slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from python_protocol.brokers.messages import MAX_HOPS
-from python_protocol.codec import Reader, Writer
+from roambus.python_protocol.brokers.messages import MAX_HOPS
+from roambus.python_protocol.messages.codec import Reader, Writer
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,6 @@ Subscriptions flood the tree of brokers once: those made before the tree stands,
 reach only a part of it. So subscribe after the election has settled, or let the scenario give the tree.
 """
 
-from python_protocol.phoenix.agent import Phoenix
+from roambus.python_protocol.phoenix.agent import Phoenix
 
 __all__ = ["Phoenix"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
-from python_protocol.codec import MessageSet
-from python_protocol.phoenix.broker import Broker
-from python_protocol.phoenix.client import Client
-from python_protocol.phoenix.messages import PHOENIX_MESSAGES
-from python_protocol.phoenix.numbered_broker import NumberedBroker
-from python_protocol.phoenix.numbered_client import NumberedClient
-from python_protocol.phoenix.parameters import PhoenixParameters
+from roambus.python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
+from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.phoenix.broker import Broker
+from roambus.python_protocol.phoenix.client import Client
+from roambus.python_protocol.phoenix.messages import PHOENIX_MESSAGES
+from roambus.python_protocol.phoenix.numbered_broker import NumberedBroker
+from roambus.python_protocol.phoenix.numbered_client import NumberedClient
+from roambus.python_protocol.phoenix.parameters import PhoenixParameters
 
 
 class Phoenix(BrokerAgent):

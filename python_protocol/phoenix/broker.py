@@ -18,19 +18,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from python_protocol.actions import Action, Note, Send
-from python_protocol.brokers import broker
-from python_protocol.brokers.messages import Sub, Uns
-from python_protocol.brokers.routing import RoutingTable
-from python_protocol.codec import Message
-from python_protocol.filters import Notification
-from python_protocol.listing import Listing
-from python_protocol.names import Names
-from python_protocol.notes import DROP, REPLAY, STORE
-from python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp, Turn
-from python_protocol.phoenix.parameters import PhoenixParameters
-from python_protocol.phoenix.queues import Queued, Queues
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Action, Note, Send
+from roambus.python_protocol.brokers import broker
+from roambus.python_protocol.brokers.messages import Sub, Uns
+from roambus.python_protocol.brokers.routing import RoutingTable
+from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.listing import Listing
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.notes import DROP, REPLAY, STORE
+from roambus.python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp, Turn
+from roambus.python_protocol.phoenix.parameters import PhoenixParameters
+from roambus.python_protocol.phoenix.queues import Queued, Queues
+from roambus.python_protocol.roles import NodeId
 
 
 class Broker(broker.Broker):

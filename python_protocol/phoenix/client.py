@@ -6,14 +6,14 @@ last notification that it received from the broker before; 0 if there was none.
 
 from __future__ import annotations
 
-from python_protocol.actions import Action, Send
-from python_protocol.brokers.faithful_client import FaithfulClient
-from python_protocol.brokers.messages import Sub, Uns
-from python_protocol.brokers.parameters import BrokerParameters
-from python_protocol.codec import Message
-from python_protocol.filters import Filter, Notification
-from python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Action, Send
+from roambus.python_protocol.brokers.faithful_client import FaithfulClient
+from roambus.python_protocol.brokers.messages import Sub, Uns
+from roambus.python_protocol.brokers.parameters import BrokerParameters
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep
+from roambus.python_protocol.roles import NodeId
 
 
 class Client(FaithfulClient):

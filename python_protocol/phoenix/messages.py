@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar, NamedTuple, Self
 
-from python_protocol.brokers import messages
-from python_protocol.brokers.messages import Sub, Uns
-from python_protocol.codec import Message, Reader, Writer
-from python_protocol.filters import Notification
-from python_protocol.names import Names, listed
-from python_protocol.roles import NodeId
+from roambus.python_protocol.brokers import messages
+from roambus.python_protocol.brokers.messages import Sub, Uns
+from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.messages.codec import Message, Reader, Writer
+from roambus.python_protocol.messages.names import Names, listed
+from roambus.python_protocol.roles import NodeId
 
 _STAMP = Struct("!HI")
 

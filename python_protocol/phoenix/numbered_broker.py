@@ -34,13 +34,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from python_protocol.actions import Action, Send
-from python_protocol.brokers.messages import Sub, Uns
-from python_protocol.phoenix import broker
-from python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp, Turn
-from python_protocol.phoenix.parameters import PhoenixParameters
-from python_protocol.phoenix.queues import Queued
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Action, Send
+from roambus.python_protocol.brokers.messages import Sub, Uns
+from roambus.python_protocol.phoenix import broker
+from roambus.python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp, Turn
+from roambus.python_protocol.phoenix.parameters import PhoenixParameters
+from roambus.python_protocol.phoenix.queues import Queued
+from roambus.python_protocol.roles import NodeId
 
 
 class _Migration(NamedTuple):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from python_protocol.actions import Action, Note, Send
-from python_protocol.codec import Message
-from python_protocol.filters import Filter
-from python_protocol.notes import DROP
-from python_protocol.phoenix import client
-from python_protocol.phoenix.messages import Mig, Pub, Rep, Turn
-from python_protocol.phoenix.parameters import PhoenixParameters
-from python_protocol.phoenix.sorter import Sorter
-from python_protocol.recent import Recent
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Action, Note, Send
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.notes import DROP
+from roambus.python_protocol.parts.recent import Recent
+from roambus.python_protocol.phoenix import client
+from roambus.python_protocol.phoenix.messages import Mig, Pub, Rep, Turn
+from roambus.python_protocol.phoenix.parameters import PhoenixParameters
+from roambus.python_protocol.phoenix.sorter import Sorter
+from roambus.python_protocol.roles import NodeId
 
 
 class NumberedClient(client.Client):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from python_protocol.brokers.parameters import StorageParameters
-from python_protocol.parameters import parameter
+from roambus.python_protocol.brokers.parameters import StorageParameters
+from roambus.python_protocol.parameters import parameter
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class PhoenixParameters(StorageParameters):
 
     number_migrations: bool = parameter(
         True,
-        source="003, algorithm 2.3, which loses, doubles and overtakes without (see python_protocol.phoenix)",
+        source="003, algorithm 2.3, which loses, doubles and overtakes without (see roambus.python_protocol.phoenix)",
         doc="a subscriber numbers its migrations, and gets everything once and in order; false: to the letter",
     )
     hold_limit: int = parameter(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 
-from python_protocol.actions import Note
-from python_protocol.listing import Listing
-from python_protocol.names import Names, listed
-from python_protocol.notes import DROP
-from python_protocol.phoenix.messages import Rep, Turn
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Note
+from roambus.python_protocol.listing import Listing
+from roambus.python_protocol.messages.names import Names, listed
+from roambus.python_protocol.notes import DROP
+from roambus.python_protocol.phoenix.messages import Rep, Turn
+from roambus.python_protocol.roles import NodeId
 
 Queued = Rep | Turn
 """(e, ts) as the REP that it may become; `hops` are those to the broker."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import count
 
-from python_protocol.phoenix.messages import Pub, Rep, Stamp, Turn
+from roambus.python_protocol.phoenix.messages import Pub, Rep, Stamp, Turn
 
 Arrived = Pub | Rep | Turn
 

@@ -21,6 +21,6 @@ In whatever order its clients ask for events, and whichever broker of each site 
 time: every subscriber gets every event that it wants, once, and in that order.
 """
 
-from python_protocol.replicated.agent import Replicated
+from roambus.python_protocol.replicated.agent import Replicated
 
 __all__ = ["Replicated"]

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from random import Random
 from typing import Any
 
-from python_protocol.actions import Action, SetTimer
-from python_protocol.agent import Agent
-from python_protocol.codec import MessageSet
-from python_protocol.events import (
+from roambus.python_protocol.actions import Action, SetTimer
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import (
     Attach,
     Crashed,
     Event,
@@ -23,21 +22,30 @@ from python_protocol.events import (
     TimerFired,
     Unsubscribe,
 )
-from python_protocol.listing import Listing
-from python_protocol.names import Names
-from python_protocol.replicated.broker import Broker
-from python_protocol.replicated.client import Client
-from python_protocol.replicated.failure_messages import AreYouAlive, AssumedDead, IAmAlive, IAmLeader, Leader
-from python_protocol.replicated.frozen import WAKE, in_order
-from python_protocol.replicated.listings import broker_listings
-from python_protocol.replicated.messages import Accepted, Sub, Uns, Update
-from python_protocol.replicated.messages import Event as EventMessage
-from python_protocol.replicated.parameters import ReplicatedParameters
-from python_protocol.replicated.replica_messages import CatchUp, HandOver, Inform, Informed, State, TakeOver, Yield
-from python_protocol.replicated.watch import WatchTimer
-from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import SimTime
-from python_protocol.sites import Sites
+from roambus.python_protocol.listing import Listing
+from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.replicated.broker import Broker
+from roambus.python_protocol.replicated.client import Client
+from roambus.python_protocol.replicated.failure_messages import AreYouAlive, AssumedDead, IAmAlive, IAmLeader, Leader
+from roambus.python_protocol.replicated.frozen import WAKE, in_order
+from roambus.python_protocol.replicated.listings import broker_listings
+from roambus.python_protocol.replicated.messages import Accepted, Sub, Uns, Update
+from roambus.python_protocol.replicated.messages import Event as EventMessage
+from roambus.python_protocol.replicated.parameters import ReplicatedParameters
+from roambus.python_protocol.replicated.replica_messages import (
+    CatchUp,
+    HandOver,
+    Inform,
+    Informed,
+    State,
+    TakeOver,
+    Yield,
+)
+from roambus.python_protocol.replicated.watch import WatchTimer
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.sites import Sites
 
 _EXCHANGED = (Sub, Uns, EventMessage, Update, Accepted)
 _OF_FAILURES = (AreYouAlive, IAmAlive, AssumedDead, IAmLeader, Leader)

@@ -5,25 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from python_protocol.actions import Action, Note, Send
-from python_protocol.codec import Message
-from python_protocol.notes import ROUTE, node_list
-from python_protocol.replicated.failure_messages import (
+from roambus.python_protocol.actions import Action, Note, Send
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.notes import ROUTE, node_list
+from roambus.python_protocol.replicated.failure_messages import (
     AreYouAlive,
     AssumedDead,
     IAmAlive,
     IAmLeader,
     Leader,
 )
-from python_protocol.replicated.messages import Accepted, Event, Numbered, Sub, Uns, Update
-from python_protocol.replicated.neighbours import Neighbours
-from python_protocol.replicated.parameters import ReplicatedParameters
-from python_protocol.replicated.replica import Released, Replica
-from python_protocol.replicated.replica_messages import CatchUp, HandOver, Inform, Informed, State, TakeOver, Yield
-from python_protocol.replicated.site_state import Output, Peer, place_of
-from python_protocol.replicated.watch import Watch
-from python_protocol.roles import NodeId
-from python_protocol.sites import Sites
+from roambus.python_protocol.replicated.messages import Accepted, Event, Numbered, Sub, Uns, Update
+from roambus.python_protocol.replicated.neighbours import Neighbours
+from roambus.python_protocol.replicated.parameters import ReplicatedParameters
+from roambus.python_protocol.replicated.replica import Released, Replica
+from roambus.python_protocol.replicated.replica_messages import (
+    CatchUp,
+    HandOver,
+    Inform,
+    Informed,
+    State,
+    TakeOver,
+    Yield,
+)
+from roambus.python_protocol.replicated.site_state import Output, Peer, place_of
+from roambus.python_protocol.replicated.watch import Watch
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.sites import Sites
 
 _PATIENCE = 4
 """Brokers wait so many times as long for their leader as clients do, who learn of a failure first (section 6.4), and

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from python_protocol.actions import Action, Deliver, Send
-from python_protocol.codec import Message
-from python_protocol.filters import Filter, Notification
-from python_protocol.replicated.failure_messages import AreYouAlive, AssumedDead, IAmAlive
-from python_protocol.replicated.messages import Accepted, Event, Key, Numbered, Sub, Uns
-from python_protocol.replicated.parameters import NONE, ReplicatedParameters
-from python_protocol.replicated.streams import Incoming, Outgoing
-from python_protocol.replicated.watch import Watch
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Action, Deliver, Send
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.replicated.failure_messages import AreYouAlive, AssumedDead, IAmAlive
+from roambus.python_protocol.replicated.messages import Accepted, Event, Key, Numbered, Sub, Uns
+from roambus.python_protocol.replicated.parameters import NONE, ReplicatedParameters
+from roambus.python_protocol.replicated.streams import Incoming, Outgoing
+from roambus.python_protocol.replicated.watch import Watch
+from roambus.python_protocol.roles import NodeId
 
 
 class Client:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar, NamedTuple, Self
 
-from python_protocol.codec import Message, Reader, Writer
-from python_protocol.names import Names
-from python_protocol.roles import NodeId
+from roambus.python_protocol.messages.codec import Message, Reader, Writer
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.roles import NodeId
 
 _POINT = Struct("!II")
 

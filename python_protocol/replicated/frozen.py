@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from python_protocol.events import Event, Received
-from python_protocol.replicated.failure_messages import AreYouAlive, IAmLeader, Leader
-from python_protocol.replicated.messages import Event as EventMessage
-from python_protocol.replicated.messages import Update
+from roambus.python_protocol.events import Event, Received
+from roambus.python_protocol.replicated.failure_messages import AreYouAlive, IAmLeader, Leader
+from roambus.python_protocol.replicated.messages import Event as EventMessage
+from roambus.python_protocol.replicated.messages import Update
 
 WAKE = "wake"
 """The key of the timer that runs out, at once, when all that has waited has come."""

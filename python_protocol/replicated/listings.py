@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from python_protocol.listing import Listing, by_first_column
-from python_protocol.names import Names
-from python_protocol.replicated.broker import Broker
-from python_protocol.replicated.messages import describe_key
+from roambus.python_protocol.listing import Listing, by_first_column
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.replicated.broker import Broker
+from roambus.python_protocol.replicated.messages import describe_key
 
 
 def broker_listings(broker: Broker, names: Names) -> Mapping[str, Listing]:

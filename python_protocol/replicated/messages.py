@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar, Self
 
-from python_protocol.codec import Message, Reader, Writer
-from python_protocol.filters import Filter, Notification
-from python_protocol.names import Names
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.codec import Message, Reader, Writer
+from roambus.python_protocol.messages.names import Names
 
 Stream = int
 """The publisher whose events are numbered, or one of the two below, which are no nodes."""

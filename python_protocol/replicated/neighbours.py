@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from python_protocol.actions import Action, Send
-from python_protocol.replicated.failure_messages import AssumedDead
-from python_protocol.replicated.site_state import Peer
-from python_protocol.replicated.watch import Watch
-from python_protocol.roles import NodeId
-from python_protocol.simtime import SimTime
-from python_protocol.sites import SiteId, Sites
+from roambus.python_protocol.actions import Action, Send
+from roambus.python_protocol.replicated.failure_messages import AssumedDead
+from roambus.python_protocol.replicated.site_state import Peer
+from roambus.python_protocol.replicated.watch import Watch
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.sites import SiteId, Sites
 
 
 class Neighbours:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from python_protocol.parameters import parameter
-from python_protocol.simtime import MILLISECOND, SimTime
+from roambus.python_protocol.parameters import parameter
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 FLOODING, FILTERING = "flooding", "filtering"
 NONE, FIFO, TOTAL = "none", "fifo", "total"

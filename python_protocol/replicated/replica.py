@@ -12,14 +12,22 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
-from python_protocol.actions import Action, Send
-from python_protocol.replicated.failure_messages import IAmLeader, Leader, Point
-from python_protocol.replicated.messages import Key, Numbered
-from python_protocol.replicated.parameters import ReplicatedParameters
-from python_protocol.replicated.replica_messages import CatchUp, HandOver, Inform, Informed, State, TakeOver, Yield
-from python_protocol.replicated.site_state import Output, Peer, Place, SiteState
-from python_protocol.replicated.snapshot import decode_state, encode_state
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Action, Send
+from roambus.python_protocol.replicated.failure_messages import IAmLeader, Leader, Point
+from roambus.python_protocol.replicated.messages import Key, Numbered
+from roambus.python_protocol.replicated.parameters import ReplicatedParameters
+from roambus.python_protocol.replicated.replica_messages import (
+    CatchUp,
+    HandOver,
+    Inform,
+    Informed,
+    State,
+    TakeOver,
+    Yield,
+)
+from roambus.python_protocol.replicated.site_state import Output, Peer, Place, SiteState
+from roambus.python_protocol.replicated.snapshot import decode_state, encode_state
+from roambus.python_protocol.roles import NodeId
 
 _NEVER = -1
 

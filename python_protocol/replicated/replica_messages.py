@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from python_protocol.codec import Message, Reader, Writer
-from python_protocol.names import Names
-from python_protocol.replicated.failure_messages import Point, PointMessage
-from python_protocol.roles import NodeId
+from roambus.python_protocol.messages.codec import Message, Reader, Writer
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.replicated.failure_messages import Point, PointMessage
+from roambus.python_protocol.roles import NodeId
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from python_protocol.filters import Filter, Notification
+from roambus.python_protocol.filters import Filter, Notification
 
 
 class Wanted:

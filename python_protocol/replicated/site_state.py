@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from python_protocol.replicated.messages import ORDERED, Event, Numbered, Sub, Uns, Update
-from python_protocol.replicated.parameters import FLOODING, NONE, TOTAL, ReplicatedParameters
-from python_protocol.replicated.routing import Wanted
-from python_protocol.replicated.streams import Incoming, Outgoing
-from python_protocol.roles import NodeId
-from python_protocol.sites import SiteId, Sites
+from roambus.python_protocol.replicated.messages import ORDERED, Event, Numbered, Sub, Uns, Update
+from roambus.python_protocol.replicated.parameters import FLOODING, NONE, TOTAL, ReplicatedParameters
+from roambus.python_protocol.replicated.routing import Wanted
+from roambus.python_protocol.replicated.streams import Incoming, Outgoing
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.sites import SiteId, Sites
 
 Peer = NodeId
 """A neighbour of a site: a client, or a neighbouring site, called by the first of its brokers."""

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from struct import Struct
 from typing import cast
 
-from python_protocol.codec import MessageSet, Reader, Writer
-from python_protocol.filters import Filter
-from python_protocol.replicated.messages import Event, Numbered, Sub, Uns, Update
-from python_protocol.replicated.routing import Wanted
-from python_protocol.replicated.site_state import SiteState
-from python_protocol.replicated.streams import Awaited, Incoming, Outgoing
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.messages.codec import MessageSet, Reader, Writer
+from roambus.python_protocol.replicated.messages import Event, Numbered, Sub, Uns, Update
+from roambus.python_protocol.replicated.routing import Wanted
+from roambus.python_protocol.replicated.site_state import SiteState
+from roambus.python_protocol.replicated.streams import Awaited, Incoming, Outgoing
 
 _NUMBERED = MessageSet((Sub, Uns, Event, Update))
 _KEY = Struct("!HI")

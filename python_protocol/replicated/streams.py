@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from python_protocol.replicated.messages import SUBSCRIPTIONS, Key, Numbered, Stream
+from roambus.python_protocol.replicated.messages import SUBSCRIPTIONS, Key, Numbered, Stream
 
 
 @dataclass(slots=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from python_protocol.actions import Action, CancelTimer, Send, SetTimer
-from python_protocol.replicated.failure_messages import AreYouAlive
-from python_protocol.roles import NodeId
-from python_protocol.simtime import SimTime
+from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
+from roambus.python_protocol.replicated.failure_messages import AreYouAlive
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,6 @@ Once a migration's SUBs have arrived, every notification reaches everybody who w
 somebody subscribes or unsubscribes, and if the next migration waits for that.
 """
 
-from python_protocol.resubscribing.agent import Resubscribing
+from roambus.python_protocol.resubscribing.agent import Resubscribing
 
 __all__ = ["Resubscribing"]

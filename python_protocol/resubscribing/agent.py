@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
-from python_protocol.brokers.messages import Pub, Sub, Uns
-from python_protocol.brokers.parameters import BrokerParameters
-from python_protocol.codec import MessageSet
-from python_protocol.resubscribing.broker import Broker
-from python_protocol.resubscribing.client import Client
+from roambus.python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
+from roambus.python_protocol.brokers.messages import Pub, Sub, Uns
+from roambus.python_protocol.brokers.parameters import BrokerParameters
+from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.resubscribing.broker import Broker
+from roambus.python_protocol.resubscribing.client import Client
 
 
 class Resubscribing(BrokerAgent):

@@ -14,15 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from python_protocol.actions import Action, Send
-from python_protocol.brokers import broker
-from python_protocol.brokers.forgetful_broker import ForgetfulBroker
-from python_protocol.brokers.messages import Pub, Sub, Uns
-from python_protocol.brokers.parameters import BrokerParameters
-from python_protocol.brokers.routing import RoutingTable
-from python_protocol.listing import Listing
-from python_protocol.names import Names
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Action, Send
+from roambus.python_protocol.brokers import broker
+from roambus.python_protocol.brokers.forgetful_broker import ForgetfulBroker
+from roambus.python_protocol.brokers.messages import Pub, Sub, Uns
+from roambus.python_protocol.brokers.parameters import BrokerParameters
+from roambus.python_protocol.brokers.routing import RoutingTable
+from roambus.python_protocol.listing import Listing
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.roles import NodeId
 
 
 class Broker(ForgetfulBroker):

@@ -5,12 +5,12 @@ What it ended while it had no broker, or what a link did not carry, it says firs
 
 from __future__ import annotations
 
-from python_protocol.actions import Action
-from python_protocol.brokers.faithful_client import FaithfulClient
-from python_protocol.brokers.messages import Pub, Sub, Uns
-from python_protocol.codec import Message
-from python_protocol.filters import Filter
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Action
+from roambus.python_protocol.brokers.faithful_client import FaithfulClient
+from roambus.python_protocol.brokers.messages import Pub, Sub, Uns
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.roles import NodeId
 
 
 class Client(FaithfulClient):

@@ -12,6 +12,6 @@ Subscriptions flood the tree of brokers once: those made before the tree stands,
 reach only a part of it. So subscribe after the election has settled, or let the scenario give the tree.
 """
 
-from python_protocol.simple.agent import Simple
+from roambus.python_protocol.simple.agent import Simple
 
 __all__ = ["Simple"]

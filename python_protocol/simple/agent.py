@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
-from python_protocol.brokers.parameters import BrokerParameters
-from python_protocol.codec import MessageSet
-from python_protocol.simple.broker import Broker
-from python_protocol.simple.client import Client
-from python_protocol.simple.messages import SIMPLE_MESSAGES
+from roambus.python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
+from roambus.python_protocol.brokers.parameters import BrokerParameters
+from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.simple.broker import Broker
+from roambus.python_protocol.simple.client import Client
+from roambus.python_protocol.simple.messages import SIMPLE_MESSAGES
 
 
 class Simple(BrokerAgent):

@@ -12,16 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from python_protocol.actions import Action
-from python_protocol.brokers import broker
-from python_protocol.brokers.forgetful_broker import ForgetfulBroker
-from python_protocol.brokers.messages import Pub
-from python_protocol.brokers.parameters import BrokerParameters
-from python_protocol.listing import Listing
-from python_protocol.names import Names
-from python_protocol.roles import NodeId
-from python_protocol.simple.messages import Sub, Uns
-from python_protocol.simple.routing import RoutingTable
+from roambus.python_protocol.actions import Action
+from roambus.python_protocol.brokers import broker
+from roambus.python_protocol.brokers.forgetful_broker import ForgetfulBroker
+from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.brokers.parameters import BrokerParameters
+from roambus.python_protocol.listing import Listing
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simple.messages import Sub, Uns
+from roambus.python_protocol.simple.routing import RoutingTable
 
 
 class Broker(ForgetfulBroker):

@@ -6,13 +6,13 @@ before stays in the system, and leads nowhere.
 
 from __future__ import annotations
 
-from python_protocol.actions import Action
-from python_protocol.brokers.faithful_client import FaithfulClient
-from python_protocol.brokers.messages import Pub
-from python_protocol.codec import Message
-from python_protocol.filters import Filter
-from python_protocol.roles import NodeId
-from python_protocol.simple.messages import Sub, Uns
+from roambus.python_protocol.actions import Action
+from roambus.python_protocol.brokers.faithful_client import FaithfulClient
+from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simple.messages import Sub, Uns
 
 
 class Client(FaithfulClient):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from python_protocol.brokers.messages import Pub
-from python_protocol.codec import Message, Reader, Writer
-from python_protocol.filters import Filter
-from python_protocol.names import Names
+from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.messages.codec import Message, Reader, Writer
+from roambus.python_protocol.messages.names import Names
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,6 @@ It is an overlay network: everybody must be able to reach everybody, as over the
 with `SN.ideal.complete = true`; over a radio only if all nodes are in range of each other.
 """
 
-from python_protocol.skip_ring.agent import SkipRing
+from roambus.python_protocol.skip_ring.agent import SkipRing
 
 __all__ = ["SkipRing"]

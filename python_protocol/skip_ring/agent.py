@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from random import Random
 from typing import Any
 
-from python_protocol import events
-from python_protocol.actions import Action, Send, SetTimer
-from python_protocol.agent import Agent
-from python_protocol.codec import MessageSet
-from python_protocol.events import (
+from roambus.python_protocol import events
+from roambus.python_protocol.actions import Action, Send, SetTimer
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import (
     NO_LINK,
     Attach,
     Crashed,
@@ -23,12 +22,13 @@ from python_protocol.events import (
     Started,
     TimerFired,
 )
-from python_protocol.listing import Listing
-from python_protocol.names import Names
-from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import SimTime
-from python_protocol.skip_ring.member import Member
-from python_protocol.skip_ring.messages import (
+from roambus.python_protocol.listing import Listing
+from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.skip_ring.member import Member
+from roambus.python_protocol.skip_ring.messages import (
     SKIP_RING_MESSAGES,
     GetConfiguration,
     SetData,
@@ -37,10 +37,10 @@ from python_protocol.skip_ring.messages import (
     TopicMessage,
     Unsubscribe,
 )
-from python_protocol.skip_ring.parameters import SkipRingParameters
-from python_protocol.skip_ring.refusal import refuse
-from python_protocol.skip_ring.supervisor import Supervisor
-from python_protocol.skip_ring.topics import topic_of, topic_of_filter
+from roambus.python_protocol.skip_ring.parameters import SkipRingParameters
+from roambus.python_protocol.skip_ring.refusal import refuse
+from roambus.python_protocol.skip_ring.supervisor import Supervisor
+from roambus.python_protocol.skip_ring.topics import topic_of, topic_of_filter
 
 TIMEOUT = "timeout"
 """The timer of Timeout."""

@@ -18,11 +18,11 @@ What the text leaves open:
 
 from __future__ import annotations
 
-from python_protocol.actions import Action, Send
-from python_protocol.roles import NodeId
-from python_protocol.skip_ring.labels import Label
-from python_protocol.skip_ring.messages import Check, Introduce, Linearize, Topic
-from python_protocol.skip_ring.references import Reference
+from roambus.python_protocol.actions import Action, Send
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.skip_ring.labels import Label
+from roambus.python_protocol.skip_ring.messages import Check, Introduce, Linearize, Topic
+from roambus.python_protocol.skip_ring.references import Reference
 
 
 class BuildRing:

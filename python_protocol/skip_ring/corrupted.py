@@ -11,15 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from python_protocol.actions import Action, Send
-from python_protocol.events import Started
-from python_protocol.filters import Notification, NotificationId
-from python_protocol.parameters import parameter, unknown
-from python_protocol.roles import NodeId, Role
-from python_protocol.skip_ring.agent import SkipRing
-from python_protocol.skip_ring.labels import Label, label_of
-from python_protocol.skip_ring.member import Member
-from python_protocol.skip_ring.messages import (
+from roambus.python_protocol.actions import Action, Send
+from roambus.python_protocol.events import Started
+from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.parameters import parameter, unknown
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.skip_ring.agent import SkipRing
+from roambus.python_protocol.skip_ring.labels import Label, label_of
+from roambus.python_protocol.skip_ring.member import Member
+from roambus.python_protocol.skip_ring.messages import (
     CheckAndPublish,
     CheckTrie,
     GetConfiguration,
@@ -33,10 +33,10 @@ from python_protocol.skip_ring.messages import (
     TopicMessage,
     Unsubscribe,
 )
-from python_protocol.skip_ring.parameters import SkipRingParameters
-from python_protocol.skip_ring.patricia import HASH_BYTES
-from python_protocol.skip_ring.references import Reference
-from python_protocol.skip_ring.supervisor import Supervisor
+from roambus.python_protocol.skip_ring.parameters import SkipRingParameters
+from roambus.python_protocol.skip_ring.patricia import HASH_BYTES
+from roambus.python_protocol.skip_ring.references import Reference
+from roambus.python_protocol.skip_ring.supervisor import Supervisor
 
 SEPARATOR = "+"
 ISLANDS = 4

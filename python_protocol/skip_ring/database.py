@@ -13,9 +13,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import NamedTuple
 
-from python_protocol.roles import NodeId
-from python_protocol.skip_ring.labels import Label, label_of, number_of, position
-from python_protocol.skip_ring.references import Reference
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.skip_ring.labels import Label, label_of, number_of, position
+from roambus.python_protocol.skip_ring.references import Reference
 
 
 class Configuration(NamedTuple):

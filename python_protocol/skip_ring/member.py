@@ -6,12 +6,12 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from python_protocol.actions import Action, Note
-from python_protocol.filters import Notification
-from python_protocol.names import NOBODY, Names
-from python_protocol.notes import OVERLAY
-from python_protocol.roles import NodeId
-from python_protocol.skip_ring.messages import (
+from roambus.python_protocol.actions import Action, Note
+from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.messages.names import NOBODY, Names
+from roambus.python_protocol.notes import OVERLAY
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.skip_ring.messages import (
     CheckAndPublish,
     CheckTrie,
     Introduce,
@@ -24,10 +24,10 @@ from python_protocol.skip_ring.messages import (
     Topic,
     TopicMessage,
 )
-from python_protocol.skip_ring.parameters import SkipRingParameters
-from python_protocol.skip_ring.publications import Publications
-from python_protocol.skip_ring.references import describe_reference
-from python_protocol.skip_ring.subscriber import Subscriber
+from roambus.python_protocol.skip_ring.parameters import SkipRingParameters
+from roambus.python_protocol.skip_ring.publications import Publications
+from roambus.python_protocol.skip_ring.references import describe_reference
+from roambus.python_protocol.skip_ring.subscriber import Subscriber
 
 
 class Member:

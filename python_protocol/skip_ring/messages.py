@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Self
 
-from python_protocol.codec import Message, Reader, Writer
-from python_protocol.filters import Notification, Value, read_value, write_value
-from python_protocol.names import NOBODY, Names, listed
-from python_protocol.roles import NodeId
-from python_protocol.skip_ring.labels import Label
-from python_protocol.skip_ring.patricia import HASH_BYTES, Bits
-from python_protocol.skip_ring.references import (
+from roambus.python_protocol.filters import Notification, Value, read_value, write_value
+from roambus.python_protocol.messages.codec import Message, Reader, Writer
+from roambus.python_protocol.messages.names import NOBODY, Names, listed
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.skip_ring.labels import Label
+from roambus.python_protocol.skip_ring.patricia import HASH_BYTES, Bits
+from roambus.python_protocol.skip_ring.references import (
     Reference,
     check_label,
     describe_reference,

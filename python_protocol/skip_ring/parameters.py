@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from python_protocol.parameters import parameter
-from python_protocol.roles import NodeId
-from python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.parameters import parameter
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 MAX_KEY_BITS = 128
 
@@ -36,7 +36,7 @@ class SkipRingParameters:
     )
     check_labels: bool = parameter(
         True,
-        source="004, sections 2.2 and 3.2.2, by which false labels go to and fro (see python_protocol.skip_ring)",
+        source="004, sections 2.2 and 3.2.2, by which false labels go to and fro (see roambus.python_protocol.skip_ring)",
         doc="labels are checked whenever references are delegated; false: to the letter, at introductions only",
     )
     one_topic: bool = parameter(

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from python_protocol.codec import Writer
-from python_protocol.filters import Notification
+from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.messages.codec import Writer
 
 Bits = str
 """A label of a node: a text of bits."""

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from random import Random
 
-from python_protocol.actions import Action, Deliver, Send
-from python_protocol.filters import Filter, Notification, NotificationId
-from python_protocol.names import Names
-from python_protocol.roles import NodeId
-from python_protocol.skip_ring.messages import CheckAndPublish, CheckTrie, Publish, PublishNew, Summary, Topic
-from python_protocol.skip_ring.parameters import SkipRingParameters
-from python_protocol.skip_ring.patricia import Inner, Leaf, PatriciaTrie, TrieNode
+from roambus.python_protocol.actions import Action, Deliver, Send
+from roambus.python_protocol.filters import Filter, Notification, NotificationId
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.skip_ring.messages import CheckAndPublish, CheckTrie, Publish, PublishNew, Summary, Topic
+from roambus.python_protocol.skip_ring.parameters import SkipRingParameters
+from roambus.python_protocol.skip_ring.patricia import Inner, Leaf, PatriciaTrie, TrieNode
 
 
 class Publications:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple, Self
 
-from python_protocol.codec import DecodeError, Reader, Writer
-from python_protocol.names import NOBODY, Names
-from python_protocol.roles import NodeId
-from python_protocol.skip_ring.labels import Label, is_label, position
+from roambus.python_protocol.messages.codec import DecodeError, Reader, Writer
+from roambus.python_protocol.messages.names import NOBODY, Names
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.skip_ring.labels import Label, is_label, position
 
 
 class Reference(NamedTuple):

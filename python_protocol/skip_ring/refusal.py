@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from python_protocol.actions import Action, Send
-from python_protocol.roles import NodeId
-from python_protocol.skip_ring.messages import (
+from roambus.python_protocol.actions import Action, Send
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.skip_ring.messages import (
     GetConfiguration,
     Introduce,
     Linearize,

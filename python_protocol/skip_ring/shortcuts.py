@@ -14,12 +14,12 @@ What the text leaves open:
 
 from __future__ import annotations
 
-from python_protocol.actions import Action, Send
-from python_protocol.roles import NodeId
-from python_protocol.skip_ring.build_ring import BuildRing
-from python_protocol.skip_ring.labels import Label, shortcut_labels
-from python_protocol.skip_ring.messages import Introduce, IntroduceShortcut
-from python_protocol.skip_ring.references import Reference
+from roambus.python_protocol.actions import Action, Send
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.skip_ring.build_ring import BuildRing
+from roambus.python_protocol.skip_ring.labels import Label, shortcut_labels
+from roambus.python_protocol.skip_ring.messages import Introduce, IntroduceShortcut
+from roambus.python_protocol.skip_ring.references import Reference
 
 
 class Shortcuts:

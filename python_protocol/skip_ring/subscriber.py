@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from random import Random
 
-from python_protocol.actions import Action, Send
-from python_protocol.roles import NodeId
-from python_protocol.skip_ring.build_ring import BuildRing
-from python_protocol.skip_ring.labels import CIRCLE, Label, position
-from python_protocol.skip_ring.messages import (
+from roambus.python_protocol.actions import Action, Send
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.skip_ring.build_ring import BuildRing
+from roambus.python_protocol.skip_ring.labels import CIRCLE, Label, position
+from roambus.python_protocol.skip_ring.messages import (
     GetConfiguration,
     Introduce,
     IntroduceShortcut,
@@ -32,10 +32,10 @@ from python_protocol.skip_ring.messages import (
     Topic,
     Unsubscribe,
 )
-from python_protocol.skip_ring.parameters import SkipRingParameters
-from python_protocol.skip_ring.references import Reference
-from python_protocol.skip_ring.refusal import refuse
-from python_protocol.skip_ring.shortcuts import Shortcuts
+from roambus.python_protocol.skip_ring.parameters import SkipRingParameters
+from roambus.python_protocol.skip_ring.references import Reference
+from roambus.python_protocol.skip_ring.refusal import refuse
+from roambus.python_protocol.skip_ring.shortcuts import Shortcuts
 
 MINIMAL = 0.5
 """The probability of action (iv)."""

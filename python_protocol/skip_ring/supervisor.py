@@ -6,14 +6,14 @@ configuration, round robin.
 
 from __future__ import annotations
 
-from python_protocol.actions import Action, Note, Send
-from python_protocol.listing import Listing
-from python_protocol.names import NOBODY, Names
-from python_protocol.notes import SERVE
-from python_protocol.roles import NodeId
-from python_protocol.skip_ring.database import Configuration, Database
-from python_protocol.skip_ring.labels import number_of
-from python_protocol.skip_ring.messages import GetConfiguration, SetData, Subscribe, Topic, Unsubscribe
+from roambus.python_protocol.actions import Action, Note, Send
+from roambus.python_protocol.listing import Listing
+from roambus.python_protocol.messages.names import NOBODY, Names
+from roambus.python_protocol.notes import SERVE
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.skip_ring.database import Configuration, Database
+from roambus.python_protocol.skip_ring.labels import number_of
+from roambus.python_protocol.skip_ring.messages import GetConfiguration, SetData, Subscribe, Topic, Unsubscribe
 
 Request = Subscribe | GetConfiguration | Unsubscribe
 

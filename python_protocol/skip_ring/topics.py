@@ -6,8 +6,8 @@ they match. With `one_topic` there is one ring for everybody, and every constrai
 
 from __future__ import annotations
 
-from python_protocol.filters import Filter, Notification, Operator
-from python_protocol.skip_ring.messages import Topic
+from roambus.python_protocol.filters import Filter, Notification, Operator
+from roambus.python_protocol.skip_ring.messages import Topic
 
 TOPIC = "topic"
 """The attribute."""

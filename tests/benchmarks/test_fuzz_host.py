@@ -10,8 +10,8 @@ import pytest
 from benchmarks.fuzz.feeding import FramesInMemory, FramesOnSocket, Result, feed
 from benchmarks.fuzz.recordings import Conversation, record
 from benchmarks.fuzz_host import main
-from bridge.wire_pb2 import FromSimulator
-from python_protocol.simtime import MILLISECOND
+from roambus.bridge.wire.wire_pb2 import FromSimulator
+from roambus.python_protocol.simtime import MILLISECOND
 
 pytestmark = pytest.mark.usefixtures("stand_in")
 
@@ -50,7 +50,7 @@ def test_a_code_that_lets_something_else_through_is_found(
     def raising(*_: object) -> FromSimulator:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("bridge.wire.parse", raising)
+    monkeypatch.setattr("roambus.bridge.wire.conversion.parse", raising)
     with pytest.raises(ZeroDivisionError):
         feed(short, short.frames, FramesInMemory)
 

@@ -163,7 +163,7 @@ def test_a_modules_own_tests_run_first() -> None:
 
 MODULE = "python_protocol/simple/toy.py"
 TOY = "def twice(x: int) -> int:\n    return 2 * x\n"
-TEST = """from python_protocol.simple.toy import twice
+TEST = """from roambus.python_protocol.simple.toy import twice
 
 def test_twice() -> None:
     assert twice(3) == 6

@@ -38,13 +38,13 @@ def test_a_mistake_is_one_line(capsys: pytest.CaptureFixture[str], option: str, 
 @pytest.mark.parametrize(
     ("file", "component"),
     [
-        ("bridge/host.py", "host"),
-        ("bridge/trace.py", "trace"),
+        ("bridge/runs/host.py", "host"),
+        ("bridge/trace/writer.py", "trace"),
         ("bridge/backends/radio/backend.py", "back-end"),
-        ("python_protocol/codec.py", "codec"),
+        ("python_protocol/messages/codec.py", "codec"),
         ("python_protocol/aodv/messages.py", "codec"),
         ("python_protocol/aodv/router.py", "agent"),
-        ("python_protocol/link.py", "agent"),
+        ("python_protocol/parts/link.py", "agent"),
     ],
 )
 def test_a_file_belongs_to_a_component(file: str, component: str) -> None:

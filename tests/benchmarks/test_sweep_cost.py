@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.sweep_cost import main
-from bridge.cli import commands
+from roambus.command_line import commands
 
 SETTINGS = ["--set", "config=C2,C4", "--set", "speed=2", "--set", "agent=mft", "--set", "time_limit=2"]
 

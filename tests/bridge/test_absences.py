@@ -7,18 +7,18 @@ from typing import ClassVar
 
 import pytest
 
-from bridge.absences import DEPARTURE, Absence, absence_commands, with_absences
-from bridge.backends.ideal.topology import make_ideal
-from bridge.backends.radio import RadioBackend
-from bridge.host import Host
-from bridge.scenario import Command, Fault, FaultKind, IdealLinks, ParentChange, Scenario, Workload
-from bridge.trace import TraceWriter
-from python_protocol.actions import Action, Send
-from python_protocol.agent import Agent
-from python_protocol.beacon import BeaconMessage
-from python_protocol.events import Attach, Detach, Event, Received, Rewired
-from python_protocol.roles import Role
-from python_protocol.simtime import MILLISECOND, SECOND, SimTime, format_time
+from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.backends.radio import RadioBackend
+from roambus.bridge.runs.host import Host
+from roambus.bridge.scenario.absences import DEPARTURE, Absence, absence_commands, with_absences
+from roambus.bridge.scenario.scenario import Command, Fault, FaultKind, IdealLinks, ParentChange, Scenario, Workload
+from roambus.bridge.trace.writer import TraceWriter
+from roambus.python_protocol.actions import Action, Send
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.beacon import BeaconMessage
+from roambus.python_protocol.events import Attach, Detach, Event, Received, Rewired
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime, format_time
 from tests.support.scenarios import scenario
 
 ROLES = [Role.BROKER, Role.BROKER, Role.SUBSCRIBER]

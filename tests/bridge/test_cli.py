@@ -10,9 +10,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from bridge import registry
-from bridge.cli import main
-from bridge.transcript.commands import SYNTAX
+from roambus.bridge.agents import registry
+from roambus.bridge.transcript.commands import SYNTAX
+from roambus.command_line import main
 from tests.support.agents import write_agent
 
 
@@ -66,8 +66,8 @@ def files(folder: Path) -> list[Path]:
 
 LISTED = """
 from dataclasses import dataclass
-from python_protocol.agent import Agent
-from python_protocol.parameters import parameter
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.parameters import parameter
 
 @dataclass(frozen=True)
 class Parameters:

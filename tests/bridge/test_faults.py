@@ -8,15 +8,15 @@ from typing import ClassVar
 
 import pytest
 
-from bridge.backends.ideal import IdealBackend
-from bridge.backends.ideal.topology import make_ideal
-from bridge.backends.interface import Backend
-from bridge.backends.radio import RadioBackend
-from bridge.errors import AgentError, UserError
-from bridge.faults import Outage, outages
-from bridge.host import Host
-from bridge.registry import load_agent
-from bridge.scenario import (
+from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.backends.ideal import IdealBackend
+from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.backends.interface import Backend
+from roambus.bridge.backends.radio import RadioBackend
+from roambus.bridge.errors import AgentError, UserError
+from roambus.bridge.runs.host import Host
+from roambus.bridge.scenario.faults import Outage, outages
+from roambus.bridge.scenario.scenario import (
     Command,
     Fault,
     FaultKind,
@@ -28,11 +28,11 @@ from bridge.scenario import (
     Subscription,
     Workload,
 )
-from bridge.trace import TraceLevel, TraceWriter
-from python_protocol.actions import Action, CancelTimer, Send, SetTimer
-from python_protocol.agent import Agent
-from python_protocol.beacon import BeaconMessage
-from python_protocol.events import (
+from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.beacon import BeaconMessage
+from roambus.python_protocol.events import (
     Crashed,
     Event,
     Recovered,
@@ -42,13 +42,13 @@ from python_protocol.events import (
     TimerFired,
     Unsubscribe,
 )
-from python_protocol.filters import Filter, parse_filter
-from python_protocol.first_approach import FirstApproach
-from python_protocol.mft import MftPubSub
-from python_protocol.phoenix import Phoenix
-from python_protocol.roles import BROADCAST, Role
-from python_protocol.simple import Simple
-from python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.filters import Filter, parse_filter
+from roambus.python_protocol.first_approach import FirstApproach
+from roambus.python_protocol.mft import MftPubSub
+from roambus.python_protocol.phoenix import Phoenix
+from roambus.python_protocol.roles import BROADCAST, Role
+from roambus.python_protocol.simple import Simple
+from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
 from tests.support.runs import publishing
 from tests.support.scenarios import scenario
 

@@ -8,7 +8,8 @@ import pytest
 from google.protobuf.descriptor import FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 
-from bridge import record_pb2, wire_pb2
+from roambus.bridge.record import record_pb2
+from roambus.bridge.wire import wire_pb2
 
 BRIDGE = Path(wire_pb2.__file__).parent
 

@@ -1,10 +1,10 @@
 """A given tree becomes ideal links and events, each when it changes."""
 
-from bridge.given_tree import rewirings, tree_links
-from bridge.scenario import Fault, FaultKind, LinkChange, ParentChange
-from python_protocol.events import Rewired
-from python_protocol.roles import Role
-from python_protocol.simtime import SECOND
+from roambus.bridge.scenario.given_tree import rewirings, tree_links
+from roambus.bridge.scenario.scenario import Fault, FaultKind, LinkChange, ParentChange
+from roambus.python_protocol.events import Rewired
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 from tests.support.scenarios import scenario
 
 BROKERS = [Role.BROKER, Role.BROKER, Role.BROKER, Role.SUBSCRIBER]

@@ -6,20 +6,20 @@ from typing import ClassVar, Self
 
 import pytest
 
-from bridge.backends.ideal import IdealBackend
-from bridge.backends.interface import Delivery, Hello, NodeInfo, Step, Totals, Transmission
-from bridge.errors import AgentError, UserError
-from bridge.host import Host
-from bridge.scenario import Publications, Scenario, Subscription, Workload
-from bridge.trace import TraceLevel, TraceWriter
-from python_protocol.actions import Action, CancelTimer, Deliver, Send, SetTimer
-from python_protocol.agent import Agent
-from python_protocol.beacon import BeaconMessage
-from python_protocol.codec import Message, MessageSet, Reader, Writer
-from python_protocol.events import Event, Publish, Received, Started, TimerFired
-from python_protocol.filters import Filter, Notification, NotificationId
-from python_protocol.roles import BROADCAST, Role
-from python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.bridge.backends.ideal import IdealBackend
+from roambus.bridge.backends.interface import Delivery, Hello, NodeInfo, Step, Totals, Transmission
+from roambus.bridge.errors import AgentError, UserError
+from roambus.bridge.runs.host import Host
+from roambus.bridge.scenario.scenario import Publications, Scenario, Subscription, Workload
+from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Send, SetTimer
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.beacon import BeaconMessage
+from roambus.python_protocol.events import Event, Publish, Received, Started, TimerFired
+from roambus.python_protocol.filters import Filter, Notification, NotificationId
+from roambus.python_protocol.messages.codec import Message, MessageSet, Reader, Writer
+from roambus.python_protocol.roles import BROADCAST, Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.scenarios import scenario
 
 LINE = [(0, 1), (1, 2)]
@@ -229,7 +229,7 @@ def test_unknown_parameters_are_the_users_mistake() -> None:
 
 def test_generators_depend_on_seed_and_node() -> None:
     """Two nodes, or two seeds, draw different numbers; the same ones draw the same."""
-    from bridge.host import make_agents  # noqa: PLC0415  # only this test looks inside
+    from roambus.bridge.runs.host import make_agents  # noqa: PLC0415  # only this test looks inside
 
     def draws(seed: int) -> list[float]:
         return [agent.random.random() for agent in make_agents(scenario([Role.NONE] * 2, seed=seed), Gossiper)]

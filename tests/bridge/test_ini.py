@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from bridge.errors import UserError
-from bridge.ini import radio_file_name, read_scenario
-from bridge.scenario import Line, NodeSettings, Publications, RandomWaypoint, Scenario, Subscription
-from experiments.render import TEMPLATES
-from python_protocol.filters import Filter, parse_filter
-from python_protocol.roles import Role
-from python_protocol.simtime import MILLISECOND, SECOND
+from roambus.bridge.errors import UserError
+from roambus.bridge.ini import radio_file_name, read_scenario
+from roambus.bridge.scenario.scenario import Line, NodeSettings, Publications, RandomWaypoint, Scenario, Subscription
+from roambus.experiments.shipped import TEMPLATES
+from roambus.python_protocol.filters import Filter, parse_filter
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
 BASE = """\
 [General]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from bridge.backends.radio import RadioBackend
-from bridge.errors import UserError
-from bridge.ini import read_scenario
-from bridge.scenario import (
+from roambus.bridge.backends.radio import RadioBackend
+from roambus.bridge.errors import UserError
+from roambus.bridge.ini import read_scenario
+from roambus.bridge.scenario.scenario import (
     Command,
     Fault,
     FaultKind,
@@ -24,11 +24,11 @@ from bridge.scenario import (
     Scenario,
     Subscription,
 )
-from experiments.render import TEMPLATES
-from python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
-from python_protocol.filters import addressed_to, parse_filter
-from python_protocol.simtime import MILLISECOND, SECOND
-from python_protocol.sites import Site, Sites
+from roambus.experiments.shipped import TEMPLATES
+from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
+from roambus.python_protocol.filters import addressed_to, parse_filter
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
+from roambus.python_protocol.sites import Site, Sites
 
 BASE = """\
 [General]

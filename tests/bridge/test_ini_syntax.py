@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.errors import UserError
-from bridge.ini.syntax import compile_pattern, parse_ini
+from roambus.bridge.errors import UserError
+from roambus.bridge.ini.syntax import compile_pattern, parse_ini
 
 FILE = Path("run.ini")
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.ini import values
-from python_protocol.filters import Filter, parse_filter
-from python_protocol.roles import Role
-from python_protocol.simtime import MILLISECOND, SECOND, format_time
+from roambus.bridge.ini import values
+from roambus.python_protocol.filters import Filter, parse_filter
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, format_time
 
 
 @given(st.text())

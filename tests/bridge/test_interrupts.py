@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from bridge.interrupts import interrupts_postponed, termination_interrupts
+from roambus.bridge.interrupts import interrupts_postponed, termination_interrupts
 
 
 @pytest.fixture(autouse=True)

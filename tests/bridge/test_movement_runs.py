@@ -10,19 +10,19 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from bridge.backends.castalia.endpoint import Endpoint
-from bridge.backends.castalia.rundir import run_directory, ways_of
-from bridge.backends.factory import BackendFactory
-from bridge.backends.ideal.factory import IdealFactory
-from bridge.backends.radio.factory import RadioFactory
-from bridge.errors import UserError
-from bridge.ini import read_scenario
-from bridge.rerun import rerun
-from bridge.run import RunPlan, execute, run_key
-from bridge.scenario import GivenWay, Static
-from experiments.cluster.shipment import send
-from experiments.runner import plan_run, plan_runs
-from experiments.sweep import AgentChoice, Sweep, expand
+from roambus.bridge.backends.castalia.endpoint import Endpoint
+from roambus.bridge.backends.castalia.rundir import run_directory, ways_of
+from roambus.bridge.backends.factory import BackendFactory
+from roambus.bridge.backends.ideal.factory import IdealFactory
+from roambus.bridge.backends.radio.factory import RadioFactory
+from roambus.bridge.errors import UserError
+from roambus.bridge.ini import read_scenario
+from roambus.bridge.record.rerun import rerun
+from roambus.bridge.runs.run import RunPlan, execute, run_key
+from roambus.bridge.scenario.scenario import GivenWay, Static
+from roambus.experiments.sweeps.cluster.shipment import send
+from roambus.experiments.sweeps.runner import plan_run, plan_runs
+from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand
 
 TEMPLATE = """\
 {% set mobility = "file" %}{% set nodes = 2 %}{% set time_limit = 10 %}

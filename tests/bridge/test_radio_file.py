@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bridge.errors import UserError
-from bridge.radio_file import RxMode, read_radio_file
-from experiments.render import TEMPLATES
+from roambus.bridge.errors import UserError
+from roambus.bridge.ini.radio_file import RxMode, read_radio_file
+from roambus.experiments.shipped import TEMPLATES
 
 TEXT = (TEMPLATES / "CC2420.txt").read_text()
 

@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
-from bridge.errors import AgentError, BackendError, UserError
-from bridge.record_file import RecordWriter, open_record
-from bridge.record_pb2 import Header
-from bridge.rerun import rerun
-from bridge.trace import TraceLevel
-from bridge.wire_pb2 import FromSimulator, Goodbye, ToSimulator
-from python_protocol.simtime import SimTime
+from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
+from roambus.bridge.errors import AgentError, BackendError, UserError
+from roambus.bridge.record.record_file import RecordWriter, open_record
+from roambus.bridge.record.record_pb2 import Header
+from roambus.bridge.record.rerun import rerun
+from roambus.bridge.trace.writer import TraceLevel
+from roambus.bridge.wire.wire_pb2 import FromSimulator, Goodbye, ToSimulator
+from roambus.python_protocol.simtime import SimTime
 from tests.bridge.backends.conformance import Case, Factory, make_given_graph, make_radio
 from tests.support.records import failing, record, write_counting
 

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from bridge import registry
-from bridge.errors import UserError
-from bridge.host import make_agents
-from bridge.registry import agent_names, agent_sources, load_agent
-from python_protocol.roles import Role
+from roambus.bridge.agents import registry
+from roambus.bridge.agents.registry import agent_names, agent_sources, load_agent
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.host import make_agents
+from roambus.python_protocol.roles import Role
 from tests.support.agents import write_agent
 from tests.support.scenarios import scenario
 
 AGENT = """
-from python_protocol.agent import Agent
+from roambus.python_protocol.agent import Agent
 
 class {name}(Agent):
     def handle(self, event, now):
@@ -104,11 +104,11 @@ def test_a_file_that_is_not_there_is_named(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reference", "message"),
     [
-        ("class Other: pass", "file.py:Other", "Other is no subclass of python_protocol.agent.Agent"),
+        ("class Other: pass", "file.py:Other", "Other is no subclass of roambus.python_protocol.agent.Agent"),
         ("number = 3", "file.py:number", "number is no subclass"),
-        ("class Other: pass", "file.py", "the file has no subclass of python_protocol.agent.Agent"),
-        ("from python_protocol.agent import Agent", "file.py:Agent", "Agent is no subclass"),
-        ("from python_protocol.agent import Agent\nclass A(Agent): pass", "file.py:A", "with a handle"),
+        ("class Other: pass", "file.py", "the file has no subclass of roambus.python_protocol.agent.Agent"),
+        ("from roambus.python_protocol.agent import Agent", "file.py:Agent", "Agent is no subclass"),
+        ("from roambus.python_protocol.agent import Agent\nclass A(Agent): pass", "file.py:A", "with a handle"),
         (AGENT.format(name="A") + AGENT.format(name="B"), "file.py", "several agents, name one after a colon: A, B"),
         (AGENT.format(name="Mine"), "file.py:Mien", "unknown class 'Mien': did you mean 'Mine'"),
     ],
@@ -130,8 +130,8 @@ def test_dataclasses_work_in_a_file(folder: Path) -> None:
 
 PARAMETERS = """
 from dataclasses import dataclass
-from python_protocol.agent import Agent
-from python_protocol.parameters import parameter
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.parameters import parameter
 
 {definition}
 

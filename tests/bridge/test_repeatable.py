@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from bridge.backends.ideal.topology import make_ideal
-from bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
-from bridge.backends.radio import RadioBackend
-from bridge.host import Host
-from bridge.ini import parse_scenario
-from bridge.registry import load_agent
-from bridge.scenario import Fault, FaultKind, Partition, Scenario
-from bridge.trace import TraceLevel, TraceWriter
-from experiments.render import find_template, render
-from experiments.sweep import Scalar
-from python_protocol.codec import MessageSet
-from python_protocol.simtime import SECOND, SimTime
+from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
+from roambus.bridge.backends.radio import RadioBackend
+from roambus.bridge.ini import parse_scenario
+from roambus.bridge.runs.host import Host
+from roambus.bridge.scenario.scenario import Fault, FaultKind, Partition, Scenario
+from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.experiments.sweeps.sweep import Scalar
+from roambus.experiments.templates.render import find_template, render
+from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 AGENTS = ("beacon", "flooding", "mft", "aodv")
 SECONDS = 12

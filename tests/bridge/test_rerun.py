@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from bridge.errors import AgentError, BackendError, UserError
-from bridge.record_file import RecordWriter, open_record
-from bridge.replay import DifferenceError
-from bridge.rerun import rerun
-from bridge.trace import TraceLevel
-from bridge.wire_pb2 import FromSimulator
-from python_protocol.simtime import MILLISECOND
+from roambus.bridge.errors import AgentError, BackendError, UserError
+from roambus.bridge.record.record_file import RecordWriter, open_record
+from roambus.bridge.record.replay import DifferenceError
+from roambus.bridge.record.rerun import rerun
+from roambus.bridge.trace.writer import TraceLevel
+from roambus.bridge.wire.wire_pb2 import FromSimulator
+from roambus.python_protocol.simtime import MILLISECOND
 from tests.bridge.backends.conformance import SUBJECTS, Factory
 from tests.support.records import failing, record, write_counting
 
 ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from bridge.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from roambus.command_line import main; main()"]
 
 
 def length(path: Path) -> int:

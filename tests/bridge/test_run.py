@@ -9,10 +9,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from bridge.errors import AgentError
-from bridge.run import RunPlan, execute, has_failed, is_complete, run_key
-from bridge.trace import TraceLevel, TraceWriter
-from experiments.render import TEMPLATES
+from roambus.bridge.errors import AgentError
+from roambus.bridge.runs.run import RunPlan, execute, has_failed, is_complete, run_key
+from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.experiments.shipped import TEMPLATES
 from tests.support.agents import write_agent
 from tests.support.backends import everybody_hears_everybody
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from bridge.trace import TraceLevel, TraceWriter
-from python_protocol.simtime import SECOND
-from spark.schema import DELIVER, SEND, TRACE_SCHEMA
+from roambus.bridge.trace.schema import DELIVER, SEND, TRACE_SCHEMA
+from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.python_protocol.simtime import SECOND
 
 
 def sample() -> TraceWriter:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from bridge.backends.ideal.topology import make_ideal
-from bridge.host import Host
-from bridge.ini import parse_scenario
-from bridge.registry import load_agent
-from bridge.scenario import Scenario
-from bridge.trace import TraceWriter
-from experiments.render import TEMPLATES
+from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.ini import parse_scenario
+from roambus.bridge.runs.host import Host
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.trace.writer import TraceWriter
+from roambus.experiments.shipped import TEMPLATES
 
 LINES = "0-1 1-2 2-3 3-4 4-5 5-6 6-7"
 INI = f"""\

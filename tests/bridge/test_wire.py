@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge import wire
-from bridge import wire_pb2 as pb
-from bridge.backends.interface import Delivery, Failure, Hello, Move, NodeInfo, Step, Totals, Transmission
-from bridge.errors import ProtocolError
-from python_protocol.codec import Message, MessageSet, Reader, Writer
-from python_protocol.roles import BROADCAST, Role
-from python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.bridge.backends.interface import Delivery, Failure, Hello, Move, NodeInfo, Step, Totals, Transmission
+from roambus.bridge.errors import ProtocolError
+from roambus.bridge.wire import conversion as wire
+from roambus.bridge.wire import wire_pb2 as pb
+from roambus.python_protocol.messages.codec import Message, MessageSet, Reader, Writer
+from roambus.python_protocol.roles import BROADCAST, Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.scenarios import scenario
 
 NODES = 5

@@ -2,13 +2,13 @@
 
 from itertools import pairwise
 
-from bridge.backends.interface import NodeInfo
-from bridge.scenario import Command, Publication, Publications, Subscription, Workload
-from bridge.workload import commands
-from python_protocol.events import Publish, Subscribe, Unsubscribe
-from python_protocol.filters import parse_filter
-from python_protocol.roles import Role
-from python_protocol.simtime import SECOND
+from roambus.bridge.backends.interface import NodeInfo
+from roambus.bridge.scenario.scenario import Command, Publication, Publications, Subscription, Workload
+from roambus.bridge.scenario.workload import commands
+from roambus.python_protocol.events import Publish, Subscribe, Unsubscribe
+from roambus.python_protocol.filters import parse_filter
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 from tests.support.scenarios import scenario
 
 NEWS = (("topic", "news"),)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from experiments.report import write_report
-from spark.layout import SWEEP_FILE
+from roambus.bridge.runs.layout import SWEEP_FILE
+from roambus.experiments.reporting.report import write_report
 from tests.experiments.measured import HOSTILE, QUICK, hostile, write_measurements
 from tests.support.browser import chromium
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.measurements import Measurements
-from spark import catalogue as c
-from spark.layout import METRICS_FOLDER, POINTS, RUNS, SWEEP_FILE
-from spark.points import mean_points
-from spark.tables import write_tables
+from roambus.bridge.runs.layout import METRICS_FOLDER, POINTS, RUNS, SWEEP_FILE
+from roambus.experiments.reporting.measurements import Measurements
+from roambus.spark import catalogue as c
+from roambus.spark.points import mean_points
+from roambus.spark.tables import write_tables
 
 Run = dict[str, Any]
 CONFIGS, SPEEDS = ("C2", "C4", "C8", "C16", "C32"), ("2", "4", "6", "8", "10")

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from bridge.backends.ideal import IdealBackend
-from bridge.run import RunPlan, is_complete, run_key
-from bridge.scenario import Scenario
-from experiments.attempts import attempt
-from experiments.render import find_template
-from experiments.runner import plan_runs
-from experiments.sweep import AgentChoice, Sweep
-from python_protocol.agent import Agent
+from roambus.bridge.backends.ideal import IdealBackend
+from roambus.bridge.runs.run import RunPlan, is_complete, run_key
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.experiments.sweeps.attempts import attempt
+from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
+from roambus.experiments.templates.render import find_template
+from roambus.python_protocol.agent import Agent
 from tests.support.agents import write_agent
 from tests.support.backends import everybody_hears_everybody
 

@@ -9,11 +9,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from experiments.claims import check_claims, format_claims
-from experiments.evidence import Part, Side, Verdict, judge, make_part
-from experiments.measurements import Measurements
-from spark import catalogue as c
-from spark.points import mean_points
+from roambus.experiments.reporting.claims import check_claims, format_claims
+from roambus.experiments.reporting.evidence import Part, Side, Verdict, judge, make_part
+from roambus.experiments.reporting.measurements import Measurements
+from roambus.spark import catalogue as c
+from roambus.spark.points import mean_points
 from tests.experiments.measured import CONFIGS, measurements
 
 

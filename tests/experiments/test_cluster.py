@@ -15,18 +15,18 @@ from typing import NamedTuple
 import pytest
 from rich.console import Console
 
-from bridge.backends.ideal.factory import IdealFactory
-from bridge.errors import UserError
-from bridge.run import run_key
-from experiments.cluster.crew import Cluster
-from experiments.cluster.job import explain
-from experiments.cluster.task import Task, make
-from experiments.progress import Progress
-from experiments.runner import Crew, plan_runs, run_plans
-from experiments.sweep import override
-from experiments.sweep_file import read_sweep
-from experiments.workers import Processes
-from spark.master import check_master
+from roambus.bridge.backends.ideal.factory import IdealFactory
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.run import run_key
+from roambus.experiments.sweeps.cluster.crew import Cluster
+from roambus.experiments.sweeps.cluster.job import explain
+from roambus.experiments.sweeps.cluster.task import Task, make
+from roambus.experiments.sweeps.progress import Progress
+from roambus.experiments.sweeps.runner import Crew, plan_runs, run_plans
+from roambus.experiments.sweeps.sweep import override
+from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.experiments.sweeps.workers import Processes
+from roambus.spark.master import check_master
 from tests.support.agents import write_agent
 from tests.support.clusters import LocalCluster, running_cluster, traces, until
 
@@ -221,7 +221,9 @@ def test_an_executor_with_another_agent_is_named(tmp_path: Path) -> None:
 
 def test_an_executor_that_cannot_make_runs_ends_the_sweep(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """With one error, and nothing left."""
-    monkeypatch.setattr("experiments.cluster.crew.Task", lambda *values: replace(Task(*values), key="another"))
+    monkeypatch.setattr(
+        "roambus.experiments.sweeps.cluster.crew.Task", lambda *values: replace(Task(*values), key="another")
+    )
     with pytest.raises(UserError, match=r"worker \S+: agent .*mine.py is another version there"):
         sweep_with(Cluster("local[1]", print), write_sweep(tmp_path, "pass"), tmp_path / "out", 1)
     assert not list((tmp_path / "out").iterdir())

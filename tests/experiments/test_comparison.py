@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from bridge.errors import UserError
-from experiments.comparison import (
+from roambus.bridge.errors import UserError
+from roambus.experiments.reporting.figures import look_up
+from roambus.experiments.studies.thesis.comparison import (
     ENERGY_PER_DELIVERY_MJ,
     MESSAGES_PER_DELIVERY,
     joined,
     plan_by_size,
     plan_by_speed,
 )
-from experiments.figures import look_up
-from spark import catalogue as c
+from roambus.spark import catalogue as c
 from tests.experiments.measured import measurements, plausible
 
 

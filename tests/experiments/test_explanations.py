@@ -8,13 +8,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from experiments.evidence import Verdict
-from experiments.explanations import SUPPOSITIONS, check_suppositions
-from experiments.measurements import Measurements
-from experiments.sweep import expand
-from experiments.sweep_file import read_sweep
-from spark import catalogue as c
-from spark.points import mean_points
+from roambus.experiments.reporting.evidence import Verdict
+from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.studies.thesis.explanations import SUPPOSITIONS, check_suppositions
+from roambus.experiments.sweeps.sweep import expand
+from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.spark import catalogue as c
+from roambus.spark.points import mean_points
 
 METRICS = (
     c.EXPECTED,

@@ -10,15 +10,15 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from bridge import cli
-from experiments.figures import plan_figures
-from experiments.measurements import Measurements, read_measurements
-from experiments.migration_cost import TABLE_FILE
-from experiments.plot import Figure
-from experiments.point_table import point_table
-from experiments.sweep_file import read_sweep
-from spark import catalogue as c
-from spark.points import mean_points
+from roambus import command_line as cli
+from roambus.experiments.reporting.figures import plan_figures
+from roambus.experiments.reporting.measurements import Measurements, read_measurements
+from roambus.experiments.reporting.plot import Figure
+from roambus.experiments.reporting.point_table import point_table
+from roambus.experiments.studies.migration_cost.study import TABLE_FILE
+from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.spark import catalogue as c
+from roambus.spark.points import mean_points
 
 AXES = ("brokers", "subscriptions")
 METRICS = (c.MESSAGES_PER_MIGRATION, c.BYTES_PER_MIGRATION, c.MIGRATION_MESSAGE_MEAN_B)
@@ -82,7 +82,7 @@ def test_the_table_has_a_row_a_point_and_a_column_an_agent() -> None:
 
 def test_all_agents_meet_the_same_parameters() -> None:
     """A given tree, bare messages, and ideal links: what is counted is the protocols' own."""
-    sweep = read_sweep("migration_cost")
+    sweep = read_sweep("migration-cost")
     assert sweep.backend == "ideal"
     for choice in sweep.agents:
         assert {("link_layer", "false"), ("tree", "given")} <= set(choice.parameters)
@@ -92,7 +92,7 @@ def test_all_agents_meet_the_same_parameters() -> None:
 def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, session: SparkSession) -> Path:
     """The sweep at its smallest, aggregated and drawn by the commands that a user types."""
     small = ["--set", "brokers=4", "--set", "subscriptions=2", "--set", "moving=brokers", "--seeds", "1"]
-    for command in (["sweep", "migration_cost", *small, "--out"], ["aggregate"], ["figures"]):
+    for command in (["sweep", "migration-cost", *small, "--out"], ["aggregate"], ["figures"]):
         monkeypatch.setattr("sys.argv", ["roambus", *command, str(tmp_path)])
         with pytest.raises(SystemExit) as done:
             cli.main()
@@ -104,7 +104,7 @@ def test_from_the_sweep_to_the_figures(results: Path) -> None:
     """Every agent carries out all migrations, and everybody then gets everything."""
     found = read_measurements(results)
     runs = found.runs.set_index("agent")
-    assert set(runs.index) == {choice.label for choice in read_sweep("migration_cost").agents}
+    assert set(runs.index) == {choice.label for choice in read_sweep("migration-cost").agents}
     assert set(runs[c.MIGRATIONS]) == {20}
     assert set(runs[c.DELIVERY_RATE_ALL]) == {1.0}
     assert (runs[c.MESSAGES_PER_MIGRATION] >= 1).all()

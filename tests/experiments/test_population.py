@@ -9,16 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.errors import UserError
-from bridge.ini import parse_scenario
-from bridge.ini.plans import commands, tree
-from bridge.ini.values import quote
-from bridge.scenario import Publication, Scenario
-from experiments.population import Population, population
-from experiments.render import TEMPLATES, find_template, render
-from python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
-from python_protocol.roles import Role
-from python_protocol.simtime import SECOND
+from roambus.bridge.errors import UserError
+from roambus.bridge.ini import parse_scenario
+from roambus.bridge.ini.plans import commands, tree
+from roambus.bridge.ini.values import quote
+from roambus.bridge.scenario.scenario import Publication, Scenario
+from roambus.experiments.random_scenarios.population import Population, population
+from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.templates.render import find_template, render
+from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 
 BROKERS = 7
 

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from bridge.errors import UserError
-from bridge.ini import parse_scenario
-from bridge.scenario import FaultKind, Scenario
-from experiments.random_sites import interested_sites
-from experiments.render import TEMPLATES, find_template, render
-from python_protocol.roles import Role
-from python_protocol.simtime import SECOND
+from roambus.bridge.errors import UserError
+from roambus.bridge.ini import parse_scenario
+from roambus.bridge.scenario.scenario import FaultKind, Scenario
+from roambus.experiments.random_scenarios.sites import interested_sites
+from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.templates.render import find_template, render
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 
 
 def scenario_of(seed: int = 0, **variables: int | float | str | bool) -> Scenario:

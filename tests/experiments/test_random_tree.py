@@ -11,15 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.errors import UserError
-from bridge.ini import parse_scenario
-from bridge.ini.plans import tree
-from bridge.ini.values import quote
-from bridge.scenario import ParentChange, Scenario
-from experiments.random_tree import migrating_tree, random_tree
-from experiments.render import TEMPLATES, find_template, render
-from python_protocol.roles import Role
-from python_protocol.simtime import SECOND
+from roambus.bridge.errors import UserError
+from roambus.bridge.ini import parse_scenario
+from roambus.bridge.ini.plans import tree
+from roambus.bridge.ini.values import quote
+from roambus.bridge.scenario.scenario import ParentChange, Scenario
+from roambus.experiments.random_scenarios.trees import migrating_tree, random_tree
+from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.templates.render import find_template, render
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 
 seeds, sizes = st.integers(0, 1000), st.integers(3, 20)
 

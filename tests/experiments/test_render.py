@@ -6,12 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from bridge.errors import UserError
-from bridge.ini import parse_scenario
-from bridge.scenario import Line, RandomWaypoint, Scenario, Static
-from experiments.render import TEMPLATES, check_variables, find_beside, find_template, render, template_variables
-from python_protocol.roles import Role
-from python_protocol.simtime import SECOND
+from roambus.bridge.errors import UserError
+from roambus.bridge.ini import parse_scenario
+from roambus.bridge.scenario.scenario import Line, RandomWaypoint, Scenario, Static
+from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.templates.render import (
+    check_variables,
+    find_beside,
+    find_template,
+    render,
+    template_variables,
+)
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 
 RUN: dict[str, int | float | str | bool] = {"seed": 3, "agent": "mft", "agent_parameters": ""}
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from bridge.errors import UserError
-from experiments.figures import plan_figures
-from experiments.report import write_report
-from experiments.report_filters import Filters, common_place
-from experiments.summary import commands, facts, format_mean, metrics_table
+from roambus.bridge.errors import UserError
+from roambus.experiments.reporting.figures import plan_figures
+from roambus.experiments.reporting.report import write_report
+from roambus.experiments.reporting.report_filters import Filters, common_place
+from roambus.experiments.reporting.summary import commands, facts, format_mean, metrics_table
 from tests.experiments.measured import HOSTILE, QUICK, measurements
 
 

@@ -7,12 +7,13 @@ from itertools import pairwise
 
 import pytest
 
-from bridge.ini import parse_scenario
-from bridge.scenario import Scenario
-from experiments.render import TEMPLATES, Values, find_template, render
-from experiments.returning_clients import SHORTEST_S, START_S, Returning, returning
-from python_protocol.events import Attach, Detach
-from python_protocol.simtime import MILLISECOND
+from roambus.bridge.ini import parse_scenario
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.experiments.random_scenarios.returning_clients import SHORTEST_S, START_S, Returning, returning
+from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.templates.render import Values, find_template, render
+from roambus.python_protocol.events import Attach, Detach
+from roambus.python_protocol.simtime import MILLISECOND
 
 UNTIL = 120.0
 

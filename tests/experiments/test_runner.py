@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from bridge.errors import RoambusError, UserError
-from bridge.run import RunPlan
-from experiments.progress import Progress, describe_left
-from experiments.render import find_template
-from experiments.runner import Summary, plan_runs, run_plans
-from experiments.sweep import AgentChoice, Sweep, plain_axis
-from experiments.workers import Processes
-from experiments.workspace import PREFIX
+from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.runs.run import RunPlan
+from roambus.experiments.sweeps.progress import Progress, describe_left
+from roambus.experiments.sweeps.runner import Summary, plan_runs, run_plans
+from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
+from roambus.experiments.sweeps.workers import Processes
+from roambus.experiments.sweeps.workspace import PREFIX
+from roambus.experiments.templates.render import find_template
 from tests.support.agents import write_agent
 from tests.support.backends import everybody_hears_everybody
 

@@ -7,26 +7,27 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from bridge.ini import parse_scenario
-from bridge.ini.plans import commands
-from bridge.ini.values import quote
-from bridge.scenario import Publication, Scenario
-from experiments import skip_ring_metrics as m
-from experiments.claim import check
-from experiments.evidence import Verdict
-from experiments.measurements import Measurements
-from experiments.render import TEMPLATES, find_template, render
-from experiments.skip_ring_claims import STEADY_CLAIMS
-from experiments.skip_ring_workload import skip_ring_commands
-from python_protocol.events import Subscribe, Unsubscribe
-from python_protocol.roles import Role
-from python_protocol.simtime import SECOND
-from spark import catalogue as c
+from roambus.bridge.ini import parse_scenario
+from roambus.bridge.ini.plans import commands
+from roambus.bridge.ini.values import quote
+from roambus.bridge.scenario.scenario import Publication, Scenario
+from roambus.experiments.random_scenarios.skip_ring_commands import skip_ring_commands
+from roambus.experiments.reporting.claim import check
+from roambus.experiments.reporting.evidence import Verdict
+from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.studies.skip_ring import metrics as m
+from roambus.experiments.studies.skip_ring.claims import STEADY_CLAIMS
+from roambus.experiments.templates.render import find_template, render
+from roambus.python_protocol.events import Subscribe, Unsubscribe
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
+from roambus.spark import catalogue as c
 
 
 def scenario_of(**variables: int | str) -> Scenario:
     run: dict[str, int | float | str | bool] = {"seed": 1, "agent": "skip-ring", "agent_parameters": "round=1s"}
-    return parse_scenario(render(find_template("skip_ring"), {**variables, **run}), Path("run.ini"), TEMPLATES)
+    return parse_scenario(render(find_template("skip-ring"), {**variables, **run}), Path("run.ini"), TEMPLATES)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -10,26 +10,26 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from bridge.errors import UserError
-from experiments.claim import ClaimTest
-from experiments.claims import check_claims
-from experiments.evidence import Side, Verdict, make_part
-from experiments.figure_plan import DotPlan, Line, Plan, agent_lines
-from experiments.figures import all_figures, draw_figures
-from experiments.measurements import Measurements, read_measurements
-from experiments.plot import DotFigure, Figure
-from experiments.report import write_report
-from experiments.seed_tables import by_seed
-from experiments.studies import MODULES, find_study, load_study
-from experiments.study import Study, StudySweep
-from experiments.study_results import find_extra, read_results, sweep_folder
-from experiments.sweep import expand, override
-from spark import catalogue as c
-from spark.catalogue import Metric
-from spark.extra import Extra, ExtraMetrics, ExtraTable
-from spark.layout import METRICS_FOLDER
-from spark.points import mean_points
-from spark.tables import write_tables
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import METRICS_FOLDER
+from roambus.experiments.reporting.claim import ClaimTest
+from roambus.experiments.reporting.claims import check_claims
+from roambus.experiments.reporting.evidence import Side, Verdict, make_part
+from roambus.experiments.reporting.figure_plan import DotPlan, Line, Plan, agent_lines
+from roambus.experiments.reporting.figures import all_figures, draw_figures
+from roambus.experiments.reporting.measurements import Measurements, read_measurements
+from roambus.experiments.reporting.plot import DotFigure, Figure
+from roambus.experiments.reporting.report import write_report
+from roambus.experiments.reporting.seed_tables import by_seed
+from roambus.experiments.reporting.study_results import find_extra, read_results, sweep_folder
+from roambus.experiments.studies.studies import MODULES, find_study, load_study
+from roambus.experiments.studies.study import Study, StudySweep
+from roambus.experiments.sweeps.sweep import expand, override
+from roambus.spark import catalogue as c
+from roambus.spark.catalogue import Metric
+from roambus.spark.extra import Extra, ExtraMetrics, ExtraTable
+from roambus.spark.points import mean_points
+from roambus.spark.tables import write_tables
 from tests.experiments.measured import measurements, write_measurements
 
 OURS = [(name, sweep) for name in MODULES for sweep in load_study(name).sweeps]
@@ -77,7 +77,9 @@ def test_a_file_without_a_study_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"study '.*mine.py': there is no file"):
         load_study(str(file))
     file.write_text("STUDY = 3\n")
-    with pytest.raises(UserError, match=r"mine.py': the file has no STUDY, which is an experiments.study.Study"):
+    with pytest.raises(
+        UserError, match=r"mine.py': the file has no STUDY, which is an roambus.experiments.studies.study.Study"
+    ):
         load_study(str(file))
 
 

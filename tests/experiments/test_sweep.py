@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.errors import UserError
-from experiments.render import find_template
-from experiments.results import opened_results
-from experiments.runner import plan_runs
-from experiments.sweep import AgentChoice, Sweep, expand, override, parse_scalar, plain_axis
-from experiments.sweep_file import SWEEPS, read_sweep
+from roambus.bridge.errors import UserError
+from roambus.experiments.sweeps.results import opened_results
+from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand, override, parse_scalar, plain_axis
+from roambus.experiments.shipped import shipped_files
+from roambus.experiments.sweeps.sweep_file import SUFFIX, read_sweep
+from roambus.experiments.templates.render import find_template
 
 GOOD = """\
 template = "thesis"
@@ -61,7 +62,7 @@ def test_the_thesis_is_five_hundred_runs() -> None:
     }
 
 
-@pytest.mark.parametrize("path", sorted(SWEEPS.glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(shipped_files(SUFFIX).values()), ids=lambda path: path.stem)
 def test_every_sweep_of_ours_is_sound(path: Path, tmp_path: Path) -> None:
     """It names a template of ours and only variables that this has; every ini can be read, every agent be made.
 

@@ -9,19 +9,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from bridge import wire
-from bridge.backends.castalia.connection import Connection
-from bridge.backends.castalia.endpoint import Endpoint
-from bridge.backends.castalia.files import INI_FILE, SIMULATOR_LOG
-from bridge.backends.castalia.installation import Program
-from bridge.backends.castalia.rundir import NO_WAYS, Ways, linked_directory, run_directory
-from bridge.run import write_inputs
-from bridge.wire_pb2 import Failed, Finished, FromSimulator, Goodbye, Hello, Send, Step, ToSimulator
-from experiments.render import find_template
-from experiments.runner import plan_runs
-from experiments.sweep import AgentChoice, Scalar, Sweep
-from python_protocol.roles import BROADCAST
-from python_protocol.simtime import SECOND, SimTime
+from roambus.bridge.backends.castalia.connection import Connection
+from roambus.bridge.backends.castalia.endpoint import Endpoint
+from roambus.bridge.backends.castalia.files import INI_FILE, SIMULATOR_LOG
+from roambus.bridge.backends.castalia.installation import Program
+from roambus.bridge.backends.castalia.rundir import NO_WAYS, Ways, linked_directory, run_directory
+from roambus.bridge.runs.run import write_inputs
+from roambus.bridge.wire import conversion as wire
+from roambus.bridge.wire.wire_pb2 import Failed, Finished, FromSimulator, Goodbye, Hello, Send, Step, ToSimulator
+from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.sweeps.sweep import AgentChoice, Scalar, Sweep
+from roambus.experiments.templates.render import find_template
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 DEADLINE_S = 5.0
 CASTALIAS_TRACE = "Castalia-Trace.txt"

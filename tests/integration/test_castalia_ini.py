@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bridge.backends.castalia.installation import Program
-from python_protocol.simtime import MILLISECOND
+from roambus.bridge.backends.castalia.installation import Program
+from roambus.python_protocol.simtime import MILLISECOND
 from tests.integration.castalia_runs import ScriptedHost, Variables, send, write_run
 
 pytestmark = pytest.mark.castalia

@@ -13,16 +13,16 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from bridge.backends.castalia.factory import CastaliaFactory
-from bridge.backends.castalia.files import INI_FILE
-from bridge.backends.castalia.installation import Program
-from bridge.backends.castalia.rundir import ways_of
-from bridge.backends.factory import BackendFactory
-from bridge.backends.radio.factory import RadioFactory
-from bridge.ini import read_scenario
-from bridge.run import TRACE_FILE, execute
-from experiments.runner import plan_runs
-from experiments.sweep import AgentChoice, Sweep
+from roambus.bridge.backends.castalia.factory import CastaliaFactory
+from roambus.bridge.backends.castalia.files import INI_FILE
+from roambus.bridge.backends.castalia.installation import Program
+from roambus.bridge.backends.castalia.rundir import ways_of
+from roambus.bridge.backends.factory import BackendFactory
+from roambus.bridge.backends.radio.factory import RadioFactory
+from roambus.bridge.ini import read_scenario
+from roambus.bridge.runs.run import TRACE_FILE, execute
+from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
 from tests.integration.castalia_runs import CASTALIAS_TRACE, ScriptedHost, Variables, run_alone, seconds, write_run
 
 pytestmark = pytest.mark.castalia

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from bridge.backends.castalia.installation import CASTALIA_ROOT, OMNETPP_ROOT, Program
-from bridge.errors import BackendError
-from bridge.wire_pb2 import Step, ToSimulator
-from python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
+from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT, OMNETPP_ROOT, Program
+from roambus.bridge.errors import BackendError
+from roambus.bridge.wire.wire_pb2 import Step, ToSimulator
+from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
 from tests.integration.castalia_runs import (
     CASTALIAS_TRACE,
     ScriptedHost,

@@ -12,8 +12,8 @@ from typing import Self
 
 import zmq
 
-from bridge.backends.castalia.endpoint import CurveKeys
-from bridge.wire_pb2 import FromSimulator, ToSimulator, Welcome
+from roambus.bridge.backends.castalia.endpoint import CurveKeys
+from roambus.bridge.wire.wire_pb2 import FromSimulator, ToSimulator, Welcome
 
 PATIENCE_MS = 20_000
 """No wait of a test lasts longer."""
@@ -82,7 +82,7 @@ class ScriptedHost:
 
 HOST_PROCESS = """
 import sys, time, zmq
-from bridge.wire_pb2 import ToSimulator, Welcome
+from roambus.bridge.wire.wire_pb2 import ToSimulator, Welcome
 socket = zmq.Context().socket(zmq.ROUTER)
 socket.bind(sys.argv[1])
 print("bound", flush=True)

@@ -6,11 +6,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from bridge.scenario import Fault, LinkChange, Workload
-from python_protocol.actions import Action, Note, Send
-from python_protocol.agent import Agent
-from python_protocol.codec import MessageSet
-from python_protocol.election import (
+from roambus.bridge.scenario.scenario import Fault, LinkChange, Workload
+from roambus.bridge.trace.schema import CRASH
+from roambus.python_protocol.actions import Action, Note, Send
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import Crashed, Event, Received, Recovered, Started, TimerFired
+from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.notes import MIGRATE
+from roambus.python_protocol.parts.election import (
     NO_LEADERSHIP,
     Election,
     ElectionParameters,
@@ -18,12 +21,16 @@ from python_protocol.election import (
     Heartbeat,
     Leadership,
 )
-from python_protocol.events import Crashed, Event, Received, Recovered, Started, TimerFired
-from python_protocol.notes import MIGRATE
-from python_protocol.overlay import NOTHING, Change, NeighbourAppeared, NeighbourGone, Outcome, ParentChanged
-from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import SimTime
-from spark.schema import CRASH
+from roambus.python_protocol.parts.overlay import (
+    NOTHING,
+    Change,
+    NeighbourAppeared,
+    NeighbourGone,
+    Outcome,
+    ParentChanged,
+)
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SimTime
 from tests.support.runs import Edges, Row, distances, of, run
 
 FOLLOW, APPEARED, GONE, HEARTBEAT = "follow", "appeared", "gone", "heartbeat"

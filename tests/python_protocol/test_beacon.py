@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from python_protocol.actions import Send, SetTimer
-from python_protocol.beacon import TIMER, Beacon, BeaconMessage, BeaconParameters
-from python_protocol.events import Received, Recovered, Started, TimerFired
-from python_protocol.parameters import parse_parameters
-from python_protocol.roles import BROADCAST, Role
-from python_protocol.simtime import SECOND, to_seconds
+from roambus.python_protocol.actions import Send, SetTimer
+from roambus.python_protocol.beacon import TIMER, Beacon, BeaconMessage, BeaconParameters
+from roambus.python_protocol.events import Received, Recovered, Started, TimerFired
+from roambus.python_protocol.parameters import parse_parameters
+from roambus.python_protocol.roles import BROADCAST, Role
+from roambus.python_protocol.simtime import SECOND, to_seconds
 
 
 def make(rate: float = 10.0, payload: int = 40, seed: int = 1) -> Beacon:

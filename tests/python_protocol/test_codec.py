@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from python_protocol.codec import DecodeError, Message, MessageSet, Reader, Writer
+from roambus.python_protocol.messages.codec import DecodeError, Message, MessageSet, Reader, Writer
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from python_protocol.actions import Action, CancelTimer, Send, SetTimer
-from python_protocol.codec import MessageSet
-from python_protocol.election import (
+from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
+from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.parts.election import (
     NO_LEADERSHIP,
     Election,
     ElectionParameters,
@@ -20,9 +20,16 @@ from python_protocol.election import (
     Leadership,
     settling_rounds,
 )
-from python_protocol.overlay import NOTHING, Change, NeighbourAppeared, NeighbourGone, Outcome, ParentChanged
-from python_protocol.roles import BROADCAST, NodeId
-from python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.parts.overlay import (
+    NOTHING,
+    Change,
+    NeighbourAppeared,
+    NeighbourGone,
+    Outcome,
+    ParentChanged,
+)
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 ME = 1
 LEADER = Leadership(1000, 9)

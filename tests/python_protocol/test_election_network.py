@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.scenario import Fault, FaultKind, LinkChange
-from python_protocol.election import ElectionParameters, Leadership, settling_rounds
-from python_protocol.notes import MIGRATE
-from python_protocol.parameters import parse_parameters
-from python_protocol.roles import NodeId
-from python_protocol.simtime import MILLISECOND, SECOND, SimTime
-from spark.schema import CRASH
+from roambus.bridge.scenario.scenario import Fault, FaultKind, LinkChange
+from roambus.bridge.trace.schema import CRASH
+from roambus.python_protocol.notes import MIGRATE
+from roambus.python_protocol.parameters import parse_parameters
+from roambus.python_protocol.parts.election import ElectionParameters, Leadership, settling_rounds
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.python_protocol.election_network import (
     FOLLOW,
     HEARTBEAT,

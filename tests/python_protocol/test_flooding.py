@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from python_protocol.actions import Action, Deliver, Note, Send
-from python_protocol.events import Crashed, Publish, Received, Subscribe, Unsubscribe
-from python_protocol.filters import Filter, Notification, NotificationId, parse_filter
-from python_protocol.flooding import Flood, Flooding, FloodingParameters
-from python_protocol.parameters import parse_parameters
-from python_protocol.roles import BROADCAST, Role
-from python_protocol.simtime import SECOND
+from roambus.python_protocol.actions import Action, Deliver, Note, Send
+from roambus.python_protocol.events import Crashed, Publish, Received, Subscribe, Unsubscribe
+from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
+from roambus.python_protocol.flooding import Flood, Flooding, FloodingParameters
+from roambus.python_protocol.parameters import parse_parameters
+from roambus.python_protocol.roles import BROADCAST, Role
+from roambus.python_protocol.simtime import SECOND
 from tests.support.graphs import connected_graphs
 from tests.support.runs import Edges, distances, of, publishing, run
 

@@ -2,9 +2,9 @@
 
 from random import Random
 
-from python_protocol.events import Rewired
-from python_protocol.given_tree import GivenTree
-from python_protocol.overlay import NOTHING, Change, NeighbourAppeared, NeighbourGone, ParentChanged
+from roambus.python_protocol.events import Rewired
+from roambus.python_protocol.parts.given_tree import GivenTree
+from roambus.python_protocol.parts.overlay import NOTHING, Change, NeighbourAppeared, NeighbourGone, ParentChanged
 
 ME, PARENT, OTHER, BROKER, CLIENT = range(5)
 

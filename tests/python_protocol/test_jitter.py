@@ -5,8 +5,8 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from python_protocol.jitter import Jitter
-from python_protocol.simtime import MILLISECOND
+from roambus.python_protocol.parts.jitter import Jitter
+from roambus.python_protocol.simtime import MILLISECOND
 
 
 @given(st.integers(0, 1000), st.integers(0, 100 * MILLISECOND))

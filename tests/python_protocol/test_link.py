@@ -9,10 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from python_protocol.actions import Action, CancelTimer, Note, Send, SetTimer
-from python_protocol.codec import DecodeError, Message, MessageSet, Reader, Writer
-from python_protocol.link import LINK_MESSAGES, Link, LinkAck, LinkBroken, LinkData, LinkParameters, LinkTimer
-from python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.actions import Action, CancelTimer, Note, Send, SetTimer
+from roambus.python_protocol.messages.codec import DecodeError, Message, MessageSet, Reader, Writer
+from roambus.python_protocol.parts.link import (
+    LINK_MESSAGES,
+    Link,
+    LinkAck,
+    LinkBroken,
+    LinkData,
+    LinkParameters,
+    LinkTimer,
+)
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 PEER = 7
 PARAMETERS = LinkParameters()

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from python_protocol.brokers.agent import BrokerAgent
-from python_protocol.first_approach import FirstApproach
-from python_protocol.mft import MftPubSub
+from roambus.python_protocol.brokers.agent import BrokerAgent
+from roambus.python_protocol.first_approach import FirstApproach
+from roambus.python_protocol.mft import MftPubSub
 from tests.support.moving_trees import Plan, Result, Step, carry_out, plans
 
 BOTH = pytest.mark.parametrize("agent", [FirstApproach, MftPubSub])

@@ -7,21 +7,21 @@ from typing import Any, ClassVar, Self
 
 import pytest
 
-from python_protocol.aodv.messages import RouteError, RouteReply, RouteReplyAck, RouteRequest, Unreachable
-from python_protocol.brokers import messages as brokers
-from python_protocol.brokers.messages import Filters, Pub
-from python_protocol.brokers.routing import Entry
-from python_protocol.codec import DecodeError, Message, Reader, Writer
-from python_protocol.election.heartbeat import Heartbeat, Leadership
-from python_protocol.filters import Filter, Notification, NotificationId, parse_filter
-from python_protocol.first_approach import messages as first_approach
-from python_protocol.link import LinkAck, LinkData
-from python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
-from python_protocol.mft.timestamps import UNKNOWN, Timestamp
-from python_protocol.names import Names
-from python_protocol.phoenix import messages as phoenix
-from python_protocol.roles import BROADCAST, NodeId
-from python_protocol.simple import messages as simple
+from roambus.python_protocol.aodv.messages import RouteError, RouteReply, RouteReplyAck, RouteRequest, Unreachable
+from roambus.python_protocol.brokers import messages as brokers
+from roambus.python_protocol.brokers.messages import Filters, Pub
+from roambus.python_protocol.brokers.routing import Entry
+from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
+from roambus.python_protocol.first_approach import messages as first_approach
+from roambus.python_protocol.messages.codec import DecodeError, Message, Reader, Writer
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
+from roambus.python_protocol.mft.timestamps import UNKNOWN, Timestamp
+from roambus.python_protocol.parts.election.heartbeat import Heartbeat, Leadership
+from roambus.python_protocol.parts.link import LinkAck, LinkData
+from roambus.python_protocol.phoenix import messages as phoenix
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simple import messages as simple
 
 F1, F2 = parse_filter("topic = 1"), parse_filter("topic = 2")
 E1, E2 = Notification(NotificationId(9, 1), ()), Notification(NotificationId(9, 2), ())

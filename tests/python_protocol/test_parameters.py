@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from python_protocol.parameters import describe_parameters, parameter, parse_parameters
-from python_protocol.simtime import SECOND, SimTime
+from roambus.python_protocol.parameters import describe_parameters, parameter, parse_parameters
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spark import computation
+from roambus.spark import computation
 
 
 @pytest.fixture

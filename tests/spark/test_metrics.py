@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from spark import catalogue as c
-from spark.aggregate import compute_metrics
-from spark.metrics import SENT
-from spark.traces import run_name
+from roambus.spark import catalogue as c
+from roambus.spark.aggregate import compute_metrics
+from roambus.spark.metrics import SENT
+from roambus.spark.traces import run_name
 from tests.spark import in_pandas
 from tests.spark.synthetic import (
     Row,

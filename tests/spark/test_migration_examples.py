@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from bridge.scenario import ParentChange, Subscription, Workload
-from python_protocol.agent import Agent
-from python_protocol.brokers.messages import Pub
-from python_protocol.codec import Message
-from python_protocol.election import Heartbeat
-from python_protocol.filters import parse_filter
-from python_protocol.first_approach import FirstApproach
-from python_protocol.first_approach.messages import Rep
-from python_protocol.link import LinkAck
-from python_protocol.mft import MftPubSub
-from python_protocol.resubscribing import Resubscribing
-from python_protocol.roles import Role
-from python_protocol.simtime import SECOND
-from spark import catalogue as c
-from spark.aggregate import compute_metrics
+from roambus.bridge.scenario.scenario import ParentChange, Subscription, Workload
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.filters import parse_filter
+from roambus.python_protocol.first_approach import FirstApproach
+from roambus.python_protocol.first_approach.messages import Rep
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.mft import MftPubSub
+from roambus.python_protocol.parts.election import Heartbeat
+from roambus.python_protocol.parts.link import LinkAck
+from roambus.python_protocol.resubscribing import Resubscribing
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
+from roambus.spark import catalogue as c
+from roambus.spark.aggregate import compute_metrics
 from tests.spark.in_pandas import UPKEEP
 from tests.spark.synthetic import write_trace
 from tests.support.runs import Row

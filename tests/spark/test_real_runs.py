@@ -9,17 +9,17 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from bridge.backends.radio.factory import RadioFactory
-from bridge.run import execute
-from experiments.runner import plan_runs
-from experiments.sweep import override
-from experiments.sweep_file import read_sweep
-from spark import computation
-from spark.aggregate import aggregate, compute_metrics
-from spark.catalogue import MIGRATIONS
-from spark.layout import TRACES
-from spark.metrics import SENT
-from spark.traces import find_traces
+from roambus.bridge.backends.radio.factory import RadioFactory
+from roambus.bridge.runs.layout import TRACES
+from roambus.bridge.runs.run import execute
+from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.sweeps.sweep import override
+from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.spark import computation
+from roambus.spark.aggregate import aggregate, compute_metrics
+from roambus.spark.catalogue import MIGRATIONS
+from roambus.spark.metrics import SENT
+from roambus.spark.traces import find_traces
 from tests.spark import in_pandas
 
 TABLES = ("runs.csv", "runs.parquet", "points.csv", "points.parquet")

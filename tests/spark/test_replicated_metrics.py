@@ -6,7 +6,8 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DoubleType, IntegerType, StringType, StructField, StructType
 
-from experiments.replicated_metrics import (
+from roambus.bridge.trace.schema import TRACE_SCHEMA
+from roambus.experiments.studies.replicated.metrics import (
     EVENT_MESSAGES,
     LONGEST_DELAY_S,
     SITE_BYTES,
@@ -14,8 +15,7 @@ from experiments.replicated_metrics import (
     costs,
     longest_delay,
 )
-from spark.metrics import RUN
-from spark.schema import TRACE_SCHEMA
+from roambus.spark.metrics import RUN
 from tests.spark.synthetic import Row, deliver, publish, role, send
 
 _TYPES = {"double": DoubleType(), "int32": IntegerType(), "string": StringType()}

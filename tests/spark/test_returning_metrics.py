@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from pyspark.sql import SparkSession
 
-from experiments.returning_metrics import CATCH_UP_S, HANDED_OVER, RETURNING, STORED_MEAN, STORED_PEAK
-from spark.aggregate import aggregate
-from spark.schema import ATTACH, DETACH, DROP, REPLAY, STORE
+from roambus.bridge.trace.schema import ATTACH, DETACH, DROP, REPLAY, STORE
+from roambus.experiments.studies.returning.metrics import CATCH_UP_S, HANDED_OVER, RETURNING, STORED_MEAN, STORED_PEAK
+from roambus.spark.aggregate import aggregate
 from tests.spark.synthetic import Row, deliver, publish, write_trace
 
 

@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from bridge.scenario import Command
-from experiments import skip_ring_metrics as m
-from python_protocol.events import Subscribe, Unsubscribe
-from python_protocol.simtime import SECOND
-from spark import schema
-from spark.metrics import RUN
+from roambus.bridge.scenario.scenario import Command
+from roambus.bridge.trace import schema
+from roambus.experiments.studies.skip_ring import metrics as m
+from roambus.python_protocol.events import Subscribe, Unsubscribe
+from roambus.python_protocol.simtime import SECOND
+from roambus.spark.metrics import RUN
 from tests.python_protocol.skip_ring.network import ANY_TOPIC, published, run
 from tests.support.runs import Row
 

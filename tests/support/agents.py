@@ -4,10 +4,10 @@ from pathlib import Path
 from textwrap import dedent, indent
 
 HEADER = """\
-from python_protocol.actions import SetTimer
-from python_protocol.agent import Agent
-from python_protocol.events import Started, TimerFired
-from python_protocol.simtime import SECOND
+from roambus.python_protocol.actions import SetTimer
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import Started, TimerFired
+from roambus.python_protocol.simtime import SECOND
 import time
 
 """

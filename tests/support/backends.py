@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from bridge.backends.ideal import IdealBackend
-from bridge.scenario import Scenario
-from python_protocol.agent import Agent
+from roambus.bridge.backends.ideal import IdealBackend
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.python_protocol.agent import Agent
 
 
 @dataclass(frozen=True)

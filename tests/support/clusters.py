@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.support.files import files_below
 
 ROOT = Path(__file__).parents[2]
-ROAMBUS = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from bridge.cli import main; main()"]
+ROAMBUS = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from roambus.command_line import main; main()"]
 PATIENCE_S = 400.0
 SECRET = {"spark.authenticate": "true", "spark.authenticate.secret": "told to nobody else"}
 QUICK = {"spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
@@ -95,7 +95,15 @@ class LocalCluster:
             process.wait()
 
     def _start(self, kind: str, *arguments: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "spark.standalone", kind, *arguments, "--work", str(self.folder / "work")]
+        command = [
+            sys.executable,
+            "-m",
+            "roambus.spark.standalone",
+            kind,
+            *arguments,
+            "--work",
+            str(self.folder / "work"),
+        ]
         with (self.folder / f"{kind}.log").open("ab") as log:
             environment = self.environment(self.settings())
             return subprocess.Popen(command, cwd=self.folder, env=environment, stdout=log, stderr=log)

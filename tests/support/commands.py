@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bridge.cli import main
+from roambus.command_line import main
 
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
 PROMPT = "$ "

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from bridge.cli import commands
-from bridge.trace import write_trace
-from spark.layout import TRACE_FILE
-from spark.schema import TRACE_SCHEMA
+from roambus.bridge.runs.layout import TRACE_FILE
+from roambus.bridge.trace.schema import TRACE_SCHEMA
+from roambus.bridge.trace.writer import write_trace
+from roambus.command_line import commands
 
 Row = dict[str, object]
 

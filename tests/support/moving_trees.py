@@ -14,15 +14,15 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from bridge.backends.ideal.topology import make_ideal
-from bridge.host import Host
-from bridge.scenario import Command, Fault, FaultKind, ParentChange, Publication, Scenario, Workload
-from bridge.trace import TraceWriter
-from python_protocol.brokers.agent import BrokerAgent
-from python_protocol.events import Subscribe, Unsubscribe
-from python_protocol.filters import Constraint, Filter, Operator
-from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.runs.host import Host
+from roambus.bridge.scenario.scenario import Command, Fault, FaultKind, ParentChange, Publication, Scenario, Workload
+from roambus.bridge.trace.writer import TraceWriter
+from roambus.python_protocol.brokers.agent import BrokerAgent
+from roambus.python_protocol.events import Subscribe, Unsubscribe
+from roambus.python_protocol.filters import Constraint, Filter, Operator
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.runs import Row, of
 from tests.support.scenarios import scenario
 

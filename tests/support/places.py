@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SCRIPT = """\
 #!{python}
-from bridge.cli import main
+from roambus.command_line import main
 
 if __name__ == "__main__":
     main()

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from textwrap import dedent
 
-from bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
-from bridge.host import Host
-from bridge.record import recorded
-from bridge.registry import load_agent
-from bridge.trace import TraceLevel, TraceWriter
-from python_protocol.simtime import SECOND, SimTime
+from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
+from roambus.bridge.record.recorder import recorded
+from roambus.bridge.runs.host import Host
+from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.python_protocol.simtime import SECOND, SimTime
 from tests.bridge.backends.conformance import Case, Factory, make_given_graph, write_case
 
 COUNTING = """\
-from python_protocol.actions import Send, SetTimer
-from python_protocol.agent import Agent
-from python_protocol.events import Received, Started, TimerFired
-from python_protocol.roles import BROADCAST
-from python_protocol.simtime import SECOND
+from roambus.python_protocol.actions import Send, SetTimer
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import Received, Started, TimerFired
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import SECOND
 from tests.bridge.backends.conformance import MARKERS, Marker
 
 class Counting(Agent):

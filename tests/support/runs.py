@@ -6,14 +6,14 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bridge.backends.ideal import IdealBackend
-from bridge.host import Host
-from bridge.scenario import Fault, LinkChange, Publications, Subscription, Workload
-from bridge.trace import TraceWriter
-from python_protocol.agent import Agent
-from python_protocol.filters import Filter
-from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import SECOND, SimTime
+from roambus.bridge.backends.ideal import IdealBackend
+from roambus.bridge.runs.host import Host
+from roambus.bridge.scenario.scenario import Fault, LinkChange, Publications, Subscription, Workload
+from roambus.bridge.trace.writer import TraceWriter
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SECOND, SimTime
 from tests.support.scenarios import scenario
 
 Row = dict[str, Any]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from benchmarks.reference_scenarios import CC2420
-from bridge.scenario import (
+from roambus.bridge.scenario.scenario import (
     ChannelParameters,
     Fault,
     IdealLinks,
@@ -13,8 +13,8 @@ from bridge.scenario import (
     Scenario,
     Workload,
 )
-from python_protocol.roles import Role
-from python_protocol.simtime import SECOND, SimTime
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 
 def scenario(

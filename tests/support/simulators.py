@@ -10,10 +10,10 @@ from typing import Self
 
 import zmq
 
-from bridge.backends.castalia.connection import Connection
-from bridge.backends.castalia.endpoint import Endpoint
-from bridge.wire import SCHEMA_HASH
-from bridge.wire_pb2 import FromSimulator, Hello, Node, ToSimulator
+from roambus.bridge.backends.castalia.connection import Connection
+from roambus.bridge.backends.castalia.endpoint import Endpoint
+from roambus.bridge.wire.conversion import SCHEMA_HASH
+from roambus.bridge.wire.wire_pb2 import FromSimulator, Hello, Node, ToSimulator
 
 PATIENCE_MS = 5000
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from bridge.backends.ideal.topology import make_ideal
-from bridge.host import Host
-from bridge.scenario import ParentChange, Workload
-from bridge.trace import TraceWriter
-from python_protocol.agent import Agent
-from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import SECOND, SimTime
+from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.runs.host import Host
+from roambus.bridge.scenario.scenario import ParentChange, Workload
+from roambus.bridge.trace.writer import TraceWriter
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SECOND, SimTime
 from tests.support.runs import Row
 from tests.support.scenarios import scenario
 

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from bridge import wire
-from bridge.backends.castalia.connection import Connection
-from bridge.backends.castalia.simulators import Simulator
-from bridge.backends.interface import Hello, Step, Totals, Transmission, refuse_past
-from bridge.errors import BackendError, ProtocolError
-from bridge.scenario import Scenario
-from bridge.wire_pb2 import Goodbye, Note, Reject, ToSimulator
-from python_protocol.codec import MessageSet
-from python_protocol.roles import NodeId
-from python_protocol.simtime import SimTime, format_time
+from roambus.bridge.backends.castalia.connection import Connection
+from roambus.bridge.backends.castalia.simulators import Simulator
+from roambus.bridge.backends.interface import Hello, Step, Totals, Transmission, refuse_past
+from roambus.bridge.errors import BackendError, ProtocolError
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.wire import conversion as wire
+from roambus.bridge.wire.wire_pb2 import Goodbye, Note, Reject, ToSimulator
+from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime, format_time
 
 
 class CastaliaBackend:

@@ -6,9 +6,9 @@ import signal
 import subprocess
 from pathlib import Path
 
-from bridge.backends.castalia.files import SIMULATOR_LOG
-from bridge.backends.castalia.installation import Program
-from bridge.errors import BackendError
+from roambus.bridge.backends.castalia.files import SIMULATOR_LOG
+from roambus.bridge.backends.castalia.installation import Program
+from roambus.bridge.errors import BackendError
 
 LAST_LINES = 5
 LAST_BYTES = 4096

@@ -16,12 +16,12 @@ import zmq
 from google.protobuf.message import DecodeError
 from zmq.utils.monitor import recv_monitor_message
 
-from bridge.backends.castalia.curve import admit_only_client
-from bridge.backends.castalia.endpoint import Endpoint
-from bridge.errors import BackendError, UserError
-from bridge.interrupts import interrupts_postponed
-from bridge.wire import MAX_FRAME_BYTES
-from bridge.wire_pb2 import FromSimulator, Reject, ToSimulator
+from roambus.bridge.backends.castalia.curve import admit_only_client
+from roambus.bridge.backends.castalia.endpoint import Endpoint
+from roambus.bridge.errors import BackendError, UserError
+from roambus.bridge.interrupts import interrupts_postponed
+from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
+from roambus.bridge.wire.wire_pb2 import FromSimulator, Reject, ToSimulator
 
 TICK_MS = 100
 """How often a wait looks whether the simulator is still there."""

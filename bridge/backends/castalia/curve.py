@@ -5,7 +5,7 @@ from __future__ import annotations
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
-from bridge.backends.castalia.endpoint import CurveKeys
+from roambus.bridge.backends.castalia.endpoint import CurveKeys
 
 
 class OnlyClient:

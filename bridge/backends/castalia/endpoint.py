@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import zmq
 
-from bridge.errors import UserError
+from roambus.bridge.errors import UserError
 
 SOCKET = "bridge"
 PREFIX = "roambus-bridge-"

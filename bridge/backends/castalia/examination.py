@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from bridge.backends.castalia.installation import (
+from roambus.bridge.backends.castalia.installation import (
     CASTALIA_ROOT,
     OMNET_ROOT,
     OMNETPP_ROOT,
@@ -17,7 +17,7 @@ from bridge.backends.castalia.installation import (
     environment_with,
     omnet_folder,
 )
-from bridge.findings import Finding, Result, broken, look, missing, ok
+from roambus.doctor.findings import Finding, Result, broken, look, missing, ok
 
 RELEASE = "5.7.1"
 """The OMNeT++ that our modules are tested with; any 5.x should do."""
@@ -81,7 +81,7 @@ def check_castalia() -> Result:
 
 def check_library() -> Result:
     """Whether it is built, from our wire.proto, and finds the libraries that it needs."""
-    from bridge.wire import SCHEMA_HASH  # noqa: PLC0415  # protobuf may be what is missing
+    from roambus.bridge.wire.conversion import SCHEMA_HASH  # noqa: PLC0415  # protobuf may be what is missing
 
     folder = omnet_folder()
     library = Installation(Path(), Path(), folder).library

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bridge.backends.castalia.backend import CastaliaBackend
-from bridge.backends.castalia.endpoint import Endpoint
-from bridge.backends.castalia.installation import find_installation
-from bridge.backends.castalia.rundir import ways_of
-from bridge.backends.castalia.simulators import ServedSimulator, StartedSimulator
-from bridge.scenario import Scenario
-from python_protocol.agent import Agent
+from roambus.bridge.backends.castalia.backend import CastaliaBackend
+from roambus.bridge.backends.castalia.endpoint import Endpoint
+from roambus.bridge.backends.castalia.installation import find_installation
+from roambus.bridge.backends.castalia.rundir import ways_of
+from roambus.bridge.backends.castalia.simulators import ServedSimulator, StartedSimulator
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.python_protocol.agent import Agent
 
 DEADLINE_S = 30.0
 """How long either side waits for the other, unless told otherwise."""
@@ -20,7 +20,7 @@ DEADLINE_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class CastaliaFactory:
-    """See `bridge.backends.factory`."""
+    """See `roambus.bridge.backends.factory`."""
 
     deadline_s: float | None = None
     batching: bool = True
@@ -39,7 +39,7 @@ class CastaliaFactory:
 
 @dataclass(frozen=True, slots=True)
 class ServeFactory:
-    """Waits for a simulator that somebody starts; see `bridge.backends.factory`."""
+    """Waits for a simulator that somebody starts; see `roambus.bridge.backends.factory`."""
 
     deadline_s: float | None
     batching: bool

@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bridge.backends.castalia.files import INI_FILE
-from bridge.errors import UserError
+from roambus.bridge.backends.castalia.files import INI_FILE
+from roambus.bridge.errors import UserError
 
 OMNETPP_ROOT, CASTALIA_ROOT, OMNET_ROOT = "OMNETPP_ROOT", "CASTALIA_ROOT", "ROAMBUS_OMNET"
 """Environment variables: the folders of OMNeT++, of Castalia, and of our `omnet`, if it is not beside `bridge`."""

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
-from bridge.backends.castalia.endpoint import Endpoint
-from bridge.backends.castalia.files import SIMULATOR_FOLDER
-from bridge.scenario import GivenWay, Scenario, WayPoint
-from python_protocol.roles import NodeId
+from roambus.bridge.backends.castalia.endpoint import Endpoint
+from roambus.bridge.backends.castalia.files import SIMULATOR_FOLDER
+from roambus.bridge.scenario.scenario import GivenWay, Scenario, WayPoint
+from roambus.python_protocol.roles import NodeId
 
 SESSION, WAYS = "session", "ways"
 

@@ -7,14 +7,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
 
-from bridge.backends.castalia.child import Child
-from bridge.backends.castalia.connection import Connection
-from bridge.backends.castalia.cores import core_of_our_own
-from bridge.backends.castalia.endpoint import Endpoint
-from bridge.backends.castalia.installation import Program, find_installation
-from bridge.backends.castalia.rundir import NO_WAYS, Ways, run_directory
-from bridge.errors import UserError
-from bridge.interrupts import interrupts_postponed
+from roambus.bridge.backends.castalia.child import Child
+from roambus.bridge.backends.castalia.connection import Connection
+from roambus.bridge.backends.castalia.cores import core_of_our_own
+from roambus.bridge.backends.castalia.endpoint import Endpoint
+from roambus.bridge.backends.castalia.installation import Program, find_installation
+from roambus.bridge.backends.castalia.rundir import NO_WAYS, Ways, run_directory
+from roambus.bridge.errors import UserError
+from roambus.bridge.interrupts import interrupts_postponed
 
 FAREWELL_S = 1.0
 """How long a simulator that somebody else started may take to read why a run failed."""

@@ -16,12 +16,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from bridge.backends.ideal.graph import Graph, Link
-from bridge.backends.interface import Delivery, Failure, Hello, Move, NodeInfo, Step, Totals, Transmission, refuse_past
-from bridge.scenario import Fault, FaultKind, LinkChange, Partition
-from python_protocol.events import NO_LINK
-from python_protocol.roles import BROADCAST, NodeId
-from python_protocol.simtime import MILLISECOND, SimTime
+from roambus.bridge.backends.ideal.graph import Graph, Link
+from roambus.bridge.backends.interface import (
+    Delivery,
+    Failure,
+    Hello,
+    Move,
+    NodeInfo,
+    Step,
+    Totals,
+    Transmission,
+    refuse_past,
+)
+from roambus.bridge.scenario.scenario import Fault, FaultKind, LinkChange, Partition
+from roambus.python_protocol.events import NO_LINK
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 PERFECT_RSSI_DBM = -50.0
 PERFECT_LQI_DB = 50.0

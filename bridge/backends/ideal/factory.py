@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from bridge.backends.ideal.backend import IdealBackend
-from bridge.backends.ideal.topology import make_ideal
-from bridge.scenario import Scenario
-from python_protocol.agent import Agent
+from roambus.bridge.backends.ideal.backend import IdealBackend
+from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.python_protocol.agent import Agent
 
 
 @dataclass(frozen=True, slots=True)
 class IdealFactory:
-    """See `bridge.backends.factory`."""
+    """See `roambus.bridge.backends.factory`."""
 
     name: str = "ideal"
 

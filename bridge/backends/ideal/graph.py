@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bridge.scenario import LinkChange, Partition
-from python_protocol.roles import NodeId
+from roambus.bridge.scenario.scenario import LinkChange, Partition
+from roambus.python_protocol.roles import NodeId
 
 Link = tuple[NodeId, NodeId]
 """One direction of a link: sender, receiver."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from bridge.backends.ideal.backend import IdealBackend
-from bridge.backends.ideal.unit_disk import disk_changes, reach_m
-from bridge.backends.interface import Move
-from bridge.backends.radio.mobility import moves_until
-from bridge.backends.radio.setup import paths_of, randomness
-from bridge.given_tree import tree_links
-from bridge.scenario import LinkChange, Scenario
-from python_protocol.roles import NodeId
+from roambus.bridge.backends.ideal.backend import IdealBackend
+from roambus.bridge.backends.ideal.unit_disk import disk_changes, reach_m
+from roambus.bridge.backends.interface import Move
+from roambus.bridge.backends.radio.mobility import moves_until
+from roambus.bridge.backends.radio.setup import paths_of, randomness
+from roambus.bridge.scenario.given_tree import tree_links
+from roambus.bridge.scenario.scenario import LinkChange, Scenario
+from roambus.python_protocol.roles import NodeId
 
 
 class Graph(NamedTuple):

@@ -12,9 +12,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from bridge.backends.radio.mobility import Path, positions
-from bridge.scenario import LinkChange, NodeSettings, Scenario
-from python_protocol.simtime import SECOND, SimTime
+from roambus.bridge.backends.radio.mobility import Path, positions
+from roambus.bridge.scenario.scenario import LinkChange, NodeSettings, Scenario
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 Span = tuple[SimTime, SimTime]
 """From the first until the second, which is no part of it."""

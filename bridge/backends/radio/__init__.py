@@ -1,6 +1,6 @@
 """The embedded radio: CC2420, CSMA, mobility and energy, with a compiled inner loop."""
 
-from bridge.backends.radio.backend import RadioBackend
-from bridge.backends.radio.traffic import PoissonSources
+from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.backends.radio.traffic import PoissonSources
 
 __all__ = ["PoissonSources", "RadioBackend"]

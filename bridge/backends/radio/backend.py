@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import repeat
 from operator import itemgetter
 
-from bridge.backends.interface import (
+from roambus.bridge.backends.interface import (
     Delivery,
     Failure,
     Hello,
@@ -18,15 +18,15 @@ from bridge.backends.interface import (
     make_deliveries,
     refuse_past,
 )
-from bridge.backends.radio import outbox, setup
-from bridge.backends.radio.energy import energy_mj
-from bridge.backends.radio.kernel import bind
-from bridge.backends.radio.mobility import moves_until
-from bridge.backends.radio.state import COUNTS
-from bridge.backends.radio.traffic import PoissonSources
-from bridge.errors import BackendError
-from bridge.scenario import Scenario
-from python_protocol.simtime import SimTime
+from roambus.bridge.backends.radio import outbox, setup
+from roambus.bridge.backends.radio.energy import energy_mj
+from roambus.bridge.backends.radio.kernel import bind
+from roambus.bridge.backends.radio.mobility import moves_until
+from roambus.bridge.backends.radio.state import COUNTS
+from roambus.bridge.backends.radio.traffic import PoissonSources
+from roambus.bridge.errors import BackendError
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.python_protocol.simtime import SimTime
 
 FRAMES = 256
 """Room for frames at first; it is doubled whenever it is used up."""
@@ -71,7 +71,7 @@ class RadioBackend:
         return Hello("embedded radio", infos, self._scenario.time_limit, self._scenario.processing_delay)
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """Runs to the next instant that concerns the host; see `bridge.backends.interface`."""
+        """Runs to the next instant that concerns the host; see `roambus.bridge.backends.interface`."""
         if transmissions:
             refuse_past(transmissions, self._now)
             for transmission in transmissions:

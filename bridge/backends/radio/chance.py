@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bridge.backends.radio.compiled import compiled
+from roambus.bridge.backends.radio.compiled import compiled
 
 BIT_ERRORS, BACKOFF, TRAFFIC = np.int64(0), np.int64(1), np.int64(2)
 """The streams: what is drawn for one purpose does not shift the others. (Numba compiles anew for each plain int.)"""

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
-from bridge.errors import UserError
-from bridge.scenario import ChannelParameters
+from roambus.bridge.errors import UserError
+from roambus.bridge.scenario.scenario import ChannelParameters
 
 MOST_IN_A_TABLE = 2048
 """Up to so many places every pair has its entry, in 32 MiB at most: nodes in reach are found fastest then."""

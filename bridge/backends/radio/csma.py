@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bridge.backends.radio import events
-from bridge.backends.radio.chance import BACKOFF, uniform
-from bridge.backends.radio.compiled import compiled
-from bridge.backends.radio.outbox import BUFFER_FULL, NOT_BOOTED, QUEUE_FULL, TAKEN, refuse
-from bridge.backends.radio.receiver import measured_power
-from bridge.backends.radio.state import CONTENDING, DRAINING, IDLE, LISTENING, State
-from bridge.backends.radio.transmitter import buffer_frame
+from roambus.bridge.backends.radio import events
+from roambus.bridge.backends.radio.chance import BACKOFF, uniform
+from roambus.bridge.backends.radio.compiled import compiled
+from roambus.bridge.backends.radio.outbox import BUFFER_FULL, NOT_BOOTED, QUEUE_FULL, TAKEN, refuse
+from roambus.bridge.backends.radio.receiver import measured_power
+from roambus.bridge.backends.radio.state import CONTENDING, DRAINING, IDLE, LISTENING, State
+from roambus.bridge.backends.radio.transmitter import buffer_frame
 
 EARLY = 0.95
 """The next frame goes to the radio after this share of the air time of the one before, so that TX is not left."""

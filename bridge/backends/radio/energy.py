@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bridge.backends.radio.state import SENDING, SWITCHING, State
-from bridge.errors import UserError
-from bridge.scenario import NodeSettings, RadioParameters, Scenario
-from python_protocol.simtime import SECOND, SimTime
+from roambus.bridge.backends.radio.state import SENDING, SWITCHING, State
+from roambus.bridge.errors import UserError
+from roambus.bridge.scenario.scenario import NodeSettings, RadioParameters, Scenario
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 
 def tx_power_mw(node: int, settings: NodeSettings, radio: RadioParameters) -> float:

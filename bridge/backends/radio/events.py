@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bridge.backends.radio import heap
-from bridge.backends.radio.compiled import compiled
-from bridge.backends.radio.state import State
+from roambus.bridge.backends.radio import heap
+from roambus.bridge.backends.radio.compiled import compiled
+from roambus.bridge.backends.radio.state import State
 
 REQUEST, SENSE, DRAIN, SENDING_ON, FRAME_END, LISTENING_ON, ARRIVE = range(7)
 """A frame comes down to the MAC; the MAC senses the carrier; the MAC passes the next

@@ -6,15 +6,15 @@ import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
-from bridge.backends.radio.backend import RadioBackend
-from bridge.scenario import Scenario
-from python_protocol.agent import Agent
-from python_protocol.simtime import MICROSECOND
+from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.simtime import MICROSECOND
 
 
 @dataclass(frozen=True, slots=True)
 class RadioFactory:
-    """See `bridge.backends.factory`."""
+    """See `roambus.bridge.backends.factory`."""
 
     name: str = "radio"
 

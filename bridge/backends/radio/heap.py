@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bridge.backends.radio.compiled import compiled
+from roambus.bridge.backends.radio.compiled import compiled
 
 TIME, CODE = 0, 1
 INDEX_BITS, KIND_BITS = 24, 4

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bridge.backends.radio.compiled import compiled
-from bridge.backends.radio.state import State
+from roambus.bridge.backends.radio.compiled import compiled
+from roambus.bridge.backends.radio.state import State
 
 NOBODY = -1
 """Ends the list of the nodes in a place."""

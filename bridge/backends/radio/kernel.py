@@ -8,12 +8,12 @@ from typing import Any
 import numba
 import numpy as np
 
-from bridge.backends.radio import csma, events, heap, outbox, receiver, traffic, transmitter
-from bridge.backends.radio.compiled import compiled, entry_point, typeof
-from bridge.backends.radio.hearers import apply_moves
-from bridge.backends.radio.state import State
-from bridge.interrupts import interrupts_postponed
-from python_protocol.simtime import SimTime
+from roambus.bridge.backends.radio import csma, events, heap, outbox, receiver, traffic, transmitter
+from roambus.bridge.backends.radio.compiled import compiled, entry_point, typeof
+from roambus.bridge.backends.radio.hearers import apply_moves
+from roambus.bridge.backends.radio.state import State
+from roambus.bridge.interrupts import interrupts_postponed
+from roambus.python_protocol.simtime import SimTime
 
 Reached = tuple[int, int, int, int]
 """Time reached, and how many deliveries, refusals and released frames are in the outbox."""

@@ -12,11 +12,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bridge.backends.interface import Move
-from bridge.backends.radio.channel import Cells
-from bridge.backends.radio.state import MOVE
-from bridge.scenario import GivenWay, Line, Mobility, RandomWaypoint, Static, WayPoint
-from python_protocol.simtime import SECOND, SimTime, from_seconds
+from roambus.bridge.backends.interface import Move
+from roambus.bridge.backends.radio.channel import Cells
+from roambus.bridge.backends.radio.state import MOVE
+from roambus.bridge.scenario.scenario import GivenWay, Line, Mobility, RandomWaypoint, Static, WayPoint
+from roambus.python_protocol.simtime import SECOND, SimTime, from_seconds
 
 Path = Sequence[WayPoint]
 """The first at time 0; the last at the end of the run or later, unless the node has come to rest."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bridge.backends.radio.compiled import compiled
-from bridge.backends.radio.state import State
-from python_protocol.roles import BROADCAST
+from roambus.bridge.backends.radio.compiled import compiled
+from roambus.bridge.backends.radio.state import State
+from roambus.python_protocol.roles import BROADCAST
 
 TAKEN, QUEUE_FULL, BUFFER_FULL, FRAME_TOO_LONG, PACKET_TOO_LONG, NOT_BOOTED = range(6)
 """Why a frame was refused."""

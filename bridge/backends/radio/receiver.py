@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bridge.backends.radio.chance import BIT_ERRORS, uniform
-from bridge.backends.radio.compiled import compiled
-from bridge.backends.radio.state import CORRUPTED, LEVELS, LISTENING, LOST, RECEIVABLE, State
-from bridge.backends.radio.tables import NOTHING_DBM, SHARE_DB, SHARES, add_dbm, loss_per_bit
-from python_protocol.simtime import SECOND
+from roambus.bridge.backends.radio.chance import BIT_ERRORS, uniform
+from roambus.bridge.backends.radio.compiled import compiled
+from roambus.bridge.backends.radio.state import CORRUPTED, LEVELS, LISTENING, LOST, RECEIVABLE, State
+from roambus.bridge.backends.radio.tables import NOTHING_DBM, SHARE_DB, SHARES, add_dbm, loss_per_bit
+from roambus.python_protocol.simtime import SECOND
 
 NOT_HEARD = -1
 

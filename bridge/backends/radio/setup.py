@@ -13,20 +13,31 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bridge.backends.radio.chance import STREAMS
-from bridge.backends.radio.channel import Cells, PathLoss, path_loss
-from bridge.backends.radio.energy import tx_power_mw
-from bridge.backends.radio.hearers import occupants
-from bridge.backends.radio.mobility import Path, cell_changes, path
-from bridge.backends.radio.outbox import FRAME_TOO_LONG, PACKET_TOO_LONG, TAKEN
-from bridge.backends.radio.state import ARRIVAL, DELIVERY, DONE, FRAME, LINK, MOVE, RUN, SIGNAL, State, node_dtype
-from bridge.backends.radio.tables import HIGHEST_DB
-from bridge.backends.radio.traffic import PoissonSources
-from bridge.backends.radio.transmitter import NO_FRAME, PROCESSING_DELAY
-from bridge.errors import UserError
-from bridge.scenario import Scenario, Static
-from python_protocol.roles import BROADCAST
-from python_protocol.simtime import SECOND, SimTime
+from roambus.bridge.backends.radio.chance import STREAMS
+from roambus.bridge.backends.radio.channel import Cells, PathLoss, path_loss
+from roambus.bridge.backends.radio.energy import tx_power_mw
+from roambus.bridge.backends.radio.hearers import occupants
+from roambus.bridge.backends.radio.mobility import Path, cell_changes, path
+from roambus.bridge.backends.radio.outbox import FRAME_TOO_LONG, PACKET_TOO_LONG, TAKEN
+from roambus.bridge.backends.radio.state import (
+    ARRIVAL,
+    DELIVERY,
+    DONE,
+    FRAME,
+    LINK,
+    MOVE,
+    RUN,
+    SIGNAL,
+    State,
+    node_dtype,
+)
+from roambus.bridge.backends.radio.tables import HIGHEST_DB
+from roambus.bridge.backends.radio.traffic import PoissonSources
+from roambus.bridge.backends.radio.transmitter import NO_FRAME, PROCESSING_DELAY
+from roambus.bridge.errors import UserError
+from roambus.bridge.scenario.scenario import Scenario, Static
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 ADDITIVE_INTERFERENCE = 2
 EVENTS_PER_NODE = 4

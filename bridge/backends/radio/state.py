@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bridge.backends.radio.chance import STREAMS
+from roambus.bridge.backends.radio.chance import STREAMS
 
 LISTENING, SENDING, SWITCHING = 0, 1, 2
 """Radio states: in RX; in TX; between the two."""

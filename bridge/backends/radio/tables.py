@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfc
 
-from bridge.backends.radio.compiled import compiled
+from roambus.bridge.backends.radio.compiled import compiled
 
 NOTHING_DBM = -200.0
 """Less than any power that can be added to it."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bridge.backends.radio import events
-from bridge.backends.radio.chance import TRAFFIC, exponential
-from bridge.backends.radio.compiled import compiled
-from bridge.backends.radio.csma import accept
-from bridge.backends.radio.state import State
+from roambus.bridge.backends.radio import events
+from roambus.bridge.backends.radio.chance import TRAFFIC, exponential
+from roambus.bridge.backends.radio.compiled import compiled
+from roambus.bridge.backends.radio.csma import accept
+from roambus.bridge.backends.radio.state import State
 
 
 @dataclass(frozen=True, slots=True)

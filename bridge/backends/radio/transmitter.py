@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bridge.backends.radio import events
-from bridge.backends.radio.compiled import compiled
-from bridge.backends.radio.hearers import refresh_reach
-from bridge.backends.radio.receiver import signal_ends, signal_starts
-from bridge.backends.radio.state import LISTENING, SENDING, SWITCHING, State
-from python_protocol.simtime import MICROSECOND
+from roambus.bridge.backends.radio import events
+from roambus.bridge.backends.radio.compiled import compiled
+from roambus.bridge.backends.radio.hearers import refresh_reach
+from roambus.bridge.backends.radio.receiver import signal_ends, signal_starts
+from roambus.bridge.backends.radio.state import LISTENING, SENDING, SWITCHING, State
+from roambus.python_protocol.simtime import MICROSECOND
 
 PROCESSING_DELAY = 10 * MICROSECOND
 """From a receiver's radio to its MAC."""

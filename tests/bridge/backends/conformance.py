@@ -15,19 +15,20 @@ from typing import ClassVar, Self
 
 import pytest
 
-from bridge.backends.castalia.backend import CastaliaBackend
-from bridge.backends.castalia.installation import Program
-from bridge.backends.castalia.simulators import StartedSimulator
-from bridge.backends.ideal.topology import make_ideal
-from bridge.backends.interface import Backend, Delivery, Failure, Hello, Step, Totals, Transmission
-from bridge.backends.radio import RadioBackend
-from bridge.ini import read_scenario
-from bridge.run import RunPlan, write_inputs
-from bridge.scenario import IdealLinks, Scenario
-from experiments.render import TEMPLATES, render
-from python_protocol.codec import Message, MessageSet, Reader, Writer
-from python_protocol.roles import BROADCAST, NodeId
-from python_protocol.simtime import SECOND, SimTime, format_time
+from roambus.bridge.backends.castalia.backend import CastaliaBackend
+from roambus.bridge.backends.castalia.installation import Program
+from roambus.bridge.backends.castalia.simulators import StartedSimulator
+from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.backends.interface import Backend, Delivery, Failure, Hello, Step, Totals, Transmission
+from roambus.bridge.backends.radio import RadioBackend
+from roambus.bridge.ini import read_scenario
+from roambus.bridge.runs.run import RunPlan, write_inputs
+from roambus.bridge.scenario.scenario import IdealLinks, Scenario
+from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.templates.render import render
+from roambus.python_protocol.messages.codec import Message, MessageSet, Reader, Writer
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import SECOND, SimTime, format_time
 from tests.support.omnet import castalia, stand_in
 
 DEADLINE_S = 20

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from bridge.backends.interface import Delivery, Transmission
-from bridge.errors import AgentError
-from bridge.host import Host
-from bridge.registry import load_agent
-from bridge.scenario import Fault, FaultKind
-from bridge.trace import TraceLevel, TraceWriter
-from python_protocol.actions import Action, Send, SetTimer
-from python_protocol.agent import Agent
-from python_protocol.events import Event, Received, Started, TimerFired
-from python_protocol.filters import NotificationId
-from python_protocol.roles import BROADCAST, NodeId
-from python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.backends.interface import Delivery, Transmission
+from roambus.bridge.errors import AgentError
+from roambus.bridge.runs.host import Host
+from roambus.bridge.scenario.scenario import Fault, FaultKind
+from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.python_protocol.actions import Action, Send, SetTimer
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import Event, Received, Started, TimerFired
+from roambus.python_protocol.filters import NotificationId
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.bridge.backends.conformance import MARKERS, SUBJECTS, Conforming, Factory, Marker, send, write_case
 
 START = SECOND

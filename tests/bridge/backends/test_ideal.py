@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from bridge.backends.ideal import IdealBackend
-from bridge.backends.interface import Failure, Transmission
-from bridge.scenario import LinkChange
-from python_protocol.codec import Message, Reader, Writer
-from python_protocol.events import NO_LINK
-from python_protocol.roles import BROADCAST
-from python_protocol.simtime import MILLISECOND, SECOND
+from roambus.bridge.backends.ideal import IdealBackend
+from roambus.bridge.backends.interface import Failure, Transmission
+from roambus.bridge.scenario.scenario import LinkChange
+from roambus.python_protocol.events import NO_LINK
+from roambus.python_protocol.messages.codec import Message, Reader, Writer
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.backends.ideal.topology import make_ideal
-from bridge.backends.ideal.unit_disk import contacts, disk_changes, reach_m
-from bridge.backends.radio import RadioBackend
-from bridge.backends.radio.mobility import Path, positions
-from bridge.scenario import IdealLinks, Line, LinkChange, NodeSettings, RandomWaypoint, Scenario, WayPoint
-from python_protocol.roles import Role
-from python_protocol.simtime import MICROSECOND, SECOND
+from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.backends.ideal.unit_disk import contacts, disk_changes, reach_m
+from roambus.bridge.backends.radio import RadioBackend
+from roambus.bridge.backends.radio.mobility import Path, positions
+from roambus.bridge.scenario.scenario import (
+    IdealLinks,
+    Line,
+    LinkChange,
+    NodeSettings,
+    RandomWaypoint,
+    Scenario,
+    WayPoint,
+)
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import MICROSECOND, SECOND
 from tests.bridge.backends.conformance import Conforming, Marker, send
 from tests.support.scenarios import scenario
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.backends.ideal import IdealBackend
-from bridge.backends.interface import Transmission
-from bridge.scenario import Fault, FaultKind, LinkChange, Partition
-from python_protocol.events import NO_LINK
-from python_protocol.roles import BROADCAST, NodeId
-from python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.bridge.backends.ideal import IdealBackend
+from roambus.bridge.backends.interface import Transmission
+from roambus.bridge.scenario.scenario import Fault, FaultKind, LinkChange, Partition
+from roambus.python_protocol.events import NO_LINK
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.bridge.backends.conformance import Conforming, Marker, send
 
 CRASH, FREEZE, RECOVER = FaultKind.CRASH, FaultKind.FREEZE, FaultKind.RECOVER

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bridge.backends.ideal.topology import make_ideal
-from bridge.backends.interface import Delivery
-from bridge.scenario import (
+from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.backends.interface import Delivery
+from roambus.bridge.scenario.scenario import (
     Fault,
     FaultKind,
     IdealLinks,
@@ -16,8 +16,8 @@ from bridge.scenario import (
     Partition,
     Scenario,
 )
-from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.bridge.backends.conformance import Conforming, send
 from tests.support.scenarios import scenario
 

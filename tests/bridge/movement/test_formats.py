@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.backends.radio.mobility import positions
-from bridge.errors import UserError
-from bridge.movement import Ways, lines, read_movement
-from bridge.scenario import WayPoint
+from roambus.bridge.backends.radio.mobility import positions
+from roambus.bridge.errors import UserError
+from roambus.bridge.movement import Ways, lines, read_movement
+from roambus.bridge.scenario.scenario import WayPoint
 from tests.bridge.movement.ways import EXTENT, SIDE, Way, as_bonnmotion, as_setdest, ways
 
 NS2 = "$node_(0) set X_ 10\n$node_(0) set Y_ 20\n$node_(0) set Z_ 0.0\n"

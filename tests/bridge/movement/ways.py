@@ -8,9 +8,9 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from bridge.movement import Extent
-from bridge.scenario import WayPoint
-from python_protocol.simtime import SECOND
+from roambus.bridge.movement import Extent
+from roambus.bridge.scenario.scenario import WayPoint
+from roambus.python_protocol.simtime import SECOND
 
 SIDE = 100.0
 EXTENT = Extent(nodes=4, field_m=(SIDE, SIDE), time_limit=10 * SECOND)

@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import pytest
 
-from bridge.transcript.transcript import Overrides, transcribe
+from roambus.bridge.transcript.transcript import Overrides, transcribe
 
 HEAD = """\
 agent mft

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.transcript.field import Place, Ways, parse_measure, parse_place
-from python_protocol.simtime import SECOND
+from roambus.bridge.transcript.field import Place, Ways, parse_measure, parse_place
+from roambus.python_protocol.simtime import SECOND
 
 SPEED = 5.0
 coordinates = st.integers(0, 200).map(float)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
 
-from bridge.transcript.transcript import Overrides, transcribe
+from roambus.bridge.transcript.transcript import Overrides, transcribe
 from tests.bridge.transcript.conftest import Run
 from tests.support.transcripts import difference
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bridge.errors import UserError
-from bridge.transcript.transcript import Overrides, transcribe
+from roambus.bridge.errors import UserError
+from roambus.bridge.transcript.transcript import Overrides, transcribe
 from tests.bridge.transcript.conftest import HEAD
 
 COMMANDS = {

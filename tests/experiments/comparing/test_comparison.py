@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from bridge.errors import UserError
-from experiments.comparing import comparison
-from experiments.comparing.comparison import Asked, Compared, compare_agents, file_stems
-from experiments.comparing.pictures import panels
-from experiments.measurements import Measurements
-from spark import catalogue as c
-from spark.points import mean_points
+from roambus.bridge.errors import UserError
+from roambus.experiments.comparing import comparison
+from roambus.experiments.comparing.comparison import Asked, Compared, compare_agents, file_stems
+from roambus.experiments.comparing.pictures import panels
+from roambus.experiments.reporting.measurements import Measurements
+from roambus.spark import catalogue as c
+from roambus.spark.points import mean_points
 from tests.experiments.measured import measurements
 
 SMALL = measurements(configs=("C2", "C4", "C16"), speeds=("2", "8"), seeds=4, agents=("mft", "aodv", "third"))

@@ -8,14 +8,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from bridge.errors import UserError
-from experiments.comparing import loading
-from experiments.comparing.loading import load
-from spark.catalogue import DELIVERED, METRICS
-from spark.extra import EXTRA, Extra
-from spark.layout import SWEEP_FILE
-from spark.metrics import SENT
-from spark.traces import Trace
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import SWEEP_FILE
+from roambus.experiments.comparing import loading
+from roambus.experiments.comparing.loading import load
+from roambus.spark.catalogue import DELIVERED, METRICS
+from roambus.spark.extra import EXTRA, Extra
+from roambus.spark.metrics import SENT
+from roambus.spark.traces import Trace
 from tests.experiments.measured import measurements, write_measurements
 from tests.spark.synthetic import write_trace
 

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from experiments.comparing.pairs import all_pairs, paired_tests
-from experiments.evidence import holm
-from experiments.measurements import Measurements
+from roambus.experiments.comparing.pairs import all_pairs, paired_tests
+from roambus.experiments.reporting.evidence import holm
+from roambus.experiments.reporting.measurements import Measurements
 
 METRIC = "messages"
 NUMBERS = st.floats(-100, 100).map(lambda value: round(value, 3))

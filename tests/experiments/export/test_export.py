@@ -21,18 +21,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bridge.backends.castalia.installation import OMNETPP_ROOT
-from bridge.errors import UserError
-from experiments.export import exporter
-from experiments.export.exporter import export_results
-from experiments.export.result_file import quoted
-from experiments.export.runs import find_runs, rows
-from python_protocol.roles import BROADCAST
-from spark.catalogue import DELIVERED, DELIVERY_RATE_ALL, METRICS
-from spark.extra import EXTRA
-from spark.layout import SWEEP_FILE
-from spark.metrics import SENT
-from spark.schema import TRACE_SCHEMA
+from roambus.bridge.backends.castalia.installation import OMNETPP_ROOT
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import SWEEP_FILE
+from roambus.bridge.trace.schema import TRACE_SCHEMA
+from roambus.experiments.export import exporter
+from roambus.experiments.export.exporter import export_results
+from roambus.experiments.export.result_file import quoted
+from roambus.experiments.export.runs import find_runs, rows
+from roambus.python_protocol.roles import BROADCAST
+from roambus.spark.catalogue import DELIVERED, DELIVERY_RATE_ALL, METRICS
+from roambus.spark.extra import EXTRA
+from roambus.spark.metrics import SENT
 from tests.spark.synthetic import Row, deliver, energy, publish, random_trace, role, send, write_trace
 
 RUN = "agent=mft/network=C2/speed=2.5/seed=3"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from bridge.errors import UserError
-from experiments.scaffold import writer
-from experiments.scaffold.names import AgentName, read_name
-from experiments.scaffold.writer import write_package
+from roambus.bridge.errors import UserError
+from roambus.experiments.scaffold import writer
+from roambus.experiments.scaffold.names import AgentName, read_name
+from roambus.experiments.scaffold.writer import write_package
 from tests.support.places import Place, make_place
 
 

@@ -12,10 +12,10 @@ from urllib.request import urlopen
 
 import pytest
 
-from bridge.cli import commands
-from bridge.errors import UserError
+from roambus.bridge.errors import UserError
+from roambus.command_line import commands
 
-COMMAND = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from bridge.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from roambus.command_line import main; main()"]
 
 
 def replay(*arguments: str | Path) -> None:

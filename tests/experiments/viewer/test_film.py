@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bridge.errors import UserError
-from experiments.viewer.film import Film, make_film
-from experiments.viewer.source import find_source, read_trace
+from roambus.bridge.errors import UserError
+from roambus.experiments.viewer.film import Film, make_film
+from roambus.experiments.viewer.source import find_source, read_trace
 from tests.support.films import Row, row, write_rows
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bridge.transcript.transcript import Overrides, transcribe
-from experiments.viewer.play import Player
-from experiments.viewer.server import PageServer
-from experiments.viewer.session import Session
+from roambus.bridge.transcript.transcript import Overrides, transcribe
+from roambus.experiments.viewer.play import Player
+from roambus.experiments.viewer.server import PageServer
+from roambus.experiments.viewer.session import Session
 from tests.experiments.viewer.test_session import HEAD
 
 if TYPE_CHECKING:

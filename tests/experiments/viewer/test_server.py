@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from bridge.errors import UserError
-from experiments.viewer.server import PageServer
+from roambus.bridge.errors import UserError
+from roambus.experiments.viewer.server import PageServer
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from bridge.errors import UserError
-from bridge.transcript.transcript import Overrides, transcribe
-from experiments.viewer.play import Player
-from experiments.viewer.session import Session
+from roambus.bridge.errors import UserError
+from roambus.bridge.transcript.transcript import Overrides, transcribe
+from roambus.experiments.viewer.play import Player
+from roambus.experiments.viewer.session import Session
 
 HEAD = """\
 agent mft

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bridge.errors import UserError
-from experiments.viewer.source import find_source, read_trace
+from roambus.bridge.errors import UserError
+from roambus.experiments.viewer.source import find_source, read_trace
 from tests.support.films import row, write_rows
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bridge.errors import UserError
-from experiments.viewer.film import Film, make_film
-from experiments.viewer.source import find_source, read_trace
-from experiments.viewer.witness import carried, observe
-from python_protocol.brokers.messages import Pub
-from python_protocol.filters import Notification, NotificationId
-from python_protocol.link import LinkData
-from python_protocol.mft.messages import Rep
+from roambus.bridge.errors import UserError
+from roambus.experiments.viewer.film import Film, make_film
+from roambus.experiments.viewer.source import find_source, read_trace
+from roambus.experiments.viewer.witness import carried, observe
+from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.mft.messages import Rep
+from roambus.python_protocol.parts.link import LinkData
 from tests.support.films import run_moving
 
 

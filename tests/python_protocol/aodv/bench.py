@@ -5,17 +5,17 @@ from __future__ import annotations
 from random import Random
 from typing import TypeVar
 
-from python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
-from python_protocol.aodv import Aodv, AodvParameters
-from python_protocol.aodv.messages import DataPacket, Hello, RouteReply, RouteRequest
-from python_protocol.aodv.router import SWEEP_TIMER
-from python_protocol.aodv.routing_table import Route
-from python_protocol.aodv.transmitter import UnicastTimer
-from python_protocol.codec import Message
-from python_protocol.events import Event, Publish, Received, TimerFired, TimerKey
-from python_protocol.filters import Notification, NotificationId
-from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import SimTime
+from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
+from roambus.python_protocol.aodv import Aodv, AodvParameters
+from roambus.python_protocol.aodv.messages import DataPacket, Hello, RouteReply, RouteRequest
+from roambus.python_protocol.aodv.router import SWEEP_TIMER
+from roambus.python_protocol.aodv.routing_table import Route
+from roambus.python_protocol.aodv.transmitter import UnicastTimer
+from roambus.python_protocol.events import Event, Publish, Received, TimerFired, TimerKey
+from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SimTime
 
 M = TypeVar("M", bound=Message)
 

@@ -1,10 +1,10 @@
 """Publish/subscribe over AODV (003, section 4.5)."""
 
-from python_protocol.actions import Deliver, Note
-from python_protocol.aodv.messages import DataPacket
-from python_protocol.beacon import BeaconMessage
-from python_protocol.events import Attach, Detach, Received, Subscribe, Unsubscribe
-from python_protocol.filters import Filter, parse_filter
+from roambus.python_protocol.actions import Deliver, Note
+from roambus.python_protocol.aodv.messages import DataPacket
+from roambus.python_protocol.beacon import BeaconMessage
+from roambus.python_protocol.events import Attach, Detach, Received, Subscribe, Unsubscribe
+from roambus.python_protocol.filters import Filter, parse_filter
 from tests.python_protocol.aodv.bench import ME, NEWS, Bench, deliveries, packet, rrep, sent
 
 MINE = DataPacket(30, 2, 5, ME, NEWS)

@@ -1,10 +1,10 @@
 """The search for a route by the node that needs it (RFC 3561, sections 6.1, 6.3 and 6.4)."""
 
-from python_protocol.actions import Send
-from python_protocol.aodv.discovery import DiscoveryTimer
-from python_protocol.aodv.messages import DataPacket, RouteError, RouteRequest, Unreachable
-from python_protocol.roles import BROADCAST
-from python_protocol.simtime import MILLISECOND, SECOND
+from roambus.python_protocol.actions import Send
+from roambus.python_protocol.aodv.discovery import DiscoveryTimer
+from roambus.python_protocol.aodv.messages import DataPacket, RouteError, RouteRequest, Unreachable
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.python_protocol.aodv.bench import ME, NEWS, Bench, drops, hello, packet, rrep, rreq, sends, sent
 
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from bridge.errors import AgentError
-from bridge.scenario import Fault, FaultKind, LinkChange, Workload
-from python_protocol.aodv.routing_table import RoutingTable
-from python_protocol.roles import NodeId
-from python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.bridge.errors import AgentError
+from roambus.bridge.scenario.scenario import Fault, FaultKind, LinkChange, Workload
+from roambus.python_protocol.aodv.routing_table import RoutingTable
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.python_protocol.aodv.watched import Watched
 from tests.support.graphs import edges
 from tests.support.runs import Edges, publishing, run

@@ -2,16 +2,16 @@
 
 import pytest
 
-from python_protocol.actions import Note, Send
-from python_protocol.aodv.maintenance import HELLO_TIMER
-from python_protocol.aodv.messages import DataPacket, Hello, RouteError, RouteReply, RouteReplyAck, RouteRequest
-from python_protocol.aodv.router import SWEEP_TIMER
-from python_protocol.codec import Message
-from python_protocol.events import Started
-from python_protocol.link import LinkAck, LinkData, LinkTimer
-from python_protocol.notes import DROP
-from python_protocol.roles import BROADCAST
-from python_protocol.simtime import MILLISECOND, SECOND
+from roambus.python_protocol.actions import Note, Send
+from roambus.python_protocol.aodv.maintenance import HELLO_TIMER
+from roambus.python_protocol.aodv.messages import DataPacket, Hello, RouteError, RouteReply, RouteReplyAck, RouteRequest
+from roambus.python_protocol.aodv.router import SWEEP_TIMER
+from roambus.python_protocol.events import Started
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.notes import DROP
+from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.python_protocol.aodv.bench import ME, NEWS, Bench, drops, hello, packet, rrep, rreq, sends, sent
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from python_protocol.aodv import Aodv
-from python_protocol.aodv.messages import (
+from roambus.python_protocol.aodv import Aodv
+from roambus.python_protocol.aodv.messages import (
     DataPacket,
     Hello,
     RouteError,
@@ -14,9 +14,9 @@ from python_protocol.aodv.messages import (
     RouteRequest,
     Unreachable,
 )
-from python_protocol.codec import DecodeError, Message
-from python_protocol.filters import Notification, NotificationId
-from python_protocol.link import LinkData
+from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.messages.codec import DecodeError, Message
+from roambus.python_protocol.parts.link import LinkData
 
 bytes_1 = st.integers(0, 255)
 addresses = st.integers(0, 65533)

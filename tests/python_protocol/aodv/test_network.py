@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.scenario import LinkChange, Workload
-from python_protocol.aodv import Aodv
-from python_protocol.simtime import SECOND
+from roambus.bridge.scenario.scenario import LinkChange, Workload
+from roambus.python_protocol.aodv import Aodv
+from roambus.python_protocol.simtime import SECOND
 from tests.support.graphs import connected_graphs
 from tests.support.runs import Edges, Row, distances, of, publishing, run
 

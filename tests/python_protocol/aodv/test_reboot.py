@@ -1,12 +1,12 @@
 """What a node does after it has lost its memory (RFC 3561, section 6.13)."""
 
-from python_protocol.actions import Send
-from python_protocol.aodv.maintenance import HELLO_TIMER
-from python_protocol.aodv.messages import Hello, RouteError, RouteReply, RouteRequest, Unreachable
-from python_protocol.aodv.router import REBOOT_TIMER
-from python_protocol.events import Crashed, Received, Recovered, Started, Stopped, Subscribe
-from python_protocol.filters import Filter
-from python_protocol.simtime import SECOND
+from roambus.python_protocol.actions import Send
+from roambus.python_protocol.aodv.maintenance import HELLO_TIMER
+from roambus.python_protocol.aodv.messages import Hello, RouteError, RouteReply, RouteRequest, Unreachable
+from roambus.python_protocol.aodv.router import REBOOT_TIMER
+from roambus.python_protocol.events import Crashed, Received, Recovered, Started, Stopped, Subscribe
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.simtime import SECOND
 from tests.python_protocol.aodv.bench import ME, Bench, deliveries, hello, packet, rrep, rreq, sent
 
 DELETE_PERIOD = 15 * SECOND

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from python_protocol.actions import Send
-from python_protocol.aodv.messages import RouteReply, RouteRequest
-from python_protocol.roles import BROADCAST
-from python_protocol.simtime import MILLISECOND, SECOND
+from roambus.python_protocol.actions import Send
+from roambus.python_protocol.aodv.messages import RouteReply, RouteRequest
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.python_protocol.aodv.bench import ME, Bench, hello, rrep, rreq, sent
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from python_protocol.aodv.routing_table import Route, RouteState, RoutingTable
-from python_protocol.simtime import SECOND
+from roambus.python_protocol.aodv.routing_table import Route, RouteState, RoutingTable
+from roambus.python_protocol.simtime import SECOND
 
 DELETE_PERIOD = 15 * SECOND
 

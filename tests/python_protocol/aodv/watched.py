@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from random import Random
 from typing import ClassVar
 
-from python_protocol.actions import Action
-from python_protocol.aodv import Aodv, AodvParameters
-from python_protocol.aodv.routing_table import Route, RouteState
-from python_protocol.events import Crashed, Event, Recovered
-from python_protocol.roles import NodeId, Role
-from python_protocol.sequence import is_newer
-from python_protocol.simtime import SimTime
+from roambus.python_protocol.actions import Action
+from roambus.python_protocol.aodv import Aodv, AodvParameters
+from roambus.python_protocol.aodv.routing_table import Route, RouteState
+from roambus.python_protocol.events import Crashed, Event, Recovered
+from roambus.python_protocol.parts.sequence import is_newer
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SimTime
 
 
 class Watched(Aodv):

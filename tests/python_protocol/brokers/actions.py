@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from python_protocol.actions import Action, Note, Send
-from python_protocol.codec import Message
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Action, Note, Send
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.roles import NodeId
 
 
 def sends(actions: Iterable[Action]) -> list[tuple[NodeId, Message]]:

@@ -6,12 +6,12 @@ from abc import abstractmethod
 from collections import deque
 from typing import Generic, TypeVar
 
-from python_protocol.actions import Action, Note, Send
-from python_protocol.brokers.broker import Broker
-from python_protocol.brokers.messages import Pub
-from python_protocol.codec import Message
-from python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Action, Note, Send
+from roambus.python_protocol.brokers.broker import Broker
+from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.roles import NodeId
 
 B = TypeVar("B", bound=Broker)
 

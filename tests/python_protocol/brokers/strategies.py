@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator
+from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator
 
 bytes_2 = st.integers(0, 65535)
 bytes_1 = st.integers(0, 255)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from bridge.scenario import Publications, Subscription, Workload
-from python_protocol.agent import Agent
-from python_protocol.caching import Caching
-from python_protocol.filters import Filter
-from python_protocol.first_approach import FirstApproach
-from python_protocol.mft import MftPubSub
-from python_protocol.phoenix import Phoenix
-from python_protocol.resubscribing import Resubscribing
-from python_protocol.roles import Role
-from python_protocol.simple import Simple
-from python_protocol.simtime import SECOND
+from roambus.bridge.scenario.scenario import Publications, Subscription, Workload
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.caching import Caching
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.first_approach import FirstApproach
+from roambus.python_protocol.mft import MftPubSub
+from roambus.python_protocol.phoenix import Phoenix
+from roambus.python_protocol.resubscribing import Resubscribing
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simple import Simple
+from roambus.python_protocol.simtime import SECOND
 from tests.support.runs import of
 from tests.support.trees import run_on_tree
 

@@ -6,22 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from python_protocol.brokers import messages as family
-from python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
-from python_protocol.brokers.messages import Filters
-from python_protocol.brokers.routing import Entry
-from python_protocol.caching import Caching
-from python_protocol.caching import messages as caching
-from python_protocol.codec import DecodeError, Message
-from python_protocol.filters import Filter, Notification, NotificationId
-from python_protocol.first_approach import FirstApproach
-from python_protocol.first_approach import messages as first
-from python_protocol.link import LinkData
-from python_protocol.phoenix import Phoenix
-from python_protocol.phoenix import messages as phoenix
-from python_protocol.phoenix.messages import NEVER, Stamp
-from python_protocol.simple import Simple
-from python_protocol.simple import messages as simple
+from roambus.python_protocol.brokers import messages as family
+from roambus.python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
+from roambus.python_protocol.brokers.messages import Filters
+from roambus.python_protocol.brokers.routing import Entry
+from roambus.python_protocol.caching import Caching
+from roambus.python_protocol.caching import messages as caching
+from roambus.python_protocol.filters import Filter, Notification, NotificationId
+from roambus.python_protocol.first_approach import FirstApproach
+from roambus.python_protocol.first_approach import messages as first
+from roambus.python_protocol.messages.codec import DecodeError, Message
+from roambus.python_protocol.parts.link import LinkData
+from roambus.python_protocol.phoenix import Phoenix
+from roambus.python_protocol.phoenix import messages as phoenix
+from roambus.python_protocol.phoenix.messages import NEVER, Stamp
+from roambus.python_protocol.simple import Simple
+from roambus.python_protocol.simple import messages as simple
 from tests.python_protocol.brokers.strategies import (
     bytes_1,
     bytes_2,

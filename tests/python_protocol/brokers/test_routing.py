@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from python_protocol.brokers.routing import Entry, RoutingTable
-from python_protocol.filters import Filter
+from roambus.python_protocol.brokers.routing import Entry, RoutingTable
+from roambus.python_protocol.filters import Filter
 from tests.python_protocol.brokers.network import event, topic
 
 

@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from python_protocol.actions import Note
-from python_protocol.brokers.storage import Storage
-from python_protocol.codec import Writer
-from python_protocol.filters import Notification
-from python_protocol.notes import DROP, STORE
+from roambus.python_protocol.actions import Note
+from roambus.python_protocol.brokers.storage import Storage
+from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.messages.codec import Writer
+from roambus.python_protocol.notes import DROP, STORE
 from tests.python_protocol.brokers.network import event
 
 

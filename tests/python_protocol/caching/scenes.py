@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from bridge.scenario import Command, ParentChange, Publication, Subscription, Workload
-from python_protocol.caching import Caching
-from python_protocol.caching.cache import EMERGENCY_FULL
-from python_protocol.events import Attach, Detach
-from python_protocol.filters import Filter, Notification, NotificationId, parse_filter
-from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
+from roambus.bridge.scenario.scenario import Command, ParentChange, Publication, Subscription, Workload
+from roambus.python_protocol.caching import Caching
+from roambus.python_protocol.caching.cache import EMERGENCY_FULL
+from roambus.python_protocol.events import Attach, Detach
+from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
 from tests.support.runs import Row, of
 from tests.support.trees import run_on_tree
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from python_protocol.actions import Note
-from python_protocol.brokers.messages import Pub
-from python_protocol.caching.broker import DUPLICATE, NO_WAY, Broker
-from python_protocol.caching.messages import Request, Response
-from python_protocol.caching.parameters import CachingParameters
-from python_protocol.filters import Filter, Notification
-from python_protocol.notes import CACHE, DROP, FORGET, REPLAY, ROUTE, STORE
-from python_protocol.simple.messages import Sub, Uns
+from roambus.python_protocol.actions import Note
+from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.caching.broker import DUPLICATE, NO_WAY, Broker
+from roambus.python_protocol.caching.messages import Request, Response
+from roambus.python_protocol.caching.parameters import CachingParameters
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.notes import CACHE, DROP, FORGET, REPLAY, ROUTE, STORE
+from roambus.python_protocol.simple.messages import Sub, Uns
 from tests.python_protocol.brokers.actions import notes, sends
 from tests.python_protocol.brokers.network import event, topic
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from python_protocol.actions import Action, Deliver, Note, Send
-from python_protocol.brokers.messages import Pub
-from python_protocol.caching.client import Client
-from python_protocol.caching.messages import Request, Response
-from python_protocol.caching.parameters import CachingParameters
-from python_protocol.notes import ANSWER, DROP
-from python_protocol.simple.messages import Sub, Uns
+from roambus.python_protocol.actions import Action, Deliver, Note, Send
+from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.caching.client import Client
+from roambus.python_protocol.caching.messages import Request, Response
+from roambus.python_protocol.caching.parameters import CachingParameters
+from roambus.python_protocol.notes import ANSWER, DROP
+from roambus.python_protocol.simple.messages import Sub, Uns
 from tests.python_protocol.brokers.network import event, topic
 
 ME, HERE, THERE = 7, 1, 2

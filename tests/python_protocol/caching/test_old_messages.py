@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.scenario import Command, Publication, Workload
-from python_protocol.caching import Caching
-from python_protocol.events import Subscribe
-from python_protocol.filters import Filter
-from python_protocol.roles import NodeId
-from python_protocol.simtime import MILLISECOND, SECOND
+from roambus.bridge.scenario.scenario import Command, Publication, Workload
+from roambus.python_protocol.caching import Caching
+from roambus.python_protocol.events import Subscribe
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.python_protocol.caching.scenes import FILTERS, TOPICS, B, P, S
 from tests.support.runs import Row, of
 from tests.support.trees import run_on_tree

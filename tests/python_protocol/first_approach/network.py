@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from python_protocol.brokers.messages import Pub, Sub, Uns
-from python_protocol.codec import Message
-from python_protocol.first_approach.broker import Broker
-from python_protocol.first_approach.messages import Bmig, Btab, Fmig, Mig, Rep
-from python_protocol.first_approach.parameters import FirstApproachParameters
-from python_protocol.roles import NodeId
+from roambus.python_protocol.brokers.messages import Pub, Sub, Uns
+from roambus.python_protocol.first_approach.broker import Broker
+from roambus.python_protocol.first_approach.messages import Bmig, Btab, Fmig, Mig, Rep
+from roambus.python_protocol.first_approach.parameters import FirstApproachParameters
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.roles import NodeId
 from tests.python_protocol.brokers import network
 from tests.python_protocol.brokers.network import CLIENTS, describe_filter, describe_node, topic
 

@@ -9,14 +9,14 @@ from dataclasses import replace
 
 import pytest
 
-from python_protocol.brokers.messages import Filters, Pub, Sub, Uns
-from python_protocol.brokers.routing import Entry
-from python_protocol.filters import Filter
-from python_protocol.first_approach.broker import Broker
-from python_protocol.first_approach.messages import Bmig, Btab, Fmig, Mig, Rep
-from python_protocol.first_approach.parameters import FirstApproachParameters
-from python_protocol.notes import DROP, REPLAY, ROUTE, STORE
-from python_protocol.roles import NodeId
+from roambus.python_protocol.brokers.messages import Filters, Pub, Sub, Uns
+from roambus.python_protocol.brokers.routing import Entry
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.first_approach.broker import Broker
+from roambus.python_protocol.first_approach.messages import Bmig, Btab, Fmig, Mig, Rep
+from roambus.python_protocol.first_approach.parameters import FirstApproachParameters
+from roambus.python_protocol.notes import DROP, REPLAY, ROUTE, STORE
+from roambus.python_protocol.roles import NodeId
 from tests.python_protocol.brokers.actions import notes, sends
 from tests.python_protocol.brokers.network import event, topic
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from python_protocol.actions import Deliver, Send
-from python_protocol.brokers.messages import Filters, Pub, Sub, Uns
-from python_protocol.first_approach.client import Client
-from python_protocol.first_approach.messages import Mig, Rep
-from python_protocol.first_approach.parameters import FirstApproachParameters
+from roambus.python_protocol.actions import Deliver, Send
+from roambus.python_protocol.brokers.messages import Filters, Pub, Sub, Uns
+from roambus.python_protocol.first_approach.client import Client
+from roambus.python_protocol.first_approach.messages import Mig, Rep
+from roambus.python_protocol.first_approach.parameters import FirstApproachParameters
 from tests.python_protocol.brokers.actions import sends
 from tests.python_protocol.brokers.network import event, topic
 

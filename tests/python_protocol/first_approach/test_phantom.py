@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bridge.scenario import Command, ParentChange, Publications, Subscription, Workload
-from python_protocol.agent import Agent
-from python_protocol.events import Unsubscribe
-from python_protocol.filters import Filter
-from python_protocol.first_approach import FirstApproach
-from python_protocol.mft import MftPubSub
-from python_protocol.roles import Role
-from python_protocol.simtime import SECOND
+from roambus.bridge.scenario.scenario import Command, ParentChange, Publications, Subscription, Workload
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import Unsubscribe
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.first_approach import FirstApproach
+from roambus.python_protocol.mft import MftPubSub
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 from tests.support.runs import Row, of
 from tests.support.trees import run_on_tree
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from python_protocol.brokers.messages import Pub
-from python_protocol.codec import Message
-from python_protocol.filters import NotificationId
-from python_protocol.mft.broker import Broker
-from python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
-from python_protocol.mft.parameters import MftParameters
-from python_protocol.roles import NodeId
+from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.filters import NotificationId
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.mft.broker import Broker
+from roambus.python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
+from roambus.python_protocol.mft.parameters import MftParameters
+from roambus.python_protocol.roles import NodeId
 from tests.python_protocol.brokers import network
 from tests.python_protocol.brokers.network import CLIENTS, describe_filter, describe_node, event, topic
 

@@ -7,12 +7,10 @@ from random import Random
 
 import pytest
 
-from bridge.scenario import LinkChange
-from python_protocol.actions import Action, Deliver, Note, Send
-from python_protocol.brokers.messages import Filters, Pub
-from python_protocol.codec import Message
-from python_protocol.election import Heartbeat, Leadership
-from python_protocol.events import (
+from roambus.bridge.scenario.scenario import LinkChange
+from roambus.python_protocol.actions import Action, Deliver, Note, Send
+from roambus.python_protocol.brokers.messages import Filters, Pub
+from roambus.python_protocol.events import (
     Crashed,
     Event,
     Publish,
@@ -24,14 +22,16 @@ from python_protocol.events import (
     TimerFired,
     Unsubscribe,
 )
-from python_protocol.filters import Filter
-from python_protocol.link import LinkAck, LinkData, LinkTimer
-from python_protocol.mft import MftPubSub
-from python_protocol.mft.messages import Bmig, Mig, Sub, Uns
-from python_protocol.mft.parameters import MftParameters
-from python_protocol.notes import MIGRATE, ROUTE, STORE
-from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import SECOND
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.mft import MftPubSub
+from roambus.python_protocol.mft.messages import Bmig, Mig, Sub, Uns
+from roambus.python_protocol.mft.parameters import MftParameters
+from roambus.python_protocol.notes import MIGRATE, ROUTE, STORE
+from roambus.python_protocol.parts.election import Heartbeat, Leadership
+from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SECOND
 from tests.python_protocol.mft.network import event, topic
 from tests.support.runs import of, publishing, run
 

@@ -5,16 +5,16 @@ b1 has the neighbours b2, b3 and b4; s1 is node 101, s2 is node 102.
 
 import pytest
 
-from python_protocol.actions import Action, Note, Send
-from python_protocol.brokers.messages import Filters, Pub
-from python_protocol.codec import Message
-from python_protocol.filters import Filter
-from python_protocol.mft.broker import Broker
-from python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
-from python_protocol.mft.parameters import MftParameters
-from python_protocol.mft.timestamps import UNKNOWN, Timestamp
-from python_protocol.notes import REPLAY, ROUTE, STORE
-from python_protocol.roles import NodeId
+from roambus.python_protocol.actions import Action, Note, Send
+from roambus.python_protocol.brokers.messages import Filters, Pub
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.mft.broker import Broker
+from roambus.python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
+from roambus.python_protocol.mft.parameters import MftParameters
+from roambus.python_protocol.mft.timestamps import UNKNOWN, Timestamp
+from roambus.python_protocol.notes import REPLAY, ROUTE, STORE
+from roambus.python_protocol.roles import NodeId
 from tests.python_protocol.mft.network import event, topic
 
 S1, S2, S3 = 101, 102, 103

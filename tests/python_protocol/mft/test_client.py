@@ -3,14 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from python_protocol.actions import Action, Deliver, Note, Send
-from python_protocol.brokers.messages import Filters, Pub
-from python_protocol.codec import Message
-from python_protocol.filters import NotificationId
-from python_protocol.mft.client import Client
-from python_protocol.mft.messages import Mig, Rep, Sub, Uns
-from python_protocol.mft.parameters import MftParameters
-from python_protocol.notes import DROP
+from roambus.python_protocol.actions import Action, Deliver, Note, Send
+from roambus.python_protocol.brokers.messages import Filters, Pub
+from roambus.python_protocol.filters import NotificationId
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.mft.client import Client
+from roambus.python_protocol.mft.messages import Mig, Rep, Sub, Uns
+from roambus.python_protocol.mft.parameters import MftParameters
+from roambus.python_protocol.notes import DROP
 from tests.python_protocol.mft.network import event, topic
 
 ME, HERE, THERE = 7, 1, 2

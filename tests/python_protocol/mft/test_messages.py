@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from python_protocol.brokers.messages import Filters, Pub
-from python_protocol.codec import DecodeError, Message
-from python_protocol.filters import Filter, Notification, NotificationId
-from python_protocol.link import LinkData
-from python_protocol.mft import MftPubSub
-from python_protocol.mft.messages import MFT_MESSAGES, Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
-from python_protocol.mft.timestamps import Timestamp
+from roambus.python_protocol.brokers.messages import Filters, Pub
+from roambus.python_protocol.filters import Filter, Notification, NotificationId
+from roambus.python_protocol.messages.codec import DecodeError, Message
+from roambus.python_protocol.mft import MftPubSub
+from roambus.python_protocol.mft.messages import MFT_MESSAGES, Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
+from roambus.python_protocol.mft.timestamps import Timestamp
+from roambus.python_protocol.parts.link import LinkData
 from tests.python_protocol.brokers.strategies import bytes_1, counters, filters, nodes, notifications, several
 
 timestamps = st.builds(Timestamp, counters, bytes_1)

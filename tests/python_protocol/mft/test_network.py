@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.scenario import LinkChange, Publications, Subscription, Workload
-from python_protocol.actions import Action, SetTimer
-from python_protocol.events import Event, Started, TimerFired, Unsubscribe
-from python_protocol.filters import Filter
-from python_protocol.mft import MftPubSub
-from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import SECOND, SimTime
+from roambus.bridge.scenario.scenario import LinkChange, Publications, Subscription, Workload
+from roambus.python_protocol.actions import Action, SetTimer
+from roambus.python_protocol.events import Event, Started, TimerFired, Unsubscribe
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.mft import MftPubSub
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SECOND, SimTime
 from tests.support.graphs import connected_graphs
 from tests.support.runs import Edges, Row, of, publishing, run
 

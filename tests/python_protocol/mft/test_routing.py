@@ -1,7 +1,7 @@
 """R_i and T_i of a broker."""
 
-from python_protocol.mft.routing import RoutingTable
-from python_protocol.mft.timestamps import UNKNOWN, Timestamp
+from roambus.python_protocol.mft.routing import RoutingTable
+from roambus.python_protocol.mft.timestamps import UNKNOWN, Timestamp
 from tests.python_protocol.mft.network import event, topic
 
 

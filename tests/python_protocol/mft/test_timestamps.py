@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from python_protocol.brokers.messages import MAX_HOPS
-from python_protocol.codec import Reader, Writer
-from python_protocol.mft.timestamps import UNKNOWN, Timestamp, at_hops
+from roambus.python_protocol.brokers.messages import MAX_HOPS
+from roambus.python_protocol.messages.codec import Reader, Writer
+from roambus.python_protocol.mft.timestamps import UNKNOWN, Timestamp, at_hops
 
 counters = st.integers(0, 2**32 - 1)
 hops = st.integers(0, MAX_HOPS)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from python_protocol.brokers.messages import Sub, Uns
-from python_protocol.codec import Message
-from python_protocol.filters import Notification
-from python_protocol.phoenix.broker import Broker
-from python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep
-from python_protocol.phoenix.parameters import PhoenixParameters
-from python_protocol.roles import NodeId
+from roambus.python_protocol.brokers.messages import Sub, Uns
+from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.phoenix.broker import Broker
+from roambus.python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep
+from roambus.python_protocol.phoenix.parameters import PhoenixParameters
+from roambus.python_protocol.roles import NodeId
 from tests.python_protocol.brokers import network
 from tests.python_protocol.brokers.network import CLIENTS, describe_filter, describe_node, topic
 

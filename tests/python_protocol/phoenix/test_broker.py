@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import pytest
 
-from python_protocol.brokers.messages import Sub, Uns
-from python_protocol.brokers.routing import Entry
-from python_protocol.notes import DROP, REPLAY, ROUTE, STORE
-from python_protocol.phoenix.broker import Broker
-from python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp
-from python_protocol.phoenix.parameters import PhoenixParameters
+from roambus.python_protocol.brokers.messages import Sub, Uns
+from roambus.python_protocol.brokers.routing import Entry
+from roambus.python_protocol.notes import DROP, REPLAY, ROUTE, STORE
+from roambus.python_protocol.phoenix.broker import Broker
+from roambus.python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp
+from roambus.python_protocol.phoenix.parameters import PhoenixParameters
 from tests.python_protocol.brokers.actions import notes, sends
 from tests.python_protocol.brokers.network import event, topic
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from python_protocol.actions import Deliver, Send
-from python_protocol.brokers.messages import Sub, Uns
-from python_protocol.phoenix.client import Client
-from python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp
-from python_protocol.phoenix.parameters import PhoenixParameters
+from roambus.python_protocol.actions import Deliver, Send
+from roambus.python_protocol.brokers.messages import Sub, Uns
+from roambus.python_protocol.phoenix.client import Client
+from roambus.python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp
+from roambus.python_protocol.phoenix.parameters import PhoenixParameters
 from tests.python_protocol.brokers.network import event, topic
 
 ME, HERE, THERE = 7, 1, 2

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from bridge.scenario import Command, ParentChange, Publication, Subscription, Workload
-from python_protocol.filters import Filter
-from python_protocol.phoenix import Phoenix
-from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.bridge.scenario.scenario import Command, ParentChange, Publication, Subscription, Workload
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.phoenix import Phoenix
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.runs import of
 from tests.support.trees import run_on_tree
 

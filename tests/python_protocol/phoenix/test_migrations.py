@@ -12,11 +12,11 @@ from typing import NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.scenario import Command, ParentChange, Publication, Subscription, Workload
-from python_protocol.filters import Filter
-from python_protocol.phoenix import Phoenix
-from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
+from roambus.bridge.scenario.scenario import Command, ParentChange, Publication, Subscription, Workload
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.phoenix import Phoenix
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
 from tests.support.runs import Row, of
 from tests.support.trees import run_on_tree
 

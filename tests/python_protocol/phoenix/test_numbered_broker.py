@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import pytest
 
-from python_protocol.brokers.messages import Sub, Uns
-from python_protocol.notes import DROP, REPLAY
-from python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp, Turn
-from python_protocol.phoenix.numbered_broker import NumberedBroker
-from python_protocol.phoenix.parameters import PhoenixParameters
+from roambus.python_protocol.brokers.messages import Sub, Uns
+from roambus.python_protocol.notes import DROP, REPLAY
+from roambus.python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp, Turn
+from roambus.python_protocol.phoenix.numbered_broker import NumberedBroker
+from roambus.python_protocol.phoenix.parameters import PhoenixParameters
 from tests.python_protocol.brokers.actions import notes, sends
 from tests.python_protocol.brokers.network import event, topic
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from python_protocol.actions import Action, Deliver, Note, Send
-from python_protocol.brokers.messages import Sub, Uns
-from python_protocol.notes import DROP
-from python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp, Turn
-from python_protocol.phoenix.numbered_client import NumberedClient
-from python_protocol.phoenix.parameters import PhoenixParameters
+from roambus.python_protocol.actions import Action, Deliver, Note, Send
+from roambus.python_protocol.brokers.messages import Sub, Uns
+from roambus.python_protocol.notes import DROP
+from roambus.python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp, Turn
+from roambus.python_protocol.phoenix.numbered_client import NumberedClient
+from roambus.python_protocol.phoenix.parameters import PhoenixParameters
 from tests.python_protocol.brokers.network import event, topic
 
 ME, HERE, THERE = 7, 1, 2

@@ -1,9 +1,9 @@
 """The queues of a broker of Phoenix, bounded together."""
 
-from python_protocol.filters import Notification, NotificationId
-from python_protocol.notes import DROP
-from python_protocol.phoenix.messages import Rep, Stamp
-from python_protocol.phoenix.queues import Queues
+from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.notes import DROP
+from roambus.python_protocol.phoenix.messages import Rep, Stamp
+from roambus.python_protocol.phoenix.queues import Queues
 
 ANN, BOB = 3, 4
 

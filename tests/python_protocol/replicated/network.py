@@ -9,19 +9,19 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from bridge.backends.ideal.topology import make_ideal
-from bridge.host import Host
-from bridge.scenario import Command, Fault, IdealLinks, LinkDelay, Publication, Scenario, Workload
-from bridge.trace import TraceWriter
-from python_protocol.actions import Action, Send
-from python_protocol.events import Event
-from python_protocol.filters import Filter, parse_filter
-from python_protocol.replicated import Replicated
-from python_protocol.replicated.broker import Broker
-from python_protocol.replicated.messages import Event as EventMessage
-from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import SECOND, SimTime
-from python_protocol.sites import SiteId, Sites, make_sites
+from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.runs.host import Host
+from roambus.bridge.scenario.scenario import Command, Fault, IdealLinks, LinkDelay, Publication, Scenario, Workload
+from roambus.bridge.trace.writer import TraceWriter
+from roambus.python_protocol.actions import Action, Send
+from roambus.python_protocol.events import Event
+from roambus.python_protocol.filters import Filter, parse_filter
+from roambus.python_protocol.replicated import Replicated
+from roambus.python_protocol.replicated.broker import Broker
+from roambus.python_protocol.replicated.messages import Event as EventMessage
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SECOND, SimTime
+from roambus.python_protocol.sites import SiteId, Sites, make_sites
 from tests.support.runs import Row, of
 from tests.support.scenarios import scenario
 

@@ -6,19 +6,19 @@ from random import Random
 
 import pytest
 
-from bridge.errors import UserError
-from bridge.host import make_agents
-from python_protocol.actions import Deliver, Send, SetTimer
-from python_protocol.events import Crashed, Event, Received, Recovered, Sited, Stopped, Subscribe, TimerFired
-from python_protocol.filters import Filter, Notification, NotificationId
-from python_protocol.parameters import parse_parameters
-from python_protocol.replicated import Replicated
-from python_protocol.replicated import messages as m
-from python_protocol.replicated.failure_messages import AreYouAlive, IAmAlive, IAmLeader
-from python_protocol.replicated.parameters import ReplicatedParameters
-from python_protocol.replicated.replica_messages import Inform, Informed
-from python_protocol.roles import NodeId, Role
-from python_protocol.sites import Site, Sites
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.host import make_agents
+from roambus.python_protocol.actions import Deliver, Send, SetTimer
+from roambus.python_protocol.events import Crashed, Event, Received, Recovered, Sited, Stopped, Subscribe, TimerFired
+from roambus.python_protocol.filters import Filter, Notification, NotificationId
+from roambus.python_protocol.parameters import parse_parameters
+from roambus.python_protocol.replicated import Replicated
+from roambus.python_protocol.replicated import messages as m
+from roambus.python_protocol.replicated.failure_messages import AreYouAlive, IAmAlive, IAmLeader
+from roambus.python_protocol.replicated.parameters import ReplicatedParameters
+from roambus.python_protocol.replicated.replica_messages import Inform, Informed
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.sites import Site, Sites
 from tests.support.scenarios import scenario
 
 SITE = Sites((Site("a", None, (0, 1, 2), (3, 4)),))

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.scenario import Command, Fault, FaultKind, LinkDelay
-from python_protocol.events import Subscribe, Unsubscribe
-from python_protocol.filters import Filter
-from python_protocol.roles import NodeId
-from python_protocol.simtime import MILLISECOND, SECOND
-from python_protocol.sites import SiteId, Sites
+from roambus.bridge.scenario.scenario import Command, Fault, FaultKind, LinkDelay
+from roambus.python_protocol.events import Subscribe, Unsubscribe
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
+from roambus.python_protocol.sites import SiteId, Sites
 from tests.python_protocol.replicated.network import (
     Result,
     about,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from python_protocol.replicated.messages import SUBSCRIPTIONS, Update
-from python_protocol.replicated.streams import Incoming, Outgoing
+from roambus.python_protocol.replicated.messages import SUBSCRIPTIONS, Update
+from roambus.python_protocol.replicated.streams import Incoming, Outgoing
 
 PUBLISHER = 7
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from python_protocol.actions import CancelTimer, Send, SetTimer
-from python_protocol.replicated.failure_messages import AreYouAlive
-from python_protocol.replicated.watch import Watch, WatchTimer
-from python_protocol.simtime import MILLISECOND
+from roambus.python_protocol.actions import CancelTimer, Send, SetTimer
+from roambus.python_protocol.replicated.failure_messages import AreYouAlive
+from roambus.python_protocol.replicated.watch import Watch, WatchTimer
+from roambus.python_protocol.simtime import MILLISECOND
 
 TIME_OUT = 100 * MILLISECOND
 TIMER = WatchTimer(5)

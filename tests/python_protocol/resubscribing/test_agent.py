@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from hypothesis import given, settings
 
-from bridge.scenario import Command, ParentChange, Publication, Workload
-from python_protocol.events import Subscribe, Unsubscribe
-from python_protocol.filters import Filter
-from python_protocol.resubscribing import Resubscribing
-from python_protocol.roles import Role
-from python_protocol.simtime import SECOND
+from roambus.bridge.scenario.scenario import Command, ParentChange, Publication, Workload
+from roambus.python_protocol.events import Subscribe, Unsubscribe
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.resubscribing import Resubscribing
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 from tests.support.moving_trees import Plan, carry_out, plans
 from tests.support.trees import run_on_tree
 

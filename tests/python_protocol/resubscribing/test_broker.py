@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from python_protocol.brokers.messages import Pub, Sub, Uns
-from python_protocol.brokers.parameters import BrokerParameters
-from python_protocol.brokers.routing import Entry
-from python_protocol.notes import DROP
-from python_protocol.resubscribing.broker import Broker
+from roambus.python_protocol.brokers.messages import Pub, Sub, Uns
+from roambus.python_protocol.brokers.parameters import BrokerParameters
+from roambus.python_protocol.brokers.routing import Entry
+from roambus.python_protocol.notes import DROP
+from roambus.python_protocol.resubscribing.broker import Broker
 from tests.python_protocol.brokers.actions import notes, sends
 from tests.python_protocol.brokers.network import event, topic
 

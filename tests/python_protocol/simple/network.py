@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from python_protocol.brokers.messages import Pub
-from python_protocol.brokers.parameters import BrokerParameters
-from python_protocol.codec import Message
-from python_protocol.roles import NodeId
-from python_protocol.simple.broker import Broker
-from python_protocol.simple.messages import Sub, Uns
+from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.brokers.parameters import BrokerParameters
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simple.broker import Broker
+from roambus.python_protocol.simple.messages import Sub, Uns
 from tests.python_protocol.brokers import network
 from tests.python_protocol.brokers.network import CLIENTS, describe_filter, describe_node, topic
 

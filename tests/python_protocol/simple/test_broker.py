@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from python_protocol.actions import Note
-from python_protocol.brokers.messages import Pub
-from python_protocol.brokers.parameters import BrokerParameters
-from python_protocol.notes import DROP, ROUTE
-from python_protocol.simple.broker import Broker
-from python_protocol.simple.messages import Sub, Uns
-from python_protocol.simple.routing import Entry
+from roambus.python_protocol.actions import Note
+from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.brokers.parameters import BrokerParameters
+from roambus.python_protocol.notes import DROP, ROUTE
+from roambus.python_protocol.simple.broker import Broker
+from roambus.python_protocol.simple.messages import Sub, Uns
+from roambus.python_protocol.simple.routing import Entry
 from tests.python_protocol.brokers.actions import notes, sends
 from tests.python_protocol.brokers.network import event, topic
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from python_protocol.actions import Deliver, Send
-from python_protocol.brokers.messages import Pub
-from python_protocol.brokers.parameters import BrokerParameters
-from python_protocol.simple.client import Client
-from python_protocol.simple.messages import Sub, Uns
+from roambus.python_protocol.actions import Deliver, Send
+from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.brokers.parameters import BrokerParameters
+from roambus.python_protocol.simple.client import Client
+from roambus.python_protocol.simple.messages import Sub, Uns
 from tests.python_protocol.brokers.network import event, topic
 
 ME, HERE, THERE = 7, 1, 2

@@ -8,18 +8,18 @@ from itertools import combinations
 from random import Random
 from typing import Any
 
-from bridge.backends.ideal import IdealBackend
-from bridge.host import Host
-from bridge.scenario import Command, Fault, Publication, Workload
-from bridge.trace import TraceWriter
-from python_protocol.events import Subscribe
-from python_protocol.filters import parse_filter
-from python_protocol.roles import NodeId, Role
-from python_protocol.simtime import MILLISECOND, SECOND, SimTime
-from python_protocol.skip_ring.corrupted import CorruptedSkipRing
-from python_protocol.skip_ring.definition import skip_ring
-from python_protocol.skip_ring.messages import Topic
-from python_protocol.skip_ring.subscriber import Subscriber
+from roambus.bridge.backends.ideal import IdealBackend
+from roambus.bridge.runs.host import Host
+from roambus.bridge.scenario.scenario import Command, Fault, Publication, Workload
+from roambus.bridge.trace.writer import TraceWriter
+from roambus.python_protocol.events import Subscribe
+from roambus.python_protocol.filters import parse_filter
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.skip_ring.corrupted import CorruptedSkipRing
+from roambus.python_protocol.skip_ring.definition import skip_ring
+from roambus.python_protocol.skip_ring.messages import Topic
+from roambus.python_protocol.skip_ring.subscriber import Subscriber
 from tests.support.runs import Row
 from tests.support.scenarios import scenario
 

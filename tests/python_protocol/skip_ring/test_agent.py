@@ -6,17 +6,17 @@ from random import Random
 
 import pytest
 
-from bridge.scenario import Command, Fault, FaultKind
-from python_protocol.actions import Send
-from python_protocol.events import Attach, Detach, Publish, Received, Started, Subscribe, Unsubscribe
-from python_protocol.filters import Notification, NotificationId, parse_filter
-from python_protocol.parameters import parse_parameters
-from python_protocol.roles import Role
-from python_protocol.simtime import SECOND
-from python_protocol.skip_ring import SkipRing, messages
-from python_protocol.skip_ring.corrupted import CorruptedParameters
-from python_protocol.skip_ring.parameters import SkipRingParameters
-from python_protocol.skip_ring.references import Reference
+from roambus.bridge.scenario.scenario import Command, Fault, FaultKind
+from roambus.python_protocol.actions import Send
+from roambus.python_protocol.events import Attach, Detach, Publish, Received, Started, Subscribe, Unsubscribe
+from roambus.python_protocol.filters import Notification, NotificationId, parse_filter
+from roambus.python_protocol.parameters import parse_parameters
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.skip_ring import SkipRing, messages
+from roambus.python_protocol.skip_ring.corrupted import CorruptedParameters
+from roambus.python_protocol.skip_ring.parameters import SkipRingParameters
+from roambus.python_protocol.skip_ring.references import Reference
 from tests.python_protocol.skip_ring.network import (
     ANY_TOPIC,
     SUPERVISOR,

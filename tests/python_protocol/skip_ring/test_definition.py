@@ -6,7 +6,7 @@ from math import ceil, log2
 
 import pytest
 
-from python_protocol.skip_ring.definition import skip_ring
+from roambus.python_protocol.skip_ring.definition import skip_ring
 
 
 def test_figure_1() -> None:

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from python_protocol.codec import DecodeError, Message
-from python_protocol.skip_ring import SkipRing
-from python_protocol.skip_ring import messages as ring
-from python_protocol.skip_ring.labels import label_of
-from python_protocol.skip_ring.references import Reference
+from roambus.python_protocol.messages.codec import DecodeError, Message
+from roambus.python_protocol.skip_ring import SkipRing
+from roambus.python_protocol.skip_ring import messages as ring
+from roambus.python_protocol.skip_ring.labels import label_of
+from roambus.python_protocol.skip_ring.references import Reference
 from tests.python_protocol.brokers.strategies import bytes_2, nodes, notifications, values
 
 bits = st.text("01", max_size=64)

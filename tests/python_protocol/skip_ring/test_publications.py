@@ -8,14 +8,14 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from python_protocol.actions import Action, Deliver, Send
-from python_protocol.codec import Message
-from python_protocol.filters import Filter, Notification, NotificationId
-from python_protocol.roles import NodeId
-from python_protocol.skip_ring.messages import CheckAndPublish, CheckTrie, Publish, PublishNew
-from python_protocol.skip_ring.parameters import SkipRingParameters
-from python_protocol.skip_ring.patricia import publication_key
-from python_protocol.skip_ring.publications import Publications
+from roambus.python_protocol.actions import Action, Deliver, Send
+from roambus.python_protocol.filters import Filter, Notification, NotificationId
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.skip_ring.messages import CheckAndPublish, CheckTrie, Publish, PublishNew
+from roambus.python_protocol.skip_ring.parameters import SkipRingParameters
+from roambus.python_protocol.skip_ring.patricia import publication_key
+from roambus.python_protocol.skip_ring.publications import Publications
 
 U, V = 1, 2
 BITS = 10

@@ -12,16 +12,16 @@ from dataclasses import replace
 import pytest
 import zmq
 
-from bridge.backends.castalia.backend import CastaliaBackend
-from bridge.backends.interface import Failure, Step, Totals, Transmission
-from bridge.errors import AgentError, BackendError, ProtocolError
-from bridge.wire_pb2 import Arrival, Finished, FromSimulator, ToSimulator
-from bridge.wire_pb2 import Failed as WireFailed
-from bridge.wire_pb2 import Failure as WireFailure
-from bridge.wire_pb2 import Step as WireStep
-from python_protocol.beacon import Beacon, BeaconMessage
-from python_protocol.roles import BROADCAST, Role
-from python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.bridge.backends.castalia.backend import CastaliaBackend
+from roambus.bridge.backends.interface import Failure, Step, Totals, Transmission
+from roambus.bridge.errors import AgentError, BackendError, ProtocolError
+from roambus.bridge.wire.wire_pb2 import Arrival, Finished, FromSimulator, ToSimulator
+from roambus.bridge.wire.wire_pb2 import Failed as WireFailed
+from roambus.bridge.wire.wire_pb2 import Failure as WireFailure
+from roambus.bridge.wire.wire_pb2 import Step as WireStep
+from roambus.python_protocol.beacon import Beacon, BeaconMessage
+from roambus.python_protocol.roles import BROADCAST, Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.scenarios import scenario
 from tests.support.simulators import PATIENCE_MS, Script, ScriptedSimulator, Wire
 

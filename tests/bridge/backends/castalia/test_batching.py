@@ -8,18 +8,18 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from bridge.backends.castalia.backend import CastaliaBackend
-from bridge.backends.castalia.files import INI_FILE
-from bridge.backends.castalia.installation import Program
-from bridge.backends.castalia.simulators import StartedSimulator
-from bridge.host import Host
-from bridge.ini import read_scenario
-from bridge.registry import load_agent
-from bridge.run import write_inputs
-from bridge.trace import TraceLevel, TraceWriter
-from experiments.render import find_template
-from experiments.runner import plan_runs
-from experiments.sweep import AgentChoice, Sweep, plain_axis
+from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.backends.castalia.backend import CastaliaBackend
+from roambus.bridge.backends.castalia.files import INI_FILE
+from roambus.bridge.backends.castalia.installation import Program
+from roambus.bridge.backends.castalia.simulators import StartedSimulator
+from roambus.bridge.ini import read_scenario
+from roambus.bridge.runs.host import Host
+from roambus.bridge.runs.run import write_inputs
+from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
+from roambus.experiments.templates.render import find_template
 from tests.support.omnet import castalia, stand_in
 
 AGENTS = ("beacon", "flooding", "mft", "aodv")

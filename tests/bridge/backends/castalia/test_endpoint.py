@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from bridge.backends.castalia.endpoint import BEING_MADE_S, PREFIX, Endpoint
-from bridge.errors import UserError
+from roambus.bridge.backends.castalia.endpoint import BEING_MADE_S, PREFIX, Endpoint
+from roambus.bridge.errors import UserError
 
 LONG_AGO = time.time() - 2 * BEING_MADE_S
 

@@ -14,13 +14,13 @@ from benchmarks.failures.processes import adopt_orphans
 from benchmarks.failures.stand_in import all_linked, install_stand_in
 from benchmarks.failures.sweeps import sweep
 from benchmarks.failures.trial import Stage
-from bridge.backends.castalia.factory import CastaliaFactory
-from bridge.backends.castalia.files import SIMULATOR_FOLDER
-from bridge.errors import BackendError
-from bridge.run import FAILED_FILE, TRACE_FILE, execute
-from experiments.render import find_template
-from experiments.runner import plan_runs
-from experiments.sweep import AgentChoice, Sweep, plain_axis
+from roambus.bridge.backends.castalia.factory import CastaliaFactory
+from roambus.bridge.backends.castalia.files import SIMULATOR_FOLDER
+from roambus.bridge.errors import BackendError
+from roambus.bridge.runs.run import FAILED_FILE, TRACE_FILE, execute
+from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
+from roambus.experiments.templates.render import find_template
 
 pytestmark = pytest.mark.usefixtures("stand_in")
 

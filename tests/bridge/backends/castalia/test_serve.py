@@ -13,20 +13,20 @@ from pathlib import Path
 
 import pytest
 
-from bridge.backends.castalia.backend import CastaliaBackend
-from bridge.backends.castalia.connection import Connection
-from bridge.backends.castalia.endpoint import CurveKeys, Endpoint
-from bridge.backends.castalia.rundir import run_directory
-from bridge.errors import BackendError
-from bridge.host import Host
-from bridge.trace import TraceWriter
-from python_protocol.beacon import Beacon
-from python_protocol.roles import Role
-from python_protocol.simtime import SECOND
+from roambus.bridge.backends.castalia.backend import CastaliaBackend
+from roambus.bridge.backends.castalia.connection import Connection
+from roambus.bridge.backends.castalia.endpoint import CurveKeys, Endpoint
+from roambus.bridge.backends.castalia.rundir import run_directory
+from roambus.bridge.errors import BackendError
+from roambus.bridge.runs.host import Host
+from roambus.bridge.trace.writer import TraceWriter
+from roambus.python_protocol.beacon import Beacon
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 from tests.support.omnet import stand_in
 from tests.support.scenarios import scenario
 
-ROAMBUS = (sys.executable, "-c", "from bridge.cli import main; main()")
+ROAMBUS = (sys.executable, "-c", "from roambus.command_line import main; main()")
 LINKS = f"nodes 6\ntime_limit {5 * SECOND}\nlink 0 2\nlink 0 4\nlink 2 4\n"
 
 

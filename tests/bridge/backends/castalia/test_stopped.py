@@ -19,11 +19,11 @@ from benchmarks.failures.processes import describe, marked, wait_for
 from benchmarks.failures.stand_in import STAND_IN
 from benchmarks.failures.sweeps import sweep, sweep_command
 from benchmarks.failures.trial import ROAMBUS, Stage
-from bridge.backends.castalia.endpoint import PREFIX
-from bridge.backends.castalia.files import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG
-from bridge.backends.castalia.rundir import SESSION
-from bridge.run import TRACE_FILE
-from experiments.workspace import PREFIX as WORKSPACE
+from roambus.bridge.backends.castalia.endpoint import PREFIX
+from roambus.bridge.backends.castalia.files import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG
+from roambus.bridge.backends.castalia.rundir import SESSION
+from roambus.bridge.runs.run import TRACE_FILE
+from roambus.experiments.sweeps.workspace import PREFIX as WORKSPACE
 from tests.support.files import files_below
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("stand_in")]

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from benchmarks.reference_scenarios import CC2420
-from bridge.backends.interface import Step, Totals, Transmission
-from bridge.backends.radio import RadioBackend
-from bridge.scenario import ChannelParameters, MacParameters, NodeSettings, Scenario
-from python_protocol.codec import Message, Reader, Writer
-from python_protocol.roles import BROADCAST, NodeId
-from python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.bridge.backends.interface import Step, Totals, Transmission
+from roambus.bridge.backends.radio import RadioBackend
+from roambus.bridge.scenario.scenario import ChannelParameters, MacParameters, NodeSettings, Scenario
+from roambus.python_protocol.messages.codec import Message, Reader, Writer
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 STEEP = ChannelParameters(path_loss_exponent=4, sigma_db=0, bidirectional_sigma_db=0)
 """At 5 m a signal has -83 dBm, at 8 m -91, at 12 m -98; beyond 13.3 m it is not there."""

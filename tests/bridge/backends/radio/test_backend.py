@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.reference_scenarios import MOBILE, SHADOWED
-from bridge.backends.radio import PoissonSources, RadioBackend
-from bridge.errors import UserError
-from bridge.scenario import Line, NodeSettings, RandomWaypoint, Scenario
-from python_protocol.simtime import MILLISECOND, SECOND
+from roambus.bridge.backends.radio import PoissonSources, RadioBackend
+from roambus.bridge.errors import UserError
+from roambus.bridge.scenario.scenario import Line, NodeSettings, RandomWaypoint, Scenario
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.bridge.backends.radio.runs import START, at_places, run, send
 
 

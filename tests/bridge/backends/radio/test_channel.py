@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bridge.backends.radio import channel as module
-from bridge.backends.radio.channel import Cells, PathLoss, path_loss, reach_m
-from bridge.errors import UserError
-from bridge.scenario import ChannelParameters
+from roambus.bridge.backends.radio import channel as module
+from roambus.bridge.backends.radio.channel import Cells, PathLoss, path_loss, reach_m
+from roambus.bridge.errors import UserError
+from roambus.bridge.scenario.scenario import ChannelParameters
 
 Field = list[tuple[float, float]]
 COORDINATES = st.floats(min_value=0, max_value=400)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bridge.backends.radio import heap
-from bridge.backends.radio.state import RUN
+from roambus.bridge.backends.radio import heap
+from roambus.bridge.backends.radio.state import RUN
 
 njit: Any = numba.njit  # its type takes annotated functions for their results
 

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.reference_scenarios import CC2420
-from bridge.backends.interface import Totals
-from bridge.backends.radio import PoissonSources, RadioBackend, channel
-from bridge.backends.radio.hearers import NOBODY, occupants
-from bridge.scenario import ChannelParameters, MacParameters, NodeSettings, RandomWaypoint, Scenario
-from python_protocol.simtime import MILLISECOND, SECOND
+from roambus.bridge.backends.interface import Totals
+from roambus.bridge.backends.radio import PoissonSources, RadioBackend, channel
+from roambus.bridge.backends.radio.hearers import NOBODY, occupants
+from roambus.bridge.scenario.scenario import ChannelParameters, MacParameters, NodeSettings, RandomWaypoint, Scenario
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
 CELLS = ChannelParameters(only_static_nodes=False)
 FAST = RandomWaypoint(20, 0, 100 * MILLISECOND)

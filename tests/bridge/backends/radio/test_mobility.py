@@ -7,11 +7,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.backends.interface import Move
-from bridge.backends.radio.channel import Cells
-from bridge.backends.radio.mobility import Path, cell_changes, moves_until, path, positions
-from bridge.scenario import ChannelParameters, Line, Mobility, RandomWaypoint, Static
-from python_protocol.simtime import SECOND
+from roambus.bridge.backends.interface import Move
+from roambus.bridge.backends.radio.channel import Cells
+from roambus.bridge.backends.radio.mobility import Path, cell_changes, moves_until, path, positions
+from roambus.bridge.scenario.scenario import ChannelParameters, Line, Mobility, RandomWaypoint, Static
+from roambus.python_protocol.simtime import SECOND
 
 FIELD = (45.0, 30.0)
 

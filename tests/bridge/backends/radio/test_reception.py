@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.reference_scenarios import FLAT, Conditions, pair
-from bridge.backends.radio import RadioBackend
-from python_protocol.simtime import MICROSECOND, MILLISECOND
+from roambus.bridge.backends.radio import RadioBackend
+from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND
 from tests.bridge.backends.radio.runs import AIRTIME, START, at_places, run, send
 
 

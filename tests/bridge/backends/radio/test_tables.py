@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.backends.radio import tables
-from bridge.backends.radio.tables import HIGHEST_DB, LOWEST_DB, bit_error_rate
+from roambus.bridge.backends.radio import tables
+from roambus.bridge.backends.radio.tables import HIGHEST_DB, LOWEST_DB, bit_error_rate
 
 njit: Any = numba.njit  # its type takes annotated functions for their results
 

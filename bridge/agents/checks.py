@@ -1,0 +1,36 @@
+"""What must be right with an agent's class before it is run: it is found out by name, not by a traceback in a run."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any
+
+from roambus.bridge.errors import UserError
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.parameters import describe_parameters
+
+
+def check_agent(reference: str, agent: type[Agent]) -> None:
+    """Raises UserError, saying what to do, if its parameters or messages cannot be used."""
+    _check_parameters(reference, agent.parameters_type)
+    messages: object = agent.messages
+    if not isinstance(messages, MessageSet):
+        problem = f"messages is a {type(messages).__name__}: write messages = MessageSet([...])"
+        raise UserError(f"agent {reference!r}: {problem}")
+
+
+def _check_parameters(reference: str, parameters: Any) -> None:
+    if not (isinstance(parameters, type) and is_dataclass(parameters)):
+        raise UserError(
+            f"agent {reference!r}: parameters_type is no dataclass: write @dataclass(frozen=True) before it"
+        )
+    for field in fields(parameters):
+        if field.default is MISSING:
+            hint = f"write {field.name}: TYPE = parameter(DEFAULT, ...)"
+            raise UserError(f"agent {reference!r}: parameter {field.name} has no default: {hint}")
+    try:
+        parameters()
+        describe_parameters(parameters)
+    except (ArithmeticError, TypeError, ValueError) as error:
+        raise UserError(f"agent {reference!r}: the defaults of {parameters.__name__} do not work: {error}") from None

@@ -1,0 +1,98 @@
+"""Finds agents: by entry point (group `roambus.agents`), as `module:Class`, or as `path/to/file.py[:Class]`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Sequence
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import TypeGuard
+
+from roambus.bridge.agents.checks import check_agent
+from roambus.bridge.agents.imports import import_file, import_module
+from roambus.bridge.errors import UserError
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.parameters import unknown
+
+GROUP = "roambus.agents"
+DISTRIBUTION = "roambus"
+
+
+def agent_names() -> list[str]:
+    """The names of all installed agents."""
+    return sorted({point.name for point in entry_points(group=GROUP)})
+
+
+def load_agent(reference: str) -> type[Agent]:
+    """The agent's class, fit to be run; raises UserError saying why there is none, which there are, and what to do."""
+    points = [point for point in entry_points(group=GROUP) if point.name == reference]
+    _refuse_rivals(reference, points)
+    try:
+        agent = _find(reference, points[0].value if points else reference)
+        check_agent(reference, agent)
+    except UserError as error:
+        remedy = "".join(f"; mend it, or remove it: python -m pip uninstall {name}" for name in _brought_by(points[:1]))
+        raise UserError(f"{error}{remedy}") from error.__cause__
+    return agent
+
+
+def _refuse_rivals(reference: str, points: Sequence[EntryPoint]) -> None:
+    """The same package can be found twice; but two packages cannot both mean their own agent by one name."""
+    if len({point.value for point in points}) > 1:
+        packages = " and ".join(_brought_by(points)) or "two packages"
+        raise UserError(f"agent {reference!r} comes from {packages}: remove one of them (python -m pip uninstall NAME)")
+
+
+def _brought_by(points: Iterable[EntryPoint]) -> list[str]:
+    """The packages, other than this one, that the entry points are of."""
+    names = {str(point.dist.name) for point in points if point.dist is not None}
+    return sorted(names - {DISTRIBUTION})
+
+
+def _find(reference: str, target: str) -> type[Agent]:
+    module_name, _, class_name = target.rpartition(":") if ":" in target else (target, "", "")
+    if module_name.endswith(".py"):
+        return _choose_class(reference, import_file(f"agent {reference!r}", Path(module_name)), class_name)
+    if not class_name:
+        hint = "or give module:Class or path/to/file.py"
+        raise UserError(f"{unknown('agent', reference, dict.fromkeys(agent_names()))}; {hint}")
+    return _choose_class(reference, import_module(f"agent {reference!r}", module_name), class_name)
+
+
+def agent_sources(agent_class: type[Agent]) -> list[Path]:
+    """The files that the agent's class is written in: its module, or its whole package."""
+    file = Path(inspect.getfile(agent_class)).resolve()
+    if "." in agent_class.__module__:
+        return sorted(file.parent.rglob("*.py"))
+    return [file]
+
+
+def _choose_class(reference: str, module: ModuleType, name: str) -> type[Agent]:
+    own: dict[str, type[Agent]] = {key: value for key, value in vars(module).items() if _is_own_agent(module, value)}
+    if not name and len(own) == 1:
+        return next(iter(own.values()))
+    if not name:
+        raise UserError(f"agent {reference!r}: {_name_one(own)}")
+    found = getattr(module, name, None)
+    if found is None:
+        raise UserError(f"agent {reference!r}: {unknown('class', name, own)}")
+    if _is_agent(found):
+        return found
+    raise UserError(
+        f"agent {reference!r}: {name} is no subclass of roambus.python_protocol.agent.Agent with a handle()"
+    )
+
+
+def _name_one(own: dict[str, type[Agent]]) -> str:
+    if not own:
+        return "the file has no subclass of roambus.python_protocol.agent.Agent with a handle()"
+    return f"the file has several agents, name one after a colon: {', '.join(sorted(own))}"
+
+
+def _is_own_agent(module: ModuleType, value: object) -> TypeGuard[type[Agent]]:
+    return _is_agent(value) and getattr(value, "__module__", "") == module.__name__
+
+
+def _is_agent(value: object) -> TypeGuard[type[Agent]]:
+    return isinstance(value, type) and issubclass(value, Agent) and not inspect.isabstract(value)

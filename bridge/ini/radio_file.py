@@ -1,0 +1,163 @@
+"""Reads a radio parameters file in Castalia's format: what the radio can do, and what it draws.
+
+Sections, each with a heading of its own: RX MODES (name, data rate in kbit/s, modulation, bits per symbol, bandwidth in
+MHz, noise bandwidth in kHz, noise floor in dBm, sensitivity in dBm, power in mW), TX LEVELS (dBm, mW), DELAY and POWER
+TRANSITION MATRIX (ms and mW, from the column's state to the row's), SLEEP LEVELS (name, mW, ...). # begins a comment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from roambus.bridge.errors import UserError
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
+
+STATES = ("RX", "TX", "SLEEP")
+
+
+@dataclass(frozen=True, slots=True)
+class RxMode:
+    """A way to receive. Rates in bit/s, bandwidths in Hz, levels in dBm, power in mW."""
+
+    name: str
+    data_rate_bps: int
+    modulation: str
+    bits_per_symbol: int
+    bandwidth_hz: float
+    noise_bandwidth_hz: float
+    noise_floor_dbm: float
+    sensitivity_dbm: float
+    power_mw: float
+
+
+@dataclass(slots=True)
+class RadioFile:
+    """The whole file. `delays` (ns) and `powers` (mW) go from (state before, state after)."""
+
+    modes: list[RxMode] = field(default_factory=list)
+    tx_dbm: list[float] = field(default_factory=list)
+    tx_mw: list[float] = field(default_factory=list)
+    delays: dict[tuple[str, str], SimTime] = field(default_factory=dict)
+    powers: dict[tuple[str, str], float] = field(default_factory=dict)
+    sleep_levels: dict[str, float] = field(default_factory=dict)
+
+
+def read_radio_file(path: Path) -> RadioFile:
+    """Reads the file; raises UserError naming file and line, or OSError."""
+    radio = RadioFile()
+    read_line: Callable[[RadioFile, list[str]], None] | None = None
+    for number, raw in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        line = raw.partition("#")[0].strip()
+        if line in _SECTIONS:
+            read_line = _SECTIONS[line]
+        elif line:
+            try:
+                _read(read_line, radio, line)
+            except ValueError as error:
+                raise UserError(f"{path}:{number}: {error}") from None
+    _check_complete(path, radio)
+    return radio
+
+
+def _read(read_line: Callable[[RadioFile, list[str]], None] | None, radio: RadioFile, line: str) -> None:
+    if read_line is None:
+        raise ValueError(f"{line!r} stands before the first section; the sections are {', '.join(_SECTIONS)}")
+    read_line(radio, re.split(r"[,\s]+", line))
+
+
+def _read_mode(radio: RadioFile, words: list[str]) -> None:
+    if len(words) != 9:
+        raise ValueError(f"a receive mode has 9 columns, not {len(words)}")
+    name, rate, modulation, bits, bandwidth, noise_bandwidth, floor, sensitivity, power = words
+    if any(mode.name == name for mode in radio.modes):
+        raise ValueError(f"receive mode {name} stands here twice")
+    mode = RxMode(
+        name=name,
+        data_rate_bps=round(_number(rate) * 1e3),
+        modulation=modulation,
+        bits_per_symbol=round(_number(bits)),
+        bandwidth_hz=_number(bandwidth) * 1e6,
+        noise_bandwidth_hz=_number(noise_bandwidth) * 1e3,
+        noise_floor_dbm=_number(floor),
+        sensitivity_dbm=_number(sensitivity),
+        power_mw=_number(power),
+    )
+    radio.modes.append(mode)
+
+
+def _read_tx_levels(radio: RadioFile, words: list[str]) -> None:
+    if words[0] not in ("Tx_dBm", "Tx_mW"):
+        raise ValueError(f"{words[0]!r} is neither Tx_dBm nor Tx_mW")
+    levels = [_number(word) for word in words[1:]]
+    if words[0] == "Tx_mW":
+        radio.tx_mw = levels
+    elif levels != sorted(levels, reverse=True):
+        raise ValueError("transmit levels must go from the strongest to the weakest")
+    else:
+        radio.tx_dbm = levels
+
+
+def _read_delays(radio: RadioFile, words: list[str]) -> None:
+    row = {states: round(value * MILLISECOND) for states, value in _matrix_row(words).items()}
+    radio.delays.update(row)
+
+
+def _read_powers(radio: RadioFile, words: list[str]) -> None:
+    radio.powers.update(_matrix_row(words))
+
+
+def _matrix_row(words: list[str]) -> dict[tuple[str, str], float]:
+    after = words[0]
+    if after not in STATES or len(words) != 1 + len(STATES):
+        raise ValueError(f"a row of a matrix is one of {', '.join(STATES)} and then a column for each of them")
+    row = dict(zip(STATES, words[1:], strict=True))
+    if row.pop(after) != "-":
+        raise ValueError(f"from {after} to {after} there is no transition: write -")
+    return {(before, after): _number(word) for before, word in row.items()}
+
+
+def _read_sleep_level(radio: RadioFile, words: list[str]) -> None:
+    if len(words) != 6:
+        raise ValueError(f"a sleep level has 6 columns, not {len(words)}")
+    for word in words[2:]:
+        if word != "-":
+            _number(word)
+    radio.sleep_levels[words[0]] = _number(words[1])
+
+
+def _number(word: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        raise ValueError(f"{word!r} is no number") from None
+
+
+def _check_complete(path: Path, radio: RadioFile) -> None:
+    missing = [name for name, there in _contents(radio).items() if not there]
+    if missing:
+        raise UserError(f"{path}: no {', '.join(missing)}")
+    if len(radio.tx_dbm) != len(radio.tx_mw):
+        raise UserError(f"{path}: TX LEVELS: {len(radio.tx_dbm)} levels in dBm, {len(radio.tx_mw)} in mW")
+
+
+def _contents(radio: RadioFile) -> dict[str, bool]:
+    transitions = len(STATES) * (len(STATES) - 1)
+    return {
+        "RX MODES": bool(radio.modes),
+        "TX LEVELS": bool(radio.tx_dbm),
+        "DELAY TRANSITION MATRIX": len(radio.delays) == transitions,
+        "POWER TRANSITION MATRIX": len(radio.powers) == transitions,
+        "SLEEP LEVELS": bool(radio.sleep_levels),
+    }
+
+
+_SECTIONS: dict[str, Callable[[RadioFile, list[str]], None]] = {
+    "RX MODES": _read_mode,
+    "TX LEVELS": _read_tx_levels,
+    "DELAY TRANSITION MATRIX": _read_delays,
+    "POWER TRANSITION MATRIX": _read_powers,
+    "SLEEP LEVELS": _read_sleep_level,
+}

@@ -1,0 +1,84 @@
+"""`roambus rerun`: the agents of a record once more, without any simulator, and in a debugger if need be."""
+
+from __future__ import annotations
+
+import pdb
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.errors import AgentError
+from roambus.bridge.ini import parse_scenario
+from roambus.bridge.ini.values import file_beside, quote
+from roambus.bridge.record.record_file import Record, open_record
+from roambus.bridge.record.record_pb2 import MovementFile
+from roambus.bridge.record.replay import DifferenceError, ReplayBackend
+from roambus.bridge.runs.host import Host
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """A record that the agents agree with: how many frames, and how the recorded run ended."""
+
+    frames: int
+    ending: str
+
+
+def rerun(path: Path, agent: str | None = None, *, stop_before: int | None = None) -> Rerun:
+    """Runs the record's agent, or another, on what the simulator said.
+
+    `stop_before` opens the debugger before the agents answer in that frame. Raises DifferenceError, AgentError when
+    an agent raises, as in the record or not, and UserError for what is no record, or damaged.
+    """
+    with open_record(path) as record:
+        reference = agent or record.header.agent
+        agent_class = load_agent(reference)
+        scenario = replace(_read_scenario(record), agent=reference)
+        replay = ReplayBackend(record, scenario, agent_class.messages, stop_before)
+        host = Host(scenario, agent_class, replay, TraceWriter(TraceLevel(record.header.level)))
+        try:
+            host.run()
+        except AgentError as error:
+            place = "as recorded" if replay.raised_as_recorded else "though not in the record"
+            text = f"{path}: frame {replay.frame}, {place}: {error}"
+            raise AgentError(text, error.node, error.time, error.event) from error.__cause__
+        return Rerun(replay.frame, replay.ending)
+
+
+def debug(path: Path, agent: str | None = None) -> Rerun:
+    """Like `rerun`; opens the debugger where an agent raises, or before the answer that differs."""
+    try:
+        return rerun(path, agent)
+    except AgentError as error:
+        if error.__cause__ is not None:
+            pdb.post_mortem(error.__cause__.__traceback__)
+        raise
+    except DifferenceError as difference:
+        with suppress(Exception):  # however the debugger is left, the difference is the result
+            rerun(path, agent, stop_before=difference.frame)
+        raise
+
+
+def _read_scenario(record: Record) -> Scenario:
+    """The scenario of the recorded ini; the files that it names lie in a folder for the moment."""
+    name = record.header.radio_file_name
+    if Path(name).name != name:
+        raise record.damaged(0, f"{name!r} is no name of a radio parameters file")
+    with TemporaryDirectory() as folder:
+        Path(folder, name).write_bytes(record.header.radio_file)
+        for movement in record.header.movements:
+            _write_movement(record, Path(folder), movement)
+        return parse_scenario(record.header.ini, Path(f"{record.path} (run.ini)"), Path(folder))
+
+
+def _write_movement(record: Record, folder: Path, movement: MovementFile) -> None:
+    try:
+        file = folder / file_beside(quote(movement.name))
+    except ValueError as error:
+        raise record.damaged(0, str(error)) from None
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(movement.content)

@@ -1,0 +1,204 @@
+"""One run: a rendered ini, an agent and a seed in, a folder with trace, ini, radio parameters file and log out.
+
+A run's key is a hash of everything that its trace depends on. The trace holds it, so that whether a run is complete
+can be told from one file. A run that failed leaves a log with its error and the file `failed`, which holds the key.
+"""
+
+from __future__ import annotations
+
+import resource
+import shutil
+import time
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from roambus import bridge, python_protocol
+from roambus.bridge.agents.registry import agent_sources, load_agent
+from roambus.bridge.backends.castalia.files import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG
+from roambus.bridge.backends.factory import BackendFactory
+from roambus.bridge.backends.interface import Backend
+from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.ini import read_scenario
+from roambus.bridge.record.record_file import RECORD_FILE
+from roambus.bridge.record.recorder import recorded
+from roambus.bridge.runs.host import Host
+from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+
+TRACE_FILE = "trace.parquet"
+LOG_FILE = "run.log"
+FAILED_FILE = "failed"
+RUN_KEY = "roambus.run_key"
+"""Name of the key in the trace's metadata."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """A run that can be executed in any process. Its folder lies at `place` below `results`."""
+
+    results: Path
+    place: Path
+    ini: str
+    radio_file: Path
+    agent: str
+    seed: int
+    level: TraceLevel = TraceLevel.APP
+    record: bool = False
+    """Whether to keep the frames, for `roambus rerun`; the trace is the same either way."""
+    movements: tuple[tuple[str, Path], ...] = ()
+    """The movement files, under the names that the ini has for them, and what lies beside them."""
+
+    @property
+    def folder(self) -> Path:
+        """Where trace, ini and log go."""
+        return self.results / self.place
+
+
+def run_key(plan: RunPlan, backend: BackendFactory) -> str:
+    """sha256 over ini, the files that it names, seed, level, kind of back-end, the agent's code and ours.
+
+    Raises UserError, OSError.
+    """
+    digest = sha256()
+    settings = f"{plan.seed} {plan.level.value} {backend.name}"
+    movements = (file.read_bytes() for _, file in plan.movements)
+    for part in (plan.ini.encode(), plan.radio_file.read_bytes(), settings.encode(), *movements):
+        digest.update(sha256(part).digest())
+    digest.update(_digest(agent_sources(load_agent(plan.agent))))
+    digest.update(_own_digest())
+    return digest.hexdigest()
+
+
+@cache
+def _own_digest() -> bytes:
+    folders = [Path(bridge.__file__).parent, Path(python_protocol.__file__).parent]
+    files = [file for folder in folders for file in sorted(folder.rglob("*.py"))]
+    return _digest(files)
+
+
+def _digest(files: Iterable[Path]) -> bytes:
+    digest = sha256()
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + sha256(file.read_bytes()).digest())
+    return digest.digest()
+
+
+def is_complete(folder: Path, key: str) -> bool:
+    """Whether the folder holds the trace of just this run."""
+    trace = folder / TRACE_FILE
+    if not trace.is_file():
+        return False
+    try:
+        metadata = pq.read_schema(trace).metadata or {}
+    except pa.ArrowInvalid:  # somebody else's file, or a broken disk
+        return False
+    return bool(metadata.get(RUN_KEY.encode()) == key.encode())
+
+
+def has_failed(folder: Path, key: str) -> bool:
+    """Whether just this run failed the last time."""
+    marker = folder / FAILED_FILE
+    return marker.is_file() and marker.read_text(encoding="utf-8") == key
+
+
+def execute(plan: RunPlan, backend: BackendFactory) -> None:
+    """Runs, and leaves either a whole trace or a log with the error that is raised on.
+
+    Raises RoambusError, whatever a broken agent or back-end raises, or OSError when the folder cannot be written: then
+    nothing is left behind, as after KeyboardInterrupt, unless the trace was whole already.
+    """
+    key = run_key(plan, backend)
+    try:
+        with errors_named(plan.folder):
+            _prepare(plan)
+            _run(plan, key, backend)
+    except KeyboardInterrupt:
+        if not is_complete(plan.folder, key):
+            discard(plan)
+        raise
+    except OSError:
+        discard(plan)
+        raise
+    except Exception as error:
+        _record_failure(plan.folder, key, error)
+        raise
+
+
+def _prepare(plan: RunPlan) -> None:
+    plan.folder.mkdir(parents=True, exist_ok=True)
+    discard_files(plan.folder)
+    write_inputs(plan, plan.folder)
+
+
+def write_inputs(plan: RunPlan, folder: Path) -> None:
+    """Writes the ini and the files that it names; raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / INI_FILE).write_text(plan.ini, encoding="utf-8")
+    shutil.copyfile(plan.radio_file, folder / plan.radio_file.name)
+    for name, file in plan.movements:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, folder / name)
+
+
+def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:
+    start, cpu = time.monotonic(), time.process_time()
+    scenario = read_scenario(plan.folder / INI_FILE)
+    trace = TraceWriter(plan.level)
+    agent = load_agent(plan.agent)
+    carrier: Backend = backend.make(scenario, agent, plan.folder)
+    if plan.record:
+        carrier = recorded(carrier, plan.folder, scenario, plan.agent, plan.level)
+    Host(scenario, agent, carrier, trace).run()
+    used = (
+        f"{time.monotonic() - start:.2f} s, {time.process_time() - cpu:.2f} s of CPU, {_peak_memory_mib()} MiB at most"
+    )
+    text = f"agent {scenario.agent or plan.agent}, seed {plan.seed}: complete in {used}\n"
+    (plan.folder / LOG_FILE).write_text(text, encoding="utf-8")
+    trace.write(plan.folder / TRACE_FILE, {RUN_KEY: key})  # last, for it is what makes a run complete
+
+
+def _peak_memory_mib() -> int:
+    """Of this process so far, earlier runs included."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+def _record_failure(folder: Path, key: str, error: Exception) -> None:
+    known = isinstance(error, RoambusError)
+    text = f"{error}\n" if isinstance(error, UserError) else "".join(traceback.format_exception(error))
+    (folder / LOG_FILE).write_text(f"error: {error}\n\n{text}" if known else text, encoding="utf-8")
+    (folder / FAILED_FILE).write_text(key, encoding="utf-8")
+
+
+@contextmanager
+def errors_named(path: Path) -> Iterator[None]:
+    """Gives an OSError that names no file, such as that of a full disk, the name of `path`."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, error.filename or str(path)) from error
+
+
+def discard_files(folder: Path) -> None:
+    """Removes what earlier runs, finished or killed, left in the folder; nothing else."""
+    whole = (TRACE_FILE, RECORD_FILE)
+    for pattern in (*whole, *(f".{name}.*" for name in whole), FAILED_FILE, LOG_FILE, SIMULATOR_LOG, INI_FILE):
+        for file in folder.glob(pattern):
+            file.unlink()
+    shutil.rmtree(folder / SIMULATOR_FOLDER, ignore_errors=True)
+
+
+def discard(plan: RunPlan) -> None:
+    """Removes an unfinished run's folder, and the folders between it and the results that are then empty."""
+    shutil.rmtree(plan.folder, ignore_errors=True)
+    for depth in range(len(plan.place.parents) - 1):
+        try:
+            (plan.results / plan.place.parents[depth]).rmdir()
+        except OSError:
+            return

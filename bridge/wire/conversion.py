@@ -1,0 +1,318 @@
+"""From the messages of `wire.proto` to the classes of the back-ends' interface and back, without any socket.
+
+What a simulator says is checked here, as the table in `docs/bridge.md` has it; what breaks a rule raises a
+ProtocolError that says which rule, and what was said.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from itertools import repeat
+from math import isfinite
+from operator import itemgetter
+from pathlib import Path
+from traceback import format_exception
+
+from google.protobuf.message import DecodeError as NoMessageError
+
+from roambus.bridge.backends.interface import (
+    Delivery,
+    Failure,
+    Hello,
+    Move,
+    NodeInfo,
+    Step,
+    Totals,
+    Transmission,
+    make_deliveries,
+)
+from roambus.bridge.errors import AgentError, ProtocolError
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.wire import wire_pb2 as pb
+from roambus.python_protocol.messages.codec import DecodeError, Message, MessageSet
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import SimTime, format_time
+
+PROTOCOL_VERSION = 1
+SCHEMA_HASH = sha256(Path(__file__).with_name("wire.proto").read_bytes()).digest()
+TIME_RESOLUTION = -9
+"""The simulator's time step is 10^-9 s."""
+MAX_FRAME_BYTES = 64 * 2**20
+SLOWEST_CLOCK, FASTEST_CLOCK = 0.5, 2.0
+
+_receiver = itemgetter(0)
+
+
+def parse(frame: bytes, *expected: str) -> pb.FromSimulator:
+    """The simulator's message in `frame`; raises ProtocolError unless it is one of those expected ("step", ...)."""
+    if len(frame) > MAX_FRAME_BYTES:
+        raise ProtocolError(f"a message of {len(frame)} bytes: at most {MAX_FRAME_BYTES} are allowed")
+    try:
+        message = pb.FromSimulator.FromString(frame)
+    except NoMessageError:
+        raise ProtocolError(f"{len(frame)} bytes that are no message of the bridge's protocol") from None
+    kind = message.WhichOneof("body")
+    if kind not in expected:
+        raise ProtocolError(f"{kind or 'an empty message'} came, where {' or '.join(expected)} belongs")
+    return message
+
+
+def read_hello(message: pb.Hello, scenario: Scenario, token: str) -> Hello:
+    """What the simulator says of itself, if it is the one that this host waits for and runs this scenario."""
+    _check_peer(message, token)
+    for what, theirs, ours in (
+        ("seed", message.seed, scenario.seed),
+        ("time limit", format_time(message.time_limit), format_time(scenario.time_limit)),
+        ("processing delay", format_time(message.processing_delay), format_time(scenario.processing_delay)),
+        ("number of nodes", len(message.nodes), len(scenario.nodes)),
+    ):
+        if theirs != ours:
+            raise ProtocolError(f"Hello: {what} {theirs}, the run's ini has {ours}: start it with this run's ini")
+    nodes = [_read_node(node, info) for node, info in enumerate(message.nodes)]
+    return Hello(message.simulator, nodes, message.time_limit, message.processing_delay)
+
+
+def _check_peer(message: pb.Hello, token: str) -> None:
+    if message.protocol_version != PROTOCOL_VERSION:
+        versions = f"version {message.protocol_version} of the protocol, this host speaks {PROTOCOL_VERSION}"
+        raise ProtocolError(f"Hello: {versions}: build omnet/ of the roambus that you run")
+    if message.schema_hash != SCHEMA_HASH:
+        raise ProtocolError("Hello: made from another wire.proto: build omnet/ of the roambus that you run")
+    if not hmac.compare_digest(message.token.encode(), token.encode()):
+        raise ProtocolError("Hello: not this run's token: the session file is another run's")
+    if message.time_resolution != TIME_RESOLUTION:
+        steps = f"time steps of 10^{message.time_resolution} s"
+        raise ProtocolError(f"Hello: {steps}: set simtime-resolution = ns in the run's ini")
+
+
+def _read_node(node: NodeId, info: pb.Node) -> NodeInfo:
+    if info.start < 0:
+        raise ProtocolError(f"Hello: node {node} boots at {format_time(info.start)}, before the run")
+    if not SLOWEST_CLOCK <= info.clock_rate <= FASTEST_CLOCK:
+        bounds = f"not between {SLOWEST_CLOCK} and {FASTEST_CLOCK}"
+        raise ProtocolError(f"Hello: node {node} has clock rate {info.clock_rate}, {bounds}")
+    return NodeInfo(info.start, info.clock_rate)
+
+
+class StepReader:
+    """Reads the Steps of one run, each checked against those before it."""
+
+    def __init__(self, hello: Hello, messages: MessageSet) -> None:
+        """`messages` are those of the run's agents, which decode the payloads."""
+        self._nodes = len(hello.nodes)
+        self._time_limit = hello.time_limit
+        self._delay = hello.processing_delay
+        self._messages = messages
+        self._now: SimTime = 0
+        self._earliest: SimTime = 0
+        """No event of the next Step may be before it."""
+        self._more = False
+        self._deliveries = 0
+
+    def read(self, message: pb.Step, wake_up: SimTime | None) -> list[Step]:
+        """A Step for each instant at which something happened, in order; none for a Step of nothing.
+
+        `wake_up` is what the host asked for last. Wake-ups that come due between the instants, or after them up to
+        `message.now`, are for the caller to put in. Raises ProtocolError before any Step is given out.
+        """
+        now, more = message.now, message.more
+        self._check_now(now)
+        deliveries = self._read_deliveries(now, message.arrivals) if message.arrivals else {}
+        failures = self._read_failures(now, message.failures) if message.failures else {}
+        instants = sorted({*deliveries, *failures})
+        self._check_window(now, more, instants, wake_up)
+        self._now, self._more = now, more
+        self._earliest = now + (self._delay > 0 and not more)
+        return [Step(instant, deliveries.get(instant, []), failures.get(instant, []), more) for instant in instants]
+
+    def finish(self, message: pb.Finished, sends: int) -> Totals:
+        """The totals, if they count what was read here, and the host's `sends` of before the time limit."""
+        if self._more:
+            raise ProtocolError(f"Finished, but the Step before announced more of {format_time(self._now)}")
+        self._check_totals(message, sends)
+        counts: dict[str, Sequence[int]] = {count.name: count.values[:] for count in message.counts}
+        return Totals(counts, message.energy_mj[:], [self._read_move(move) for move in message.moves])
+
+    def _check_totals(self, message: pb.Finished, sends: int) -> None:
+        for what, theirs, ours in (
+            ("sends", message.sends, sends),
+            ("deliveries", message.deliveries, self._deliveries),
+        ):
+            if theirs != ours:
+                raise ProtocolError(f"Finished: the simulator counts {theirs} {what}, the host {ours}")
+        lengths = {count.name: len(count.values) for count in message.counts}
+        if message.energy_mj:
+            lengths["energy_mj"] = len(message.energy_mj)
+        for name, length in lengths.items():
+            if length != self._nodes:
+                raise ProtocolError(f"Finished: {name} has {length} values for {self._nodes} nodes")
+
+    def _check_now(self, now: SimTime) -> None:
+        if now < self._now or (self._more and now > self._now):
+            after = "announced more of" if self._more else "was at"
+            raise ProtocolError(f"Step at {format_time(now)}: the one before {after} {format_time(self._now)}")
+        if now >= self._time_limit:
+            raise ProtocolError(f"Step at {format_time(now)}: the time limit is {format_time(self._time_limit)}")
+
+    def _check_window(self, now: SimTime, more: bool, instants: list[SimTime], wake_up: SimTime | None) -> None:
+        """What happens first, or the wake-up, opens the window that the Step may cover."""
+        opened = min([*instants[:1], now if wake_up is None else wake_up])
+        if now - opened >= (self._delay or 1):
+            late = f"is too late for what the host had to be told at {format_time(opened)}"
+            raise ProtocolError(f"Step at {format_time(now)}: {late}")
+        if more and instants != [now]:
+            raise ProtocolError(f"Step at {format_time(now)}: it announces more, but is not of this instant alone")
+
+    def _read_deliveries(self, now: SimTime, arrivals: Iterable[pb.Arrival]) -> dict[SimTime, list[Delivery]]:
+        read: dict[SimTime, list[Delivery]] = {}
+        last = self._earliest
+        for arrival in arrivals:
+            last = _in_order(last, arrival.time, now)
+            read.setdefault(last, []).extend(self._read_arrival(arrival))
+        for deliveries in read.values():
+            deliveries.sort(key=_receiver)
+        return read
+
+    def _read_failures(self, now: SimTime, failures: Iterable[pb.Failure]) -> dict[SimTime, list[Failure]]:
+        read: dict[SimTime, list[Failure]] = {}
+        last = self._earliest
+        for failure in failures:
+            last = _in_order(last, failure.time, now)
+            read.setdefault(last, []).append(self._read_failure(failure))
+        return read
+
+    def _read_arrival(self, arrival: pb.Arrival) -> list[Delivery]:
+        # The hot path of a run with a simulator: nothing for each receiver but its Delivery.
+        receivers, rssi, lqi = arrival.receivers[:], arrival.rssi_dbm[:], arrival.lqi_db[:]
+        if not len(receivers) == len(rssi) == len(lqi) > 0:
+            lengths = f"{len(receivers)} receivers, {len(rssi)} RSSI and {len(lqi)} LQI"
+            raise ProtocolError(f"{_arrival(arrival)} has {lengths}")
+        if max(receivers) >= self._nodes or arrival.sender >= self._nodes:
+            raise ProtocolError(f"{_arrival(arrival)} at {max(receivers)}: the nodes are 0 to {self._nodes - 1}")
+        if not isfinite(sum(rssi) + sum(lqi)):
+            raise ProtocolError(f"{_arrival(arrival)} has a level that is not finite")
+        message = self._decode(arrival.payload, arrival)
+        self._deliveries += len(receivers)
+        return make_deliveries(zip(receivers, repeat(arrival.sender), repeat(message), rssi, lqi))
+
+    def _read_failure(self, failure: pb.Failure) -> Failure:
+        if failure.node >= self._nodes or self._nodes <= failure.destination != BROADCAST:
+            places = f"of node {failure.node} to {failure.destination}"
+            raise ProtocolError(f"Failure {places}: the nodes are 0 to {self._nodes - 1}")
+        return Failure(failure.node, failure.destination, self._decode(failure.payload, failure), failure.reason)
+
+    def _decode(self, payload: bytes, event: pb.Arrival | pb.Failure) -> Message:
+        try:
+            return self._messages.decode(payload)
+        except DecodeError as error:
+            kind, time = type(event).__name__, format_time(event.time)
+            raise ProtocolError(f"{kind} at {time}: its payload is no message of the agent: {error}") from None
+
+    def _read_move(self, move: pb.Move) -> Move:
+        if move.node >= self._nodes or not isfinite(move.x + move.y):
+            raise ProtocolError(f"Finished: node {move.node} is at ({move.x}, {move.y})")
+        return Move(move.time, move.node, move.x, move.y)
+
+
+def _in_order(last: SimTime, time: SimTime, now: SimTime) -> SimTime:
+    if last <= time <= now:
+        return time
+    raise ProtocolError(f"Step at {format_time(now)}: an event at {format_time(time)} comes after {format_time(last)}")
+
+
+def _arrival(arrival: pb.Arrival) -> str:
+    return f"Arrival at {format_time(arrival.time)} from node {arrival.sender}"
+
+
+def write_hello(hello: Hello, seed: int, token: str) -> pb.FromSimulator:
+    """What `read_hello` reads."""
+    return pb.FromSimulator(
+        hello=pb.Hello(
+            protocol_version=PROTOCOL_VERSION,
+            schema_hash=SCHEMA_HASH,
+            token=token,
+            simulator=hello.simulator,
+            seed=seed,
+            time_resolution=TIME_RESOLUTION,
+            time_limit=hello.time_limit,
+            processing_delay=hello.processing_delay,
+            nodes=[pb.Node(start=node.start, clock_rate=node.clock_rate) for node in hello.nodes],
+        )
+    )
+
+
+def write_step(step: Step) -> pb.FromSimulator:
+    """What `StepReader.read` reads."""
+    arrivals = [_write_arrival(step.now, deliveries) for deliveries in _packets(step.deliveries)]
+    failures = [
+        pb.Failure(time=step.now, node=node, destination=destination, payload=message.encode(), reason=reason)
+        for node, destination, message, reason in step.failures
+    ]
+    return pb.FromSimulator(step=pb.Step(now=step.now, more=step.more, arrivals=arrivals, failures=failures))
+
+
+def _packets(deliveries: Sequence[Delivery]) -> list[Sequence[Delivery]]:
+    """All deliveries together if they are of one packet; else each alone, which keeps their order."""
+    packets = {(delivery.sender, id(delivery.message)) for delivery in deliveries}
+    return [deliveries] if len(packets) == 1 else [[delivery] for delivery in deliveries]
+
+
+def _write_arrival(now: SimTime, deliveries: Sequence[Delivery]) -> pb.Arrival:
+    receivers, senders, messages, rssi, lqi = zip(*deliveries, strict=True)
+    payload = messages[0].encode()
+    return pb.Arrival(time=now, sender=senders[0], payload=payload, receivers=receivers, rssi_dbm=rssi, lqi_db=lqi)
+
+
+def write_finished(totals: Totals, sends: int, deliveries: int) -> pb.FromSimulator:
+    """What `StepReader.finish` reads."""
+    counts = [pb.Count(name=name, values=values) for name, values in totals.counts.items()]
+    moves = [pb.Move(time=time, node=node, x=x, y=y) for time, node, x, y in totals.moves]
+    finished = pb.Finished(sends=sends, deliveries=deliveries, counts=counts, energy_mj=totals.energy_mj, moves=moves)
+    return pb.FromSimulator(finished=finished)
+
+
+def write_welcome(wake_up: SimTime | None, *, batching: bool) -> pb.ToSimulator:
+    """The host's answer to Hello."""
+    return pb.ToSimulator(welcome=pb.Welcome(wake_up=wake_up, batching=batching))
+
+
+def write_reply(
+    transmissions: Iterable[Transmission], wake_up: SimTime | None, notes: Iterable[pb.Note] = ()
+) -> pb.ToSimulator:
+    """The host's answer to a Step."""
+    sends = [
+        pb.Send(time=at, node=node, destination=destination, payload=message.encode())
+        for node, at, destination, message, _ in transmissions
+    ]
+    return pb.ToSimulator(reply=pb.Reply(sends=sends, wake_up=wake_up, notes=notes))
+
+
+def write_failed(error: BaseException) -> pb.Failed:
+    """Why this side ends the run: with node, time and event, if an agent raised."""
+    failed = pb.Failed(reason=str(error) or type(error).__name__, traceback="".join(format_exception(error)))
+    if isinstance(error, AgentError):
+        failed.node, failed.time, failed.event = error.node, error.time, error.event
+    return failed
+
+
+class HostSide:
+    """What the host of one run says: Welcome, then a Reply to each Step."""
+
+    def __init__(self, time_limit: SimTime, *, batching: bool = True) -> None:
+        self._time_limit = time_limit
+        self._batching = batching
+        self._welcomed = False
+        self.sends = 0
+        """Those that take effect before the time limit."""
+
+    def answer(
+        self, transmissions: Sequence[Transmission], wake_up: SimTime | None, notes: Iterable[pb.Note] = ()
+    ) -> pb.ToSimulator:
+        """To Hello, and then to each Step. `wake_up` is None after a Step that announced more."""
+        if not self._welcomed:
+            self._welcomed = True
+            return write_welcome(wake_up, batching=self._batching)
+        self.sends += sum(transmission.at < self._time_limit for transmission in transmissions)
+        return write_reply(transmissions, wake_up, notes)

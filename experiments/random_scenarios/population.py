@@ -1,0 +1,194 @@
+"""Clients of brokers that come, move and go, and what is published meanwhile, as an ini has it (001, section 6).
+
+At each broker clients are born and die as in a queue without waiting: born at a constant rate, each living for an
+exponential time. While it is there a client goes mobile at a constant rate, is away for an exponential time, and comes
+back at another broker. Messages are published at a constant rate. Everything is drawn from the run's seed, so that
+every agent gets the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from heapq import heappop, heappush
+from random import Random
+from typing import NamedTuple
+
+from roambus.python_protocol.roles import NodeId
+
+_START_S = 1.0
+"""When those are born who are there from the start; by then all nodes have booted."""
+_REST_S = 1.0
+"""How long a node is left alone after a death, before it is somebody else."""
+_DEPARTURE_S = 0.02
+"""`SN.departure`: from a client's goodbye until its link goes. The shortest absence is half as long again."""
+_SHORTEST_S = 1.5 * _DEPARTURE_S
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Of the processes, times in seconds: `life` is 1/mu_c, `load` is rho_c = lambda_c/mu_c, `absence` is the mean."""
+
+    load: float
+    life: float
+    move_rate: float
+    absence: float
+    publish_rate: float
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for what makes no process."""
+        for name in ("load", "life", "move_rate", "publish_rate"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} {getattr(self, name)} is not above 0")
+        if self.absence <= _SHORTEST_S:
+            raise ValueError(f"absence {self.absence} is not above {_SHORTEST_S}: it takes that long to leave")
+
+
+class _Due(NamedTuple):
+    """Something that a client does: is born at a broker, dies, leaves, or is back at a broker."""
+
+    at: float
+    order: int
+    what: str
+    node: NodeId
+    broker: NodeId
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """Values of keys: `tree` for SN.tree, `commands` for SN.commands; `nodes` is the number of nodes.
+
+    Of n brokers, nodes 0 to n - 1 are a balanced binary tree with root 0; the next n publish, one at each broker; all
+    others are clients, each one after another.
+    """
+
+    tree: str
+    commands: str
+    nodes: int
+
+
+class _Draw:
+    """Draws everything."""
+
+    def __init__(self, seed: int, brokers: int, duration: float, rates: Rates) -> None:
+        self._random = Random(f"population/{seed}/{brokers}/{duration}/{rates}")
+        self._brokers, self._duration, self._rates = brokers, duration, rates
+        self._nodes = 2 * brokers
+        self._due: list[_Due] = []
+        self._order = 0
+        self._resting: list[tuple[float, NodeId, NodeId]] = []
+        """From when on each node is free that was a client before, the node, and its last broker."""
+        self._commands: list[tuple[float, str]] = []
+        self._places: list[tuple[float, str]] = []
+        self._handlers = {
+            "birth": self._bear,
+            "next birth": self._bear_next,
+            "death": self._die,
+            "move": self._leave,
+            "return": self._settle,
+        }
+
+    def population(self) -> Population:
+        """Up to the end of the run."""
+        self._let_live()
+        self._publish()
+        parents = [f"{node}:{(node - 1) // 2}" for node in range(1, self._brokers)]
+        parents += [f"{self._brokers + broker}:{broker}" for broker in range(self._brokers)]
+        tree = ", ".join([" ".join(parents), *_in_order(self._places)])
+        return Population(tree, ", ".join(_in_order(self._commands)), self._nodes)
+
+    def _let_live(self) -> None:
+        for broker in range(self._brokers):
+            for _ in range(_poisson(self._rates.load, self._random)):
+                self._plan(_START_S, "birth", broker=broker)
+            self._plan_birth(_START_S, broker)
+        while self._due and self._due[0].at < self._duration:
+            due = heappop(self._due)
+            self._handlers[due.what](due)
+
+    def _plan(self, at: float, what: str, node: NodeId = 0, broker: NodeId = 0) -> None:
+        self._order += 1
+        heappush(self._due, _Due(at, self._order, what, node, broker))
+
+    def _plan_birth(self, now: float, broker: NodeId) -> None:
+        self._plan(now + self._exponential(self._rates.life / self._rates.load), "next birth", broker=broker)
+
+    def _bear_next(self, due: _Due) -> None:
+        self._bear(due)
+        self._plan_birth(due.at, due.broker)
+
+    def _bear(self, due: _Due) -> None:
+        node = self._free_node(due)
+        self._commands.append((due.at, f"{node} subscribe"))
+        self._settle(due._replace(node=node))
+
+    def _free_node(self, due: _Due) -> NodeId:
+        """One that rests, and is at this broker then, or a new one there."""
+        if self._resting and self._resting[0][0] <= due.at:
+            _, node, last = heappop(self._resting)
+            if last == due.broker:
+                return node
+        else:
+            node, self._nodes = self._nodes, self._nodes + 1
+        self._places.append((due.at - _SHORTEST_S, f"{node}:{due.broker}"))
+        return node
+
+    def _settle(self, due: _Due) -> None:
+        """A client is there: death or the next move, whichever comes first."""
+        dies = due.at + self._exponential(self._rates.life)
+        moves = due.at + self._exponential(1 / self._rates.move_rate)
+        self._plan(min(dies, moves), "death" if dies < moves else "move", due.node, due.broker)
+
+    def _die(self, due: _Due) -> None:
+        self._commands.append((due.at, f"{due.node} unsubscribe"))
+        heappush(self._resting, (due.at + _REST_S, due.node, due.broker))
+
+    def _leave(self, due: _Due) -> None:
+        self._commands.append((due.at, f"{due.node} detach"))
+        back = due.at + _SHORTEST_S + self._exponential(self._rates.absence - _SHORTEST_S)
+        broker = self._random.choice([one for one in range(self._brokers) if one != due.broker])
+        if back < self._duration:
+            self._commands.append((back, f"{due.node} attach {broker}"))
+        self._plan(back, "return", due.node, broker)
+
+    def _publish(self) -> None:
+        for at in self._arrivals():
+            self._commands.append((at, f"{self._brokers + self._random.randrange(self._brokers)} publish"))
+
+    def _arrivals(self) -> Iterator[float]:
+        at = _START_S + self._exponential(1 / self._rates.publish_rate)
+        while at < self._duration:
+            yield at
+            at += self._exponential(1 / self._rates.publish_rate)
+
+    def _exponential(self, mean: float) -> float:
+        return self._random.expovariate(1 / mean)
+
+
+@lru_cache(maxsize=128)  # the agents of a sweep, one after the other, have the same populations
+def population(  # noqa: PLR0913, PLR0917  # a template names them all
+    seed: int,
+    brokers: int,
+    duration: float,
+    load: float,
+    life: float,
+    move_rate: float,
+    absence: float,
+    publish_rate: float,
+) -> Population:
+    """For templates; raises ValueError."""
+    return _Draw(seed, brokers, duration, Rates(load, life, move_rate, absence, publish_rate)).population()
+
+
+def _in_order(planned: list[tuple[float, str]]) -> list[str]:
+    return [f"{at:.6f}s {what}" for at, what in sorted(planned, key=lambda one: one[0])]
+
+
+def _poisson(mean: float, random: Random) -> int:
+    """By the arrivals of a unit of time."""
+    count, at = 0, -math.log(1 - random.random()) / mean
+    while at < 1:
+        count, at = count + 1, at - math.log(1 - random.random()) / mean
+    return count

@@ -1,0 +1,122 @@
+"""Clients that leave and return, drawn from the run's seed: one plan, written for each kind of network.
+
+Clients are the nodes 0, 1, ..., brokers those behind them, in whatever network: so every agent gets the same workload.
+Times have whole milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+
+from roambus.experiments.random_scenarios.trees import random_tree
+from roambus.python_protocol.roles import NodeId
+
+START_S = 25.0
+"""Nobody leaves before: networks that build themselves need time."""
+SHORTEST_S = 0.5
+"""Neither an absence nor a stay is shorter: who detaches still has its link for a moment."""
+DEPARTURE_S = 0.1
+"""For how long, in networks without a given tree; with one the scenario says so (`SN.departure`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A client is away from `leaves` to `returns` (s), and then comes to `broker`."""
+
+    client: NodeId
+    leaves: float
+    returns: float
+    broker: int
+
+
+@dataclass(frozen=True, slots=True)
+class Returning:
+    """A tree of brokers, the broker at which each client is at first (both counted from 0), and who leaves when."""
+
+    clients: int
+    parents: dict[int, int]
+    homes: tuple[int, ...]
+    visits: tuple[Visit, ...]
+
+    def tree(self, announced: bool) -> str:
+        """A value of `SN.tree`: of clients that do not say that they leave, with their absences."""
+        edges = [f"{self._broker(child)}:{self._broker(parent)}" for child, parent in sorted(self.parents.items())]
+        edges += [f"{client}:{self._broker(home)}" for client, home in enumerate(self.homes)]
+        changes = [] if announced else sorted(self._changes())
+        return ", ".join([" ".join(edges), *(f"{at:.3f}s {change}" for at, change in changes)])
+
+    def absences(self, client: NodeId, *, moving: bool) -> str:
+        """A value of `Application.absences`; `moving`: to other brokers of a given tree."""
+        own = [visit for visit in self.visits if visit.client == client]
+        return ", ".join(
+            f"{one.leaves:.3f}s detach, {one.returns:.3f}s attach{f' {self._broker(one.broker)}' if moving else ''}"
+            for one in own
+        )
+
+    def partitions(self, announced: bool) -> str:
+        """A value of `SN.ideal.partitions`: whoever is away is alone."""
+        moment = DEPARTURE_S if announced else 0.0
+        times = sorted({at for one in self.visits for at in (one.leaves + moment, one.returns)})
+        return ", ".join(f"{at:.3f}s {self._groups(at, moment)}" for at in times)
+
+    def faults(self, client: NodeId) -> str:
+        """A value of `faults`: whoever is away has crashed."""
+        own = [visit for visit in self.visits if visit.client == client]
+        return ", ".join(f"{one.leaves:.3f}s crash, {one.returns:.3f}s recover" for one in own)
+
+    def sites(self) -> str:
+        """A value of `SN.sites`: three brokers in place of each, and the clients where they are at first."""
+        return ", ".join(map(self._site, range(len(self.parents) + 1)))
+
+    def _changes(self) -> Iterator[tuple[float, str]]:
+        for one in self.visits:
+            yield one.leaves, f"{one.client}:-"
+            yield one.returns, f"{one.client}:{self._broker(one.broker)}"
+
+    def _groups(self, at: float, moment: float) -> str:
+        away = sorted(one.client for one in self.visits if one.leaves + moment <= at < one.returns)
+        return " | ".join(map(str, away)) or "merge"
+
+    def _site(self, number: int) -> str:
+        above = f" < s{self.parents[number]}" if number in self.parents else ""
+        first = self.clients + 3 * number
+        here = " ".join(str(client) for client, home in enumerate(self.homes) if home == number)
+        return f"s{number}{above}: {first}..{first + 2} | {here}".rstrip(" |")
+
+    def _broker(self, number: int) -> NodeId:
+        return self.clients + number
+
+
+def returning(  # noqa: PLR0913, PLR0917  # what a template sets
+    seed: int, publishers: int, subscribers: int, brokers: int, presence: float, absence: float, until: float
+) -> Returning:
+    """The first nodes publish, the others leave: stays and absences are exponential, of these means (s).
+
+    Who is away at `until` returns then. A client comes back to any other broker, each as likely. With longer stays or
+    absences the same numbers are drawn, so that runs of one seed are alike.
+    """
+    random = Random(f"returning/{seed}")
+    parents = random_tree(brokers, random)
+    homes = tuple(random.randrange(brokers) for _ in range(publishers + subscribers))
+    visits = [
+        visit
+        for client in range(publishers, publishers + subscribers)
+        for visit in _visits(client, homes[client], brokers, presence, absence, until, Random(f"{seed}/{client}"))
+    ]
+    return Returning(len(homes), parents, homes, tuple(visits))
+
+
+def _visits(  # noqa: PLR0913, PLR0917  # as above
+    client: NodeId, home: int, brokers: int, presence: float, absence: float, until: float, random: Random
+) -> Iterator[Visit]:
+    at = START_S
+    while True:
+        leaves = at + max(SHORTEST_S, random.expovariate(1) * presence)
+        returns = min(until, leaves + max(SHORTEST_S, random.expovariate(1) * absence))
+        home = random.choice([broker for broker in range(brokers) if broker != home])
+        if returns - leaves < SHORTEST_S:
+            return
+        yield Visit(client, round(leaves, 3), round(returns, 3), home)
+        at = returns

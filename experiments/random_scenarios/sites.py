@@ -1,0 +1,69 @@
+"""Random trees of sites, who is interested, and which broker fails, as a rendered ini has them (`SN.sites`).
+
+Everything is drawn from the run's seed, so that every variant of the protocol gets the same. Of n sites the brokers are
+the nodes 0 to 3 n - 1, three a site; then each site has a publisher, and then each a subscriber.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+from roambus.experiments.random_scenarios.trees import random_tree
+from roambus.python_protocol.parameters import unknown
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.sites import BROKERS_A_SITE
+
+_FAULTS = ("crash", "freeze")
+_PLACES = {"leader": 0, "replica": 1}
+"""Of the brokers of a site: the first leads at the start, the second is the next to lead."""
+_DOWN_MS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """`faults` is a value of SN.node[`node`].faults."""
+
+    node: NodeId
+    faults: str
+
+
+def random_sites(seed: int, sites: int) -> str:
+    """A value of `SN.sites`: each tree of `sites` sites with root 0 is as likely as any other."""
+    parents = random_tree(sites, Random(f"sites/{seed}/{sites}"))
+    return ", ".join(_site(site, sites, parents.get(site)) for site in range(sites))
+
+
+def interested_sites(seed: int, sites: int, share: float) -> list[int]:
+    """The sites with an interested subscriber: a share of all, rounded; a larger share has those of a smaller one."""
+    if not 0 <= share <= 1:
+        raise ValueError(f"interested {share}: a share is between 0 and 1")
+    order = list(range(sites))
+    Random(f"interested sites/{seed}/{sites}").shuffle(order)
+    return sorted(order[: round(share * sites)])
+
+
+def random_site(seed: int, sites: int, purpose: str) -> int:
+    """One of the sites, for some purpose."""
+    return Random(f"site/{purpose}/{seed}/{sites}").randrange(sites)
+
+
+def random_failure(seed: int, sites: int, fault: str, start: int) -> Failure:
+    """Of a broker of any site, within a second after `start` s, and for two; `fault` is such as "leader-crash".
+
+    Raises ValueError.
+    """
+    place, _, kind = fault.partition("-")
+    if place not in _PLACES or kind not in _FAULTS:
+        kinds = {f"{one}-{other}": None for one in _PLACES for other in _FAULTS}
+        raise ValueError(unknown("fault", fault, kinds))
+    node = BROKERS_A_SITE * random_site(seed, sites, "failure") + _PLACES[place]
+    at_ms = 1000 * start + Random(f"failure/{seed}/{sites}").randrange(1000)
+    return Failure(node, f"{at_ms}ms {kind}, {at_ms + _DOWN_MS}ms recover")
+
+
+def _site(site: int, sites: int, parent: int | None) -> str:
+    first = BROKERS_A_SITE * site
+    clients = BROKERS_A_SITE * sites + site
+    above = "" if parent is None else f" < site{parent}"
+    return f"site{site}{above}: {first}..{first + BROKERS_A_SITE - 1} | {clients} {clients + sites}"

@@ -1,0 +1,69 @@
+"""Random trees of brokers in which brokers or clients migrate, written as a rendered ini has them (`SN.tree`).
+
+Everything is drawn from the run's seed, so that every agent gets the same tree and the same migrations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+
+from roambus.python_protocol.parameters import unknown
+from roambus.python_protocol.roles import NodeId
+
+BROKERS, CLIENTS = "brokers", "clients"
+_FEWEST = 3
+"""Two brokers have one tree."""
+
+Parents = dict[NodeId, NodeId]
+
+
+def migrating_tree(seed: int, moving: str, brokers: int, migrations: int, start: int) -> str:
+    """A value of `SN.tree`: a tree of brokers 0 to `brokers` - 1, and a migration each second from `start` s on.
+
+    `moving` "brokers": a broker and all that is below it go to a broker that is not. "clients": client `brokers` + i,
+    at first at broker i, goes to another broker. Each such change is as likely as any other. Raises ValueError.
+    """
+    kinds = {BROKERS: range(1, brokers), CLIENTS: range(brokers, 2 * brokers)}
+    if moving not in kinds:
+        raise ValueError(unknown("moving", moving, kinds))
+    if brokers < _FEWEST:
+        raise ValueError(f"brokers {brokers}: there must be at least {_FEWEST} for one to migrate")
+    random = Random(f"migrating tree/{seed}/{moving}/{brokers}")
+    parents = random_tree(brokers, random)
+    if moving == CLIENTS:
+        parents |= {brokers + broker: broker for broker in range(brokers)}
+    plan = [" ".join(f"{node}:{parent}" for node, parent in sorted(parents.items()))]
+    plan += [f"{start + number}s {_migrate(parents, kinds[moving], brokers, random)}" for number in range(migrations)]
+    return ", ".join(plan)
+
+
+def random_tree(brokers: int, random: Random) -> Parents:
+    """The parents in a tree with root 0, each of all these trees as likely as any other (Aldous and Broder).
+
+    A random walk over the complete graph comes to each broker for the first time from its parent.
+    """
+    parents: Parents = {}
+    at = 0
+    while len(parents) < brokers - 1:
+        before, at = at, random.randrange(brokers)
+        if at:
+            parents.setdefault(at, before)
+    return parents
+
+
+def _migrate(parents: Parents, nodes: Sequence[NodeId], brokers: int, random: Random) -> str:
+    """Draws and carries out one change; returns it as "node:parent"."""
+    while True:
+        node, parent = random.choice(nodes), random.randrange(brokers)
+        if parent != parents[node] and node not in _way_up(parent, parents):
+            parents[node] = parent
+            return f"{node}:{parent}"
+
+
+def _way_up(node: NodeId, parents: Mapping[NodeId, NodeId]) -> list[NodeId]:
+    """From a node to the root."""
+    way = [node]
+    while way[-1] in parents:
+        way.append(parents[way[-1]])
+    return way

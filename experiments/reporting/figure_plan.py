@@ -1,0 +1,93 @@
+"""What figures are to show, before any number is looked up, and what all plans share."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from roambus.bridge.runs.layout import AGENT
+from roambus.experiments.reporting.measurements import Measurements
+
+_AGENT_NAMES = {
+    "mft": "MFT-PubSub",
+    "mft-published": "MFT-PubSub as published",
+    "mft-ungreeted": "MFT-PubSub without greet_back",
+    "first-approach": "first approach",
+    "resubscribing": "subscribing anew",
+    "simple": "Simple Routing",
+    "phoenix": "Phoenix",
+    "caching-large": "caching, large caches",
+    "replicated": "replicated brokers",
+    "skip-ring": "skip ring",
+    "aodv": "AODV",
+    "aodv-rfc": "AODV, RFC profile",
+    "filtering-updates": "filtering with updates",
+    "none": "no order",
+    "fifo": "FIFO",
+    "total": "total order",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a plan: the points at `place`, of the plan's metric unless it has its own."""
+
+    label: str
+    place: dict[str, str]
+    metric: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A figure: a metric over the axis `x`; a metric that the catalogue does not know has a title of its own."""
+
+    name: str
+    title: str
+    metric: str
+    x: str
+    lines: list[Line]
+    y_title: str = ""
+    logarithmic: bool = False
+    x_title: str = ""
+    """Empty: the name of the axis."""
+    share: bool = False
+    """Whether the metric is a share of 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class DotPlan:
+    """A figure of single observations: columns `x` and `y` of a study's table; lines are places with a label each.
+
+    A place can name agent, axes and seed.
+    """
+
+    name: str
+    title: str
+    table: str
+    x: str
+    y: str
+    lines: list[Line]
+    x_title: str
+    y_title: str
+    logarithmic: bool = False
+
+
+def agent_name(agent: str) -> str:
+    """What figures call an agent."""
+    return _AGENT_NAMES.get(agent, agent)
+
+
+def agent_lines(measured: Measurements, place: dict[str, str]) -> list[Line]:
+    """A line an agent."""
+    return [Line(agent_name(agent), {**place, AGENT: agent}) for agent in measured.agents]
+
+
+def cut(measured: Measurements, axis: str, wanted: str) -> str:
+    """Where to cut an axis: at the value wanted, or the last there is."""
+    values = measured.values(axis)
+    return wanted if wanted in values else values[-1]
+
+
+def slug(text: str) -> str:
+    """`text` as a part of a file's name."""
+    return re.sub(r"[^\w.+-]|_", "-", text)

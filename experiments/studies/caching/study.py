@@ -1,0 +1,148 @@
+"""The evaluation of caching for mobility (001, sections 6 and 7): figures 4 and 5, and what the text claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from roambus.bridge.runs.layout import AGENT, SEED
+from roambus.experiments.reporting.figure_plan import DotPlan, Line, Plan, slug
+from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.studies.caching.claims import (
+    ABSENCE,
+    ABSENCE_CLAIMS,
+    DROPPING,
+    LOAD,
+    MOVE_CLAIMS,
+    PLAIN,
+    RATE,
+    RATE_CLAIMS,
+    SIZE,
+    SIZE_CLAIMS,
+)
+from roambus.experiments.studies.caching.metrics import (
+    ABSORPTION_S,
+    COUNT,
+    DELIVERED_S,
+    DELIVERIES,
+    GAIN_PERCENT,
+    LOST_RATIO,
+    MOVE,
+    POPULATION,
+)
+from roambus.experiments.studies.study import Study, StudySweep
+
+_PANELS = ((ABSORPTION_S, DROPPING), (GAIN_PERCENT, PLAIN), (LOST_RATIO, DROPPING))
+"""Of each row of figure 4: the gain is what there is without the dropping mechanisms."""
+_TITLES = {
+    ABSORPTION_S: "absorption time of messages",
+    GAIN_PERCENT: "gain of dropping duplicate responses",
+    LOST_RATIO: "lost message ratio",
+}
+_Y_TITLES = {GAIN_PERCENT: "gain (%)"}
+_X_TITLES = {
+    ABSENCE: "mean time for which a client is away, Δt (s)",
+    RATE: "publications a second, λ_msg",
+    SIZE: "messages in a cache, k",
+}
+
+
+def absence_plans(measured: Measurements) -> Iterator[Plan]:
+    """Figure 4 a to c."""
+    return _row(measured, ABSENCE, "abc")
+
+
+def rate_plans(measured: Measurements) -> Iterator[Plan]:
+    """Figure 4 d to f."""
+    return _row(measured, RATE, "def")
+
+
+def size_plans(measured: Measurements) -> Iterator[Plan]:
+    """What figure 4 does not vary: a line a mean absence, at load 1."""
+    for metric, agent in _PANELS:
+        lines = [Line(f"Δt = {absence} s", {AGENT: agent, ABSENCE: absence}) for absence in measured.values(ABSENCE)]
+        title = f"At load 1: {_TITLES[metric]}, over the size of a cache"
+        yield _plan(f"size-{slug(metric)}", title, metric, SIZE, lines)
+
+
+def move_plans(_: Measurements) -> Iterator[Plan]:
+    """Figure 5 is of single observations."""
+    return iter(())
+
+
+def traces(measured: Measurements) -> Iterator[DotPlan]:
+    """Figure 5: a panel an agent, a line a rate; of one run each, as in the paper."""
+    seed = str(measured.runs[SEED].min())
+    for agent, title in (("unsupported", "without mobility support"), ("support", "with mobility support")):
+        lines = [
+            Line(f"{rate} a second", {AGENT: agent, RATE: rate, SEED: seed}) for rate in reversed(measured.values(RATE))
+        ]
+        yield DotPlan(
+            f"figure-5-{agent}",
+            f"Figure 5: message/delivery-time trace {title}",
+            DELIVERIES,
+            DELIVERED_S,
+            COUNT,
+            lines,
+            "delivery time (s)",
+            "messages",
+        )
+
+
+def _row(measured: Measurements, axis: str, letters: str) -> Iterator[Plan]:
+    for letter, (metric, agent) in zip(letters, _PANELS, strict=True):
+        lines = [Line(f"load {load}", {AGENT: agent, LOAD: load}) for load in measured.values(LOAD)]
+        yield _plan(f"figure-4{letter}", f"Figure 4{letter}: {_TITLES[metric]}", metric, axis, lines)
+
+
+def _plan(name: str, title: str, metric: str, axis: str, lines: list[Line]) -> Plan:
+    y_title = _Y_TITLES.get(metric, "")
+    return Plan(name, title, metric, axis, lines, y_title, x_title=_X_TITLES[axis], share=metric == LOST_RATIO)
+
+
+STUDY = Study(
+    name="caching",
+    title="Caching for mobile clients",
+    source="Sourlas et al. (001)",
+    sweeps=(
+        StudySweep(
+            "caching-absence",
+            absence_plans,
+            ABSENCE_CLAIMS,
+            POPULATION,
+            quick={"load": "0.5,1", "absence": "2,20", "scale": "0.04"},
+            quick_seeds=3,
+        ),
+        StudySweep(
+            "caching-rate",
+            rate_plans,
+            RATE_CLAIMS,
+            POPULATION,
+            quick={"load": "0.5,1", "rate": "0.5,2", "scale": "0.04"},
+            quick_seeds=3,
+        ),
+        StudySweep(
+            "caching-size",
+            size_plans,
+            SIZE_CLAIMS,
+            POPULATION,
+            quick={"size": "10,100", "scale": "0.04"},
+            quick_seeds=2,
+        ),
+        StudySweep("caching-move", move_plans, MOVE_CLAIMS, MOVE, traces, quick_seeds=2),
+    ),
+    notes=(
+        "Links are ideal, as in the paper's simulator. The paper gives seven brokers in a balanced binary tree, the "
+        "processes of clients and messages, and the loads 0.1, 0.5, 1 and 100: rho_c, the mean number of clients at a "
+        "broker. All other constants are chosen here. Every client wants every message, lives for 50 s while it is "
+        "there, and leaves once in 50 s, both exponential. It comes back after an exponential time, at any other "
+        "broker, and does not die meanwhile. A cache holds k = 10 messages; where they are not varied, there is a "
+        "message a second and a mean absence of 10 s. What k does has figures of its own.",
+        "A point is the mean over seeds of each run's mean, with a 95 % interval over seeds. A run observes tens to "
+        "thousands of messages, requests and absences (messages_observed, requests_answered, absences_observed in "
+        "metrics/points.csv). Messages that are still cached when a run ends count with the time until then "
+        "(still_cached is their share): the absorption time is too low by what is missing.",
+        "The gain is what the variant without both dropping mechanisms has of further responses with a message that "
+        "has come for the same request; with both there is one.",
+    ),
+)
+"""`roambus reproduce caching`."""

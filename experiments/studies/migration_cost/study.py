@@ -1,0 +1,52 @@
+"""What migrations cost, over network size and over subscriptions (`migration_cost.toml`): figures and a table."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+
+from roambus.experiments.reporting.figure_plan import Plan, agent_lines, cut, slug
+from roambus.experiments.reporting.measurements import BROKERS, MOVING, SUBSCRIPTIONS, Measurements
+from roambus.experiments.reporting.point_table import point_table
+from roambus.experiments.studies.study import Study, StudySweep
+from roambus.spark import catalogue
+
+TABLE_FILE = "migration-cost.md"
+
+_DRAWN = (catalogue.MESSAGES_PER_MIGRATION, catalogue.BYTES_PER_MIGRATION, catalogue.MIGRATION_MESSAGE_MEAN_B)
+_LISTED = (*_DRAWN, catalogue.MIGRATION_MESSAGE_MAX_B, catalogue.DELIVERY_RATE_ALL)
+_ONE_SUBSCRIPTION, _LARGEST_NETWORK = "1", "32"
+"""Where the figures cut through the sweep."""
+
+
+def migration_plans(measured: Measurements) -> Iterator[Plan]:
+    """For brokers and for clients that move, each metric over network size and over subscriptions."""
+    one = cut(measured, SUBSCRIPTIONS, _ONE_SUBSCRIPTION)
+    largest = cut(measured, BROKERS, _LARGEST_NETWORK)
+    for moving, metric in itertools.product(measured.values(MOVING), _DRAWN):
+        title, name = f"{catalogue.TITLES[metric]} of {moving}", slug(f"{metric}-of-{moving}")
+        place = {MOVING: moving}
+        lines = agent_lines(measured, {**place, SUBSCRIPTIONS: one})
+        yield Plan(f"{name}-by-brokers", f"{title}, subscriptions a subscriber: {one}", metric, BROKERS, lines)
+        lines = agent_lines(measured, {**place, BROKERS: largest})
+        yield Plan(f"{name}-by-subscriptions", f"{title}, brokers: {largest}", metric, SUBSCRIPTIONS, lines)
+
+
+def _tables(measured: Measurements) -> Mapping[str, str]:
+    return {TABLE_FILE: point_table(measured, _LISTED)}
+
+
+STUDY = Study(
+    name="migration-cost",
+    title="What migrations cost",
+    source="the thesis",
+    sweeps=(
+        StudySweep(
+            "migration-cost",
+            migration_plans,
+            tables=_tables,
+            quick={"brokers": "4,8", "subscriptions": "1,2"},
+            quick_seeds=3,
+        ),
+    ),
+)

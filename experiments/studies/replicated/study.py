@@ -1,0 +1,106 @@
+"""Replicated brokers (002): flooding against filtering, what order costs, and how long a failure holds events up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from roambus.experiments.reporting.figure_plan import Line, Plan, agent_lines
+from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.reporting.point_table import point_table
+from roambus.experiments.studies.replicated.claims import (
+    FAULT,
+    FAULT_CLAIMS,
+    INTERESTED,
+    ORDER_CLAIMS,
+    ROUTING_CLAIMS,
+    SITES,
+    TIME_OUT,
+)
+from roambus.experiments.studies.replicated.metrics import (
+    EVENT_MESSAGES,
+    EXTRA,
+    LONGEST_DELAY_S,
+    SITE_BYTES,
+    SITE_MESSAGES,
+)
+from roambus.experiments.studies.study import Study, StudySweep
+from roambus.spark import catalogue
+
+_SHARE_TITLE, _SITES_TITLE, _TIME_OUT_TITLE = "share of interested sites", "sites", "time-out"
+_ROUTING = (SITE_MESSAGES, SITE_BYTES, EVENT_MESSAGES, catalogue.DELAY_MEAN_S)
+_ORDER = (EVENT_MESSAGES, catalogue.DELAY_MEAN_S)
+_FAULTS = (LONGEST_DELAY_S, catalogue.EXPECTED, catalogue.DELIVERED, catalogue.DUPLICATES)
+
+
+def _routing_plans(measured: Measurements) -> Iterator[Plan]:
+    lines = agent_lines(measured, {})
+    for metric in _ROUTING:
+        title = f"Flooding and filtering: {measured.title(metric)}"
+        yield Plan(f"routing-{metric.replace('_', '-')}", title, metric, INTERESTED, lines, x_title=_SHARE_TITLE)
+
+
+def _order_plans(measured: Measurements) -> Iterator[Plan]:
+    lines = agent_lines(measured, {})
+    for metric in _ORDER:
+        title = f"Order: {measured.title(metric)}"
+        yield Plan(f"order-{metric.replace('_', '-')}", title, metric, SITES, lines, x_title=_SITES_TITLE)
+
+
+def _fault_plans(measured: Measurements) -> Iterator[Plan]:
+    lines = [Line(fault, {FAULT: fault}) for fault in measured.values(FAULT)]
+    title = "A broker fails: the longest delay of any event"
+    yield Plan("faults-longest-delay", title, LONGEST_DELAY_S, TIME_OUT, lines, x_title=_TIME_OUT_TITLE)
+
+
+def _routing_tables(measured: Measurements) -> Mapping[str, str]:
+    return {"routing.md": point_table(measured, _ROUTING)}
+
+
+def _order_tables(measured: Measurements) -> Mapping[str, str]:
+    return {"order.md": point_table(measured, _ORDER)}
+
+
+def _fault_tables(measured: Measurements) -> Mapping[str, str]:
+    return {"faults.md": point_table(measured, _FAULTS)}
+
+
+STUDY = Study(
+    name="replicated",
+    title="Replicated brokers",
+    source="the paper",
+    sweeps=(
+        StudySweep(
+            "replicated-routing",
+            _routing_plans,
+            ROUTING_CLAIMS,
+            extra=EXTRA,
+            tables=_routing_tables,
+            quick={"interested": "0,0.5,1", "sites": "7"},
+            quick_seeds=3,
+        ),
+        StudySweep(
+            "replicated-order",
+            _order_plans,
+            ORDER_CLAIMS,
+            extra=EXTRA,
+            tables=_order_tables,
+            quick={"sites": "3,7"},
+            quick_seeds=3,
+        ),
+        StudySweep(
+            "replicated-faults",
+            _fault_plans,
+            FAULT_CLAIMS,
+            extra=EXTRA,
+            tables=_fault_tables,
+            quick={"sites": "3", "time_out": "50ms,200ms", "publish_until": "5"},
+            quick_seeds=3,
+        ),
+    ),
+    notes=(
+        "Sites are in a random tree, each tree as likely as any other, with three brokers, a publisher and a "
+        "subscriber each. Links are ideal, of 1 ms. Messages between sites are what leaders send to leaders; messages "
+        "per event are all: replicas that are informed, replies, and what goes to and from clients.",
+        "The paper has no measurements. What it says of costs and failures is tested on ours.",
+    ),
+)

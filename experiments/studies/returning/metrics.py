@@ -1,0 +1,99 @@
+"""What clients that return cost and get: what brokers store for them, and what was published while they were away."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
+
+from roambus.bridge.trace import schema
+from roambus.experiments.studies.absence_metrics import BACK_NS, DELIVERED_NS, absences, missed, time_ns
+from roambus.spark.catalogue import Metric
+from roambus.spark.exact import mean_of_billionths
+from roambus.spark.extra import Extra, ExtraMetrics
+from roambus.spark.metrics import RUN
+
+STORED_MEAN, STORED_PEAK = "stored_mean", "stored_peak"
+HANDED_OVER, CATCH_UP_S = "handed_over", "catch_up_s"
+
+_KEPT = (schema.STORE,)
+_GONE = (schema.REPLAY, schema.DROP)
+_TIME, _KEPT_NOW, _CHANGE, _STORED = "time_ns", "kept", "change", "stored"
+
+
+def _ns() -> Column:
+    return time_ns().alias(_TIME)
+
+
+# What is stored
+
+
+def storage(traces: DataFrame) -> DataFrame:
+    """How many notifications all brokers store, in the mean over the run and at most, by what agents note.
+
+    A notification that a broker stores for two subscribers counts twice; one that is stored and gone at one instant
+    does not. Runs in which no agent notes that it stores have no row: nobody stores, or nobody says so.
+    """
+    changes = _storage_changes(traces)
+    ends = traces.groupBy(RUN).agg(F.max(_ns()).alias("end"))
+    so_far = Window.partitionBy(RUN).orderBy(_TIME).rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    levels = changes.groupBy(RUN, _TIME).agg(F.sum(_CHANGE).alias(_CHANGE))
+    levels = levels.withColumn(_STORED, F.sum(_CHANGE).over(so_far)).join(ends, RUN)
+    area = F.sum(F.col(_CHANGE) * (F.col("end") - F.col(_TIME)))
+    found = levels.groupBy(RUN).agg(
+        F.max(_STORED).alias(STORED_PEAK),
+        F.try_divide(area, F.first("end")).alias(STORED_MEAN),
+    )
+    return found.where(F.col(STORED_PEAK) > 0)
+
+
+def _storage_changes(traces: DataFrame) -> DataFrame:
+    """By how many notifications (1, 0, -1) the storage of a broker for a subscriber changes, at each time."""
+    event = F.col(schema.EVENT)
+    place = [RUN, schema.NODE, schema.NOTIFICATION_ID, schema.PEER]
+    rows = traces.where(event.isin(*_KEPT, *_GONE)).withColumn(schema.PEER, F.coalesce(schema.PEER, F.lit(-1)))
+    states = rows.groupBy(*place, _ns()).agg(F.min(event.isin(*_KEPT).cast("int")).alias(_KEPT_NOW))
+    before = F.lag(_KEPT_NOW, 1, 0).over(Window.partitionBy(*place).orderBy(_TIME))
+    return states.select(RUN, _TIME, (F.col(_KEPT_NOW) - before).alias(_CHANGE))
+
+
+# What was published meanwhile
+
+
+def handed_over(traces: DataFrame) -> DataFrame:
+    """Of what was published while its subscriber was away, the share that it got, and how long after its return.
+
+    From detachment to return; absences that nobody announced are not in the trace.
+    """
+    pairs = missed(traces, absences(traces))
+    late = F.when(F.col(DELIVERED_NS) > F.col(BACK_NS), F.col(DELIVERED_NS) - F.col(BACK_NS))
+    return pairs.groupBy(RUN).agg(
+        (F.count(DELIVERED_NS) / F.count("*")).alias(HANDED_OVER),
+        mean_of_billionths(late).alias(CATCH_UP_S),
+    )
+
+
+RETURNING = Extra(
+    (
+        ExtraMetrics(
+            (
+                Metric(
+                    STORED_MEAN, "stored, mean", "Notifications that brokers store for subscribers, mean over time."
+                ),
+                Metric(STORED_PEAK, "stored, at most", "The same, at most at any time."),
+            ),
+            storage,
+        ),
+        ExtraMetrics(
+            (
+                Metric(
+                    HANDED_OVER,
+                    "delivered of what was missed",
+                    "Of what was published while its subscriber was away, announced, the share delivered in the end.",
+                ),
+                Metric(CATCH_UP_S, "catching up (s)", "Of these, from the return to the delivery."),
+            ),
+            handed_over,
+        ),
+    )
+)
+"""What the comparison measures beside the catalogue."""

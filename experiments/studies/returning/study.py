@@ -1,0 +1,111 @@
+"""Every protocol that can do it, with clients that disconnect and return: what they get, and what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from roambus.bridge.runs.layout import AGENT
+from roambus.experiments.reporting.figure_plan import Line, Plan, agent_name, cut
+from roambus.experiments.reporting.markdown import markdown_table
+from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.reporting.summary import format_mean
+from roambus.experiments.studies.returning.metrics import CATCH_UP_S, HANDED_OVER, RETURNING, STORED_MEAN, STORED_PEAK
+from roambus.experiments.studies.study import Study, StudySweep
+from roambus.spark import catalogue as c
+from roambus.spark.points import HALF_WIDTH, MEAN
+
+ANNOUNCED, ABSENCE, PRESENCE = "announced", "absence", "presence"
+TABLE_FILE = "returning.md"
+
+_DRAWN = (
+    c.DELIVERY_RATE_ALL,
+    c.DELAY_MEAN_S,
+    c.MESSAGES,
+    c.DUPLICATES,
+    STORED_MEAN,
+    STORED_PEAK,
+    HANDED_OVER,
+    CATCH_UP_S,
+)
+_OF_ANNOUNCED = (HANDED_OVER, CATCH_UP_S)
+_SHARES = (HANDED_OVER,)
+_LOGARITHMIC = (c.MESSAGES,)
+_PRESENCE, _ABSENCE = "10", "8"
+"""Where the figures and the table cut through the sweep."""
+_WAYS = {"true": "who leaves says so", "false": "who leaves does not say so"}
+
+
+def returning_plans(measured: Measurements) -> Iterator[Plan]:
+    """Each metric over the length of absences, of those announced and of those not."""
+    for metric in _DRAWN:
+        for announced in measured.values(ANNOUNCED):
+            if announced == "true" or metric not in _OF_ANNOUNCED:
+                yield _plan(measured, metric, announced)
+
+
+def _plan(measured: Measurements, metric: str, announced: str) -> Plan:
+    presence = cut(measured, PRESENCE, _PRESENCE)
+    lines = [
+        Line(agent_name(agent), {AGENT: agent, ANNOUNCED: announced, PRESENCE: presence}) for agent in measured.agents
+    ]
+    title = measured.title(metric)
+    return Plan(
+        name=f"{metric.replace('_', '-')}-{'announced' if announced == 'true' else 'unannounced'}",
+        title=f"{title[0].upper()}{title[1:]}: {_WAYS[announced]}, stays of {presence} s",
+        metric=metric,
+        x=ABSENCE,
+        lines=lines,
+        x_title="mean absence (s)",
+        logarithmic=metric in _LOGARITHMIC,
+        share=metric in _SHARES,
+    )
+
+
+def returning_table(measured: Measurements) -> str:
+    """Markdown: for announced absences and for others a table with a row an agent and a column a metric."""
+    place = {PRESENCE: cut(measured, PRESENCE, _PRESENCE), ABSENCE: cut(measured, ABSENCE, _ABSENCE)}
+    sections = []
+    for announced in measured.values(ANNOUNCED):
+        rows = [
+            [agent_name(agent), *_cells(measured, {**place, AGENT: agent, ANNOUNCED: announced})]
+            for agent in measured.agents
+        ]
+        what = f"absences of {place[ABSENCE]} s, stays of {place[PRESENCE]} s"
+        table = markdown_table(["", *map(measured.title, _DRAWN)], rows)
+        sections.append(f"## {_WAYS[announced].capitalize()}: {what}\n\n{table}")
+    return "\n".join(sections)
+
+
+def _cells(measured: Measurements, place: dict[str, str]) -> Iterator[str]:
+    """A text a metric, empty where nothing was measured."""
+    for metric in _DRAWN:
+        point = measured.point(metric, **place)
+        yield "".join(format_mean(*pair) for pair in zip(point[MEAN], point[HALF_WIDTH], strict=True))
+
+
+def _tables(measured: Measurements) -> Mapping[str, str]:
+    return {TABLE_FILE: returning_table(measured)}
+
+
+STUDY = Study(
+    name="returning",
+    title="Clients that leave and return",
+    source="nobody",
+    sweeps=(
+        StudySweep(
+            "returning",
+            returning_plans,
+            extra=RETURNING,
+            tables=_tables,
+            quick={ABSENCE: "2,8", PRESENCE: "10"},
+            quick_seeds=2,
+        ),
+    ),
+    notes=(
+        "Links are ideal; four publishers, eight subscribers, seven brokers in a random tree; half of the subscribers "
+        "want each of two topics, two notifications a second in all of each. Everybody is back 30 s before the end.",
+        "What is stored is what agents note: the broker family notes what brokers keep for subscribers that they "
+        "cannot reach, caching what is in caches. Empty: nothing is noted.",
+    ),
+)
+"""`roambus reproduce returning`; docs/comparison.md has what came out."""

@@ -1,0 +1,169 @@
+"""The theorems and lemmas of 004, each with one precise reading; the names of what its sweeps vary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import ceil, log2
+
+import pandas as pd
+
+from roambus.bridge.runs.layout import AGENT
+from roambus.experiments.reporting.claim import ClaimTest
+from roambus.experiments.reporting.evidence import Part, Side, make_part
+from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.reporting.seed_tables import NotMeasuredError, by_seed, slopes
+from roambus.experiments.studies.skip_ring.metrics import (
+    CATCH_UP_ROUNDS,
+    CONVERGED,
+    DEGREE_MAX,
+    DEGREE_MEAN,
+    FURTHER,
+    PER_SUBSCRIBE,
+    PER_UNSUBSCRIBE,
+    REQUESTS_PER_ROUND,
+    SENT_PER_NODE_ROUND,
+)
+from roambus.spark import catalogue
+
+START, SUBSCRIBERS = "start", "subscribers"
+OURS, LETTER, RING_ONLY, FREQUENT = "skip-ring", "letter", "ring-only", "frequent"
+STARTS = {
+    "labels+neighbours+shortcuts+database+messages": "everything corrupted",
+    "islands": "four rings apart",
+    "none": "all subscribe at once",
+}
+"""What figures and claims call the states that runs start from."""
+
+_CERTAIN = 0.999
+"""A share of 1 is above it."""
+_HALF = 0.5
+"""Between a whole number and the next."""
+_AVERAGE_DEGREE = 4.0
+"""The bound that the proof on degrees comes to."""
+_MESSAGES_A_ROUND = 5.0
+"""Two introductions of itself, two of others, and a request at most."""
+_MESSAGES_A_DOUBLING, _ROUNDS_A_DOUBLING = 0.25, 0.5
+"""What grows by less with each doubling of the subscribers is constant: logarithmic growth would add 1."""
+
+Parts = Callable[[Measurements], Iterable[Part]]
+
+
+def _converges(agent: str) -> Parts:
+    def parts(measured: Measurements) -> Iterable[Part]:
+        for start in measured.values(START):
+            share = _table(measured, CONVERGED, agent, start=start).mean(axis=1)
+            yield make_part(f"{STARTS.get(start, start)}: share of runs that converge", share, Side.ABOVE, _CERTAIN)
+
+    return parts
+
+
+def _degrees(measured: Measurements) -> Iterable[Part]:
+    for size, number in _sizes(measured):
+        greatest = by_seed(measured, DEGREE_MAX, agent=OURS, subscribers=size)
+        yield make_part(f"{size}: greatest degree", greatest, Side.BELOW, 2 * ceil(log2(number)) + _HALF)
+        mean = by_seed(measured, DEGREE_MEAN, agent=OURS, subscribers=size)
+        yield make_part(f"{size}: mean degree", mean, Side.BELOW, _AVERAGE_DEGREE)
+
+
+def _requests(agent: str) -> Parts:
+    def parts(measured: Measurements) -> Iterable[Part]:
+        for size in measured.values(SUBSCRIBERS):
+            requests = by_seed(measured, REQUESTS_PER_ROUND, agent=agent, subscribers=size)
+            yield make_part(f"{size}: requests a round", requests, Side.BELOW, 1.0)
+
+    return parts
+
+
+def _operations(measured: Measurements) -> Iterable[Part]:
+    for metric in (PER_SUBSCRIBE, PER_UNSUBSCRIBE, FURTHER):
+        yield _growth(measured, metric, metric.replace("_", " "), _MESSAGES_A_DOUBLING)
+
+
+def _hops(measured: Measurements) -> Iterable[Part]:
+    for size, number in _sizes(measured):
+        hops = by_seed(measured, catalogue.HOPS_MAX, agent=OURS, subscribers=size)
+        yield make_part(f"{size}: hops to the last subscriber", hops, Side.BELOW, ceil(log2(number)) + _HALF)
+
+
+def _maintenance(measured: Measurements) -> Iterable[Part]:
+    for size in measured.values(SUBSCRIBERS):
+        sent = by_seed(measured, SENT_PER_NODE_ROUND, agent=OURS, subscribers=size)
+        yield make_part(f"{size}: messages a subscriber and round", sent, Side.BELOW, _MESSAGES_A_ROUND)
+
+
+def _catch_up(measured: Measurements) -> Iterable[Part]:
+    yield _growth(measured, CATCH_UP_ROUNDS, "rounds to catch up", _ROUNDS_A_DOUBLING)
+
+
+def _growth(measured: Measurements, metric: str, what: str, most: float) -> Part:
+    doublings = [log2(number) for _, number in _sizes(measured)]
+    growth = slopes(_table(measured, metric, OURS), doublings)
+    return make_part(f"growth of {what} with each doubling", growth, Side.BELOW, most)
+
+
+def _sizes(measured: Measurements) -> list[tuple[str, int]]:
+    return [(size, int(size)) for size in measured.values(SUBSCRIBERS)]
+
+
+def _table(measured: Measurements, metric: str, agent: str, **place: str) -> pd.DataFrame:
+    """A row a seed, a column a number of subscribers; seeds that lack a value are left out."""
+    sizes = measured.values(SUBSCRIBERS)
+    columns = [by_seed(measured, metric, **{AGENT: agent, SUBSCRIBERS: size}, **place) for size in sizes]
+    table = pd.concat(columns, axis=1, keys=sizes).dropna()
+    if table.empty:
+        raise NotMeasuredError(f"no seed has {metric} of {agent} at every number of subscribers")
+    return table
+
+
+CONVERGENCE_CLAIMS = (
+    ClaimTest(
+        "Network convergence and closure (theorems of section 5): any initial state becomes a skip ring, and stays it.",
+        "Labels checked. Each run ends in the skip ring of the definition, unchanged for ten rounds; a part a start, "
+        "mean over numbers of subscribers.",
+        _converges(OURS),
+    ),
+    ClaimTest(
+        "The same, to the letter.",
+        "As above, with labels checked at introductions only.",
+        _converges(LETTER),
+    ),
+)
+STEADY_CLAIMS = (
+    ClaimTest(
+        "Node degree (lemma of section 2.1): logarithmic in the worst case, constant in the average case.",
+        "Different neighbours: at most 2 ceil(log2 n), and below 4 on average, which the proof comes to.",
+        _degrees,
+    ),
+    ClaimTest(
+        "Configuration requests (lemma of section 3.2.1): fewer than one a round is expected in a legitimate state.",
+        "With the probabilities that count a bit more than the label has.",
+        _requests(OURS),
+    ),
+    ClaimTest(
+        "The same, to the letter.",
+        "With the probabilities 1 / (2^k k^2), and action (iv).",
+        _requests(FREQUENT),
+    ),
+    ClaimTest(
+        "Operations (lemma of section 4.1): the supervisor sends a constant number of messages for each.",
+        "What it sends to serve a subscription, an unsubscription, and further requests that come of either, grows by "
+        "less than 0.25 messages with each doubling of the subscribers.",
+        _operations,
+    ),
+    ClaimTest(
+        "Maintenance: a constant for any process.",
+        "What a subscriber sends a round in a legitimate state without publications: two introductions to ring "
+        "neighbours, two of shortcuts, and less than one request.",
+        _maintenance,
+    ),
+    ClaimTest(
+        "Flooding (section 4.3): a logarithmic number of steps, for that is the diameter.",
+        "No subscriber is more than ceil(log2 n) hops from who publishes.",
+        _hops,
+    ),
+    ClaimTest(
+        "A new subscriber has all publications after a constant number of rounds (section 1.2).",
+        "The rounds until then grow by less than 0.5 with each doubling.",
+        _catch_up,
+    ),
+)

@@ -1,0 +1,257 @@
+"""What the lemmas and theorems on the skip ring are about (004), from traces alone: DataFrame in, DataFrame out.
+
+A state is what the last `overlay` rows of all nodes say. It is the skip ring if it has exactly the labels and edges
+that `roambus.python_protocol.skip_ring.definition` has for as many nodes. A round takes a second on average.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
+
+from roambus.bridge.trace import schema
+from roambus.python_protocol.messages.names import NOBODY
+from roambus.python_protocol.skip_ring.definition import skip_ring
+from roambus.python_protocol.skip_ring.messages import GetConfiguration, SetData
+from roambus.spark.catalogue import Metric
+from roambus.spark.extra import Extra, ExtraMetrics
+from roambus.spark.metrics import RUN
+
+CONVERGED = "converged"
+ROUNDS_TO_CONVERGE = "rounds_to_converge"
+LEGITIMATE = "legitimate"
+DEGREE_MEAN, DEGREE_MAX = "degree_mean", "degree_max"
+REQUESTS_PER_ROUND = "requests_per_round"
+SENT_PER_NODE_ROUND = "sent_per_node_round"
+PER_SUBSCRIBE, PER_UNSUBSCRIBE = "answers_per_subscribe", "answers_per_unsubscribe"
+FURTHER = "further_answers_per_operation"
+CATCH_UP_ROUNDS = "catch_up_rounds"
+
+CLOSURE_S = 10.0
+"""A ring has converged if it is the right one, and has been for so long."""
+
+_LABEL, _TARGET, _KIND = "label", "target", "kind"
+_ITSELF = "itself"
+"""The kind of the rows that say which labels there are."""
+_RING = ("left", "right", "ring")
+_REQUEST, _ANSWER = GetConfiguration.message_type, SetData.message_type
+_EDGE = [RUN, _LABEL, _KIND, _TARGET]
+_UNTIL, _SINCE = "until_s", "since_s"
+
+
+def convergence(traces: DataFrame) -> DataFrame:
+    """Whether the last state of a run is the skip ring, and when it was there."""
+    times = traces.groupBy(RUN).agg(
+        F.max(F.when(_is(schema.OVERLAY), _time())).alias(_SINCE), F.max(_time()).alias(_UNTIL)
+    )
+    sound = _sound(edges(last_states(traces))).join(times, RUN)
+    converged = F.col(LEGITIMATE) & (F.col(_UNTIL) - F.col(_SINCE) >= CLOSURE_S)
+    return sound.select(
+        RUN, converged.cast("int").alias(CONVERGED), F.when(converged, F.col(_SINCE)).alias(ROUNDS_TO_CONVERGE)
+    )
+
+
+def legitimate_state(traces: DataFrame) -> DataFrame:
+    """Whether the state before the first publication is the skip ring; degrees count different neighbours in it."""
+    found = edges(last_states(_before_publications(traces)))
+    neighbours = found.where(F.col(_LABEL) != F.col(_TARGET)).groupBy(RUN, _LABEL)
+    degrees = neighbours.agg(F.countDistinct(_TARGET).alias("degree")).groupBy(RUN)
+    ends = degrees.agg(F.avg("degree").alias(DEGREE_MEAN), F.max("degree").alias(DEGREE_MAX))
+    return _sound(found).join(ends, RUN, "left").withColumn(LEGITIMATE, F.col(LEGITIMATE).cast("int"))
+
+
+def maintenance(traces: DataFrame) -> DataFrame:
+    """What subscribers send a round between the last change and the first publication: requests, and everything."""
+    quiet = _before_publications(traces)
+    settled = quiet.where(_is(schema.OVERLAY)).groupBy(RUN, _UNTIL)
+    window = settled.agg(F.max(_time()).alias(_SINCE), F.countDistinct(schema.NODE).alias("members"))
+    later = quiet.drop(_UNTIL).join(window, RUN).where(_time() > F.col(_SINCE))
+    by_subscribers = later.where(_is(schema.SEND)).where(F.col(schema.MESSAGE_TYPE) != _ANSWER)
+    sent = by_subscribers.groupBy(RUN, _SINCE, _UNTIL, "members").agg(
+        F.count("*").alias("sent"), F.sum(_is_of(_REQUEST).cast("int")).alias("requests")
+    )
+    rounds = F.col(_UNTIL) - F.col(_SINCE)
+    per_node = F.col("sent") / rounds / F.col("members")
+    return sent.select(RUN, (F.col("requests") / rounds).alias(REQUESTS_PER_ROUND), per_node.alias(SENT_PER_NODE_ROUND))
+
+
+def operations(traces: DataFrame) -> DataFrame:
+    """Messages of the supervisor for each subscription and unsubscription of the applications.
+
+    Those that it sends when it serves one; and, for each operation of either kind, those that answer configuration
+    requests, but for as many as there were in the same time before the first publication.
+    """
+    later = _since_publications(traces)
+    commands = later.where(_is(schema.SUBSCRIBE) | _is(schema.UNSUBSCRIBE)).groupBy(RUN)
+    asked = commands.agg(_count(_is(schema.SUBSCRIBE), "joins"), _count(_is(schema.UNSUBSCRIBE), "leaves"))
+    # Two requests of one subscriber can come at one instant: each answer is to count once.
+    served = later.where(_is(schema.SERVE)).select(RUN, schema.TIME_S, F.col(schema.MESSAGE_TYPE).alias("served"))
+    served = served.distinct()
+    answers = traces.where(_is(schema.SEND)).where(_is_of(_ANSWER)).select(RUN, schema.TIME_S)
+    sent = answers.join(served, [RUN, schema.TIME_S]).groupBy(RUN)
+    kinds = {"to_join": "Subscribe", "to_leave": "Unsubscribe", "to_ask": _REQUEST}
+    counts = sent.agg(*(_count(F.col("served") == kind, name) for name, kind in kinds.items()))
+    lasting = later.groupBy(RUN).agg((F.max(_time()) - F.first(_UNTIL)).alias("lasting"))
+    usual = lasting.join(maintenance(traces), RUN).select(
+        RUN, (F.col("lasting") * F.col(REQUESTS_PER_ROUND)).alias("usual")
+    )
+    return (
+        asked.join(counts, RUN)
+        .join(usual, RUN)
+        .select(
+            RUN,
+            (F.col("to_join") / F.col("joins")).alias(PER_SUBSCRIBE),
+            (F.col("to_leave") / F.col("leaves")).alias(PER_UNSUBSCRIBE),
+            ((F.col("to_ask") - F.col("usual")) / (F.col("joins") + F.col("leaves"))).alias(FURTHER),
+        )
+    )
+
+
+def catching_up(traces: DataFrame) -> DataFrame:
+    """Rounds until a new subscriber has all that was published before it subscribed, mean over those that get all."""
+    published = traces.where(_is(schema.PUBLISH)).select(RUN, schema.NOTIFICATION_ID, _time().alias("published_s"))
+    joined = traces.where(_is(schema.SUBSCRIBE)).select(RUN, schema.NODE, _time().alias("joined_s"))
+    wanted = joined.join(published, RUN).where(F.col("published_s") < F.col("joined_s"))
+    got = traces.where(_is(schema.DELIVER)).select(RUN, schema.NODE, schema.NOTIFICATION_ID, _time().alias("got_s"))
+    pairs = wanted.join(got, [RUN, schema.NODE, schema.NOTIFICATION_ID], "left")
+    late = pairs.groupBy(RUN, schema.NODE, "joined_s").agg(
+        F.max("got_s").alias("last_s"), F.count("*").alias("wanted"), F.count("got_s").alias("got")
+    )
+    complete = late.where(F.col("wanted") == F.col("got"))
+    return complete.groupBy(RUN).agg(F.avg(F.col("last_s") - F.col("joined_s")).alias(CATCH_UP_ROUNDS))
+
+
+# States
+
+
+def last_states(traces: DataFrame) -> DataFrame:
+    """The last `overlay` row of each node, in columns: label, edges by node, shortcuts.
+
+    A node can have several at one instant; it numbers them, from 1 each time it joins. Who has left keeps its last.
+    """
+    parts = F.split(F.col(schema.DETAIL), " ", 7)
+    names = ("number", _LABEL, "left", "right", "ring", "shortcuts")
+    columns = [parts[place].alias(name) for place, name in enumerate(names)]
+    rows = traces.where(_is(schema.OVERLAY)).select(RUN, schema.NODE, schema.TIME_S, *columns)
+    newest = F.max_by(F.struct(*names[1:]), F.struct(_time(), F.col("number").cast("int"))).alias("state")
+    return rows.groupBy(RUN, schema.NODE).agg(newest).select(RUN, schema.NODE, "state.*")
+
+
+def edges(states: DataFrame) -> DataFrame:
+    """A row for each label and edge: label, kind, and the label of the node at the other end; a node without one: null.
+
+    The kind of a shortcut names the label under which it is stored, so that a node with another label is wrong there.
+    """
+    ring = [F.struct(F.lit(name).alias(_KIND), F.col(name).alias("node")) for name in ("left", "right", "ring")]
+    shortcuts = F.transform(
+        F.filter(F.split("shortcuts", ","), lambda one: one != NOBODY),
+        lambda one: F.struct(
+            F.split_part(one, F.lit(":"), F.lit(1)).alias(_KIND), F.split_part(one, F.lit(":"), F.lit(2)).alias("node")
+        ),
+    )
+    stored = states.select(RUN, _LABEL, F.explode(F.concat(F.array(*ring), shortcuts)).alias("edge"))
+    known = stored.select(RUN, _LABEL, "edge.*").where((F.col("node") != NOBODY) | ~F.col(_KIND).isin(*_RING))
+    ends = states.select(RUN, F.col(schema.NODE).cast("string").alias("node"), F.col(_LABEL).alias(_TARGET))
+    itself = states.select(RUN, _LABEL, F.lit(_ITSELF).alias(_KIND), F.col(_LABEL).alias(_TARGET))
+    return known.join(ends, [RUN, "node"], "left").select(*_EDGE).unionByName(itself)
+
+
+def _sound(found: DataFrame) -> DataFrame:
+    """LEGITIMATE of each run: whether these are the labels and edges of the definition, each once."""
+    sizes = found.where(F.col(_KIND) == _ITSELF).groupBy(RUN).agg(F.count("*").alias("nodes"))
+    numbers = [row["nodes"] for row in sizes.select("nodes").distinct().collect()]
+    rows = [row for nodes in numbers for row in _defined(nodes)]
+    defined = found.sparkSession.createDataFrame(
+        rows, f"nodes bigint, {_LABEL} string, {_KIND} string, {_TARGET} string"
+    )
+    wanted = sizes.join(defined, "nodes").select(*_EDGE)
+    sides = found.withColumn("side", F.lit(1)).unionByName(wanted.withColumn("side", F.lit(-1)))
+    unequal = sides.groupBy(*_EDGE).agg(F.sum("side").alias("difference"), F.count("*").alias("copies"))
+    right = (F.col("difference") == 0) & (F.col("copies") == 2)
+    return unequal.groupBy(RUN).agg(F.min(right).alias(LEGITIMATE))
+
+
+def _defined(nodes: int) -> Iterator[tuple[int, str, str, str]]:
+    for label, place in skip_ring(nodes).items():
+        yield nodes, label, _ITSELF, label
+        ring = dict(zip(_RING, (place.left, place.right, place.ring), strict=True))
+        yield from ((nodes, label, kind, target) for kind, target in ring.items() if target is not None)
+        yield from ((nodes, label, shortcut, shortcut) for shortcut in place.shortcuts)
+
+
+# Rows
+
+
+def _before_publications(traces: DataFrame) -> DataFrame:
+    """With the time of the first publication."""
+    return traces.join(_first_publications(traces), RUN).where(_time() < F.col(_UNTIL))
+
+
+def _since_publications(traces: DataFrame) -> DataFrame:
+    return traces.join(_first_publications(traces), RUN).where(_time() >= F.col(_UNTIL))
+
+
+def _first_publications(traces: DataFrame) -> DataFrame:
+    return traces.where(_is(schema.PUBLISH)).groupBy(RUN).agg(F.min(_time()).alias(_UNTIL))
+
+
+def _is(event: str) -> Column:
+    return F.col(schema.EVENT) == event
+
+
+def _is_of(message_type: str) -> Column:
+    return F.col(schema.MESSAGE_TYPE) == message_type
+
+
+def _count(condition: Column, name: str) -> Column:
+    return F.sum(condition.cast("int")).alias(name)
+
+
+def _time() -> Column:
+    return F.col(schema.TIME_S)
+
+
+CONVERGENCE = Extra(
+    (
+        ExtraMetrics(
+            (
+                Metric(CONVERGED, "share of runs that converge", "1 if the run ends in the skip ring, 10 rounds old."),
+                Metric(ROUNDS_TO_CONVERGE, "rounds to converge", "Until the last change, in runs that converge."),
+            ),
+            convergence,
+        ),
+    )
+)
+STEADY = Extra(
+    (
+        ExtraMetrics(
+            (
+                Metric(LEGITIMATE, "share of legitimate states", "1 if there is the skip ring when publishing begins."),
+                Metric(DEGREE_MEAN, "mean degree", "Different neighbours by ring and shortcuts, mean over nodes."),
+                Metric(DEGREE_MAX, "greatest degree", "Different neighbours of the node that has most."),
+            ),
+            legitimate_state,
+        ),
+        ExtraMetrics(
+            (
+                Metric(REQUESTS_PER_ROUND, "requests a round", "Configuration requests of all subscribers."),
+                Metric(SENT_PER_NODE_ROUND, "messages a round", "Sent by a subscriber, mean over all."),
+            ),
+            maintenance,
+        ),
+        ExtraMetrics(
+            (
+                Metric(PER_SUBSCRIBE, "answers a subscription", "Messages of the supervisor that serve it."),
+                Metric(PER_UNSUBSCRIBE, "answers an unsubscription", "Messages of the supervisor that serve it."),
+                Metric(FURTHER, "further answers an operation", "To requests that there would not be without it."),
+            ),
+            operations,
+        ),
+        ExtraMetrics(
+            (Metric(CATCH_UP_ROUNDS, "rounds to catch up", "Until a new subscriber has all that there was before."),),
+            catching_up,
+        ),
+    )
+)

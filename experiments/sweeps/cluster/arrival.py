@@ -1,0 +1,100 @@
+"""Makes our packages importable on an executor. Sent by value: here nothing of ours can be imported yet.
+
+They are unpacked once a machine, in the user's cache, and not imported from the zip: Numba keeps what it has compiled
+beside the sources, so that no later executor or sweep compiles the same code again.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+
+from pyspark import SparkFiles
+from pyspark.accumulators import Accumulator, AccumulatorParam
+
+CACHE = Path("roambus", "packages")
+KEPT_S = 30 * 24 * 3600
+"""How long packages that nobody uses are kept."""
+
+Outcome = tuple[int, str | None, str | None]
+"""Number of the run, its error, and what is wrong with the executor (which then has not made the run)."""
+
+
+class Outcomes(AccumulatorParam[list[Outcome]]):
+    """Collects what tasks tell; Spark counts each task once, however often it was tried."""
+
+    def zero(self, value: list[Outcome]) -> list[Outcome]:  # noqa: ARG002  # the interface
+        """None yet."""
+        return []
+
+    def addInPlace(self, value1: list[Outcome], value2: list[Outcome]) -> list[Outcome]:  # noqa: N802  # the interface
+        """One after the other."""
+        value1.extend(value2)
+        return value1
+
+
+def worker(archive: str, outcomes: Accumulator[list[Outcome]]) -> Callable[[Iterable[bytes]], None]:
+    """What executors do with their tasks (each a pickled `roambus.experiments.sweeps.cluster.task.Task`)."""
+
+    def work(tasks: Iterable[bytes]) -> None:
+        task = arrive(archive)
+        for sent in tasks:
+            outcomes.add([task.make(sent)])
+
+    return work
+
+
+def arrive(archive: str) -> ModuleType:
+    """`roambus.experiments.sweeps.cluster.task` of the packages in the archive, a file that was added to the Spark context."""
+    folder = str(_unpacked(archive))
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return importlib.import_module("roambus.experiments.sweeps.cluster.task")
+
+
+def _unpacked(archive: str) -> Path:
+    for cache in _caches():
+        folder = cache / Path(archive).stem
+        with suppress(OSError):
+            if not folder.is_dir():
+                _unpack(Path(SparkFiles.get(archive)), folder)
+                _remove_unused(cache)
+            os.utime(folder)
+            return folder
+    raise OSError(f"{os.uname().nodename}: the packages can be unpacked neither in the cache nor beside the archive")
+
+
+def _caches() -> list[Path]:
+    """The user's, or, if they have none, the executor's own folder, which ends with it."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111  # Path.home() can raise
+    return [Path(home) / CACHE, Path(SparkFiles.getRootDirectory()) / CACHE]
+
+
+def _remove_unused(cache: Path) -> None:
+    """Every version of the code has a folder of its own."""
+    for folder in cache.iterdir():
+        with suppress(FileNotFoundError):
+            if folder.stat().st_mtime < time.time() - KEPT_S:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    """In one step, whoever else is doing the same."""
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private = Path(tempfile.mkdtemp(dir=folder.parent))
+    try:
+        with zipfile.ZipFile(archive) as file:
+            file.extractall(private)
+        with suppress(OSError):  # somebody was faster
+            private.rename(folder)
+    finally:
+        shutil.rmtree(private, ignore_errors=True)

@@ -1,0 +1,140 @@
+"""Plans the runs of a sweep, skips what is complete, has the rest made, and reports what fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.backends.castalia.files import INI_FILE
+from roambus.bridge.backends.factory import BackendFactory
+from roambus.bridge.errors import UserError
+from roambus.bridge.ini import movement_names, parse_scenario, radio_file_name
+from roambus.bridge.movement import with_params
+from roambus.bridge.runs.host import make_agents
+from roambus.bridge.runs.run import RunPlan, has_failed, is_complete, run_key
+from roambus.bridge.trace.writer import TraceLevel
+from roambus.experiments.sweeps.progress import Progress
+from roambus.experiments.sweeps.sweep import Point, Scalar, Sweep, expand
+from roambus.experiments.sweeps.workspace import tidy, workspace
+from roambus.experiments.templates.render import find_beside, render
+
+
+class Crew(Protocol):
+    """Whoever makes the runs: processes of this machine, or a cluster's."""
+
+    def run(
+        self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
+    ) -> Generator[tuple[int, str | None]]:
+        """Yields number and error (None: complete) of each run as it ends; closed, it ends what is going on.
+
+        Unfinished runs are kept in `workspace`. Raises UserError, and OSError if results cannot be written.
+        """
+
+
+Watched = Callable[[Sequence[Point]], Iterable[Point]]
+
+
+@dataclass(slots=True)
+class Summary:
+    """What became of a sweep's runs; `failures` are (place, error)."""
+
+    complete: int = 0
+    skipped: int = 0
+    failures: list[tuple[Path, str]] = field(default_factory=list)
+
+
+def plan_runs(
+    sweep: Sweep, results: Path, level: TraceLevel = TraceLevel.APP, watched: Watched = iter
+) -> list[RunPlan]:
+    """Renders every run of the sweep, and checks each point's first seed as a whole; raises UserError.
+
+    `watched` passes the points on, and may show how far it is.
+    """
+    plans = []
+    for point in watched(expand(sweep)):
+        plan = plan_run(sweep.template, point, results, level)
+        if plan.seed == sweep.seeds[0]:
+            _check(sweep.template, plan)
+        plans.append(plan)
+    return plans
+
+
+def render_point(template: Path, point: Point) -> str:
+    """The ini of one run; raises UserError."""
+    parameters = " ".join(f"{name}={value}" for name, value in point.agent.parameters)
+    run: dict[str, Scalar] = {"seed": point.seed, "agent": point.agent.agent, "agent_parameters": parameters}
+    return render(template, {**point.variables, **run})
+
+
+def plan_run(template: Path, point: Point, results: Path, level: TraceLevel = TraceLevel.APP) -> RunPlan:
+    """One run, rendered and not checked; raises UserError."""
+    ini = render_point(template, point)
+    radio_file = find_beside(template, radio_file_name(ini, _rendered(template)))
+    movements = tuple(with_params(template.parent, movement_names(ini, _rendered(template))))
+    return RunPlan(results, point.place, ini, radio_file, point.agent.agent, point.seed, level, movements=movements)
+
+
+def _check(template: Path, plan: RunPlan) -> None:
+    scenario = parse_scenario(plan.ini, _rendered(template), plan.radio_file.parent, dict(plan.movements))
+    if scenario.seed != plan.seed:
+        raise UserError(f"{template}: the run's seed is missing: write seed-set = {{{{ seed }}}}")
+    if scenario.agent != plan.agent:
+        raise UserError(f"{template}: the run's agent is missing: write ...agent = {{{{ agent | quoted }}}}")
+    make_agents(scenario, load_agent(plan.agent))
+
+
+def _rendered(template: Path) -> Path:
+    return template.with_name(f"{template.name} (rendered)")
+
+
+def prepare(plan: RunPlan, backend: BackendFactory) -> None:
+    """Lets the back-end get ready for runs like this one; raises UserError."""
+    ini = plan.folder / INI_FILE
+    backend.prepare(parse_scenario(plan.ini, ini, plan.radio_file.parent, dict(plan.movements)))
+
+
+def run_plans(
+    plans: Sequence[RunPlan], backend: BackendFactory, crew: Crew, retry_failed: bool, progress: Progress
+) -> Summary:
+    """Has the crew make what is not complete yet. Raises UserError, and OSError if results cannot be written.
+
+    After KeyboardInterrupt, or any other exception, nobody is at work any more and no unfinished run is left.
+    """
+    summary = Summary()
+    waiting = [plan for plan in plans if not _is_settled(plan, backend, retry_failed, summary)]
+    if waiting:
+        results = waiting[0].results
+        results.mkdir(parents=True, exist_ok=True)
+        with progress.show(len(waiting)), workspace(results) as folder:
+            _collect(waiting, crew.run(waiting, backend, folder), summary, progress)
+    elif plans:
+        tidy(plans[0].results)
+    return summary
+
+
+def _is_settled(plan: RunPlan, backend: BackendFactory, retry_failed: bool, summary: Summary) -> bool:
+    key = run_key(plan, backend)
+    if is_complete(plan.folder, key):
+        summary.skipped += 1
+        return True
+    if has_failed(plan.folder, key) and not retry_failed:
+        summary.failures.append((plan.place, "failed earlier; see its run.log, or run it again with --retry-failed"))
+        return True
+    return False
+
+
+def _collect(
+    plans: Sequence[RunPlan], ended: Generator[tuple[int, str | None]], summary: Summary, progress: Progress
+) -> None:
+    with closing(ended):
+        for number, error in ended:
+            place = plans[number].place
+            if error is None:
+                summary.complete += 1
+            else:
+                summary.failures.append((place, error))
+            progress.finished(place, error)

@@ -1,0 +1,191 @@
+"""Sweeps: which template, agents, axes and seeds; checked, narrowed, and expanded into single runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from roambus.bridge.backends import BACKENDS
+from roambus.bridge.errors import UserError
+from roambus.experiments.templates.render import check_variables
+from roambus.python_protocol.parameters import unknown
+
+AGENT, SEED = "agent", "seed"
+TRACES = "traces"
+"""The folder of all runs, below the results."""
+FOLDER_NAME = re.compile(r"[\w.+-]+")
+"""What agents, axes and values may be called: each is a part of a folder's name."""
+
+Scalar = int | float | str | bool
+
+
+@dataclass(frozen=True, slots=True)
+class AgentChoice:
+    """An agent under the name that results give it, with its parameters as texts."""
+
+    label: str
+    agent: str
+    parameters: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Values by their names; each sets some variables. A plain axis sets the variable of its own name."""
+
+    name: str
+    values: Mapping[str, Mapping[str, Scalar]]
+    zipped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A whole sweep; `source` is its file, or the command that stands for it, for messages."""
+
+    source: str
+    template: Path
+    agents: tuple[AgentChoice, ...]
+    axes: tuple[Axis, ...] = ()
+    seeds: tuple[int, ...] = (0,)
+    fixed: Mapping[str, Scalar] = dataclasses.field(default_factory=dict)
+    backend: str = BACKENDS[0]
+    """The one that it is run on unless another one is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One run of a sweep: `axes` are (axis, name of its value)."""
+
+    agent: AgentChoice
+    axes: tuple[tuple[str, str], ...]
+    variables: Mapping[str, Scalar]
+    seed: int
+
+    @property
+    def place(self) -> Path:
+        """The run's folder below the results."""
+        levels = [(AGENT, self.agent.label), *self.axes, (SEED, str(self.seed))]
+        return Path(TRACES, *(f"{axis}={value}" for axis, value in levels))
+
+
+def plain_axis(name: str, values: Sequence[Scalar]) -> Axis:
+    """An axis that sets the variable of its own name."""
+    return Axis(name, {text_of(value): {name: value} for value in values})
+
+
+def text_of(value: Scalar) -> str:
+    """The value as folders and agents' parameters are written."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def seed_range(where: str, count: object) -> tuple[int, ...]:
+    """Seeds 0 to count - 1; raises UserError, which begins with `where`."""
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+        raise UserError(f"{where}: seeds: {count} is not a number of seeds from 1 up")
+    return tuple(range(count))
+
+
+def validate(sweep: Sweep) -> None:
+    """Raises UserError unless variables are the template's, each set once, and names can be folders."""
+    sources: dict[str, str] = {}
+    for where, names in _settings(sweep):
+        check_variables(sweep.template, names, f"{sweep.source}: {where}")
+        for name in names:
+            if name in sources:
+                raise UserError(f"{sweep.source}: {name!r} is set in {sources[name]} and in {where}")
+            sources[name] = where
+    if not sweep.agents:
+        raise UserError(f"{sweep.source}: agents: name at least one, such as mft = {{}}")
+    for name in _folder_names(sweep):
+        if FOLDER_NAME.fullmatch(name) is None:
+            raise UserError(f"{sweep.source}: {name!r} names a folder: use letters, digits and . + - _ only")
+
+
+def _settings(sweep: Sweep) -> Iterator[tuple[str, Mapping[str, Scalar]]]:
+    yield "set", sweep.fixed
+    for axis in sweep.axes:
+        yield f"axes.{axis.name}", next(iter(axis.values.values()))
+
+
+def _folder_names(sweep: Sweep) -> Iterator[str]:
+    yield from (choice.label for choice in sweep.agents)
+    for axis in sweep.axes:
+        yield from (axis.name, *axis.values)
+
+
+# Narrowing
+
+
+def override(sweep: Sweep, settings: Mapping[str, str], seeds: int | None = None) -> Sweep:
+    """The sweep with `--set` values: agents and zipped axes are narrowed, everything else replaced."""
+    for name, text in settings.items():
+        sweep = _override(sweep, name, text)
+    validate(sweep)
+    return sweep if seeds is None else dataclasses.replace(sweep, seeds=seed_range("--seeds", seeds))
+
+
+def _override(sweep: Sweep, name: str, text: str) -> Sweep:
+    if name == AGENT:
+        agents = {choice.label: choice for choice in sweep.agents}
+        chosen = [_choose(f"{sweep.source}: --set agent", label, agents) for label in text.split(",")]
+        return dataclasses.replace(sweep, agents=tuple(chosen))
+    if any(axis.name == name for axis in sweep.axes):
+        axes = tuple(_override_axis(sweep, axis, text) if axis.name == name else axis for axis in sweep.axes)
+        return dataclasses.replace(sweep, axes=axes)
+    _check_settable(sweep, name)
+    return dataclasses.replace(sweep, fixed={**sweep.fixed, name: parse_scalar(text)})
+
+
+def _override_axis(sweep: Sweep, axis: Axis, text: str) -> Axis:
+    if not axis.zipped:
+        return plain_axis(axis.name, [parse_scalar(word) for word in text.split(",")])
+    where = f"{sweep.source}: --set {axis.name}"
+    return Axis(axis.name, {label: _choose(where, label, axis.values) for label in text.split(",")}, zipped=True)
+
+
+def _choose(where: str, label: str, known: Mapping[str, Any]) -> Any:
+    if label not in known:
+        raise UserError(f"{where}: {unknown('value', label, known)}")
+    return known[label]
+
+
+def _check_settable(sweep: Sweep, name: str) -> None:
+    axes = {axis.name: axis for axis in sweep.axes}
+    try:
+        check_variables(sweep.template, {name: None}, f"{sweep.source}: --set")
+    except UserError as error:
+        raise UserError(f"{error}; its axes are {', '.join(axes) or 'none'}") from None
+
+
+def parse_scalar(text: str) -> Scalar:
+    """Reads 3, 2.5, true, false; everything else is a text."""
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text == "true" if text in ("true", "false") else text
+
+
+# Expanding
+
+
+def expand(sweep: Sweep) -> list[Point]:
+    """Every run. Seeds change slowest, so that a sweep that is stopped early has all points with fewer seeds."""
+    combinations = list(itertools.product(*(axis.values for axis in sweep.axes)))
+    return [
+        _point(sweep, seed, agent, labels)
+        for seed, agent, labels in itertools.product(sweep.seeds, sweep.agents, combinations)
+    ]
+
+
+def _point(sweep: Sweep, seed: int, agent: AgentChoice, labels: tuple[str, ...]) -> Point:
+    variables = dict(sweep.fixed)
+    for axis, label in zip(sweep.axes, labels, strict=True):
+        variables.update(axis.values[label])
+    names = (axis.name for axis in sweep.axes)
+    return Point(agent, tuple(zip(names, labels, strict=True)), variables, seed)

@@ -1,0 +1,199 @@
+"""Makes the runs of a sweep on local processes. A run whose process is killed is made once more."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+
+from roambus.bridge.backends.factory import BackendFactory
+from roambus.bridge.errors import RoambusError
+from roambus.bridge.runs.run import RunPlan
+from roambus.experiments.sweeps.attempts import attempt
+from roambus.experiments.sweeps.runner import prepare
+
+ATTEMPTS = 2
+STILLBORN = 4
+"""So many workers in a row that end before they can do anything mean that none ever will."""
+KILLED = f"its worker process was killed {ATTEMPTS} times; run again with fewer --workers if memory ran out"
+STOP_S = 10.0
+"""How long a worker that is told to stop may take to remove what it has begun."""
+
+_READY = True
+"""What a worker says first; no run is answered so."""
+
+_spawn = multiprocessing.get_context("spawn")
+
+
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """So many worker processes on this machine; see `roambus.experiments.sweeps.runner.Crew`."""
+
+    workers: int
+
+    def run(
+        self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
+    ) -> Generator[tuple[int, str | None]]:
+        """Yields number and error of each run as it ends. At the end, however it comes, no worker is left.
+
+        Raises UserError from the back-end's preparation, RoambusError if no worker starts, OSError if results cannot be
+        written.
+        """
+        prepare(plans[0], backend)
+        crew = _Crew(deque(enumerate(plans)), backend, workspace)
+        try:
+            crew.hire(min(self.workers, len(plans)))
+            while crew.workers:
+                yield from crew.ended()
+        finally:
+            crew.dismiss()
+
+
+@dataclass(slots=True)
+class _Crew:
+    """The workers, and the runs that wait for one: (number, plan)."""
+
+    waiting: deque[tuple[int, RunPlan]]
+    backend: BackendFactory
+    workspace: Path
+    workers: dict[Connection, _Worker] = field(default_factory=dict)
+    killed: dict[int, int] = field(default_factory=dict)
+    """How many workers each run has cost."""
+    stillborn: int = 0
+    """How many workers in a row ended before they were ready."""
+
+    def hire(self, number: int) -> None:
+        """Starts workers, and gives each a run."""
+        for _ in range(number):
+            worker = _Worker()
+            self.workers[worker.connection] = worker
+            self._occupy(worker)
+
+    def ended(self) -> Iterator[tuple[int, str | None]]:
+        """Waits until at least one run has ended or cost its worker; their numbers and errors."""
+        for connection in wait(list(self.workers)):
+            worker = self.workers[connection]  # type: ignore[index]  # only our connections are waited for
+            number, plan = worker.task
+            try:
+                outcome = worker.connection.recv()
+            except (EOFError, OSError):
+                yield from self._replace(worker, number, plan)
+                continue
+            if outcome is _READY:
+                worker.is_ready, self.stillborn = True, 0
+                continue
+            if isinstance(outcome, OSError):
+                raise outcome
+            self._occupy(worker)
+            yield number, outcome
+
+    def dismiss(self) -> None:
+        """Ends every worker at once."""
+        for worker in self.workers.values():
+            worker.process.terminate()
+        for worker in self.workers.values():
+            worker.end(STOP_S)
+        self.workers.clear()
+
+    def _replace(self, worker: _Worker, number: int, plan: RunPlan) -> Iterator[tuple[int, str | None]]:
+        del self.workers[worker.connection]
+        worker.end(0)
+        if worker.is_ready:
+            self.killed[number] = self.killed.get(number, 0) + 1
+        else:
+            self._count_stillborn()
+        if self.killed.get(number, 0) < ATTEMPTS:
+            self.waiting.append((number, plan))
+        else:
+            yield number, KILLED
+        if self.waiting:
+            self.hire(1)
+
+    def _count_stillborn(self) -> None:
+        self.stillborn += 1
+        if self.stillborn == STILLBORN:
+            raise RoambusError("no worker process can start; what they say is above")
+
+    def _occupy(self, worker: _Worker) -> None:
+        if self.waiting:
+            worker.task = self.waiting.popleft()
+            worker.give(worker.task[1], self.backend, self.workspace)
+        else:
+            del self.workers[worker.connection]
+            worker.connection.close()
+            worker.end(STOP_S)
+
+
+class _Worker:
+    """A process that makes one run at a time, until there are no more."""
+
+    task: tuple[int, RunPlan]
+    is_ready = False
+    """Whether it has said so."""
+
+    def __init__(self) -> None:
+        self.connection, theirs = _spawn.Pipe()
+        self.process = _spawn.Process(target=_serve, args=(theirs,), daemon=True)
+        with _interrupts_ignored():
+            self.process.start()
+        theirs.close()
+
+    def give(self, plan: RunPlan, backend: BackendFactory, workspace: Path) -> None:
+        """Its next run."""
+        with suppress(OSError):  # it was killed: the next `recv` says so
+            self.connection.send((plan, backend, workspace))
+
+    def end(self, patience_s: float) -> None:
+        """Waits for its end, and brings it about if that takes too long."""
+        self.process.join(patience_s)
+        self.process.kill()
+        self.process.join()
+        self.process.close()
+        self.connection.close()
+
+
+def _serve(connection: Connection) -> None:
+    """What a worker does: answers each run with its error, None, or the exception that ends the sweep."""
+    _end_with_parent()
+    with suppress(EOFError):
+        connection.send(_READY)
+        while True:
+            connection.send(_answer(*connection.recv()))
+
+
+def _answer(plan: RunPlan, backend: BackendFactory, workspace: Path) -> str | OSError | None:
+    try:
+        return attempt(plan, backend, workspace)
+    except OSError as error:
+        return error
+    except KeyboardInterrupt:  # SIGTERM: nothing is left to be done
+        os._exit(1)
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Processes started in here ignore Ctrl-C for ever: their parent ends them."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed ends at once, whatever it is doing."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_exit_after, args=(parent.sentinel,), daemon=True).start()
+
+
+def _exit_after(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)

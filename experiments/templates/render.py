@@ -1,0 +1,147 @@
+"""Renders templates (`*.ini.j2`, Jinja) into plain OMNeT++ ini files. Every variable must be set or have a default.
+
+`seed`, `agent` and `agent_parameters` are set by whoever makes the run; everything else is the template's own.
+Templates can call `range`, `fail(message)`, `migrating_tree` (`roambus.experiments.random_scenarios.trees`), `population`
+(`roambus.experiments.random_scenarios.population`), `returning` (`roambus.experiments.random_scenarios.returning_clients`), `skip_ring_commands`
+(`roambus.experiments.random_scenarios.skip_ring_commands`) and the functions of `roambus.experiments.random_scenarios.sites`, and filter by `quoted`.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NoReturn
+
+from jinja2 import (
+    FileSystemLoader,
+    StrictUndefined,
+    TemplateError,
+    TemplateNotFound,
+    TemplateRuntimeError,
+    TemplateSyntaxError,
+    meta,
+)
+from jinja2.sandbox import SandboxedEnvironment
+
+from roambus.bridge.errors import UserError
+from roambus.bridge.ini.values import quote
+from roambus.experiments.random_scenarios.population import population
+from roambus.experiments.random_scenarios.returning_clients import returning
+from roambus.experiments.random_scenarios.sites import (
+    interested_sites,
+    random_failure,
+    random_site,
+    random_sites,
+)
+from roambus.experiments.random_scenarios.skip_ring_commands import skip_ring_commands
+from roambus.experiments.random_scenarios.trees import migrating_tree
+from roambus.experiments.shipped import TEMPLATES, shipped_files
+from roambus.python_protocol.parameters import unknown
+
+SUFFIX = ".ini.j2"
+RUN_VARIABLES = ("seed", "agent", "agent_parameters")
+"""Set for every run, by options of their own."""
+
+Values = Mapping[str, int | float | str | bool]
+
+
+def find_template(name: str) -> Path:
+    """The template of that path, or of that name among ours; raises UserError listing what there is."""
+    if Path(name).is_file():
+        return Path(name)
+    ours = shipped_files(SUFFIX)
+    if name not in ours:
+        raise UserError(f"{unknown('template', name, ours)}; or give the path of a file")
+    return ours[name]
+
+
+def find_beside(template: Path, name: str) -> Path:
+    """The file that a rendered template names: beside the template, or one of ours; raises UserError."""
+    for folder in (template.parent, TEMPLATES):
+        if Path(name).name == name and (folder / name).is_file():
+            return folder / name
+    raise UserError(f"{template}: it names the file {name!r}, which lies neither beside it nor in {TEMPLATES}")
+
+
+def template_variables(template: Path) -> frozenset[str]:
+    """Every variable that the template, or a part that it includes, can be given; raises UserError."""
+    environment = _environment(template.parent)
+    return frozenset(_variables(environment, template) - set(environment.globals) - set(RUN_VARIABLES))
+
+
+def _variables(environment: SandboxedEnvironment, template: Path) -> set[str]:
+    try:
+        tree = environment.parse(template.read_text(encoding="utf-8"), template.name, str(template))
+    except TemplateSyntaxError as error:
+        raise _syntax_error(template, error) from None
+    found = meta.find_undeclared_variables(tree)
+    for name in meta.find_referenced_templates(tree):
+        found |= _variables(environment, find_beside(template, name or ""))
+    return found
+
+
+def check_variables(template: Path, names: Mapping[str, Any], where: str) -> None:
+    """Raises UserError, which begins with `where`, for a name that is no variable of the template."""
+    variables = dict.fromkeys(template_variables(template))
+    for name in names:
+        if name in RUN_VARIABLES:
+            raise UserError(f"{where}: {name!r} has an option of its own")
+        if name not in variables:
+            raise UserError(f"{where}: {unknown(f'variable of template {template.name}', name, variables)}")
+
+
+def render(template: Path, variables: Values) -> str:
+    """The ini text; raises UserError naming template, line and variable."""
+    try:
+        return _environment(template.parent).get_template(template.name).render(variables)
+    except TemplateSyntaxError as error:
+        raise _syntax_error(template, error) from None
+    except TemplateNotFound as error:
+        raise UserError(f"{template}: it includes {error}, which is not there") from None
+    except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
+        raise UserError(f"{_place(template, error)}: {_hint(error)}") from None
+
+
+def _syntax_error(template: Path, error: TemplateSyntaxError) -> UserError:
+    return UserError(f"{error.filename or template}:{error.lineno}: {error.message}")
+
+
+def _place(template: Path, error: Exception) -> str:
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith(SUFFIX)]
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else str(template)
+
+
+def _hint(error: Exception) -> str:
+    missing = re.fullmatch(r"'(\w+)' is undefined", str(error))
+    return f"variable {missing[1]!r} is not set: give it with --set {missing[1]}=VALUE" if missing else str(error)
+
+
+@cache
+def _environment(folder: Path) -> SandboxedEnvironment:
+    environment = SandboxedEnvironment(
+        loader=FileSystemLoader([folder, TEMPLATES]),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        finalize=_finalize,
+    )
+    environment.filters["quoted"] = _quoted
+    drawn = (interested_sites, migrating_tree, population, random_failure, random_site, random_sites, returning)
+    own = {one.__name__: one for one in (*drawn, skip_ring_commands)}
+    environment.globals = {"fail": _fail, "range": range, **own}
+    return environment
+
+
+def _finalize(value: Any) -> Any:
+    """OMNeT++ writes truth values in small letters."""
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _quoted(value: Any) -> str:
+    return quote(str(value))
+
+
+def _fail(message: str) -> NoReturn:
+    raise TemplateRuntimeError(message)

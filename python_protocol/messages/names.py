@@ -1,0 +1,89 @@
+"""How transcripts write what messages hold: nodes, filters and notifications by names, everything else as it is.
+
+`Names` itself knows no names and writes identifiers; a transcript's own has those of its network. A node can have
+several names, one for each process on it (003, section 2.2), so a message says which process it speaks of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import Field, fields, is_dataclass
+from typing import Any
+
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.roles import BROADCAST, NodeId
+
+NOBODY = "-"
+"""In place of a node where there is none."""
+
+
+class Names:
+    """Names of nodes, filters and notifications; subclasses replace what they know better."""
+
+    def node(self, node: NodeId | None) -> str:
+        """A node as a sender or receiver."""
+        if node is None:
+            return NOBODY
+        return "*" if node == BROADCAST else f"n{node}"
+
+    def broker(self, node: NodeId | None) -> str:
+        """The broker on a node."""
+        return self.node(node)
+
+    def subscriber(self, node: NodeId | None) -> str:
+        """The subscriber on a node."""
+        return self.node(node)
+
+    def interface(self, interface: NodeId | None, broker: NodeId) -> str:
+        """The z of a broker's routing table: another node, or the client on its own."""
+        return self.subscriber(interface) if interface == broker else self.node(interface)
+
+    def filter(self, one: Filter) -> str:
+        """A filter."""
+        return f"{{{one}}}"
+
+    def notification(self, one: Notification) -> str:
+        """A notification."""
+        return self.notification_id(str(one.id))
+
+    def notification_id(self, identifier: str) -> str:
+        """A notification of which only the identifier is known."""
+        return identifier
+
+    def filters(self, several: Iterable[Filter]) -> str:
+        """As a list: "[f1 f2]"."""
+        return listed(map(self.filter, several))
+
+    def notifications(self, several: Iterable[Notification]) -> str:
+        """As a list: "[e1 e2]"."""
+        return listed(map(self.notification, several))
+
+    def fields(self, record: Any) -> str:
+        """The fields of a dataclass, as "name=value"; of those that can be true or false, the names of the true."""
+        return " ".join(filter(None, (self._field(one, getattr(record, one.name)) for one in fields(record))))
+
+    def _field(self, field: Field[Any], value: Any) -> str:
+        if isinstance(value, bool):
+            return field.name if value else ""
+        # An annotation is a text here: the type that it names does not tell nodes from numbers.
+        return f"{field.name}={self._value(value, is_node='NodeId' in str(field.type))}"
+
+    def _value(self, value: Any, *, is_node: bool) -> str:
+        match value:
+            case Filter():
+                return self.filter(value)
+            case Notification():
+                return self.notification(value)
+            case Message():
+                return f"({value.describe(self)})"
+            case tuple() | list() | frozenset():
+                return listed(self._value(one, is_node=is_node) for one in value)
+            case int() | None if is_node:
+                return self.node(value)
+        return f"({self.fields(value)})" if is_dataclass(value) else str(value)
+
+
+def listed(texts: Iterable[str]) -> str:
+    """A list as a transcript writes it: "[a b]"."""
+    return f"[{' '.join(texts)}]"

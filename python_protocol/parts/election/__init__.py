@@ -1,0 +1,49 @@
+"""Leader election, and the tree of brokers that the leader's heartbeat spans (003, section 2.5, figure 2.4).
+
+Every round the leader broadcasts a heartbeat; each node that hears the round's first copy broadcasts it on, once,
+after a random delay. The sender of the first copy is the way to the leader: the parent. Each copy tells its
+sender's own parent, so that a node knows its children too. How what the thesis leaves open is settled:
+
+- *Brokers make the tree; clients hang on it.* Only brokers lead and only a broker's copy makes it a parent. Clients
+  broadcast the heartbeat on as figure 2.4 has every node do, but theirs only announces them to their broker.
+- *Which leader.* A leadership is named by its start and its leader; where two meet the smaller name wins, so a
+  stable leader stays. Nodes order the names alike whatever their clocks show; clocks decide only how old "older" is.
+- *When a leader is lost.* After a time-out that adapts to the gaps between rounds, a broker follows another leader
+  that it has heard meanwhile, or begins a leadership of its own, the youngest, which any other it meets will end.
+- *Whom to follow again.* A leader that was left is followed again only for a round that is new, so that each node
+  passes each round on at most once: the last rounds of a leader that is lost would else lead nodes astray.
+- *Which parent.* Without `sticky_parent` each round's first sender. With it a parent is kept while its copies come
+  at no more hops than the round's best; the choice is made half a round after the first copy, when all are there.
+- *When to pass a round on.* With `sticky_parent` after the parent's copy, for which it waits a jitter for each hop:
+  what a node tells of its hops then depends on its place in the tree, not on which copy happened to be first. If that
+  copy does not come, or without `sticky_parent`, after the first copy.
+- *Weak copies* travel far and so come first and with few hops, over links that lose the longer messages. They make a
+  parent only where there is no other, and whoever has heard no other waits longer before it passes the round on.
+
+Nobody takes a new parent at as many hops as it has told itself, so the hops fall from node to node towards the leader.
+
+It is an `Overlay`, and whatever has that interface can take its place.
+
+| module       | what it is                                                                |
+|--------------|---------------------------------------------------------------------------|
+| `algorithm`  | one node's part: rounds, leaders, parent, children                        |
+| `heartbeat`  | the message, and the name of the leadership that it carries               |
+| `parameters` | what can be set                                                           |
+| `settling`   | how soon all of this comes to rest after the last change                  |
+| `time_out`   | how long a node waits for its leader                                      |
+"""
+
+from roambus.python_protocol.parts.election.algorithm import Election, ElectionTimer
+from roambus.python_protocol.parts.election.heartbeat import NO_LEADERSHIP, Heartbeat, Leadership
+from roambus.python_protocol.parts.election.parameters import ElectionParameters
+from roambus.python_protocol.parts.election.settling import settling_rounds
+
+__all__ = [
+    "NO_LEADERSHIP",
+    "Election",
+    "ElectionParameters",
+    "ElectionTimer",
+    "Heartbeat",
+    "Leadership",
+    "settling_rounds",
+]

@@ -1,0 +1,285 @@
+"""The shared link layer: reliable, in-order, duplicate-free unicast to a neighbour over frames that can be lost.
+
+The algorithms of the papers assume point-to-point FIFO links; the radio loses frames and acknowledges nothing.
+This is the usual cure, kept small: one message at a time is under way to each neighbour (stop and wait, as between
+two IEEE 802.11 or 802.15.4 stations), each is acknowledged, and retransmitted with growing, jittered pauses.
+
+- A direction between two neighbours is numbered by a *session*, drawn at random at the start of a node and counted
+  up after each give-up. Within a session no sequence number is ever missing, so a receiver takes the next number or
+  drops a duplicate; a session that it does not know it takes up wherever that stands. A sender that gave up or
+  rebooted comes with a new session, a receiver that rebooted knows none: nobody waits for a number that never comes.
+- On a busy channel most of the time between a message and its acknowledgement passes in the queues of the two MACs, so
+  a fixed time-out would fill the channel with copies of what still waits. The time-out follows the delays measured on
+  all links of the node, and doubles with each retransmission (RFC 6298; what was retransmitted is no sample: Karn).
+- An acknowledgement that is lost costs a retransmission, which is acknowledged again and handed up once. One that
+  comes late names a message that is no longer under way, and is ignored.
+- After a give-up it is unknown whether the message arrived: what the agent re-routes then can arrive twice.
+
+The frames of one node to another must not overtake each other, which a MAC with one queue guarantees.
+
+An agent owns one `Link`, gives it the `LinkData` and `LinkAck` that it receives and the timers whose key is a
+`LinkTimer`, and performs the actions that come back.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from random import Random
+from struct import Struct
+from typing import ClassVar, Self
+
+from roambus.python_protocol.actions import Action, CancelTimer, Note, Send, SetTimer
+from roambus.python_protocol.messages.codec import Message, Reader, Writer
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.notes import DROP
+from roambus.python_protocol.parameters import parameter
+from roambus.python_protocol.parts.delay import DelayEstimate
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+
+_NUMBER = Struct("!HB")
+_SESSIONS = 1 << 16
+_SEQUENCES = 1 << 8
+
+
+@dataclass(frozen=True)
+class LinkParameters:
+    """What an agent's parameters inherit if it uses the link layer (not slotted, so that several can be inherited)."""
+
+    link_time_out: SimTime = parameter(
+        100 * MILLISECOND,
+        unit="s",
+        source="reasoned: 4 ms on the air, and CSMA back-offs of at most 16 and 32 ms for each of the two frames",
+        doc="pause before the first retransmission, until delays have been measured",
+    )
+    link_time_out_min: SimTime = parameter(
+        40 * MILLISECOND,
+        unit="s",
+        source="reasoned: 4 ms on the air, and one CSMA back-off of at most 16 ms for each of the two frames",
+        doc="shortest pause before a retransmission",
+    )
+    link_time_out_max: SimTime = parameter(
+        1 * SECOND,
+        unit="s",
+        source="reasoned: what has not arrived within a second will find its neighbour gone",
+        doc="longest pause before a retransmission, without its jitter",
+    )
+    link_jitter: float = parameter(
+        0.5,
+        source="reasoned: two senders that collided draw from pauses several frames apart",
+        doc="a pause is stretched by a factor drawn uniformly from 1 to 1 + jitter",
+    )
+    link_retry_limit: int = parameter(
+        3,
+        source="IEEE 802.15.4, macMaxFrameRetries",
+        doc="retransmissions of a message before its neighbour is given up",
+    )
+    link_queue_limit: int = parameter(
+        64,
+        source="reasoned: twice the 32 frames of the MAC's queue",
+        doc="messages that may wait for one neighbour",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LinkData(Message):
+    """A message to one neighbour; `sequence` counts from 0 within `session`. Four bytes more than its payload."""
+
+    tag: ClassVar[int] = 0x40
+    session: int
+    sequence: int
+    payload: Message
+
+    @property
+    def message_type(self) -> str:  # type: ignore[override]  # what the trace is to tell is what the frame carries
+        """The payload's."""
+        return self.payload.message_type
+
+    def write(self, writer: Writer) -> None:
+        """Session, sequence, payload."""
+        writer.pack(_NUMBER, self.session, self.sequence)
+        writer.message(self.payload)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        return cls(reader.u16(), reader.u8(), reader.message())
+
+    def describe(self, names: Names) -> str:
+        """PUB e1 hops=2 frame=4711.0: the payload, then session and sequence."""
+        return f"{self.payload.describe(names)} frame={self.session}.{self.sequence}"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkAck(Message):
+    """`sequence` of `session` has arrived; four bytes."""
+
+    tag: ClassVar[int] = 0x41
+    message_type: ClassVar[str] = "ACK"
+    session: int
+    sequence: int
+
+    def write(self, writer: Writer) -> None:
+        """Session, sequence."""
+        writer.pack(_NUMBER, self.session, self.sequence)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Inverse of `write`."""
+        return cls(reader.u16(), reader.u8())
+
+    def describe(self, names: Names) -> str:  # noqa: ARG002  # it names nothing
+        """ACK frame=4711.0."""
+        return f"ACK frame={self.session}.{self.sequence}"
+
+
+LINK_MESSAGES: tuple[type[Message], ...] = (LinkData, LinkAck)
+"""To add to the `messages` of an agent that uses the link layer."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkTimer:
+    """The key of the link layer's only timer for a neighbour."""
+
+    neighbour: NodeId
+
+
+@dataclass(frozen=True, slots=True)
+class LinkBroken:
+    """`neighbour` was given up. `messages`, oldest first, were not acknowledged; the first may have arrived."""
+
+    neighbour: NodeId
+    messages: tuple[Message, ...]
+
+
+@dataclass(slots=True)
+class _Outbound:
+    """The way to one neighbour: the first message of the queue is under way."""
+
+    session: int
+    sequence: int = 0
+    retries: int = 0
+    sent: SimTime = 0
+    """When the message under way was first transmitted."""
+    queue: deque[Message] = field(default_factory=deque)
+
+
+@dataclass(slots=True)
+class _Inbound:
+    """The way from one neighbour: the last message handed up."""
+
+    session: int
+    sequence: int
+
+
+class Link:
+    """All links of one node, to whatever neighbours it sends to or hears."""
+
+    def __init__(self, parameters: LinkParameters, random: Random) -> None:
+        """`random` is the agent's; a node that reboots makes a new Link."""
+        self._parameters = parameters
+        self._random = random
+        self._next_session = random.randrange(_SESSIONS)
+        self._outbound: dict[NodeId, _Outbound] = {}
+        self._inbound: dict[NodeId, _Inbound] = {}
+        # RFC 6298, section 2.2: a first delay of R makes a time-out of R + 4 R / 2.
+        self._delay = DelayEstimate(parameters.link_time_out / 3, parameters.link_time_out / 6)
+
+    def send(self, neighbour: NodeId, message: Message, now: SimTime) -> list[Action]:
+        """Sends `message`, or queues it behind others; if the queue is full it is dropped, and noted in the trace."""
+        if self.is_full(neighbour):
+            return [Note(DROP, message_type=message.message_type, peer=neighbour, detail="link queue full")]
+        outbound = self._outbound.get(neighbour)
+        if outbound is None:
+            outbound = self._outbound[neighbour] = self._open()
+        outbound.queue.append(message)
+        return self._begin(neighbour, outbound, now) if len(outbound.queue) == 1 else []
+
+    def is_full(self, neighbour: NodeId) -> bool:
+        """Whether `send` would drop a message; an agent that would rather keep it asks first."""
+        outbound = self._outbound.get(neighbour)
+        return outbound is not None and len(outbound.queue) >= self._parameters.link_queue_limit
+
+    def is_idle(self, neighbour: NodeId) -> bool:
+        """Whether nothing is under way to a neighbour: more can go to it without having to wait."""
+        outbound = self._outbound.get(neighbour)
+        return outbound is None or not outbound.queue
+
+    def receive(self, sender: NodeId, message: Message, now: SimTime) -> tuple[list[Action], list[Message]]:
+        """Takes a frame of a neighbour's link layer: actions, and the messages to hand up, in order.
+
+        What is no such frame is ignored.
+        """
+        if isinstance(message, LinkAck):
+            return self._receive_ack(sender, message, now), []
+        return self._receive_data(sender, message) if isinstance(message, LinkData) else ([], [])
+
+    def timer(self, key: LinkTimer) -> tuple[list[Action], list[LinkBroken]]:
+        """A timer of ours ran out: a retransmission, or after the last one a neighbour given up."""
+        neighbour = key.neighbour
+        outbound = self._outbound.get(neighbour)
+        if outbound is None or not outbound.queue:
+            return [], []
+        if outbound.retries < self._parameters.link_retry_limit:
+            outbound.retries += 1
+            return self._transmit(neighbour, outbound), []
+        return [], [self._give_up(neighbour, outbound)]
+
+    def reset(self, neighbour: NodeId) -> tuple[list[Action], list[LinkBroken]]:
+        """Gives a neighbour up at once, because the agent knows that it has gone: at most one LinkBroken.
+
+        What was received from it stays known, so that its retransmissions are still recognised.
+        """
+        outbound = self._outbound.get(neighbour)
+        if outbound is None or not outbound.queue:
+            return [], []
+        return [CancelTimer(LinkTimer(neighbour))], [self._give_up(neighbour, outbound)]
+
+    def _receive_data(self, sender: NodeId, data: LinkData) -> tuple[list[Action], list[Message]]:
+        acknowledge: list[Action] = [Send(sender, LinkAck(data.session, data.sequence))]
+        inbound = self._inbound.get(sender)
+        if inbound is None or inbound.session != data.session:
+            self._inbound[sender] = _Inbound(data.session, data.sequence)
+            return acknowledge, [data.payload]
+        if data.sequence != (inbound.sequence + 1) % _SEQUENCES:
+            return acknowledge, []
+        inbound.sequence = data.sequence
+        return acknowledge, [data.payload]
+
+    def _receive_ack(self, sender: NodeId, ack: LinkAck, now: SimTime) -> list[Action]:
+        outbound = self._outbound.get(sender)
+        if outbound is None or not outbound.queue:
+            return []
+        if (ack.session, ack.sequence) != (outbound.session, outbound.sequence):
+            return []
+        if outbound.retries == 0:
+            self._delay.sample(now - outbound.sent)
+        outbound.queue.popleft()
+        outbound.sequence = (outbound.sequence + 1) % _SEQUENCES
+        return self._begin(sender, outbound, now) if outbound.queue else [CancelTimer(LinkTimer(sender))]
+
+    def _begin(self, neighbour: NodeId, outbound: _Outbound, now: SimTime) -> list[Action]:
+        """The first message of the queue is next."""
+        outbound.retries = 0
+        outbound.sent = now
+        return self._transmit(neighbour, outbound)
+
+    def _transmit(self, neighbour: NodeId, outbound: _Outbound) -> list[Action]:
+        data = LinkData(outbound.session, outbound.sequence, outbound.queue[0])
+        return [Send(neighbour, data), SetTimer(LinkTimer(neighbour), self._pause(outbound.retries))]
+
+    def _pause(self, retries: int) -> SimTime:
+        parameters = self._parameters
+        pause = max(self._delay.bound(), parameters.link_time_out_min) * (1 << retries)
+        stretch = 1 + parameters.link_jitter * self._random.random()
+        return round(min(pause, parameters.link_time_out_max) * stretch)
+
+    def _give_up(self, neighbour: NodeId, outbound: _Outbound) -> LinkBroken:
+        self._outbound[neighbour] = self._open()
+        return LinkBroken(neighbour, tuple(outbound.queue))
+
+    def _open(self) -> _Outbound:
+        session = self._next_session
+        self._next_session = (session + 1) % _SESSIONS
+        return _Outbound(session)

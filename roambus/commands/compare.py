@@ -1,0 +1,68 @@
+"""`roambus compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from roambus.commands.options import FOLDER, STUDY, pairs
+from roambus.commands.sweeping import report_problems
+
+
+@click.command()
+@click.argument("results", type=FOLDER)
+@click.option("--agents", metavar="A,B,...", help="Which agents, in this order.  [default: all]")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    help="What to compare; can be given several times.  [default: delivery, delay, hops, messages, energy]",
+)
+@click.option("--against", metavar="AXIS", help="The x axis.  [default: the first with more than one value]")
+@click.option("--where", "wheres", multiple=True, metavar="AXIS=V1,V2", help="Narrows an axis to these values.")
+@click.option("--out", type=FOLDER, help="Folder of the files.  [default: RESULTS/compare]")
+@STUDY
+def compare(  # an argument an option
+    results: Path,
+    agents: str | None,
+    metrics: Sequence[str],
+    against: str | None,
+    wheres: Sequence[str],
+    out: Path | None,
+    study: str | None,
+) -> None:
+    """Compares the agents in RESULTS of a sweep: for each metric a picture, PNG and SVG, and a CSV with its numbers.
+
+    A line an agent: means over the seeds with 95 % intervals. Each combination of values of the other axes is a panel
+    of the picture; --where has fewer of them. A metric's unknown name lists all that there are.
+
+    Runs of one seed share movement and radio, whatever the agent. So each two agents are tested against each other seed
+    by seed, at each place (paired t-test), and p is adjusted by Holm for all tests of the metric. The CSV has the means
+    first, then the differences.
+
+    Metrics that roambus aggregate has not computed yet are computed with Spark. A damaged run is named and left out;
+    then the exit code is 1.
+
+    Example: roambus compare results/small --metric messages_per_node --against speed
+    """
+    # Help comes at once.
+    from rich.console import Console
+
+    from roambus.experiments.comparing.comparison import COMPARE_FOLDER, Asked, compare_agents
+    from roambus.experiments.comparing.loading import load
+    from roambus.experiments.studies.studies import load_study
+    from roambus.experiments.sweeps.progress import Progress
+
+    progress = Progress(Console(stderr=True))
+    loaded = load(results, load_study(study) if study else None, progress)
+    where = {axis: tuple(values.split(",")) for axis, values in pairs("--where", wheres).items()}
+    asked = Asked(tuple(agents.split(",")) if agents else (), tuple(metrics), against, where)
+    for compared in compare_agents(loaded.measured, asked, out or loaded.folder / COMPARE_FOLDER):
+        click.echo(compared.text)
+        for file in compared.files:
+            click.echo(file)
+        click.echo()
+    report_problems(loaded.problems)

@@ -1,0 +1,79 @@
+"""`roambus reproduce`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from roambus.commands.backend import make_factory
+from roambus.commands.options import FOLDER, SPARK, SWEEP_BACKEND, WORKERS
+from roambus.commands.sweeping import make_crew, report_problems, run_sweep
+
+if TYPE_CHECKING:
+    from roambus.experiments.studies.study import Study
+    from roambus.experiments.sweeps.runner import Crew
+
+
+@click.command()
+@click.argument("study")
+@click.option("--quick", is_flag=True, help="The study in small: fewer values and seeds, a minute or two.")
+@WORKERS
+@SPARK
+@SWEEP_BACKEND
+@click.option("--out", type=FOLDER, help="Results folder.  [default: results/STUDY, or results/STUDY-quick]")
+def reproduce(study: str, quick: bool, workers: int, spark: str | None, backend: str | None, out: Path | None) -> None:
+    """Runs a whole study: sweeps, metrics, figures, claims, report.
+
+    STUDY is one of ours (an unknown name lists them) or a file of your own: docs/studies.md.
+
+    Example: roambus reproduce thesis --quick --out results/thesis-quick
+    """
+    from roambus.experiments.studies.studies import load_study
+    from roambus.spark.session import spark_session
+
+    chosen = load_study(study)
+    folder = out or Path("results", f"{chosen.name}-quick" if quick else chosen.name)
+    problems = _run_study(chosen, quick, folder, make_crew(workers, spark), backend)
+    with spark_session(spark or "local[*]"):
+        problems += _aggregate_study(chosen, folder)
+    _report_study(chosen, folder)
+    report_problems(problems)
+
+
+def _run_study(study: Study, quick: bool, folder: Path, crew: Crew, backend: str | None) -> list[str]:
+    """Runs the sweeps; returns a line for each run that failed."""
+    from roambus.experiments.reporting.study_results import sweep_folder
+    from roambus.experiments.sweeps.sweep import override
+
+    problems = []
+    for one in study.sweeps:
+        chosen = override(one.asked, one.quick, one.quick_seeds) if quick else one.asked
+        factory = make_factory(backend or chosen.backend, deadline=None, batching=True)
+        out = sweep_folder(folder, study, one)
+        problems += run_sweep(chosen, out, crew, "app", retry_failed=True, backend=factory)
+    return problems
+
+
+def _aggregate_study(study: Study, folder: Path) -> list[str]:
+    """By the Spark session that there is; returns a line for each run that cannot be read."""
+    from roambus.experiments.reporting.study_results import sweep_folder
+    from roambus.spark.aggregate import aggregate as aggregate_results
+
+    folders = [(sweep_folder(folder, study, one), one.extra) for one in study.sweeps]
+    return [problem for out, extra in folders for problem in aggregate_results(out, extra=extra)]
+
+
+def _report_study(study: Study, folder: Path) -> None:
+    """Draws the figures, prints the claims and where the report is."""
+    from roambus.experiments.reporting.claims import check_claims, format_claims
+    from roambus.experiments.reporting.figures import draw_figures
+    from roambus.experiments.reporting.report import write_report
+    from roambus.experiments.reporting.study_results import read_results
+
+    draw_figures(folder, study)
+    claims = [claim for measured in read_results(folder, study).sweeps for claim in check_claims(measured)]
+    if claims:
+        click.echo(format_claims(claims))
+    click.echo(write_report(folder, study))

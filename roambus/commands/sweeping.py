@@ -1,0 +1,63 @@
+"""How the runs of sweeps are made for a command: by whom, with what progress, and what is said of failures."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from roambus.bridge.errors import InterruptionError
+
+if TYPE_CHECKING:
+    from roambus.bridge.backends.factory import BackendFactory
+    from roambus.experiments.sweeps.runner import Crew
+    from roambus.experiments.sweeps.sweep import Sweep
+
+EXIT_FAILED_RUNS = 1
+
+
+def run_sweep(
+    sweep: Sweep, out: Path, crew: Crew, level: str, retry_failed: bool, backend: BackendFactory
+) -> list[str]:
+    """Runs all of it, with progress; returns a line for each run that failed."""
+    from rich.console import Console
+    from rich.progress import track
+
+    from roambus.bridge.trace.writer import TraceLevel
+    from roambus.experiments.sweeps.progress import Progress
+    from roambus.experiments.sweeps.results import opened_results
+    from roambus.experiments.sweeps.runner import plan_runs, run_plans
+
+    console = Console(stderr=True)
+    watched = partial(track, description="planning", console=console, transient=True, disable=not console.is_terminal)
+    plans = plan_runs(sweep, out, TraceLevel(level), watched)
+    try:
+        with opened_results(sweep, out):
+            summary = run_plans(plans, backend, crew, retry_failed, Progress(console))
+    except KeyboardInterrupt:
+        raise InterruptionError(f"interrupted; the same command goes on with what is missing in {out}") from None
+    click.echo(f"{out}: runs done {summary.complete}, already there {summary.skipped}, failed {len(summary.failures)}")
+    return [f"{place}: {error}" for place, error in summary.failures]
+
+
+def make_crew(workers: int, spark: str | None) -> Crew:
+    """Processes of this machine, or the executors of a Spark cluster."""
+    if spark is None:
+        from roambus.experiments.sweeps.workers import Processes
+
+        return Processes(workers)
+    from roambus.experiments.sweeps.cluster.crew import Cluster
+
+    return Cluster(spark, lambda line: click.echo(line, err=True))
+
+
+def report_problems(problems: Sequence[str]) -> None:
+    """Says what is wrong with single runs, once everything else is done, and ends the command."""
+    for problem in problems:
+        click.echo(f"  {problem}", err=True)
+    if problems:
+        sys.exit(EXIT_FAILED_RUNS)

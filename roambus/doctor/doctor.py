@@ -1,0 +1,127 @@
+"""`roambus doctor`: what is installed, what would run, and what to do about the rest."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from roambus.bridge.backends.castalia.examination import needed_to_build, needed_to_run
+from roambus.bridge.errors import UserError
+from roambus.doctor.findings import Finding, Result, Status, broken, look, missing, ok
+
+BACKENDS = ("radio", "castalia")
+PACKAGES = ("roambus", "numba", "numpy", "protobuf", "pyarrow", "pyspark", "pyzmq")
+INSTALL = "install roambus anew: pip install --force-reinstall roambus"
+COLOURS = {Status.OK: "green", Status.MISSING: "yellow", Status.BROKEN: "red"}
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Everything that was looked at, and what it means for each back-end."""
+
+    python: Sequence[Finding]
+    """Without these nothing runs."""
+    spark: Sequence[Finding]
+    castalia: Sequence[Finding]
+    building: Sequence[Finding]
+
+    @property
+    def findings(self) -> list[Finding]:
+        """All of them, in the order of the table."""
+        return [*self.python, *self.spark, *self.castalia, *self.building]
+
+    def in_the_way(self, backend: str) -> list[Finding]:
+        """What keeps runs with this back-end from starting."""
+        needed = [*self.python, *(self.castalia if backend == "castalia" else ())]
+        return [finding for finding in needed if not finding.is_ok]
+
+
+def examine() -> Diagnosis:
+    """Looks at everything; never raises, whatever is broken."""
+    packages = [look(package, partial(_check_package, package), INSTALL) for package in PACKAGES]
+    return Diagnosis(
+        python=[look("Python", _check_python, INSTALL), *packages, look("embedded radio", _check_radio, INSTALL)],
+        spark=[look("machine", _check_machine, ""), look("Java for Spark", _check_java, INSTALL)],
+        castalia=needed_to_run(),
+        building=needed_to_build(),
+    )
+
+
+def report(diagnosis: Diagnosis, console: Console) -> None:
+    """Prints the table, a line of advice for whatever is not ok, and what would run."""
+    table = Table("", "", "", box=None, pad_edge=False, show_header=False)
+    for finding in diagnosis.findings:
+        status = finding.result.status
+        table.add_row(finding.what, Text(status.value, COLOURS[status]), Text(finding.result.found))
+    console.print(table)
+    for finding in diagnosis.findings:
+        if not finding.is_ok:
+            _print_line(console, f"to do for {finding.what}: {finding.result.advice}")
+    for backend in BACKENDS:
+        _print_line(console, f"--backend {backend}: {_verdict(diagnosis.in_the_way(backend))}")
+
+
+def _verdict(in_the_way: Sequence[Finding]) -> str:
+    if not in_the_way:
+        return "yes"
+    return "no: " + "; ".join(f"{finding.what} is {finding.result.status.value}" for finding in in_the_way)
+
+
+def _print_line(console: Console, line: str) -> None:
+    console.print(Text(line), soft_wrap=True)
+
+
+def _check_python() -> Result:
+    return ok(f"{platform.python_version()}, {sys.executable}")
+
+
+def _check_package(package: str) -> Result:
+    try:
+        return ok(version(package))
+    except PackageNotFoundError:
+        return missing("not installed", INSTALL)
+
+
+def _check_machine() -> Result:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return ok(f"{len(os.sched_getaffinity(0))} cores, {memory:.1f} GiB of memory")
+
+
+def _check_java() -> Result:
+    from roambus.spark.java import find_java, java_version
+
+    try:
+        java = find_java()
+    except UserError as error:
+        found, _, advice = str(error).partition(": ")
+        return missing(found, advice)
+    return ok(f"{java_version(java)}, {java}")
+
+
+def _check_radio() -> Result:
+    """Two neighbours for two seconds: compiles the radio, if that was not done before."""
+    from roambus.bridge.backends.radio import RadioBackend
+    from roambus.bridge.ini import parse_scenario
+    from roambus.bridge.runs.host import Host
+    from roambus.bridge.trace.writer import TraceWriter
+    from roambus.experiments.templates.render import find_template, render
+    from roambus.python_protocol.beacon import Beacon
+
+    template = find_template("field")
+    pair: dict[str, int | float | str | bool] = {"nodes": 2, "side": 5, "sigma": 0, "time_limit": 2}
+    ini = render(template, {**pair, "seed": 0, "agent": "beacon", "agent_parameters": ""})
+    scenario = parse_scenario(ini, template, template.parent)
+    totals = Host(scenario, Beacon, RadioBackend(scenario), TraceWriter()).run()
+    received = sum(totals.counts["received"])
+    if not received:
+        return broken("neighbours do not hear each other", INSTALL)
+    return ok(f"compiled; {received} packets received in a run of two nodes and two seconds")
