@@ -6,13 +6,10 @@ happens without it. With all of them false the algorithms are those of the thesi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from roambus.python_protocol.brokers.parameters import StorageParameters
 from roambus.python_protocol.parameters import parameter
 
 
-@dataclass(frozen=True)
 class MftParameters(StorageParameters):
     """What can be set for MFT-PubSub; the thesis gives no values."""
 
@@ -20,16 +17,20 @@ class MftParameters(StorageParameters):
         96,
         unit="B",
         source="IEEE 802.15.4: a frame of 127 bytes, less the headers of MAC, network, link and REP",
+        at_least=1,
         doc="notifications are grouped in one REP up to this size, one at least",
     )
     remembered: int = parameter(
         1024,
         source="reasoned: longer than a notification is under way, at a hundred a second",
+        at_least=1,
         doc="notifications that a broker remembers to have handled",
     )
     max_hops: int = parameter(
         32,
         source="reasoned: the number of brokers in C32, the longest path there can be",
+        at_least=1,
+        at_most=255,
         doc="brokers that pass a BMIG, BSUB or REP on before it is taken to go in circles",
     )
     home_decides: bool = parameter(
