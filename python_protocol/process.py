@@ -1,22 +1,22 @@
 """Processes: state machines whose handlers are named by the event or message that they take.
 
-A process is what a paper calls one: it is told something, changes its state, and says what is to be done. A handler is a
-method under `@on`, and reads like the algorithm of the paper:
+A process is what a paper calls one: it is told something, changes its state, and says what is to be done. A handler
+is a method under `@on`, and reads like the algorithm of the paper:
 
     @on(Publish)
     def publish(self, event, now):
         self.send(BROADCAST, Gossip(event.notification))
 
-Handlers do nothing themselves. `send`, `set_timer`, `deliver` and the others collect actions in their order, and whoever
-drives the process takes them and carries them out. So a process has no I/O, its state is plain data that can be copied and
-compared, and what it does is tested by what it is told.
+Handlers do nothing themselves. `send`, `set_timer`, `deliver` and the others collect actions in their order, and
+whoever drives the process takes them and carries them out. So a process has no I/O, its state is plain data that can
+be copied and compared, and what it does is tested by what it is told.
 
 An `Agent` is the process of a whole node. A part of it, such as the broker beside the client, is a process of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, TypeVar
 
 from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
@@ -90,7 +90,7 @@ class Process:
         """Gives a notification to the application; `hops` is the number of radio hops that it has come."""
         self._actions.append(Deliver(notification, hops))
 
-    def note(
+    def note(  # noqa: PLR0913  # a column of the trace each
         self,
         name: str,
         *,
@@ -103,6 +103,10 @@ class Process:
     ) -> None:
         """Writes a row into the trace; `python_protocol.notes` has the names that metrics read."""
         self._actions.append(Note(name, message_type, notification_id, peer, size, hops, detail))
+
+    def perform(self, actions: Iterable[Action]) -> None:
+        """Adds actions that a part of this process has asked for."""
+        self._actions += actions
 
     def take(self) -> list[Action]:
         """The actions that were collected since this was last called, in their order."""

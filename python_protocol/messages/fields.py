@@ -2,17 +2,18 @@
 
 A message states a field once, as a name with a type. The type is one of
 
-- a number whose width the type tells: `U8`, `U16`, `U32`, `I64`, `float` (eight bytes), or an alias with a meaning of its
-  own, such as `NodeId`. An `Annotated[int, Integer(...)]` makes another alias;
+- a number whose width the type tells: `U8`, `U16`, `U32`, `I64`, `float` (eight bytes), or an alias with a meaning of
+  its own, such as `NodeId`. An `Annotated[int, Integer(...)]` makes another alias;
 - `bool`, a bit; `str`, at most 255 bytes of UTF-8; `bytes`, at most 255 of them;
 - `tuple[T, ...]`, at most 255 values of one type, a count before them;
-- an enumeration, a byte; a record: a `NamedTuple` or a frozen dataclass whose own fields have such types, or a class that
-  can `write` itself to a `Writer` and `read` itself from a `Reader`;
+- an enumeration, a byte; a record: a `NamedTuple` or a frozen dataclass whose own fields have such types, or a class
+  that can `write` itself to a `Writer` and `read` itself from a `Reader`;
 - a message: a certain one, or `Message` for any of the agent's set;
 - `T | None`, whose presence is a bit.
 
-Anything else is refused (`messages.layout`) when the class of the message is made. In particular a field cannot be a list, a dict or a set: on
-the embedded radio all receivers of a broadcast share one object, and must not be able to change it.
+Anything else is refused (`messages.layout`) when the class of the message is made. In particular a field cannot be a
+list, a dict or a set: on the embedded radio all receivers of a broadcast share one object, and must not be able to
+change it.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class FieldType(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Integer:
-    """An integer of a fixed width; `code` is that of the module struct, `shown(value, names)` its text if that is not digits."""
+    """An integer of a fixed width: `code` is the one of `struct`, `shown(value, names)` a text other than digits."""
 
     code: str
     shown: Callable[[Any, Names], str] | None = None
@@ -173,9 +174,9 @@ def listed(texts: Iterable[str]) -> str:
     return f"[{' '.join(texts)}]"
 
 
-def bit(mask: int, *, default: bool = False, kw_only: bool = True) -> Any:  # noqa: ARG001  # type checkers read kw_only
+def bit(mask: int, *, default: bool = False, kw_only: bool = True) -> Any:  # type checkers read kw_only
     """A field of type `bool` that travels in the bit of this mask, as a published format has it; given by name only."""
-    return dataclasses.field(default=default, kw_only=True, metadata={BIT: mask})
+    return dataclasses.field(default=default, kw_only=kw_only, metadata={BIT: mask})
 
 
 BIT = "bit"

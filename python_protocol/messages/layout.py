@@ -2,8 +2,8 @@
 
 The layout is made once, when the class is made. Fields travel in the order in which they are declared. Numbers that
 follow each other are packed at once. Bits that follow each other share one byte, which stands where the first of them
-is declared; whether an optional field is there is such a bit, and the values of the optional fields come right after the
-byte. The first bit is the lowest, unless a field names its mask.
+is declared; whether an optional field is there is such a bit, and the values of the optional fields come right after
+the byte. The first bit is the lowest, unless a field names its mask.
 """
 
 from __future__ import annotations

@@ -6,9 +6,10 @@ A message is a class with a tag and typed fields, and nothing else:
         hops: U8
         notification: Notification
 
-It becomes a frozen dataclass. Its bytes, its size on the air and its text in transcripts follow from the fields: one byte
-for the tag, which is unique in the agent's set, and then the fields in their order (`messages.fields` has their types).
-Published formats that this does not give can be written by hand: a class that has `write` and `read` of its own keeps them.
+It becomes a frozen dataclass. Its bytes, its size on the air and its text in transcripts follow from the fields: one
+byte for the tag, which is unique in the agent's set, and then the fields in their order (`messages.fields` has their
+types). Published formats that this does not give can be written by hand: a class that has `write` and `read` of its
+own keeps them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """How a transcript writes the fields of a message: "SUB f1 s3 t=4 h=1".
 
-A notation is a text with the names of fields in braces, as `str.format` has them: "{filter} {subscriber} t={timestamp}".
-The type of a field tells how its value is shown. A word that comes out empty is left out, which is what becomes of a bit
-that is not set; one that is set is shown by the name of its field.
+A notation is a text with the names of fields in braces, as `str.format` has them: "{filter} {subscriber}
+t={timestamp}". The type of a field tells how its value is shown. A word that comes out empty is left out, which is
+what becomes of a bit that is not set; one that is set is shown by the name of its field.
 """
 
 from __future__ import annotations
