@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
 
 from roambus.python_protocol.brokers.messages import Filters, Pub
 from roambus.python_protocol.brokers.parameters import BrokerParameters
@@ -21,6 +22,9 @@ from roambus.python_protocol.roles import NodeId
 
 class Client(Process):
     """s_i and p_i of one node; the handlers of messages from brokers are the protocol's."""
+
+    publication_type: ClassVar[type[Any]] = Pub
+    """The PUB of the protocol."""
 
     def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
         """A client is detached at first."""
@@ -48,7 +52,7 @@ class Client(Process):
 
     def link_broken(self, messages: Iterable[Message]) -> None:
         """Messages did not arrive: what they publish is published anew, in its order."""
-        lost = [message.notification for message in messages if isinstance(message, Pub)]
+        lost = [message.notification for message in messages if isinstance(message, self.publication_type)]
         self._unpublished = sorted([*lost, *self._unpublished], key=lambda one: one.id.sequence)
         self._flush()
         self._drop_overflow()
@@ -104,7 +108,7 @@ class Client(Process):
     def _unsubscription(self, unwanted: Filter) -> Message:
         """The UNS for a filter."""
 
-    def _publication(self, notification: Notification, hops: int) -> Pub:
+    def _publication(self, notification: Notification, hops: int) -> Message:
         """The PUB for a notification."""
         return Pub(hops, notification)
 

@@ -123,21 +123,26 @@ class Maybe:
         return self.kind.show(value, names)
 
 
+class LongCount:
+    """Marks a tuple whose count takes two bytes: `Annotated[tuple[NodeId, ...], LongCount]`."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Several:
-    """A tuple of values of one type, with their count of one byte before them."""
+    """A tuple of values of one type, with their count before them."""
 
     kind: FieldType
+    count: Integer = Integer("B")
 
     def write(self, writer: Writer, value: Any) -> None:
         """Appends the count and the values."""
-        writer.u8(len(value))
+        self.count.write(writer, len(value))
         for one in value:
             self.kind.write(writer, one)
 
     def read(self, reader: Reader) -> Any:
         """Takes the count and as many values off the front."""
-        return tuple(self.kind.read(reader) for _ in range(reader.u8()))
+        return tuple(self.kind.read(reader) for _ in range(self.count.read(reader)))
 
     def show(self, value: Any, names: Names) -> str:
         """In brackets, with blanks between."""

@@ -25,6 +25,7 @@ from roambus.python_protocol.messages.fields import (
     FieldType,
     Integer,
     ItsOwn,
+    LongCount,
     Names,
     Several,
     described,
@@ -161,17 +162,19 @@ def field_type(annotation: Any) -> FieldType:
 
 def _annotated(annotation: Any) -> FieldType:
     for one in annotation.__metadata__:
+        if one is LongCount:
+            return _several(annotation.__origin__, Integer("H"))
         if hasattr(one, "write") and hasattr(one, "read") and hasattr(one, "show"):
             known: FieldType = one
             return known
     return field_type(annotation.__origin__)
 
 
-def _several(annotation: Any) -> FieldType:
+def _several(annotation: Any, count: Integer = Integer("B")) -> FieldType:  # noqa: B008  # frozen
     arguments = get_args(annotation)
     if len(arguments) != 2 or arguments[1] is not Ellipsis:
         raise FieldError(f"{annotation} cannot travel: write tuple[T, ...], or a NamedTuple")
-    return Several(field_type(arguments[0]))
+    return Several(field_type(arguments[0]), count)
 
 
 def _of_class(cls: Any) -> FieldType:
