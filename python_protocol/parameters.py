@@ -80,7 +80,7 @@ class Bounds:
             yield value <= self.at_most, "at most", self.at_most
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(parameter,))
+@dataclass_transform(frozen_default=True)
 class Parameters:
     """Base of every agent's parameters; an agent that has nothing to set has this very class."""
 
