@@ -102,6 +102,9 @@ class Message(metaclass=_MessageClass):
 class _Inner:
     """The type of a field that holds a message, which travels whole, with its tag."""
 
+    holds_message = True
+    """It is shown in parentheses where no notation says how."""
+
     def __init__(self, cls: type[Message]) -> None:
         self._cls = cls
 

@@ -60,5 +60,11 @@ class Notation:
 
 
 def plain_notation(kinds: Mapping[str, FieldType | None]) -> str:
-    """Every field as "name=value", the bits by their names, in the order of the fields."""
-    return " ".join(f"{{{name}}}" if kind is None else f"{name}={{{name}}}" for name, kind in kinds.items())
+    """Every field as "name=value", a message in parentheses, the bits by their names, in the order of the fields."""
+    return " ".join(_plain_word(name, kind) for name, kind in kinds.items())
+
+
+def _plain_word(name: str, kind: FieldType | None) -> str:
+    if kind is None:
+        return f"{{{name}}}"
+    return f"{name}=({{{name}}})" if getattr(kind, "holds_message", False) else f"{name}={{{name}}}"
