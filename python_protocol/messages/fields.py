@@ -21,7 +21,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 from struct import Struct
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 from roambus.python_protocol.messages.bytes import Reader, Writer
 
@@ -179,8 +179,12 @@ def listed(texts: Iterable[str]) -> str:
     return f"[{' '.join(texts)}]"
 
 
-def bit(mask: int, *, default: bool = False, kw_only: bool = True) -> Any:  # type checkers read kw_only
-    """A field of type `bool` that travels in the bit of this mask, as a published format has it; given by name only."""
+def bit(mask: int, *, default: bool, kw_only: Literal[True]) -> Any:  # type checkers read kw_only
+    """A field of type `bool` that travels in the bit of this mask, as a published format has it.
+
+    It is given by name only, so that it can stand before fields without a default. Type checkers read both of the
+    keywords.
+    """
     return dataclasses.field(default=default, kw_only=kw_only, metadata={BIT: mask})
 
 

@@ -51,8 +51,8 @@ class Mood(Enum):
 class Everything(Message, tag=3, name="ALL"):
     """A field of each type."""
 
-    last: bool = bit(0x80)
-    first: bool = bit(0x01)
+    last: bool = bit(0x80, default=False, kw_only=True)
+    first: bool = bit(0x01, default=False, kw_only=True)
     small: U8
     signed: I64
     share: float
