@@ -1,4 +1,7 @@
-"""What clients that leave and come back get (001, section 4): all of it once, as far as there is room to keep it."""
+"""Clients that leave and come back get everything once, as far as there is room to keep it.
+
+The paper on caching promises it in its section 4.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a client that asks for old messages gets (001, sections 3.2 and 5)."""
+"""What a client that asks for old messages gets (the paper on caching, sections 3.2 and 5)."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def test_mig_follows_the_old_next_hop_and_turns_it(b1: Broker) -> None:
 
 
 def test_mig_ends_at_the_broker_that_the_client_has_left(b1: Broker) -> None:
-    """Algorithm 3.2, line 7: b = b_i; and coming back to it is the same, special case (the paper on the first approach, section 3.2)."""
+    """Algorithm 3.2, line 7: b = b_i; coming back to it is a special case (the paper on the first approach)."""
     knows(b1, (topic(1), 3, S1))
     assert sends(told(b1, 2, Mig(S1, 1))) == []
     assert b1.table.interfaces(S1) == [2]
