@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.events import Event, Received
 from roambus.python_protocol.listing import Listing
-from roambus.python_protocol.messages.message import Message, MessageSet
+from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.parameters import Parameters
 from roambus.python_protocol.process import Process
@@ -41,8 +41,7 @@ class Agent(Process):
 
     def __init_subclass__(cls, **about: Any) -> None:
         super().__init_subclass__(**about)
-        handled = [kind for kind in cls.handlers if issubclass(kind, Message)]
-        cls.messages = MessageSet([*cls.messages, *handled])
+        cls.messages = MessageSet([*cls.messages, *cls.heard()])
         declared = inspect.get_annotations(cls).get("parameters")
         if declared is not None:
             cls.parameters_type = _class_of(declared, cls.__module__)
@@ -57,8 +56,8 @@ class Agent(Process):
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         """Reacts to an event at simulator time `now`; the actions take effect in their order."""
-        if type(event) is Received and (handler := self.handlers.get(type(event.message))) is not None:
-            handler(self, event.message, event.sender, now)  # the same as `tell`, in one step, for nearly all events
+        if type(event) is Received and (handler := self.handlers.get(type(message := event.message))) is not None:
+            handler(self, message, event.sender, now)  # the same as `tell`, in one step, for nearly all events
         else:
             self.tell(event, now)
         return self.take() if self._actions else ()

@@ -68,8 +68,8 @@ class BrokerAgent(Agent):
     def __init_subclass__(cls) -> None:
         """The messages of an agent are those that its broker and its client handle."""
         super().__init_subclass__()
-        handled = (*cls.broker_type.handlers, *cls.client_type.handlers)
-        cls.messages = MessageSet([*SHARED_MESSAGES, *cls.messages, *handled])
+        heard = (*cls.broker_type.heard(), *cls.client_type.heard())
+        cls.messages = MessageSet([*SHARED_MESSAGES, *cls.messages, *heard])
 
     def __init__(self, node: NodeId, roles: Role, parameters: BrokerParameters, random: Random) -> None:
         """A node has a client always, and a broker if that is one of its roles."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from roambus.python_protocol.brokers.broker import Broker
 from roambus.python_protocol.brokers.messages import Pub
@@ -24,7 +25,7 @@ class ForgetfulBroker(Broker):
     def send_pub(self, pub: Pub, interface: NodeId) -> None:
         """Passes a PUB on to an interface, if it is there."""
         if self.reaches(interface):
-            self.send(interface, Pub(self.radio_hops(pub.hops, interface), pub.notification))
+            self.send(interface, replace(pub, hops=self.radio_hops(pub.hops, interface)))
         else:
             self._drop(pub, interface)
 

@@ -5,10 +5,10 @@ A message states a field once, as a name with a type. The type is one of
 - a number whose width the type tells: `U8`, `U16`, `U32`, `I64`, `float` (eight bytes), or an alias with a meaning of
   its own, such as `NodeId`. An `Annotated[int, Integer(...)]` makes another alias;
 - `bool`, a bit; `str`, at most 255 bytes of UTF-8; `bytes`, at most 255 of them;
-- `tuple[T, ...]`, at most 255 values of one type, a count before them;
+- `tuple[T, ...]`, at most 255 values of one type, a count before them; `LongTuple[T]`, at most 65535 of them;
 - an enumeration, a byte; a record: a `NamedTuple` or a frozen dataclass whose own fields have such types, or a class
   that can `write` itself to a `Writer` and `read` itself from a `Reader`;
-- a message: a certain one, or `Message` for any of the agent's set;
+- a message: a certain one, one of several (`Sub | Uns`), or `Message` for any of the agent's set;
 - `T | None`, whose presence is a bit.
 
 Anything else is refused (`messages.layout`) when the class of the message is made. In particular a field cannot be a
@@ -21,10 +21,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 from struct import Struct
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol, TypeVar
 
 from roambus.python_protocol.messages.bytes import Reader, Writer
 
+T = TypeVar("T")
 Names = Any
 """A `messages.names.Names`, which knows the messages and so cannot be named here."""
 
@@ -123,10 +124,6 @@ class Maybe:
         return self.kind.show(value, names)
 
 
-class LongCount:
-    """Marks a tuple whose count takes two bytes: `Annotated[tuple[NodeId, ...], LongCount]`."""
-
-
 @dataclasses.dataclass(frozen=True, slots=True)
 class Several:
     """A tuple of values of one type, with their count before them."""
@@ -147,6 +144,17 @@ class Several:
     def show(self, value: Any, names: Names) -> str:
         """In brackets, with blanks between."""
         return listed(self.kind.show(one, names) for one in value)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CountedBy:
+    """What the annotation of a tuple says of the number that counts its values."""
+
+    count: Integer
+
+
+LongTuple = Annotated[tuple[T, ...], CountedBy(Integer("H"))]
+"""At most 65535 values of one type, with their count of two bytes before them: `LongTuple[Filter]`."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

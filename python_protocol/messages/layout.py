@@ -22,10 +22,10 @@ from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
 from roambus.python_protocol.messages.fields import (
     BIT,
     By,
+    CountedBy,
     FieldType,
     Integer,
     ItsOwn,
-    LongCount,
     Names,
     Several,
     described,
@@ -154,6 +154,8 @@ def field_type(annotation: Any) -> FieldType:
         return _annotated(annotation)
     if get_origin(annotation) is tuple:
         return _several(annotation)
+    if get_origin(annotation) is UnionType:
+        return _one_of(annotation)
     if isinstance(annotation, type):
         return _PLAIN.get(annotation) or _of_class(annotation)
     changeable = get_origin(annotation) in _CHANGEABLE
@@ -162,8 +164,8 @@ def field_type(annotation: Any) -> FieldType:
 
 def _annotated(annotation: Any) -> FieldType:
     for one in annotation.__metadata__:
-        if one is LongCount:
-            return _several(annotation.__origin__, Integer("H"))
+        if isinstance(one, CountedBy):
+            return _several(annotation.__origin__, one.count)
         if hasattr(one, "write") and hasattr(one, "read") and hasattr(one, "show"):
             known: FieldType = one
             return known
@@ -175,6 +177,15 @@ def _several(annotation: Any, count: Integer = Integer("B")) -> FieldType:  # no
     if len(arguments) != 2 or arguments[1] is not Ellipsis:
         raise FieldError(f"{annotation} cannot travel: write tuple[T, ...], or a NamedTuple")
     return Several(field_type(arguments[0]), count)
+
+
+def _one_of(union: Any) -> FieldType:
+    """The type of a field that holds a message of one of several classes."""
+    first, *others = get_args(union)
+    if not all(hasattr(one, "as_field") for one in (first, *others)):
+        raise FieldError(_cannot_travel(str(union), changeable=False))
+    own: FieldType = first.as_field(*others)
+    return own
 
 
 def _of_class(cls: Any) -> FieldType:

@@ -81,7 +81,7 @@ class Forwarding(Broker):
     def _send_pub(self, pub: Pub, interface: NodeId | None, subscribers: list[NodeId]) -> None:
         """Carries out algorithm 3.1, lines 17 to 21: an interface that is not there gets it by the queues."""
         if interface is not None and self.reaches(interface):
-            self.send(interface, Pub(self.radio_hops(pub.hops, interface), pub.notification))
+            self.send(interface, replace(pub, hops=self.radio_hops(pub.hops, interface)))
         else:
             for one in subscribers:
                 self._store(one, pub.notification)

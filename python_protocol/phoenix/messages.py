@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 from roambus.python_protocol.brokers.messages import Hops
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.messages.fields import U16, U32, LongCount, Names
+from roambus.python_protocol.messages.fields import U16, U32, LongTuple, Names
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import BrokerId, SubscriberId
 
@@ -44,7 +44,7 @@ class Pub(Message, tag=3, notation="{notification} ts={stamp} hops={hops} S={sub
 
     stamp: Stamp
     hops: Hops
-    subscribers: Annotated[tuple[SubscriberId, ...], LongCount]
+    subscribers: LongTuple[SubscriberId]
     notification: Notification
 
 

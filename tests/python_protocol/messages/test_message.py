@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import FrozenInstanceError, replace
 from enum import Enum
 from types import new_class
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
 from roambus.python_protocol.messages.bytes import DecodeError
-from roambus.python_protocol.messages.fields import I64, U8, U16, U32, LongBytes, LongCount, bit
+from roambus.python_protocol.messages.fields import I64, U8, U16, U32, LongBytes, LongTuple, bit
 from roambus.python_protocol.messages.layout import FieldError
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.names import Names
@@ -63,7 +63,7 @@ class Everything(Message, tag=3, name="ALL"):
     node: NodeId
     place: Place
     places: tuple[Place, ...]
-    nodes: Annotated[tuple[NodeId, ...], LongCount]
+    nodes: LongTuple[NodeId]
     flag: bool
     parent: NodeId | None
     wanted: Filter | None
