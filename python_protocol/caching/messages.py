@@ -10,7 +10,7 @@ from typing import Annotated
 
 from roambus.python_protocol.brokers.messages import Hops
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
-from roambus.python_protocol.messages.fields import U16, Integer, LongCount, Maybe, Several
+from roambus.python_protocol.messages.fields import U16, Integer, LongTuple, Maybe, Several
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names, listed
 from roambus.python_protocol.roles import BROADCAST, NodeId
@@ -43,7 +43,7 @@ class Request(Message, tag=4):
     broker: Somebody = None
     filters: tuple[Filter, ...] = ()
     route: Route = ()
-    answered: Annotated[tuple[NotificationId, ...], LongCount] = ()
+    answered: LongTuple[NotificationId] = ()
     """What brokers on the way have responded with (section 5, the proactive mechanism)."""
 
     @property

@@ -35,6 +35,7 @@ to the subscribers below that child which leads through itself. A PUB is then ne
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from roambus.python_protocol.brokers.broker import Broker as FamilyBroker
 from roambus.python_protocol.brokers.messages import Filters, Pub, Sub, Uns
@@ -96,7 +97,7 @@ class Broker(FamilyBroker):
             if self.is_way_back(y, z):
                 continue
             if self.reaches(y):
-                self.send(y, Pub(self.radio_hops(pub.hops, y), pub.notification))
+                self.send(y, replace(pub, hops=self.radio_hops(pub.hops, y)))
             else:
                 self._enqueue(pub.notification, subscribers)
 
@@ -134,7 +135,7 @@ class Broker(FamilyBroker):
         """Carries out lines 22 to 27: the REP goes to a next hop of its subscriber, or into the queue."""
         for y in self.table.interfaces(rep.subscriber):
             if self.reaches(y) and (self._parameters.pass_back or not self.is_way_back(y, z)):
-                self._send_rep(rep.notification, rep.subscriber, y, rep.hops)
+                self.send(y, replace(rep, hops=self.radio_hops(rep.hops, y)))
                 return
         self._enqueue(rep.notification, [rep.subscriber])
 
@@ -235,10 +236,7 @@ class Broker(FamilyBroker):
         """Carries out algorithm 3.2, lines 15, 16 and 21; over the link layer it sends the first, `idle` the others."""
         for notification in self.storage.take(subscriber, 0 if self._parameters.link_layer else None):
             self.note(REPLAY, notification_id=str(notification.id), peer=subscriber)
-            self._send_rep(notification, subscriber, y, 0)
-
-    def _send_rep(self, notification: Notification, subscriber: NodeId, y: NodeId, hops: int) -> None:
-        self.send(y, Rep(subscriber, self.radio_hops(hops, y), notification))
+            self.send(y, Rep(subscriber, self.radio_hops(0, y), notification))
 
     # Helpers
 

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 from roambus.python_protocol.brokers.messages import Hops
 from roambus.python_protocol.filters import Filter, Notification
-from roambus.python_protocol.messages.fields import LongCount, Names
+from roambus.python_protocol.messages.fields import LongTuple, Names
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import BrokerId, NodeId, SubscriberId
 
@@ -52,7 +52,7 @@ class Row(NamedTuple):
 class Btab(Message, tag=10, notation="R={rows}"):
     """(BTAB, R_j): the full routing table of the sender (algorithm 3.3)."""
 
-    rows: Annotated[tuple[Row, ...], LongCount]
+    rows: LongTuple[Row]
 
 
 class Fmig(Message, tag=11):
