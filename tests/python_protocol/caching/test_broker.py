@@ -53,7 +53,7 @@ def returning(client: int, *route: int) -> Request:
 
 
 def test_a_new_neighbour_hears_of_every_subscription(b1: Broker) -> None:
-    """As parent, or as child."""
+    """It is told whether it comes as a parent or as a child."""
     assert sends(asked(b1.neighbour_appeared, 5)) == [(5, Sub(topic(1)))]
     assert sends(asked(b1.migrate, 6)) == [(6, Sub(topic(1)))]
 
@@ -86,7 +86,7 @@ def test_what_no_client_wants_any_more_is_forgotten(b1: Broker) -> None:
 
 
 def test_a_request_is_answered_and_goes_to_the_neighbours_that_it_concerns(b1: Broker) -> None:
-    """Not back; its route grows by this broker, and tells what was responded."""
+    """It does not go back; its route grows by this broker, and it tells what was responded."""
     told(b1, 2, Sub(topic(1)))
     told(b1, 3, Sub(topic(1)))
     told(b1, 4, Sub(topic(2)))
@@ -101,7 +101,7 @@ def test_a_request_is_answered_and_goes_to_the_neighbours_that_it_concerns(b1: B
 
 
 def test_without_the_proactive_mechanism_a_request_tells_nothing() -> None:
-    """Section 5."""
+    """It is the proactive mechanism that makes it tell what was responded (section 5)."""
     b1 = make(CachingParameters(proactive=False))
     told(b1, 3, Sub(topic(1)))
     published(b1, 1)
@@ -109,13 +109,13 @@ def test_without_the_proactive_mechanism_a_request_tells_nothing() -> None:
 
 
 def test_what_was_responded_is_not_responded_again(b1: Broker) -> None:
-    """Section 5, proactive."""
+    """The proactive mechanism of section 5 sees to that."""
     found = published(b1, 1)
     assert told(b1, 2, Request(1, filters=(topic(1),), route=(2, FAR), answered=(found.id,))) == []
 
 
 def test_an_answer_makes_a_message_as_good_as_new() -> None:
-    """FIFO with regenerations: the other one goes."""
+    """By FIFO with regenerations it is the other one that goes."""
     b1 = make(CachingParameters(cache_size=2))
     told(b1, S1, Sub(topic(2)))
     old = published(b1, 1)
@@ -134,7 +134,7 @@ def test_a_response_goes_on_by_its_route(b1: Broker) -> None:
 
 
 def test_a_message_goes_back_once_for_each_request(b1: Broker) -> None:
-    """Section 5, reactive: responded here or passed on."""
+    """By the reactive mechanism of section 5, it is responded here or passed on, and not both."""
     found = published(b1, 1)
     told(b1, 2, asking(topic(1), number=7))
     for number, passes in ((7, 0), (8, 1), (8, 0)):
@@ -144,13 +144,13 @@ def test_a_message_goes_back_once_for_each_request(b1: Broker) -> None:
 
 
 def test_where_no_client_wants_it_every_copy_passes(b1: Broker) -> None:
-    """Section 5, reactive: "every broker with at least one client subscriber"."""
+    """The reactive mechanism of section 5 is for "every broker with at least one client subscriber"."""
     for _ in range(2):
         assert sends(told(b1, 3, Response(7, kept=False, hops=1, route=(1, 2, FAR), notification=event(2))))
 
 
 def test_to_the_letter_what_is_cached_is_dropped() -> None:
-    """Whoever asked for it."""
+    """It does not matter who has asked for it."""
     b1 = make(CachingParameters(drop_by_request=False))
     copy = Response(7, kept=False, hops=1, route=(1, 2, FAR), notification=published(b1, 1))
     assert sends(told(b1, 3, copy)) == []
@@ -158,14 +158,14 @@ def test_to_the_letter_what_is_cached_is_dropped() -> None:
 
 @pytest.mark.parametrize(("reactive", "spare_kept", "passes"), [(True, True, 1), (True, False, 0), (False, False, 1)])
 def test_what_was_kept_for_a_client_passes(reactive: bool, spare_kept: bool, passes: int) -> None:
-    """Unless the reactive mechanism is taken to the letter."""
+    """It does not pass if the reactive mechanism is taken to the letter."""
     b1 = make(CachingParameters(reactive=reactive, spare_kept=spare_kept))
     kept = Response(7, kept=True, hops=1, route=(1, 2, FAR), notification=published(b1, 1))
     assert len(sends(told(b1, 3, kept))) == passes
 
 
 def test_who_detaches_has_its_messages_kept(b1: Broker) -> None:
-    """Section 4: cached, "apart from delivering it to the rest of the connected clients"."""
+    """By section 4 they are cached, "apart from delivering it to the rest of the connected clients"."""
     told(b1, S2, Sub(topic(1)))
     assert told(b1, S1, detaching(S1)) == []
     actions = told(b1, 2, Pub(1, event(1)))
@@ -173,7 +173,7 @@ def test_who_detaches_has_its_messages_kept(b1: Broker) -> None:
 
 
 def test_who_is_back_elsewhere_gets_them_and_is_unsubscribed(b1: Broker) -> None:
-    """Section 4; the request goes no farther, and nobody here wants the message now."""
+    """By section 4 the request goes no farther, and nobody here wants the message now."""
     told(b1, 3, Sub(topic(1)))
     told(b1, S1, detaching(S1))
     b1.gone(S1, moved=False)
@@ -193,7 +193,7 @@ def test_who_is_back_here_stays_subscribed(b1: Broker) -> None:
 
 
 def test_the_request_of_who_was_elsewhere_is_passed_on_only(b1: Broker) -> None:
-    """The text: "only one broker responds to the mobile client's request"."""
+    """By section 5, "only one broker responds to the mobile client's request"."""
     told(b1, 3, Sub(topic(1)))
     published(b1, 1)
     request = Request(2, FAR, 9, (topic(1),), (2, FAR))
@@ -201,7 +201,7 @@ def test_the_request_of_who_was_elsewhere_is_passed_on_only(b1: Broker) -> None:
 
 
 def test_what_the_link_does_not_carry_is_kept_for_who_detaches(b1: Broker) -> None:
-    """Else it is lost, and the trace says so."""
+    """What is for anybody else is lost, and the trace says so."""
     told(b1, S1, detaching(S1))
     lost = [Pub(2, event(1, 1)), Response(1, kept=False, hops=1, route=(S1,), notification=event(1, 2)), Sub(topic(3))]
     assert notes(asked(b1.link_broken, S1, lost), STORE) == [("99.1", S1), ("99.2", S1)]
@@ -222,7 +222,7 @@ def test_a_response_for_who_has_left_is_kept_or_lost(b1: Broker) -> None:
 
 
 def test_a_response_is_kept_for_nobody_else(b1: Broker) -> None:
-    """Who is in movement has had the message when it was published; ordinary it is cached."""
+    """Who is in movement has had the message when it was published, so it is cached as an ordinary one."""
     told(b1, S1, detaching(S1))
     actions = told(b1, 3, Response(1, kept=False, hops=1, route=(1, 2, FAR), notification=event(1)))
     assert (notes(actions, CACHE), notes(actions, STORE)) == ([("99.0", None)], [])

@@ -39,14 +39,14 @@ def response(number: int, *, kept: bool) -> Response:
 
 
 def test_it_says_that_it_leaves() -> None:
-    """By a REQUEST with its id; what still comes is delivered."""
+    """It sends a REQUEST with its id, and what still comes is delivered."""
     made = subscribed()
     assert asked(made.leave) == [Send(HERE, Request(1, ME, route=(ME,)))]
     assert told(made, HERE, Pub(3, event(1))) == [Deliver(event(1), 3)]
 
 
 def test_back_elsewhere_it_subscribes_and_asks_for_what_was_kept() -> None:
-    """In this order, once it has a broker and the application is back, whichever comes first."""
+    """It does so in this order, once it has a broker and the application is back, whichever comes first."""
     said = [Send(THERE, Sub(F1)), Send(THERE, Request(2, ME, HERE, (F1,), (ME,)))]
     made = away()
     assert asked(made.attach, THERE) == []
@@ -57,7 +57,7 @@ def test_back_elsewhere_it_subscribes_and_asks_for_what_was_kept() -> None:
 
 
 def test_back_at_the_same_broker_it_only_asks() -> None:
-    """That it is subscribed is known there."""
+    """The broker still knows that it is subscribed."""
     made = subscribed()
     asked(made.leave)
     assert asked(made.come_back) == [Send(HERE, Request(2, ME, HERE, (F1,), (ME,)))]
@@ -65,7 +65,7 @@ def test_back_at_the_same_broker_it_only_asks() -> None:
 
 @pytest.mark.parametrize(("broker", "uns"), [(HERE, [Send(HERE, Uns(F1))]), (THERE, [])])
 def test_what_it_takes_up_and_gives_up_on_its_way_counts_when_it_is_back(broker: int, uns: list[Action]) -> None:
-    """Asked for is what it wanted before: by that the request finds its way."""
+    """It asks for what it wanted before, because by that the request finds its way."""
     made = away()
     assert asked(made.subscribe, F2) + asked(made.unsubscribe, F1) == []
     asked(made.attach, broker)
@@ -83,7 +83,7 @@ def test_a_client_without_filters_leaves_without_a_word() -> None:
 
 
 def test_without_support_it_unsubscribes_and_subscribes_anew() -> None:
-    """As if it left for ever."""
+    """It behaves as if it left for ever."""
     made = subscribed(CachingParameters(mobility_support=False))
     assert asked(made.leave) == [Send(HERE, Uns(F1))]
     assert asked(made.come_back) == [Send(HERE, Sub(F1))]
@@ -95,7 +95,7 @@ def test_who_never_left_is_not_back() -> None:
 
 
 def test_on_its_way_it_keeps_what_it_publishes() -> None:
-    """And publishes it when it is back."""
+    """It publishes that when it is back."""
     made = subscribed()
     asked(made.leave)
     assert asked(made.publish, event(1)) == []
@@ -103,7 +103,7 @@ def test_on_its_way_it_keeps_what_it_publishes() -> None:
 
 
 def test_a_return_that_the_link_lost_is_said_again() -> None:
-    """To the next broker."""
+    """The next broker hears of it."""
     made = away()
     asked(made.attach, THERE)
     lost = [action.message for action in asked(made.come_back) if isinstance(action, Send)]
@@ -113,14 +113,14 @@ def test_a_return_that_the_link_lost_is_said_again() -> None:
 
 
 def test_found_elsewhere_without_having_left_it_subscribes_anew() -> None:
-    """As a new client would."""
+    """It does what a new client would do."""
     made = subscribed()
     made.detach()
     assert asked(made.attach, THERE) == [Send(THERE, Sub(F1))]
 
 
 def test_who_wants_old_messages_asks_for_them() -> None:
-    """Section 3.2: once for each subscription, and for all at once at its first broker."""
+    """It asks once for each subscription, and for all at once at its first broker (section 3.2)."""
     made = Client(ME, CachingParameters(request_old=True))
     asked(made.subscribe, F1)
     asked(made.subscribe, F2)
@@ -135,7 +135,7 @@ def test_who_wants_old_messages_asks_for_them() -> None:
 
 
 def test_a_message_is_delivered_once() -> None:
-    """However it comes; the trace tells of the second copy."""
+    """It does not matter how it comes, and the trace tells of the second copy."""
     made = subscribed()
     assert told(made, HERE, response(1, kept=True)) == [Deliver(event(1, 1), 2)]
     assert told(made, HERE, Pub(1, event(1, 1))) == [Note(DROP, notification_id="99.1", detail="received already")]
@@ -149,14 +149,14 @@ def test_to_the_letter_it_is_delivered_twice() -> None:
 
 
 def test_the_trace_tells_what_a_request_for_old_messages_brings() -> None:
-    """With its number; what was kept is no answer to one."""
+    """The trace has the number of the request; what was kept is no answer to one."""
     made = subscribed()
     answer = Note(ANSWER, notification_id="99.1", detail="3")
     assert told(made, HERE, response(1, kept=False)) == [answer, Deliver(event(1, 1), 2)]
 
 
 def test_what_it_does_not_want_any_more_is_not_delivered() -> None:
-    """Nor remembered: it may want it again."""
+    """It is not remembered, either, because the client may want it again."""
     made = away()
     asked(made.unsubscribe, F1)
     assert told(made, HERE, response(1, kept=True)) == [Note(DROP, notification_id="99.1", detail="not subscribed")]

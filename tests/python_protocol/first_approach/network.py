@@ -1,4 +1,4 @@
-"""Brokers of the first approach joined by reliable FIFO links; see `tests.python_protocol.brokers.network`."""
+"""Brokers of the first approach, joined by reliable FIFO links."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.python_protocol.brokers.network import CLIENTS, describe_filter, desc
 
 
 class Network(network.Network[Broker]):
-    """See there."""
+    """Brokers with one set of parameters, in which s_number wants f_number."""
 
     def __init__(self, *links: tuple[NodeId, NodeId], parameters: FirstApproachParameters | None = None) -> None:
         self.parameters = parameters or FirstApproachParameters(link_layer=False)

@@ -218,7 +218,7 @@ def test_what_is_queued_stays_while_there_is_no_way(b1: Broker) -> None:
 
 
 def test_what_is_queued_goes_when_the_way_is_back(b1: Broker) -> None:
-    """A link that only one side has lost: nobody migrates."""
+    """A link can be lost to one side alone, and then nobody migrates."""
     knows(b1, (topic(1), STRANGER, S1), (topic(1), S2, S2))
     told(b1, 3, Pub(3, event(1, 7)))
     assert sends(asked(b1.neighbour_appeared, STRANGER)) == [(STRANGER, Rep(S1, 1, event(1, 7)))]

@@ -59,7 +59,7 @@ def test_filters_that_are_wrong_are_mended() -> None:
 
 
 def test_what_is_wanted_is_delivered_with_its_hops() -> None:
-    """By PUB or by REP."""
+    """It does not matter whether it comes in a PUB or in a REP."""
     made = subscribed(1)
     assert told(made, HERE, Pub(3, event(1, 5))) == [Deliver(event(1, 5), 3)]
     assert told(made, HERE, Rep(ME, 2, event(1, 6))) == [Deliver(event(1, 6), 2)]
