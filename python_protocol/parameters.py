@@ -77,7 +77,7 @@ class Bounds:
             yield value <= self.at_most, "at most", self.at_most
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(parameter,))
+@dataclass_transform(frozen_default=True)  # `parameter` is no specifier of fields: checkers take its value as a default
 class Parameters:
     """Base of every agent's parameters; an agent that has nothing to set has this very class."""
 

@@ -16,7 +16,7 @@ An `Agent` is the process of a whole node. A part of it, such as the broker besi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, TypeVar
 
 from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
@@ -103,6 +103,10 @@ class Process:
     ) -> None:
         """Writes a row into the trace; `python_protocol.notes` has the names that metrics read."""
         self._actions.append(Note(name, message_type, notification_id, peer, size, hops, detail))
+
+    def do(self, actions: Iterable[Action]) -> None:
+        """Does what a part says that is no process itself, such as the link layer (`parts.link`)."""
+        self._actions += actions
 
     def take(self) -> list[Action]:
         """The actions that were collected since this was last called, in their order."""

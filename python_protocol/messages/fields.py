@@ -174,7 +174,11 @@ def listed(texts: Iterable[str]) -> str:
 
 
 def bit(mask: int, *, default: bool = False, kw_only: bool = True) -> Any:  # noqa: ARG001  # type checkers read kw_only
-    """A field of type `bool` that travels in the bit of this mask, as a published format has it; given by name only."""
+    """A field of type `bool` that travels in the bit of this mask, as a published format has it; given by name only.
+
+    Type checkers read from the call, and not from here, that it has a default and is given by name, so code that they
+    are to check writes both: `bit(0x08, default=False, kw_only=True)`.
+    """
     return dataclasses.field(default=default, kw_only=True, metadata={BIT: mask})
 
 
