@@ -1,8 +1,8 @@
 """Agents: the process of one node, which is what a protocol is written as.
 
-An agent is told events and answers with actions: time comes with each event, randomness from the generator that it was
-given, and there is no I/O and no other clock. The same events give the same actions, which is what makes a run repeatable
-and an agent testable.
+An agent is told events and answers with actions: time comes with each event, randomness from the generator that it
+was given, and there is no I/O and no other clock. The same events give the same actions, which is what makes a run
+repeatable and an agent testable.
 
 `handle` is the boundary to whoever runs the agent, a back-end or a test. It calls the handlers that the class has under
 `@on` and `@on_timer` (`process`), and returns what they collected.
@@ -10,6 +10,7 @@ and an agent testable.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Iterable, Mapping
 from random import Random
@@ -18,7 +19,7 @@ from typing import Any, ClassVar
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.events import Event, Received
 from roambus.python_protocol.listing import Listing
-from roambus.python_protocol.messages.message import Message, MessageSet
+from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.parameters import Parameters
 from roambus.python_protocol.process import Process
@@ -27,7 +28,7 @@ from roambus.python_protocol.simtime import SimTime
 
 
 class Agent(Process):
-    """Base of every protocol: a subclass has handlers, and names its parameters and the messages that it does not handle."""
+    """Base of every protocol; a subclass has handlers, and names its parameters and what else it sends."""
 
     parameters: Any
     """What can be set, as a subclass declares it: `parameters: GossipParameters`."""
@@ -40,9 +41,8 @@ class Agent(Process):
 
     def __init_subclass__(cls, **about: Any) -> None:
         super().__init_subclass__(**about)
-        handled = [kind for kind in cls.handlers if issubclass(kind, Message)]
-        cls.messages = MessageSet([*cls.messages, *handled])
-        declared = cls.__dict__.get("__annotations__", {}).get("parameters")
+        cls.messages = MessageSet([*cls.messages, *cls.heard()])
+        declared = inspect.get_annotations(cls).get("parameters")
         if declared is not None:
             cls.parameters_type = _class_of(declared, cls.__module__)
 
@@ -62,7 +62,7 @@ class Agent(Process):
             self.tell(event, now)
         return self.take() if self._actions else ()
 
-    def listings(self, names: Names) -> Mapping[str, Listing]:  # noqa: ARG002  # not all agents have any
+    def listings(self, names: Names) -> Mapping[str, Listing]:  # not all agents have any
         """The tables of the agent's state that a transcript can show, by name: "table" for the routing table."""
         return {}
 

@@ -1,10 +1,12 @@
 """Parameters of agents: a class an agent, whose fields say everything that is to be known of a parameter.
 
     class GossipParameters(Parameters):
-        ttl: int = parameter(8, at_least=1, at_most=255, unit="hops", source="reasoned", doc="radio hops of a notification")
+        ttl: int = parameter(8, at_least=1, at_most=255, unit="hops", source="reasoned", doc="radio hops of a
+        notification")
 
-A subclass of `Parameters` becomes a frozen dataclass. Its bounds hold wherever it is made, `parse_parameters` makes one from
-the texts of an ini file or of the command line, and help and documentation are made from the same declaration.
+A subclass of `Parameters` becomes a frozen dataclass. Its bounds hold wherever it is made, `parse_parameters` makes
+one from the texts of an ini file or of the command line, and help and documentation are made from the same
+declaration.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import dataclasses
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import Field, dataclass
+from math import isnan
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 from roambus.python_protocol.simtime import SimTime, format_time, parse_time
@@ -22,7 +25,7 @@ P = TypeVar("P")
 _TRUE, _FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
 
 
-def parameter(
+def parameter(  # noqa: PLR0913  # all that is to be known of a parameter
     default: Any,
     *,
     unit: str = "",
@@ -35,8 +38,8 @@ def parameter(
 ) -> Any:
     """A parameter with its unit ("s" for a SimTime), where its default comes from, what it does, and what it can be.
 
-    The bounds of a SimTime are in nanoseconds, as its values are. A value has to be at least `at_least`, at most `at_most`,
-    and greater than `above`; a text has to be one of the choices, if there are any.
+    The bounds of a SimTime are in nanoseconds, as its values are. A value has to be at least `at_least`, at most
+    `at_most`, and greater than `above`; a text has to be one of the choices, if there are any.
     """
     bounds = Bounds(at_least, at_most, above, tuple(choices))
     return dataclasses.field(default=default, metadata={"unit": unit, "source": source, "doc": doc, "bounds": bounds})
@@ -55,7 +58,7 @@ class Bounds:
         """What is wrong with a value, to go after its text; empty if nothing is."""
         if self.choices and value not in self.choices:
             return f"is none of {', '.join(self.choices)}"
-        if isinstance(value, float) and value != value:  # noqa: PLR0124  # only what is not a number differs from itself
+        if isinstance(value, float) and isnan(value):
             return "is not a number"
         for holds, words, bound in self._tests(value):
             if not holds:
@@ -77,7 +80,7 @@ class Bounds:
             yield value <= self.at_most, "at most", self.at_most
 
 
-@dataclass_transform(frozen_default=True)  # `parameter` is no specifier of fields: checkers take its value as a default
+@dataclass_transform(frozen_default=True)
 class Parameters:
     """Base of every agent's parameters; an agent that has nothing to set has this very class."""
 
@@ -89,7 +92,7 @@ class Parameters:
         dataclass(frozen=True)(cls)
 
     def __post_init__(self) -> None:
-        """Raises ValueError for a value outside its bounds; a subclass adds what its parameters have to do with each other."""
+        """Raises ValueError for a value outside its bounds; a subclass adds how its parameters depend on each other."""
         check_bounds(self)
 
 

@@ -1,17 +1,19 @@
 """Processes: state machines whose handlers are named by the event or message that they take.
 
-A process is what a paper calls one: it is told something, changes its state, and says what is to be done. A handler is a
-method under `@on`, and reads like the algorithm of the paper:
+A process is what a paper calls one: it is told something, changes its state, and says what is to be done. A handler
+is a method under `@on`, and reads like the algorithm of the paper:
 
     @on(Publish)
     def publish(self, event, now):
         self.send(BROADCAST, Gossip(event.notification))
 
-Handlers do nothing themselves. `send`, `set_timer`, `deliver` and the others collect actions in their order, and whoever
-drives the process takes them and carries them out. So a process has no I/O, its state is plain data that can be copied and
-compared, and what it does is tested by what it is told.
+Handlers do nothing themselves. `send`, `set_timer`, `deliver` and the others collect actions in their order, and
+whoever drives the process takes them and carries them out. So a process has no I/O, its state is plain data that can
+be copied and compared, and what it does is tested by what it is told.
 
 An `Agent` is the process of a whole node. A part of it, such as the broker beside the client, is a process of its own.
+Parts that are made with `of` collect in the list of the process that they are a part of, so that all actions stay in the
+order in which they were asked for.
 """
 
 from __future__ import annotations
@@ -69,8 +71,14 @@ class Process:
         super().__init_subclass__(**about)
         cls.handlers, cls.timer_handlers = _find(cls, _HANDLES), _find(cls, _TIMES)
 
-    def __init__(self) -> None:
-        self._actions: list[Action] = []
+    def __init__(self, of: Process | None = None) -> None:
+        """`of` is the process that this one is a part of: it takes what this one asks for among its own actions."""
+        self._actions: list[Action] = [] if of is None else of._actions
+
+    @classmethod
+    def heard(cls) -> list[type[Message]]:
+        """The classes of messages that it has handlers for."""
+        return [kind for kind in cls.handlers if issubclass(kind, Message)]
 
     # What handlers ask for
 
@@ -90,7 +98,7 @@ class Process:
         """Gives a notification to the application; `hops` is the number of radio hops that it has come."""
         self._actions.append(Deliver(notification, hops))
 
-    def note(
+    def note(  # noqa: PLR0913  # a column of the trace each
         self,
         name: str,
         *,
@@ -104,13 +112,14 @@ class Process:
         """Writes a row into the trace; `python_protocol.notes` has the names that metrics read."""
         self._actions.append(Note(name, message_type, notification_id, peer, size, hops, detail))
 
-    def do(self, actions: Iterable[Action]) -> None:
-        """Does what a part says that is no process itself, such as the link layer (`parts.link`)."""
+    def perform(self, actions: Iterable[Action]) -> None:
+        """Adds actions that a part of this process has asked for."""
         self._actions += actions
 
     def take(self) -> list[Action]:
-        """The actions that were collected since this was last called, in their order."""
-        actions, self._actions = self._actions, []
+        """The actions that it and its parts have collected since this was last called, in their order."""
+        actions = self._actions.copy()
+        self._actions.clear()  # it stays the same list, because the parts collect in it, too
         return actions
 
     # What it is told
@@ -121,7 +130,7 @@ class Process:
         if kind is Received:
             self.hear(event.message, event.sender, now, event)
         elif kind is TimerFired:
-            self.ring(event.key, now, event)
+            self.fire(event.key, now, event)
         elif (handler := self.handlers.get(kind)) is not None:
             handler(self, event, now)
 
@@ -133,7 +142,7 @@ class Process:
         elif event is not None and (handler := self.handlers.get(Received)) is not None:
             handler(self, event, now)
 
-    def ring(self, key: TimerKey, now: SimTime, event: TimerFired | None = None) -> None:
+    def fire(self, key: TimerKey, now: SimTime, event: TimerFired | None = None) -> None:
         """Calls the handler of a timer that has run out."""
         handler = self.timer_handlers.get(type(key)) or self.timer_handlers.get(key)
         if handler is not None:

@@ -1,7 +1,7 @@
 """Nodes, and the roles that a node can take on in any combination (the thesis, section 2.2).
 
-A node with several roles has a process for each. A message tells which of them it speaks of by the type of its field, so that
-a transcript can call each process by its own name.
+A node with several roles has a process for each. A message tells which of them it speaks of by the type of its field,
+so that a transcript can call each process by its own name.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Transmission(Router):
         if self._link is None:
             return
         actions, messages = self._link.receive(sender, frame, now)
-        self.do(actions)
+        self.perform(actions)
         for message in messages:
             self.hear(message, sender, now)
 
@@ -79,7 +79,7 @@ class Transmission(Router):
         if self._link is None:
             self.send(neighbour, message)
         else:
-            self.do(self._link.send(neighbour, message, now))
+            self.perform(self._link.send(neighbour, message, now))
 
     def unicast_later(self, neighbour: NodeId, message: Message) -> None:
         """Sends to one neighbour after a jitter, because other nodes may answer the same frame."""
@@ -96,7 +96,7 @@ class Transmission(Router):
         if self._link is None:
             return []
         actions, broken = self._link.timer(key)
-        self.do(actions)
+        self.perform(actions)
         return broken
 
     def give_up(self, neighbour: NodeId) -> list[Message]:
@@ -104,7 +104,7 @@ class Transmission(Router):
         if self._link is None:
             return []
         actions, broken = self._link.reset(neighbour)
-        self.do(actions)
+        self.perform(actions)
         return [message for link in broken for message in link.messages]
 
     def drop(self, packet: DataPacket, reason: str) -> None:

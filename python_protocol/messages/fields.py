@@ -2,17 +2,18 @@
 
 A message states a field once, as a name with a type. The type is one of
 
-- a number whose width the type tells: `U8`, `U16`, `U32`, `I64`, `float` (eight bytes), or an alias with a meaning of its
-  own, such as `NodeId`. An `Annotated[int, Integer(...)]` makes another alias;
+- a number whose width the type tells: `U8`, `U16`, `U32`, `I64`, `float` (eight bytes), or an alias with a meaning of
+  its own, such as `NodeId`. An `Annotated[int, Integer(...)]` makes another alias;
 - `bool`, a bit; `str`, at most 255 bytes of UTF-8; `bytes`, at most 255 of them;
-- `tuple[T, ...]`, at most 255 values of one type, a count before them;
-- an enumeration, a byte; a record: a `NamedTuple` or a frozen dataclass whose own fields have such types, or a class that
-  can `write` itself to a `Writer` and `read` itself from a `Reader`;
-- a message: a certain one, or `Message` for any of the agent's set;
+- `tuple[T, ...]`, at most 255 values of one type, a count before them; `LongTuple[T]`, at most 65535 of them;
+- an enumeration, a byte; a record: a `NamedTuple` or a frozen dataclass whose own fields have such types, or a class
+  that can `write` itself to a `Writer` and `read` itself from a `Reader`;
+- a message: a certain one, one of several (`Sub | Uns`), or `Message` for any of the agent's set;
 - `T | None`, whose presence is a bit.
 
-Anything else is refused (`messages.layout`) when the class of the message is made. In particular a field cannot be a list, a dict or a set: on
-the embedded radio all receivers of a broadcast share one object, and must not be able to change it.
+Anything else is refused (`messages.layout`) when the class of the message is made. In particular a field cannot be a
+list, a dict or a set: on the embedded radio all receivers of a broadcast share one object, and must not be able to
+change it.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 from struct import Struct
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Literal, Protocol, TypeVar
 
 from roambus.python_protocol.messages.bytes import Reader, Writer
 
+T = TypeVar("T")
 Names = Any
 """A `messages.names.Names`, which knows the messages and so cannot be named here."""
 
@@ -43,7 +45,7 @@ class FieldType(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Integer:
-    """An integer of a fixed width; `code` is that of the module struct, `shown(value, names)` its text if that is not digits."""
+    """An integer of a fixed width: `code` is the one of `struct`, `shown(value, names)` a text other than digits."""
 
     code: str
     shown: Callable[[Any, Names], str] | None = None
@@ -124,23 +126,35 @@ class Maybe:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Several:
-    """A tuple of values of one type, with their count of one byte before them."""
+    """A tuple of values of one type, with their count before them."""
 
     kind: FieldType
+    count: Integer = Integer("B")
 
     def write(self, writer: Writer, value: Any) -> None:
         """Appends the count and the values."""
-        writer.u8(len(value))
+        self.count.write(writer, len(value))
         for one in value:
             self.kind.write(writer, one)
 
     def read(self, reader: Reader) -> Any:
         """Takes the count and as many values off the front."""
-        return tuple(self.kind.read(reader) for _ in range(reader.u8()))
+        return tuple(self.kind.read(reader) for _ in range(self.count.read(reader)))
 
     def show(self, value: Any, names: Names) -> str:
         """In brackets, with blanks between."""
         return listed(self.kind.show(one, names) for one in value)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CountedBy:
+    """What the annotation of a tuple says of the number that counts its values."""
+
+    count: Integer
+
+
+LongTuple = Annotated[tuple[T, ...], CountedBy(Integer("H"))]
+"""At most 65535 values of one type, with their count of two bytes before them: `LongTuple[Filter]`."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -173,13 +187,13 @@ def listed(texts: Iterable[str]) -> str:
     return f"[{' '.join(texts)}]"
 
 
-def bit(mask: int, *, default: bool = False, kw_only: bool = True) -> Any:  # noqa: ARG001  # type checkers read kw_only
-    """A field of type `bool` that travels in the bit of this mask, as a published format has it; given by name only.
+def bit(mask: int, *, default: bool, kw_only: Literal[True]) -> Any:  # type checkers read kw_only
+    """A field of type `bool` that travels in the bit of this mask, as a published format has it.
 
-    Type checkers read from the call, and not from here, that it has a default and is given by name, so code that they
-    are to check writes both: `bit(0x08, default=False, kw_only=True)`.
+    It is given by name only, so that it can stand before fields without a default. Type checkers read both of the
+    keywords.
     """
-    return dataclasses.field(default=default, kw_only=True, metadata={BIT: mask})
+    return dataclasses.field(default=default, kw_only=kw_only, metadata={BIT: mask})
 
 
 BIT = "bit"

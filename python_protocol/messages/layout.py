@@ -2,8 +2,8 @@
 
 The layout is made once, when the class is made. Fields travel in the order in which they are declared. Numbers that
 follow each other are packed at once. Bits that follow each other share one byte, which stands where the first of them
-is declared; whether an optional field is there is such a bit, and the values of the optional fields come right after the
-byte. The first bit is the lowest, unless a field names its mask.
+is declared; whether an optional field is there is such a bit, and the values of the optional fields come right after
+the byte. The first bit is the lowest, unless a field names its mask.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
 from roambus.python_protocol.messages.fields import (
     BIT,
     By,
+    CountedBy,
     FieldType,
     Integer,
     ItsOwn,
@@ -153,6 +154,8 @@ def field_type(annotation: Any) -> FieldType:
         return _annotated(annotation)
     if get_origin(annotation) is tuple:
         return _several(annotation)
+    if get_origin(annotation) is UnionType:
+        return _one_of(annotation)
     if isinstance(annotation, type):
         return _PLAIN.get(annotation) or _of_class(annotation)
     changeable = get_origin(annotation) in _CHANGEABLE
@@ -161,17 +164,28 @@ def field_type(annotation: Any) -> FieldType:
 
 def _annotated(annotation: Any) -> FieldType:
     for one in annotation.__metadata__:
+        if isinstance(one, CountedBy):
+            return _several(annotation.__origin__, one.count)
         if hasattr(one, "write") and hasattr(one, "read") and hasattr(one, "show"):
             known: FieldType = one
             return known
     return field_type(annotation.__origin__)
 
 
-def _several(annotation: Any) -> FieldType:
+def _several(annotation: Any, count: Integer = Integer("B")) -> FieldType:  # noqa: B008  # frozen
     arguments = get_args(annotation)
     if len(arguments) != 2 or arguments[1] is not Ellipsis:
         raise FieldError(f"{annotation} cannot travel: write tuple[T, ...], or a NamedTuple")
-    return Several(field_type(arguments[0]))
+    return Several(field_type(arguments[0]), count)
+
+
+def _one_of(union: Any) -> FieldType:
+    """The type of a field that holds a message of one of several classes."""
+    first, *others = get_args(union)
+    if not all(hasattr(one, "as_field") for one in (first, *others)):
+        raise FieldError(_cannot_travel(str(union), changeable=False))
+    own: FieldType = first.as_field(*others)
+    return own
 
 
 def _of_class(cls: Any) -> FieldType:

@@ -6,9 +6,10 @@ A message is a class with a tag and typed fields, and nothing else:
         hops: U8
         notification: Notification
 
-It becomes a frozen dataclass. Its bytes, its size on the air and its text in transcripts follow from the fields: one byte
-for the tag, which is unique in the agent's set, and then the fields in their order (`messages.fields` has their types).
-Published formats that this does not give can be written by hand: a class that has `write` and `read` of its own keeps them.
+It becomes a frozen dataclass. Its bytes, its size on the air and its text in transcripts follow from the fields: one
+byte for the tag, which is unique in the agent's set, and then the fields in their order (`messages.fields` has their
+types). Published formats that this does not give can be written by hand: a class that has `write` and `read` of its
+own keeps them.
 """
 
 from __future__ import annotations
@@ -93,16 +94,19 @@ class Message(metaclass=_MessageClass):
         return f"{self.message_type} {self._layout.show(self, names)}".rstrip()
 
     @classmethod
-    def as_field(cls) -> FieldType:
-        """The type of a field that holds a message of this class, or of any class if this is `Message` itself."""
-        return _Inner(cls)
+    def as_field(cls, *others: type[Message]) -> FieldType:
+        """The type of a field that holds a message of these classes; of any class if this is `Message` itself."""
+        return _Inner((cls, *others))
 
 
 class _Inner:
     """The type of a field that holds a message, which travels whole, with its tag."""
 
-    def __init__(self, cls: type[Message]) -> None:
-        self._cls = cls
+    holds_message = True
+    """It is shown in parentheses where no notation says how."""
+
+    def __init__(self, classes: tuple[type[Message], ...]) -> None:
+        self._classes = classes
 
     def write(self, writer: Writer, value: Message) -> None:
         """Appends tag and fields."""
@@ -113,7 +117,7 @@ class _Inner:
         """Takes a message of the reader's set off the front; raises DecodeError."""
         with reader.nested():
             message: Message = reader.messages.read(reader)
-        if self._cls is not Message and not isinstance(message, self._cls):
+        if Message not in self._classes and not isinstance(message, self._classes):
             raise DecodeError(f"a {message.message_type} may not stand here")
         return message
 

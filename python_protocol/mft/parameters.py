@@ -35,22 +35,22 @@ class MftParameters(StorageParameters):
     )
     home_decides: bool = parameter(
         True,
-        source="mends 003, algorithm 4.3, line 12",
+        source="mends the thesis, algorithm 4.3, line 12",
         doc="at equal timestamps only the subscriber's own broker contradicts; false: whoever counts fewer hops",
     )
     correct_old: bool = parameter(
         True,
-        source="mends 003, algorithms 4.1 and 4.4, line 1",
+        source="mends the thesis, algorithms 4.1 and 4.4, line 1",
         doc="a SUB, UNS, MIG or BSUB that is older than what is known is answered with a BSUB; false: ignored",
     )
     forget_ways: bool = parameter(
         True,
-        source="mends 003, algorithms 4.2 and 4.4, line 12",
+        source="mends the thesis, algorithms 4.2 and 4.4, line 12",
         doc="who says that the way is here, or there, sees to it that two brokers do not point at each other",
     )
     replay_always: bool = parameter(
         True,
-        source="mends 003, algorithms 3.2, line 23, and 4.1, lines 1 to 6",
+        source="mends the thesis, algorithms 3.2, line 23, and 4.1, lines 1 to 6",
         doc="a SUB, too, brings what is stored, and what is replayed follows a subscriber that has no filters just now",
     )
     greet_back: bool = parameter(

@@ -86,7 +86,7 @@ class LinkParameters(Parameters):
 
 
 class LinkData(Message, tag=0x40):
-    """A message to one neighbour; `sequence` counts from 0 within `session`. It takes four bytes more than its payload."""
+    """A message to one neighbour, four bytes longer than its payload; `sequence` counts from 0 in a `session`."""
 
     session: U16
     sequence: U8
