@@ -7,10 +7,13 @@ import importlib.util
 import sys
 import traceback
 from hashlib import sha256
+from itertools import dropwhile, takewhile
 from pathlib import Path
 from types import ModuleType
 
 from roambus.bridge.errors import UserError
+
+_OUR_PACKAGE = Path(__file__).parents[2]
 
 
 def import_module(what: str, name: str) -> ModuleType:
@@ -46,6 +49,15 @@ def import_file(what: str, path: Path) -> ModuleType:
 def _failed(what: str, error: BaseException) -> UserError:
     if isinstance(error, SyntaxError):
         return UserError(f"{what} cannot be imported: {error.filename}:{error.lineno}: {error.msg}")
+    return UserError(f"{what} cannot be imported: {_place(error)}{type(error).__name__}: {error}")
+
+
+def _place(error: BaseException) -> str:
+    """File and line of the user's that are to blame, also where the error is raised by code of ours that they call."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
-    place = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames and frames[-1].filename != __file__ else ""
-    return UserError(f"{what} cannot be imported: {place}{type(error).__name__}: {error}")
+    blamed = list(takewhile(_is_theirs, dropwhile(lambda frame: not _is_theirs(frame), frames))) or frames
+    return f"{blamed[-1].filename}:{blamed[-1].lineno}: " if blamed and blamed[-1].filename != __file__ else ""
+
+
+def _is_theirs(frame: traceback.FrameSummary) -> bool:
+    return not Path(frame.filename).is_relative_to(_OUR_PACKAGE)
