@@ -24,7 +24,7 @@ def main() -> None:
     """Runs the command line; a user's mistake, or a run that failed, gets one message and an exit code of its own."""
     try:
         with termination_interrupts():
-            code = commands(standalone_mode=False)
+            code = commands(prog_name="roambus", standalone_mode=False)
         sys.exit(code)
     except click.ClickException as error:
         error.show()

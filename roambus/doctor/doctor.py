@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from roambus.bridge.backends.castalia.examination import needed_to_build, needed_to_run
 from roambus.bridge.errors import UserError
+from roambus.doctor.castalia import needed_to_build, needed_to_run
 from roambus.doctor.findings import Finding, Result, Status, broken, look, missing, ok
 
 BACKENDS = ("radio", "castalia")

@@ -15,7 +15,7 @@ from roambus.doctor.doctor import Diagnosis, examine
 from roambus.doctor.findings import Finding, Result, Status, look, ok
 
 ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from roambus.command_line import main; main()"]
+COMMAND = [sys.executable, "-m", "roambus"]
 STARTS = "#!/bin/sh\necho 'Version: 5.7.1, build: x'\n"
 
 

@@ -12,8 +12,8 @@ from scipy import stats
 
 import roambus
 from roambus.bridge.errors import UserError
+from roambus.dataframes import Results
 from roambus.experiments.comparing.loading import Loaded
-from roambus.frames import Results
 from roambus.spark import catalogue as c
 from tests.experiments.measured import measurements, write_measurements
 
