@@ -8,6 +8,7 @@ import click
 
 from roambus.bridge.errors import InterruptionError, RoambusError, UserError
 from roambus.bridge.interrupts import termination_interrupts
+from roambus.commands.castalia import castalia
 from roambus.commands.compare import compare
 from roambus.commands.export import export
 from roambus.commands.information import agents, doctor
@@ -60,6 +61,7 @@ def commands() -> None:
 for command in (
     agents,
     aggregate,
+    castalia,
     compare,
     doctor,
     export,

@@ -31,6 +31,9 @@ class Finding:
     what: str
     result: Result
 
+    def __str__(self) -> str:
+        return f"{self.what} is {self.result.status.value} ({self.result.found}): {self.result.advice}"
+
     @property
     def is_ok(self) -> bool:
         """Whether nothing need be done."""
