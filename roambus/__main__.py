@@ -1,4 +1,4 @@
-"""`python -m roambus` is the command `roambus`, for whoever has not got the folder of scripts on the PATH."""
+"""`python -m roambus` does what the command `roambus` does, where the folder of scripts is not on the PATH."""
 
 from roambus.command_line import main
 

@@ -1,4 +1,4 @@
-"""`roambus castalia`: what runs on real Castalia need."""
+"""`roambus castalia` prepares what runs on real Castalia need."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from roambus.bridge.errors import UserError
 
 @click.group()
 def castalia() -> None:
-    """Prepares runs on real Castalia, the back-end castalia.
+    """Prepares runs on real Castalia, which is the back-end castalia.
 
     Example: roambus castalia build
     """

@@ -1,4 +1,4 @@
-"""What the back-end `castalia` needs, looked at one by one, for `roambus doctor` and `roambus castalia build`."""
+"""Looks one by one at what the back-end `castalia` needs, for `roambus doctor` and `roambus castalia build`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from roambus.bridge.backends.castalia.modules import find_modules
 from roambus.doctor.findings import Finding, Result, broken, look, missing, ok
 
 RELEASE = "5.7.1"
-"""The OMNeT++ that our modules are tested with; any 5.x should do."""
+"""Our modules are tested with this release of OMNeT++; any 5.x should do."""
 PATIENCE_S = 30
 
 ON_DEBIAN = "on Debian, as root: apt-get install"
@@ -25,12 +25,12 @@ BUILD = "run roambus castalia build"
 
 
 def needed_to_run() -> list[Finding]:
-    """OMNeT++, Castalia and our modules for it."""
+    """Looks at OMNeT++, Castalia and our modules for it."""
     return [*simulators(), look("modules for Castalia", check_library, BUILD)]
 
 
 def simulators() -> list[Finding]:
-    """OMNeT++ and Castalia, which our modules are built against and run on."""
+    """Looks at OMNeT++ and Castalia, which our modules are built against and run on."""
     return [
         look("OMNeT++", check_omnetpp, f"build OMNeT++ {RELEASE} anew"),
         look("Castalia", check_castalia, "build Castalia anew"),
@@ -38,7 +38,7 @@ def simulators() -> list[Finding]:
 
 
 def needed_to_build() -> list[Finding]:
-    """make, a compiler, and the libraries of the wire."""
+    """Looks at make, the compiler, and the libraries of the wire."""
     return [
         look("make", check_make, f"{ON_DEBIAN} make"),
         look("C++ compiler", check_compiler, f"{ON_DEBIAN} g++"),
@@ -48,7 +48,7 @@ def needed_to_build() -> list[Finding]:
 
 
 def check_omnetpp() -> Result:
-    """Its folder, its version as it says itself, and whether it was built."""
+    """Looks at its folder, the version that it gives itself, and whether it was built."""
     root = os.environ.get(OMNETPP_ROOT)
     if not root:
         return missing(f"{OMNETPP_ROOT} is not set", f"set it to the folder of a built OMNeT++ {RELEASE}")
@@ -64,7 +64,7 @@ def check_omnetpp() -> Result:
 
 
 def check_castalia() -> Result:
-    """Its folder, and whether it starts with this OMNeT++."""
+    """Looks at its folder, and whether it starts with this OMNeT++."""
     root = os.environ.get(CASTALIA_ROOT)
     if not root:
         return missing(
@@ -83,7 +83,7 @@ def check_castalia() -> Result:
 
 
 def check_library() -> Result:
-    """Whether it is built, from our wire.proto, and finds the libraries that it needs."""
+    """Looks whether it is built, from our wire.proto, and finds the libraries that it needs."""
     from roambus.bridge.wire.conversion import SCHEMA_HASH  # noqa: PLC0415  # protobuf may be what is missing
 
     modules = find_modules()
@@ -101,14 +101,14 @@ def check_library() -> Result:
 
 
 def check_make() -> Result:
-    """The one on the PATH."""
+    """Looks for the one on the PATH."""
     if shutil.which("make") is None:
         return missing("there is no make", f"{ON_DEBIAN} make")
     return ok(_run(["make", "--version"]).stdout.partition("\n")[0])
 
 
 def check_compiler() -> Result:
-    """The one that make takes."""
+    """Looks for the one that make takes."""
     compiler = os.environ.get("CXX", "g++")
     if shutil.which(compiler) is None:
         return missing(f"there is no {compiler}", f"{ON_DEBIAN} g++")
@@ -119,7 +119,7 @@ def check_compiler() -> Result:
 
 
 def check_package(name: str, package: str) -> Result:
-    """A library for C++, as pkg-config knows it."""
+    """Looks for a library for C++, as pkg-config knows it."""
     if shutil.which("pkg-config") is None:
         return missing("there is no pkg-config", f"{ON_DEBIAN} pkg-config {package}")
     answer = _run(["pkg-config", "--modversion", name])
@@ -129,7 +129,7 @@ def check_package(name: str, package: str) -> Result:
 
 
 def check_protobuf() -> Result:
-    """The library and its compiler."""
+    """Looks for the library and its compiler."""
     if shutil.which("protoc") is None:
         return missing("there is no protoc", f"{ON_DEBIAN} protobuf-compiler")
     return check_package("protobuf", "libprotobuf-dev")

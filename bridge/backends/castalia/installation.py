@@ -1,4 +1,4 @@
-"""Where OMNeT++, Castalia and our modules for it are."""
+"""Finds OMNeT++, Castalia and our modules for it, and says how Castalia is started with them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from roambus.bridge.errors import UserError
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A simulator that can be started in a run's folder."""
+    """Says how a simulator is started in a run's folder."""
 
     command: tuple[str, ...]
     environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
     links: dict[str, Path] = field(default_factory=dict)
-    """Names in `.roambus`, and what they stand for."""
+    """These are the names in `.roambus`, and the files that they stand for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """Everything that a run needs, found and there."""
+    """Names everything that a run needs; all of it is there."""
 
     omnetpp: Path
     castalia: Path
@@ -32,26 +32,26 @@ class Installation:
 
     @property
     def simulator(self) -> Path:
-        """Castalia's executable."""
+        """Returns Castalia's executable."""
         return simulator_in(self.castalia)
 
     def program(self) -> Program:
-        """How Castalia is started in a run's folder, without a window."""
+        """Says how Castalia is started in a run's folder, without a window."""
         command = (str(self.simulator), "-u", "Cmdenv", "-f", INI_FILE)
         return Program(command, environment_with(self.omnetpp), self.links())
 
     def links(self) -> dict[str, Path]:
-        """What the ini's `load-libs` and `ned-path` expect in `.roambus`."""
+        """Returns what the ini's `load-libs` and `ned-path` expect in `.roambus`."""
         return {"castalia": self.castalia / "src", "omnet": self.modules.ned, LIBRARY: self.modules.library}
 
 
 def simulator_in(castalia: Path) -> Path:
-    """The executable of a Castalia in this folder."""
+    """Returns the executable of a Castalia in this folder."""
     return castalia / "src" / "CastaliaBin"
 
 
 def find_installation() -> Installation:
-    """What the environment names; raises UserError that says what is missing and what to do."""
+    """Returns what the environment names; raises UserError that says what is missing and what to do."""
     found = Installation(_root(OMNETPP_ROOT, "OMNeT++ 5.7.1"), _root(CASTALIA_ROOT, "Castalia"), find_modules())
     if not os.access(found.simulator, os.X_OK):
         raise UserError(f"{found.simulator} is not there: build Castalia, or correct {CASTALIA_ROOT}")

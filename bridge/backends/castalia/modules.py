@@ -1,4 +1,4 @@
-"""Our modules for Castalia: where their sources are, where they are built, and how.
+"""Finds and builds our modules for Castalia.
 
 The sources come with the package, in its folder `omnet`. make compiles them into one library. Where the folder is the
 user's own, as in a checkout, that goes to `build` in it. A folder of installed packages is not ours to write to: then
@@ -19,31 +19,31 @@ from roambus.bridge.errors import RoambusError, UserError
 
 LIBRARY = "libroambus.so"
 PACKAGED = Path(__file__).parents[3] / "omnet"
-"""The sources that this package brings."""
+"""This package brings these sources."""
 INSTALLED = {"site-packages", "dist-packages"}
-"""What folders are called that belong to pip, or to the machine's own package manager."""
+"""Folders of these names belong to pip, or to the machine's own package manager."""
 
 
 @dataclass(frozen=True, slots=True)
 class Modules:
-    """Their sources, and the folder of all that is compiled from them."""
+    """Names the folder of the sources, and the folder of all that is compiled from them."""
 
     sources: Path
     build: Path
 
     @property
     def library(self) -> Path:
-        """What Castalia loads."""
+        """Returns the library that Castalia loads."""
         return self.build / LIBRARY
 
     @property
     def ned(self) -> Path:
-        """The root of our NED files."""
+        """Returns the root of our NED files."""
         return self.sources / "castalia" / "ned"
 
 
 def find_modules() -> Modules:
-    """The modules as the environment says, or else the package's, whether they are built or not."""
+    """Returns those that the environment names, or else the package's, whether they are built or not."""
     named = os.environ.get(OMNET_ROOT)
     sources = Path(named) if named else PACKAGED
     return Modules(sources, sources / "build" if named or _is_own(sources) else _cache())
@@ -54,7 +54,7 @@ def _is_own(sources: Path) -> bool:
 
 
 def _cache() -> Path:
-    """The user's, for this version and the simulators that the environment names."""
+    """Returns the folder in the user's cache for this version and the simulators that the environment names."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     roots = [str(Path(os.environ.get(name, "")).resolve()) for name in (OMNETPP_ROOT, CASTALIA_ROOT)]
     key = sha256("\0".join(roots).encode()).hexdigest()[:12]
@@ -62,7 +62,7 @@ def _cache() -> Path:
 
 
 def build_modules(modules: Modules) -> None:
-    """Compiles what has changed; make's lines go to standard error. Raises UserError, or RoambusError if make fails."""
+    """Compiles what has changed; make writes to standard error. Raises UserError, or RoambusError if make fails."""
     if not (modules.sources / "Makefile").is_file():
         raise UserError(f"{modules.sources} does not hold the sources of the modules: correct {OMNET_ROOT}")
     if any(character.isspace() for character in str(modules.build)):
