@@ -2,10 +2,12 @@
 
     python -m benchmarks.trace_hashes write FILE.json    runs every agent and writes the hashes
     python -m benchmarks.trace_hashes check FILE.json    runs them again, and prints each hash that differs
+    python -m benchmarks.trace_hashes check FILE.json mft aodv    does so for these agents only
 
 Each run is made by the command line in a process of its own. Of its trace the rows are hashed, all columns of them, and
-not the file, which also holds the run's key. Of its record the frames are hashed that simulator and host exchanged after
-they had greeted each other: they hold the bytes of every message on the air. Exit code 1 says that something differs.
+not the file, which also holds the run's key. Of its record the frames are hashed that simulator and host exchanged
+after they had greeted each other: they hold the bytes of every message on the air. Exit code 1 says that something
+differs.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from tempfile import TemporaryDirectory
 import pyarrow.parquet as pq
 from rich.progress import track
 
-USAGE = "usage: python -m benchmarks.trace_hashes write|check FILE.json"
+USAGE = "usage: python -m benchmarks.trace_hashes write FILE.json | check FILE.json [AGENT ...]"
 BARE = ("tree=given", "link_layer=false")
 BROKER_FAMILY = ("simple", "resubscribing", "phoenix", "first-approach", "mft", "caching")
 SIZES = {
@@ -59,7 +61,7 @@ class Job:
 
 
 def jobs() -> Iterator[Job]:
-    """Every agent on C4 and C16 over the radio, and over ideal links; the published variants of the protocols as well."""
+    """Every agent on C4 and C16 over the radio, and over ideal links; published variants of the protocols as well."""
     for size in SIZES.values():
         settings = tuple(f"{name}={value}" for name, value in {**size, "speed": 8}.items())
         for agent in (*BROKER_FAMILY, "beacon", "flooding", "aodv"):
@@ -127,30 +129,30 @@ def main(arguments: list[str]) -> int:
     """Writes or checks; see the head of this file."""
     match arguments:
         case ["write", file]:
-            Path(file).write_text(json.dumps(_measure_all(), indent=1) + "\n", encoding="utf-8")
+            Path(file).write_text(json.dumps(_measure(list(jobs())), indent=1) + "\n", encoding="utf-8")
             return 0
-        case ["check", file]:
-            return _check(json.loads(Path(file).read_text(encoding="utf-8")))
+        case ["check", file, *agents]:
+            return _check(json.loads(Path(file).read_text(encoding="utf-8")), agents)
     print(USAGE, file=sys.stderr)
     return 2
 
 
-def _measure_all() -> dict[str, dict[str, str]]:
-    listed = list(jobs())
+def _measure(listed: list[Job]) -> dict[str, dict[str, str]]:
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         return dict(
             zip((job.name for job in listed), track(pool.map(measure, listed), "runs", len(listed)), strict=True)
         )
 
 
-def _check(recorded: dict[str, dict[str, str]]) -> int:
-    found = _measure_all()
+def _check(recorded: dict[str, dict[str, str]], agents: list[str]) -> int:
+    found = _measure([job for job in jobs() if not agents or job.agent in agents])
     differing = [
         f"{name}: the {kind} differ"
-        for name in sorted({*recorded, *found})
+        for name, hashes in found.items()
         for kind in ("trace", "frames")
-        if recorded.get(name, {}).get(kind) != found.get(name, {}).get(kind)
+        if recorded.get(name, {}).get(kind) != hashes[kind]
     ]
+    differing += [f"{name}: there is no such run any more" for name in recorded if not agents and name not in found]
     print("\n".join(differing) or f"all {len(found)} runs are as recorded")
     return 1 if differing else 0
 

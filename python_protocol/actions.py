@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from roambus.python_protocol.events import TimerKey
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime
 

@@ -1,52 +1,72 @@
-"""The agent interface: a deterministic state machine, events in, actions out.
+"""Agents: the process of one node, which is what a protocol is written as.
 
-An agent has no I/O, no clock and no global randomness: time comes with each event, randomness from the generator
-that it was given. The same events give the same actions, which is what makes a run repeatable and an agent testable.
+An agent is told events and answers with actions: time comes with each event, randomness from the generator that it
+was given, and there is no I/O and no other clock. The same events give the same actions, which is what makes a run
+repeatable and an agent testable.
+
+`handle` is the boundary to whoever runs the agent, a back-end or a test. It calls the handlers that the class has under
+`@on` and `@on_timer` (`process`), and returns what they collected.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import inspect
+import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar
 
 from roambus.python_protocol.actions import Action
-from roambus.python_protocol.events import Event
+from roambus.python_protocol.events import Event, Received
 from roambus.python_protocol.listing import Listing
-from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.parameters import Parameters
+from roambus.python_protocol.process import Process
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SimTime
 
 
-@dataclass(frozen=True, slots=True)
-class NoParameters:
-    """For agents that have nothing to set."""
+class Agent(Process):
+    """Base of every protocol; a subclass has handlers, and names its parameters and what else it sends."""
 
-
-class Agent(ABC):
-    """Base of every protocol: subclass it, name its parameters and messages, and implement `handle`."""
-
-    parameters_type: ClassVar[type[Any]] = NoParameters
-    """The frozen dataclass of the agent's parameters."""
+    parameters: Any
+    """What can be set, as a subclass declares it: `parameters: GossipParameters`."""
+    parameters_type: ClassVar[type[Any]] = Parameters
+    """The class of the parameters, which follows from that declaration."""
     messages: ClassVar[MessageSet] = MessageSet(())
-    """Everything that the agent sends, for decoding."""
+    """Everything that the agent sends: the messages that it handles, and others that a subclass lists here."""
     needs_sites: ClassVar[bool] = False
-    """Whether the scenario must give sites (`Sited`)."""
+    """Whether the scenario must give sites (the event `Sited`)."""
+
+    def __init_subclass__(cls, **about: Any) -> None:
+        super().__init_subclass__(**about)
+        cls.messages = MessageSet([*cls.messages, *cls.heard()])
+        declared = inspect.get_annotations(cls).get("parameters")
+        if declared is not None:
+            cls.parameters_type = _class_of(declared, cls.__module__)
 
     def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
-        """`random` is seeded from (run seed, node): no other source of chance is allowed."""
+        """`random` is seeded from the run's seed and the node; there must be no other source of chance."""
+        super().__init__()
         self.node = node
         self.roles = roles
         self.parameters = parameters
         self.random = random
 
-    @abstractmethod
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
-        """Reacts to `event` at simulator time `now`. The actions take effect in their order."""
+        """Reacts to an event at simulator time `now`; the actions take effect in their order."""
+        if type(event) is Received and (handler := self.handlers.get(type(message := event.message))) is not None:
+            handler(self, message, event.sender, now)  # the same as `tell`, in one step, for nearly all events
+        else:
+            self.tell(event, now)
+        return self.take() if self._actions else ()
 
-    def listings(self, names: Names) -> Mapping[str, Listing]:  # noqa: ARG002  # not all agents have any
-        """What of the state a transcript can show, by name: "table" for the routing table."""
+    def listings(self, names: Names) -> Mapping[str, Listing]:  # not all agents have any
+        """The tables of the agent's state that a transcript can show, by name: "table" for the routing table."""
         return {}
+
+
+def _class_of(annotation: Any, module: str) -> Any:
+    """The class that an annotation names, which is a text where annotations are not evaluated."""
+    return getattr(sys.modules[module], annotation) if isinstance(annotation, str) else annotation

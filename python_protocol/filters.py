@@ -14,7 +14,8 @@ from enum import Enum
 from struct import Struct
 from typing import Any, Self
 
-from roambus.python_protocol.messages.codec import DecodeError, Reader, Writer
+from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
+from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.roles import NodeId
 
 Value = int | float | str
@@ -59,6 +60,10 @@ class NotificationId:
     def __str__(self) -> str:
         return f"{self.publisher}.{self.sequence}"
 
+    def describe(self, names: Names) -> str:
+        """The name that a transcript has for the notification."""
+        return str(names.notification_id(str(self)))
+
     def write(self, writer: Writer) -> None:
         """Six bytes."""
         writer.pack(_IDENTIFIER, self.publisher, self.sequence)
@@ -99,6 +104,10 @@ class Notification:
         reader.zeros(payload)
         return cls(identifier, attributes, payload)
 
+    def describe(self, names: Names) -> str:
+        """The name that a transcript has for the notification."""
+        return str(names.notification(self))
+
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
@@ -133,6 +142,10 @@ class Filter:
     """A conjunction of constraints; without any, it matches every notification."""
 
     constraints: tuple[Constraint, ...] = ()
+
+    def describe(self, names: Names) -> str:
+        """The name that a transcript has for the filter."""
+        return str(names.filter(self))
 
     def matches(self, notification: Notification) -> bool:
         """f(e) of the thesis (section 2.2)."""

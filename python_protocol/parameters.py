@@ -1,25 +1,115 @@
-"""Parameters of agents: one frozen dataclass an agent, each field with its unit and source.
+"""Parameters of agents: a class an agent, whose fields say everything that is to be known of a parameter.
 
-`parameter()` declares a field; `parse_parameters` fills a dataclass from the texts of an ini file or command line.
+    class GossipParameters(Parameters):
+        ttl: int = parameter(8, at_least=1, at_most=255, unit="hops", source="reasoned", doc="radio hops of a
+        notification")
+
+A subclass of `Parameters` becomes a frozen dataclass. Its bounds hold wherever it is made, `parse_parameters` makes
+one from the texts of an ini file or of the command line, and help and documentation are made from the same
+declaration.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping
+from dataclasses import Field, dataclass
+from math import isnan
+from typing import Any, ClassVar, TypeVar, dataclass_transform
 
-from roambus.python_protocol.simtime import format_time, parse_time
+from roambus.python_protocol.simtime import SimTime, format_time, parse_time
 
 P = TypeVar("P")
 
 _TRUE, _FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
 
 
-def parameter(default: Any, *, unit: str = "", source: str = "", doc: str = "") -> Any:
-    """A dataclass field with its unit ("s" for a SimTime), where its default comes from, and what it does."""
-    return dataclasses.field(default=default, metadata={"unit": unit, "source": source, "doc": doc})
+def parameter(  # noqa: PLR0913  # all that is to be known of a parameter
+    default: Any,
+    *,
+    unit: str = "",
+    source: str = "",
+    doc: str = "",
+    at_least: float | None = None,
+    at_most: float | None = None,
+    above: float | None = None,
+    choices: Iterable[str] = (),
+) -> Any:
+    """A parameter with its unit ("s" for a SimTime), where its default comes from, what it does, and what it can be.
+
+    The bounds of a SimTime are in nanoseconds, as its values are. A value has to be at least `at_least`, at most
+    `at_most`, and greater than `above`; a text has to be one of the choices, if there are any.
+    """
+    bounds = Bounds(at_least, at_most, above, tuple(choices))
+    return dataclasses.field(default=default, metadata={"unit": unit, "source": source, "doc": doc, "bounds": bounds})
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a value can be; None is no bound."""
+
+    at_least: float | None = None
+    at_most: float | None = None
+    above: float | None = None
+    choices: tuple[str, ...] = ()
+
+    def violation(self, value: Any, unit: str) -> str:
+        """What is wrong with a value, to go after its text; empty if nothing is."""
+        if self.choices and value not in self.choices:
+            return f"is none of {', '.join(self.choices)}"
+        if isinstance(value, float) and isnan(value):
+            return "is not a number"
+        for holds, words, bound in self._tests(value):
+            if not holds:
+                return f"is not {words} {_text_of(bound, unit)}"
+        return ""
+
+    def describe(self, unit: str) -> str:
+        """The bounds in words, such as "at least 1, at most 255"; empty if there are none."""
+        named = (("at least", self.at_least), ("greater than", self.above), ("at most", self.at_most))
+        words = [f"{words} {_text_of(bound, unit)}" for words, bound in named if bound is not None]
+        return ", ".join([*words, *([f"one of {', '.join(self.choices)}"] if self.choices else [])])
+
+    def _tests(self, value: Any) -> Iterable[tuple[bool, str, float]]:
+        if self.at_least is not None:
+            yield value >= self.at_least, "at least", self.at_least
+        if self.above is not None:
+            yield value > self.above, "greater than", self.above
+        if self.at_most is not None:
+            yield value <= self.at_most, "at most", self.at_most
+
+
+@dataclass_transform(frozen_default=True)
+class Parameters:
+    """Base of every agent's parameters; an agent that has nothing to set has this very class."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def __init_subclass__(cls, **about: Any) -> None:
+        """Makes the subclass a frozen dataclass (without slots, so that several can be inherited)."""
+        super().__init_subclass__(**about)
+        dataclass(frozen=True)(cls)
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a value outside its bounds; a subclass adds how its parameters depend on each other."""
+        check_bounds(self)
+
+
+dataclass(frozen=True)(Parameters)
+
+
+def check_bounds(parameters: Any) -> None:
+    """Raises ValueError that names the first parameter whose value is outside its bounds, with value and bound."""
+    for field in dataclasses.fields(parameters):
+        bounds, unit = field.metadata.get("bounds"), field.metadata.get("unit", "")
+        value = getattr(parameters, field.name)
+        if bounds is not None and (problem := bounds.violation(value, unit)):
+            raise ValueError(f"parameter {field.name}: {_text_of(value, unit)} {problem}")
+
+
+def _text_of(value: Any, unit: str) -> str:
+    return format_time(SimTime(value)) if unit == "s" else str(value)
 
 
 def describe_parameters(parameters: type[Any]) -> list[tuple[str, str, str, str, str]]:

@@ -1,11 +1,24 @@
-"""The roles that a node can take on, in any combination (003, section 2.2)."""
+"""Nodes, and the roles that a node can take on in any combination (the thesis, section 2.2).
+
+A node with several roles has a process for each. A message tells which of them it speaks of by the type of its field,
+so that a transcript can call each process by its own name.
+"""
 
 from __future__ import annotations
 
 from enum import Flag
+from typing import Annotated
 
-NodeId = int
-"""Index of a node, 0 to 65533; also its address on the network."""
+from roambus.python_protocol.messages.fields import Integer
+
+NodeId = Annotated[int, Integer("H", lambda node, names: str(names.node(node)))]
+"""Index of a node, 0 to 65533, which also is its address on the network."""
+
+SubscriberId = Annotated[int, Integer("H", lambda node, names: str(names.subscriber(node)))]
+"""The node of a subscriber, in a message that speaks of the subscriber."""
+
+BrokerId = Annotated[int, Integer("H", lambda node, names: str(names.broker(node)))]
+"""The node of a broker, in a message that speaks of the broker."""
 
 BROADCAST: NodeId = 65535
 """The destination that every node in range receives."""

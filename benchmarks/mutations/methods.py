@@ -1,8 +1,9 @@
-"""Finds what handles a message, event or timer: the methods of the handler tables, and all that they are made of.
+"""Finds what handles a message, event or timer, and all that it is made of.
 
-A handler table is a dictionary from names (of messages, events, timers) to methods, or one more entry of it. What a
-method is made of is found by name: every function of the modules whose name stands in it, and so on. Names of different
-classes that are alike are not told apart, so rather too much is found than too little.
+Handlers are the methods under `@on` and `@on_timer`, and those of a handler table: a dictionary from names (of messages,
+events, timers) to methods, or one more entry of it. What a method is made of is found by name: every function of the
+modules whose name stands in it, and so on. Names of different classes that are alike are not told apart, so rather too
+much is found than too little.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+DECORATORS = {"on", "on_timer"}
+"""What makes a method a handler."""
 ENTRY = "handle"
 """Where an agent is given its events; it looks them up in a table."""
 BY_SYNTAX = ("__gt__", "__lt__", "__len__", "__iter__")
@@ -37,7 +40,7 @@ def functions(tree: ast.Module) -> Iterator[Function]:
 
 
 def handlers(trees: Iterable[ast.Module]) -> set[str]:
-    """The names of all methods in handler tables."""
+    """The names of all handlers."""
     return {name for tree in trees for node in ast.walk(tree) for name in _registered(node)}
 
 
@@ -64,13 +67,20 @@ def checked(trees: Mapping[str, ast.Module]) -> Iterator[tuple[str, Function]]:
 
 
 def _registered(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Dict) and _is_table(node):
+    if isinstance(node, ast.FunctionDef) and any(map(_is_handlers, node.decorator_list)):
+        yield node.name
+    elif isinstance(node, ast.Dict) and _is_table(node):
         for value in node.values:
             yield from _attributes(value)
     elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute):
         target = node.targets[0]
         if isinstance(target, ast.Subscript) and "_handlers" in ast.unparse(target.value):
             yield node.value.attr
+
+
+def _is_handlers(decorator: ast.expr) -> bool:
+    """Whether a decorator is `on(...)` or `on_timer(...)`."""
+    return isinstance(decorator, ast.Call) and ast.unparse(decorator.func) in DECORATORS
 
 
 def _is_table(node: ast.Dict) -> bool:

@@ -5,8 +5,6 @@ Those that the RFC computes from others are properties here, so that they cannot
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from roambus.python_protocol.parameters import parameter
 from roambus.python_protocol.parts.link import LinkParameters
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
@@ -18,7 +16,6 @@ CHOICES = ("profile", "on", "off")
 """`profile`: as the profile says."""
 
 
-@dataclass(frozen=True)
 class AodvParameters(LinkParameters):
     """Raises ValueError, naming the parameter, for values that make no sense."""
 

@@ -1,17 +1,17 @@
 """A protocol of the broker family on a node: tree, link, broker and client put together.
 
-The tree (`overlay`) says who is near, the link carries the messages of broker and client between nodes and says who
-is out of reach, and both tell the broker and the client of this node. A client on a broker's node is that broker's;
+The tree (`parts.overlay`) says who is near. The link carries the messages of broker and client between nodes and says
+who is out of reach. Both tell the broker and the client of this node. A client on a broker's node is that broker's;
 what the two say to each other never goes on the air.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from random import Random
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from roambus.python_protocol.actions import Action, Note, Send
+from roambus.python_protocol.actions import Send
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.brokers.broker import Broker
 from roambus.python_protocol.brokers.client import Client
@@ -19,7 +19,6 @@ from roambus.python_protocol.brokers.parameters import BrokerParameters
 from roambus.python_protocol.events import (
     NO_LINK,
     Crashed,
-    Event,
     Publish,
     Received,
     Recovered,
@@ -27,11 +26,10 @@ from roambus.python_protocol.events import (
     SendFailed,
     Started,
     Subscribe,
-    TimerFired,
     Unsubscribe,
 )
 from roambus.python_protocol.listing import Listing
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.notes import MIGRATE
 from roambus.python_protocol.parts.direct_link import DirectLink
@@ -47,6 +45,7 @@ from roambus.python_protocol.parts.overlay import (
     Overlay,
     ParentChanged,
 )
+from roambus.python_protocol.process import on, on_timer
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SimTime
 
@@ -57,40 +56,29 @@ _OVERLAYS: dict[str, type[Election | GivenTree]] = {"election": Election, "given
 
 
 class BrokerAgent(Agent):
-    """Any combination of roles on a node; a subclass names its broker, its client and their messages."""
+    """Any combination of roles on a node; a subclass names its broker and its client, which handle its messages.
+
+    Detach and Attach are ignored: the tree tells a client that it has lost its broker, and when it has another.
+    """
 
     broker_type: ClassVar[type[Broker]]
     client_type: ClassVar[type[Client]]
     parameters: BrokerParameters
 
+    def __init_subclass__(cls) -> None:
+        """The messages of an agent are those that its broker and its client handle."""
+        super().__init_subclass__()
+        heard = (*cls.broker_type.heard(), *cls.client_type.heard())
+        cls.messages = MessageSet([*SHARED_MESSAGES, *cls.messages, *heard])
+
     def __init__(self, node: NodeId, roles: Role, parameters: BrokerParameters, random: Random) -> None:
-        """See `Agent`."""
+        """A node has a client always, and a broker if that is one of its roles."""
         super().__init__(node, roles, parameters, random)
         self.client = self._make_client()
         self._lose_memory()
-        self._handlers: dict[type[Any], Callable[[Any, SimTime], Iterable[Action]]] = {
-            Started: self._started,
-            Received: self._received,
-            TimerFired: self._timer_fired,
-            Crashed: self._crashed,
-            Recovered: self._started,
-            Rewired: self._rewired,
-            SendFailed: self._send_failed,
-            Subscribe: self._subscribe,
-            Unsubscribe: self._unsubscribe,
-            Publish: self._publish,
-        }
-
-    def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
-        """See `Agent`; events that mean nothing here are ignored.
-
-        Detach and Attach are among them: the tree tells a client that it has lost its broker, and when it has another.
-        """
-        handler = self._handlers.get(type(event))
-        return handler(event, now) if handler is not None else ()
 
     def listings(self, names: Names) -> Mapping[str, Listing]:
-        """The broker's; see `Agent`."""
+        """The tables of the broker, if there is one."""
         return {} if self.broker is None else self.broker.listings(names)
 
     def _make_broker(self) -> Broker:
@@ -110,153 +98,185 @@ class BrokerAgent(Agent):
 
     # Events
 
-    def _started(self, _event: Started | Recovered, now: SimTime) -> list[Action]:
-        actions = self._follow(self.overlay.start(now), now)
+    @on(Started, Recovered)
+    def start(self, _: Started | Recovered, now: SimTime) -> None:
+        """The node has booted, or is back: it looks for its place in the tree."""
+        self._follow(self.overlay.start(now), now)
         if self.broker is not None:
-            actions += self._from_client(self.client.attach(self.node), now)
-        return actions
+            self.client.attach(self.node)
+            self._carry_out_client(now)
 
-    def _crashed(self, _event: Crashed, _now: SimTime) -> Iterable[Action]:
+    @on(Crashed)
+    def crash(self, _: Crashed, now: SimTime) -> None:
+        """The node has failed."""
         self._lose_memory()
-        return ()
 
-    def _received(self, event: Received, now: SimTime) -> Iterable[Action]:
+    @on(Received)
+    def receive(self, event: Received, now: SimTime) -> None:
+        """A frame has arrived: a heartbeat is for the tree, everything else is the link's."""
         message = event.message
         if type(message) is Heartbeat:
             outcome = self.overlay.receive(event.sender, message, event.rssi_dbm, now)
-            return () if outcome is NOTHING else self._follow(outcome, now)
+            if outcome is not NOTHING:
+                self._follow(outcome, now)
+            return
         actions, payloads = self.link.receive(event.sender, message, now)
+        self.perform(actions)
         for payload in payloads:
-            actions += self._hand_up(event.sender, payload, now)
-        return actions if payloads else actions + self._replay_more(event.sender, now)
+            self._hand_up(event.sender, payload, now)
+        if not payloads:
+            self._replay_more(event.sender, now)
 
-    def _timer_fired(self, event: TimerFired, now: SimTime) -> Iterable[Action]:
-        if isinstance(event.key, ElectionTimer):
-            return self._follow(self.overlay.timer(event.key, now), now)
-        if isinstance(event.key, LinkTimer):
-            return self._link_timer_fired(event.key, now)
-        return ()
+    @on_timer(ElectionTimer)
+    def time_election(self, key: ElectionTimer, now: SimTime) -> None:
+        """A timer of the tree has run out."""
+        self._follow(self.overlay.timer(key, now), now)
 
-    def _link_timer_fired(self, key: LinkTimer, now: SimTime) -> list[Action]:
+    @on_timer(LinkTimer)
+    def time_link(self, key: LinkTimer, now: SimTime) -> None:
+        """A timer of the link has run out."""
         actions, broken = self.link.timer(key)
+        self.perform(actions)
         for one in broken:
-            actions += self._link_broken(one, now)
-        return actions
+            self._link_broken(one, now)
 
-    def _rewired(self, event: Rewired, now: SimTime) -> Iterable[Action]:
-        return self._follow(self.overlay.rewire(event), now)
+    @on(Rewired)
+    def rewire(self, event: Rewired, now: SimTime) -> None:
+        """The scenario gives the node its place in the tree."""
+        self._follow(self.overlay.rewire(event), now)
 
-    def _send_failed(self, event: SendFailed, now: SimTime) -> Iterable[Action]:
-        # The link layer retransmits, and gives up by itself.
-        if self.parameters.link_layer or event.reason != NO_LINK:
-            return ()
-        return self._link_broken(LinkBroken(event.destination, (event.message,)), now)
+    @on(SendFailed)
+    def send_failed(self, event: SendFailed, now: SimTime) -> None:
+        """A frame was not sent. The link layer retransmits, and gives up by itself; without it the link is broken."""
+        if not self.parameters.link_layer and event.reason == NO_LINK:
+            self._link_broken(LinkBroken(event.destination, (event.message,)), now)
 
-    def _subscribe(self, event: Subscribe, now: SimTime) -> Iterable[Action]:
-        return self._from_client(self.client.subscribe(event.filter), now)
+    @on(Subscribe)
+    def subscribe(self, event: Subscribe, now: SimTime) -> None:
+        """The application subscribes."""
+        self.client.subscribe(event.filter)
+        self._carry_out_client(now)
 
-    def _unsubscribe(self, event: Unsubscribe, now: SimTime) -> Iterable[Action]:
-        return self._from_client(self.client.unsubscribe(event.filter), now)
+    @on(Unsubscribe)
+    def unsubscribe(self, event: Unsubscribe, now: SimTime) -> None:
+        """The application unsubscribes."""
+        self.client.unsubscribe(event.filter)
+        self._carry_out_client(now)
 
-    def _publish(self, event: Publish, now: SimTime) -> Iterable[Action]:
-        return self._from_client(self.client.publish(event.notification), now)
+    @on(Publish)
+    def publish(self, event: Publish, now: SimTime) -> None:
+        """The application publishes."""
+        self.client.publish(event.notification)
+        self._carry_out_client(now)
 
     # What election and link report
 
-    def _follow(self, outcome: Outcome, now: SimTime) -> list[Action]:
+    def _follow(self, outcome: Outcome, now: SimTime) -> None:
         actions, changes = outcome
-        return [*actions, *self._follow_changes(changes, now)]
+        self.perform(actions)
+        self._follow_changes(changes, now)
 
-    def _follow_changes(self, changes: Sequence[Change], now: SimTime) -> list[Action]:
-        actions: list[Action] = []
+    def _follow_changes(self, changes: Sequence[Change], now: SimTime) -> None:
         for change in changes:
             if isinstance(change, ParentChanged):
-                actions += self._change_parent(change.parent, now)
+                self._change_parent(change.parent, now)
             elif self.broker is not None:
-                actions += self._from_broker(self._change_neighbour(self.broker, change), now)
-        return actions
+                self._change_neighbour(self.broker, change)
+                self._carry_out_broker(self.broker, now)
 
-    def _change_parent(self, parent: NodeId | None, now: SimTime) -> list[Action]:
-        note = Note(MIGRATE, peer=parent)
+    def _change_parent(self, parent: NodeId | None, now: SimTime) -> None:
+        self.note(MIGRATE, peer=parent)
         old, self._parent = self._parent, parent
         if self.broker is None:
-            return [note, *self._change_broker(parent, now)]
+            self._change_broker(parent, now)
+            return
         if old is not None and old not in self.overlay.children:
             self.broker.gone(old, moved=True)
-        return [note] if parent is None else [note, *self._from_broker(self.broker.migrate(parent), now)]
+        if parent is not None:
+            self.broker.migrate(parent)
+            self._carry_out_broker(self.broker, now)
 
-    def _change_broker(self, broker: NodeId | None, now: SimTime) -> list[Action]:
+    def _change_broker(self, broker: NodeId | None, now: SimTime) -> None:
         if broker is None:
             self.client.detach()
-            return []
-        return self._from_client(self.client.attach(broker), now)
+        else:
+            self.client.attach(broker)
+            self._carry_out_client(now)
 
-    def _change_neighbour(self, broker: Broker, change: NeighbourAppeared | NeighbourGone) -> list[Action]:
+    def _change_neighbour(self, broker: Broker, change: NeighbourAppeared | NeighbourGone) -> None:
         neighbour = change.neighbour
-        if isinstance(change, NeighbourAppeared):
-            return broker.neighbour_appeared(neighbour) if change.is_broker else broker.client_appeared(neighbour)
-        if neighbour != self._parent:
-            broker.gone(neighbour, moved=change.moved)
-        return []
+        if isinstance(change, NeighbourGone):
+            if neighbour != self._parent:
+                broker.gone(neighbour, moved=change.moved)
+        elif change.is_broker:
+            broker.neighbour_appeared(neighbour)
+        else:
+            broker.client_appeared(neighbour)
 
-    def _link_broken(self, broken: LinkBroken, now: SimTime) -> list[Action]:
+    def _link_broken(self, broken: LinkBroken, now: SimTime) -> None:
         """What did not arrive goes another way: a broker's at once, a client's once it has another broker."""
-        actions: list[Action] = []
         if self.broker is not None:
-            actions += self._from_broker(self.broker.link_broken(broken.neighbour, broken.messages), now)
-        actions += self._follow(self.overlay.give_up(broken.neighbour, now), now)
+            self.broker.link_broken(broken.neighbour, broken.messages)
+            self._carry_out_broker(self.broker, now)
+        self._follow(self.overlay.give_up(broken.neighbour, now), now)
         if self.broker is None:
-            actions += self._from_client(self.client.link_broken(broken.messages), now)
-        return actions
+            self.client.link_broken(broken.messages)
+            self._carry_out_client(now)
 
     # Messages between processes
 
-    def _hand_up(self, sender: NodeId, message: Message, now: SimTime) -> list[Action]:
-        if self.broker is None:
-            return self._from_client(self.client.receive(message), now)
-        actions = self.broker.receive(sender, message)
-        if sender in self.broker.neighbours or sender in self.broker.clients:
+    def _hand_up(self, sender: NodeId, message: Message, now: SimTime) -> None:
+        broker = self.broker
+        if broker is None:
+            self.client.hear(message, sender, now)
+            self._carry_out_client(now)
+            return
+        broker.hear(message, sender, now)
+        if sender in broker.neighbours or sender in broker.clients:
             self._adopt(sender, now)
-        return self._from_broker(actions, now)
+        self._carry_out_broker(broker, now)
 
-    def _replay_more(self, neighbour: NodeId, now: SimTime) -> list[Action]:
-        if self.broker is None or not self.link.is_idle(neighbour):
-            return []
-        return self._from_broker(self.broker.idle(neighbour), now)
+    def _replay_more(self, neighbour: NodeId, now: SimTime) -> None:
+        if self.broker is not None and self.link.is_idle(neighbour):
+            self.broker.idle(neighbour)
+            self._carry_out_broker(self.broker, now)
 
     def _adopt(self, neighbour: NodeId, now: SimTime) -> None:
         if neighbour != self._parent and neighbour not in self.overlay.children:
             self.overlay.adopt(neighbour, now)
 
-    def _from_broker(self, actions: Iterable[Action], now: SimTime) -> list[Action]:
+    def _carry_out_broker(self, broker: Broker, now: SimTime) -> None:
         """Carries out what the broker of this node wants done."""
-        done: list[Action] = []
-        for action in actions:
-            if not isinstance(action, Send):
-                done.append(action)
+        for action in broker.take():
+            if type(action) is not Send:
+                self.perform((action,))
             elif action.destination == self.node:
-                done += self._from_client(self.client.receive(action.message), now)
+                self.client.hear(action.message, self.node, now)
+                self._carry_out_client(now)
             else:
-                done += self._transmit(action, now)
-        return done
+                self._transmit(action, now)
 
-    def _from_client(self, actions: Iterable[Action], now: SimTime) -> list[Action]:
+    def _carry_out_client(self, now: SimTime) -> None:
         """Carries out what the client of this node wants done."""
-        done: list[Action] = []
-        for action in actions:
-            if not isinstance(action, Send):
-                done.append(action)
+        for action in self.client.take():
+            if type(action) is not Send:
+                self.perform((action,))
             elif self.broker is not None:
-                done += self._from_broker(self.broker.receive(self.node, action.message), now)
+                self.broker.hear(action.message, self.node, now)
+                self._carry_out_broker(self.broker, now)
             else:
-                done += self._transmit(action, now)
-        return done
+                self._transmit(action, now)
 
-    def _transmit(self, action: Send, now: SimTime) -> list[Action]:
-        """Over the link; a neighbour whose queue is full is given up, so that no control message is lost in silence."""
+    def _transmit(self, action: Send, now: SimTime) -> None:
+        """Sends over the link; a neighbour whose queue is full is given up, so that nothing is lost in silence."""
         neighbour = action.destination
         if not self.link.is_full(neighbour):
-            return self.link.send(neighbour, action.message, now)
+            self.perform(self.link.send(neighbour, action.message, now))
+            return
         actions, broken = self.link.reset(neighbour)
-        messages = (*(message for one in broken for message in one.messages), action.message)
-        return actions + self._link_broken(LinkBroken(neighbour, messages), now)
+        self.perform(actions)
+        self._link_broken(LinkBroken(neighbour, (*_messages(broken), action.message)), now)
+
+
+def _messages(broken: Iterable[LinkBroken]) -> Iterable[Message]:
+    return (message for one in broken for message in one.messages)

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-from roambus.python_protocol.actions import Action, Note, Send
 from roambus.python_protocol.brokers.broker import Broker
 from roambus.python_protocol.brokers.messages import Pub
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.notes import DROP
 from roambus.python_protocol.roles import NodeId
 
 
 class ForgetfulBroker(Broker):
-    """See `Broker`."""
+    """b_i of a protocol without queues."""
 
-    def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> list[Action]:
-        """A link was given up with `messages` under way or waiting: they are lost."""
+    def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
+        """A link was given up with `messages` under way or waiting, which are lost."""
         super().link_broken(interface, messages)
-        return [_drop(message, interface) for message in messages if isinstance(message, Pub)]
+        for message in messages:
+            if isinstance(message, Pub):
+                self._drop(message, interface)
 
-    def send_pub(self, message: Pub, interface: NodeId) -> Action:
+    def send_pub(self, pub: Pub, interface: NodeId) -> None:
         """Passes a PUB on to an interface, if it is there."""
-        if not self.reaches(interface):
-            return _drop(message, interface)
-        return Send(interface, Pub(message.notification, self.radio_hops(message.hops, interface)))
+        if self.reaches(interface):
+            self.send(interface, replace(pub, hops=self.radio_hops(pub.hops, interface)))
+        else:
+            self._drop(pub, interface)
 
-
-def _drop(message: Pub, interface: NodeId) -> Note:
-    return Note(DROP, notification_id=str(message.notification.id), peer=interface, detail="no link")
+    def _drop(self, pub: Pub, interface: NodeId) -> None:
+        self.note(DROP, notification_id=str(pub.notification.id), peer=interface, detail="no link")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from roambus.python_protocol.parameters import parameter
 from roambus.python_protocol.parts.election import ElectionParameters
 from roambus.python_protocol.parts.link import LinkParameters
@@ -11,13 +9,13 @@ from roambus.python_protocol.parts.link import LinkParameters
 TREES = ("election", "given")
 
 
-@dataclass(frozen=True)
 class BrokerParameters(LinkParameters, ElectionParameters):
-    """Raises ValueError, naming the parameter, for values that make no sense."""
+    """What can be set for every protocol of the broker family."""
 
     tree: str = parameter(
         "election",
-        source="003, section 2.5",
+        source="the thesis, section 2.5",
+        choices=TREES,
         doc="who makes the tree: the brokers elect a leader, or the scenario has given it",
     )
     link_layer: bool = parameter(
@@ -28,20 +26,17 @@ class BrokerParameters(LinkParameters, ElectionParameters):
     publisher_buffer: int = parameter(
         64,
         source="reasoned: a minute of the thesis' publishers",
+        at_least=1,
         doc="notifications that a publisher keeps while it has no broker",
     )
 
-    def __post_init__(self) -> None:
-        if self.tree not in TREES:
-            raise ValueError(f"parameter tree: {self.tree!r} is none of {', '.join(TREES)}")
 
-
-@dataclass(frozen=True)
 class StorageParameters(BrokerParameters):
     """For the protocols whose brokers store notifications."""
 
     storage_limit: int = parameter(
         16384,
         source="reasoned: 1 MiB, the flash of a TelosB, in notifications of 64 bytes",
+        at_least=1,
         doc="notifications that a broker stores, all subscribers together",
     )

@@ -1,4 +1,4 @@
-"""The routing table R_i of (f, z, s): what matches f goes to z for subscriber s (003, table 2.3).
+"""The routing table R_i of (f, z, s): what matches f goes to z for subscriber s (the thesis, table 2.3).
 
 Phoenix and the first approach have it. An entry is there once for each f and s, whatever z is.
 """

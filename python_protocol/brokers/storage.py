@@ -1,11 +1,11 @@
-"""Q_i(s): the notifications that a broker keeps for subscribers that it cannot reach (003, section 4.3)."""
+"""Q_i(s): the notifications that a broker keeps for subscribers that it cannot reach (the thesis, section 4.3)."""
 
 from __future__ import annotations
 
 from roambus.python_protocol.actions import Note
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.listing import Listing
-from roambus.python_protocol.messages.codec import Writer
+from roambus.python_protocol.messages.bytes import Writer
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.notes import DROP, STORE
 from roambus.python_protocol.roles import NodeId

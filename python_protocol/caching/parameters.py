@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from roambus.python_protocol.brokers.parameters import BrokerParameters
 from roambus.python_protocol.caching.policies import POLICIES
 from roambus.python_protocol.parameters import parameter, unknown
 
 
-@dataclass(frozen=True)
 class CachingParameters(BrokerParameters):
     """What can be set for caching; raises ValueError, naming the parameter, for values that make no sense."""
 

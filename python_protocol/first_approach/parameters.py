@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from roambus.python_protocol.brokers.parameters import StorageParameters
 from roambus.python_protocol.parameters import parameter
 
 
-@dataclass(frozen=True)
 class FirstApproachParameters(StorageParameters):
     """What can be set for the first approach; the thesis gives no values."""
 

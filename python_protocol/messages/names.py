@@ -11,11 +11,11 @@ from dataclasses import Field, fields, is_dataclass
 from typing import Any
 
 from roambus.python_protocol.filters import Filter, Notification
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.fields import listed
+from roambus.python_protocol.messages.notation import NOBODY
 from roambus.python_protocol.roles import BROADCAST, NodeId
 
-NOBODY = "-"
-"""In place of a node where there is none."""
+__all__ = ["NOBODY", "Names", "listed"]
 
 
 class Names:
@@ -60,13 +60,12 @@ class Names:
         return listed(map(self.notification, several))
 
     def fields(self, record: Any) -> str:
-        """The fields of a dataclass, as "name=value"; of those that can be true or false, the names of the true."""
+        """Until the last messages by hand are gone."""
         return " ".join(filter(None, (self._field(one, getattr(record, one.name)) for one in fields(record))))
 
     def _field(self, field: Field[Any], value: Any) -> str:
         if isinstance(value, bool):
             return field.name if value else ""
-        # An annotation is a text here: the type that it names does not tell nodes from numbers.
         return f"{field.name}={self._value(value, is_node='NodeId' in str(field.type))}"
 
     def _value(self, value: Any, *, is_node: bool) -> str:
@@ -75,15 +74,10 @@ class Names:
                 return self.filter(value)
             case Notification():
                 return self.notification(value)
-            case Message():
-                return f"({value.describe(self)})"
             case tuple() | list() | frozenset():
                 return listed(self._value(one, is_node=is_node) for one in value)
             case int() | None if is_node:
                 return self.node(value)
+        if hasattr(value, "describe"):
+            return f"({value.describe(self)})"
         return f"({self.fields(value)})" if is_dataclass(value) else str(value)
-
-
-def listed(texts: Iterable[str]) -> str:
-    """A list as a transcript writes it: "[a b]"."""
-    return f"[{' '.join(texts)}]"

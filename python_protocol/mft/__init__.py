@@ -1,4 +1,4 @@
-"""MFT-PubSub: publish/subscribe in which clients and brokers move and fail (003, chapter 4).
+"""MFT-PubSub: publish/subscribe in which clients and brokers move and fail (the thesis, chapter 4).
 
 | module       | what it is                                                                  | source              |
 |--------------|-----------------------------------------------------------------------------|---------------------|
@@ -12,8 +12,9 @@
 | `parameters` | what can be set                                                             | the thesis gives none |
 
 `broker` and `client` know neither radio nor link nor tree, and can be driven without: interfaces and messages in,
-actions out. `roambus.python_protocol.parts.election` makes the tree of brokers, `roambus.python_protocol.parts.link` the reliable FIFO links that
-the algorithms assume. Where the algorithms leave something open, the docstring of `broker` says what is done.
+actions out. `roambus.python_protocol.parts.election` makes the tree of brokers, `roambus.python_protocol.parts.link`
+the reliable FIFO links that the algorithms assume. Where the algorithms leave something open, the docstring of
+`broker` says what is done.
 """
 
 from roambus.python_protocol.mft.agent import MftPubSub

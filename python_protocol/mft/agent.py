@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from roambus.python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
-from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.mft.broker import Broker
 from roambus.python_protocol.mft.client import Client
-from roambus.python_protocol.mft.messages import MFT_MESSAGES
 from roambus.python_protocol.mft.parameters import MftParameters
 
 
 class MftPubSub(BrokerAgent):
     """Mobile, fault tolerant publish/subscribe, with any combination of roles on a node."""
 
-    parameters_type = MftParameters
-    messages = MessageSet((*SHARED_MESSAGES, *MFT_MESSAGES))
+    parameters: MftParameters
     broker_type = Broker
     client_type = Client

@@ -1,6 +1,6 @@
-"""How a broker of MFT-PubSub forwards, stores and replays notifications (003, algorithms 3.1 and 3.2).
+"""How a broker of MFT-PubSub forwards, stores and replays notifications (the thesis, algorithms 3.1 and 3.2).
 
-- *A notification is passed on once for a subscriber*, for a link can repeat one that it had given up.
+- A notification is passed on once for a subscriber, for a link can repeat one that it had given up.
 - Over the link layer, stored notifications are replayed one REP at a time, each when the link has delivered what was
   before it: a way that breaks again then has not cost much.
 - Nothing is passed back to where it came from.
@@ -11,100 +11,111 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from roambus.python_protocol.actions import Action, Note, Send
-from roambus.python_protocol.brokers import broker
+from roambus.python_protocol.brokers.broker import Broker
 from roambus.python_protocol.brokers.messages import Pub
 from roambus.python_protocol.brokers.storage import Storage
 from roambus.python_protocol.filters import Notification, NotificationId
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft.messages import Rep
 from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.mft.routing import RoutingTable
 from roambus.python_protocol.notes import REPLAY
+from roambus.python_protocol.process import on
 from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 Recipients = dict[NodeId | None, list[NodeId]]
-"""The subscribers for whom something goes to each interface; None: those to whom no way is known."""
+"""The subscribers for whom something goes to each interface; under None those to whom no way is known."""
 
 
-class Forwarding(broker.Broker):
+class Forwarding(Broker):
     """What a broker does with notifications, given its routing table."""
 
     def __init__(self, node: NodeId, parameters: MftParameters) -> None:
+        """At first nothing is known, and nothing is stored."""
         super().__init__(node, parameters)
         self.table = RoutingTable()
         self.storage = Storage(parameters.storage_limit)
         self._parameters = parameters
         self._handled: dict[NotificationId, Recipients] = {}
 
-    def idle(self, interface: NodeId) -> list[Action]:
-        """The link to an interface has nothing left to do: the next REP over it, if anything is stored."""
+    def idle(self, interface: NodeId) -> None:
+        """The link to an interface has nothing left to do: the next REP goes over it, if anything is stored."""
         for subscriber in self.storage.subscribers():
             if self._way(subscriber) == interface:
-                return self._send_queued(subscriber, interface)
-        return []
+                self._send_queued(subscriber, interface)
+                return
 
     # Handlers
 
-    def _receive_pub(self, sender: NodeId, message: Pub) -> list[Action]:
-        """Algorithm 3.1, lines 11 to 21."""
-        notification = message.notification
+    @on(Pub)  # algorithm 3.1, lines 11 to 21
+    def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
+        """A notification goes to every interface behind which somebody wants it, or is stored."""
+        notification = pub.notification
         is_known = notification.id in self._handled
         handled = self._remember(notification.id)
-        served = {subscriber for subscribers in handled.values() for subscriber in subscribers}
-        matching = [(s, interface) for s, interface in self.table.matching(notification) if s not in served]
+        matching = list(self._unserved(notification, handled))
         recipients: Recipients = {}
         for subscriber, interface in matching:
-            if interface != sender or sender not in self.neighbours:
+            if interface != z or z not in self.neighbours:
                 recipients.setdefault(interface, []).append(subscriber)
-        actions = [] if is_known and not recipients else broker.note_route(notification, [s for s, _ in matching])
+        if recipients or not is_known:
+            self.note_route(notification, [subscriber for subscriber, _ in matching])
         for interface, subscribers in recipients.items():
             handled.setdefault(interface, []).extend(subscribers)
-            actions += self._send_pub(message, interface, subscribers)
-        return actions
+            self._send_pub(pub, interface, subscribers)
 
-    def _receive_rep(self, sender: NodeId, message: Rep) -> list[Action]:
-        """Algorithm 3.2, lines 22 to 27."""
-        subscriber = message.subscriber
-        interface = self._way(subscriber)
-        cannot_go_on = interface == sender or not self.reaches(interface)
-        if interface is None or cannot_go_on or message.hops > self._parameters.max_hops:
-            return [note for one in message.notifications for note in self.storage.put(subscriber, one)]
-        return [Send(interface, replace(message, hops=self.radio_hops(message.hops, interface)))]
+    @on(Rep)  # algorithm 3.2, lines 22 to 27
+    def replay(self, rep: Rep, z: NodeId, now: SimTime) -> None:
+        """What another broker had stored goes on towards the subscriber, or is stored here."""
+        interface = self._way(rep.subscriber)
+        cannot_go_on = interface == z or not self.reaches(interface)
+        if interface is None or cannot_go_on or rep.hops > self._parameters.max_hops:
+            for one in rep.notifications:
+                self._store(rep.subscriber, one)
+        else:
+            self.send(interface, replace(rep, hops=self.radio_hops(rep.hops, interface)))
 
     # Senders
 
-    def _send_pub(self, message: Pub, interface: NodeId | None, subscribers: list[NodeId]) -> list[Action]:
-        """Algorithm 3.1, lines 17 to 21."""
+    def _send_pub(self, pub: Pub, interface: NodeId | None, subscribers: list[NodeId]) -> None:
+        """Carries out algorithm 3.1, lines 17 to 21: an interface that is not there gets it by the queues."""
         if interface is not None and self.reaches(interface):
-            return [Send(interface, Pub(message.notification, self.radio_hops(message.hops, interface)))]
-        return [note for one in subscribers for note in self.storage.put(one, message.notification)]
+            self.send(interface, replace(pub, hops=self.radio_hops(pub.hops, interface)))
+        else:
+            for one in subscribers:
+                self._store(one, pub.notification)
 
-    def _send_queued(self, subscriber: NodeId, interface: NodeId | None) -> list[Action]:
-        """Algorithm 3.2, lines 14 to 21: sendQueuedMessages(s, y); over the link layer the first REP only."""
+    def _send_queued(self, subscriber: NodeId, interface: NodeId | None) -> None:
+        """Carries out algorithm 3.2, lines 14 to 21, sendQueuedMessages(s, y); over the link layer one REP a time."""
         if interface is None or not self.reaches(interface):
-            return []
-        actions: list[Action] = []
+            return
         while notifications := tuple(self.storage.take(subscriber, self._parameters.replay_bytes)):
-            actions += [Note(REPLAY, notification_id=str(one.id), peer=subscriber) for one in notifications]
-            actions.append(Send(interface, Rep(subscriber, notifications, self.radio_hops(0, interface))))
+            for one in notifications:
+                self.note(REPLAY, notification_id=str(one.id), peer=subscriber)
+            self.send(interface, Rep(subscriber, self.radio_hops(0, interface), notifications))
             if self._parameters.link_layer:
-                break
-        return actions
+                return
 
     # Helpers
 
-    def _store_undelivered(self, interface: NodeId, messages: Iterable[Message]) -> list[Action]:
+    def _store(self, subscriber: NodeId, notification: Notification) -> None:
+        self.perform(self.storage.put(subscriber, notification))
+
+    def _unserved(self, notification: Notification, handled: Recipients) -> Iterator[tuple[NodeId, NodeId | None]]:
+        """The (s, y) of the entries (f, y, s) that match, but for subscribers for whom it was passed on already."""
+        served = {subscriber for subscribers in handled.values() for subscriber in subscribers}
+        return ((s, y) for s, y in self.table.matching(notification) if s not in served)
+
+    def _store_undelivered(self, interface: NodeId, messages: Iterable[Message]) -> None:
         """What did not arrive at an interface goes another way, or is stored."""
-        actions: list[Action] = []
         affected: dict[NodeId, None] = {}
         for message in messages:
             for subscriber, notification in self._undelivered(interface, message):
-                actions += self.storage.put(subscriber, notification)
+                self._store(subscriber, notification)
                 affected[subscriber] = None
         for subscriber in affected:
-            actions += self._send_queued(subscriber, self._way(subscriber))
-        return actions
+            self._send_queued(subscriber, self._way(subscriber))
 
     def _undelivered(self, interface: NodeId, message: Message) -> Iterator[tuple[NodeId, Notification]]:
         """For whom a message that did not arrive at an interface carried what."""
@@ -116,7 +127,7 @@ class Forwarding(broker.Broker):
                 yield subscriber, message.notification
 
     def _way(self, subscriber: NodeId) -> NodeId | None:
-        """Where replays go; see `replay_always`."""
+        """Where replays go; the parameter `replay_always` decides whether a subscriber without filters has a way."""
         return self.table.way(subscriber) if self._parameters.replay_always else self.table.next_hop(subscriber)
 
     def _remember(self, identifier: NotificationId) -> Recipients:

@@ -1,4 +1,4 @@
-"""The routing table R_i of a broker, with T_i (003, table 2.3 and section 4.1).
+"""The routing table R_i of a broker, with T_i (the thesis, table 2.3 and section 4.1).
 
 An entry (f, z, s) says that what matches f goes to z for subscriber s. The algorithms replace z in all entries of a
 subscriber together; so the table has one next hop a subscriber, and its filters.

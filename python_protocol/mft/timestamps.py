@@ -1,23 +1,35 @@
-"""T(s): how new, and from how near, what a broker knows about a subscriber is (003, section 4.1)."""
+"""T(s): how new, and from how near, what a broker knows about a subscriber is (the thesis, section 4.1)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated
 
 from roambus.python_protocol.brokers.messages import MAX_HOPS
-from roambus.python_protocol.messages.codec import Reader, Writer
+from roambus.python_protocol.messages.fields import U32, Integer, Names
+
+
+def describe_hops(hops: int) -> str:
+    """The number of hops as transcripts write it, in which the greatest one is infinite."""
+    return "inf" if hops == MAX_HOPS else str(hops)
+
+
+Counter = U32
+"""t: a subscriber numbers its messages."""
+
+Distance = Annotated[int, Integer("B", lambda hops, _: describe_hops(hops))]
+"""h: the hops from a broker to a subscriber, of which its own broker counts 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timestamp:
-    """The number of a subscriber's message, and hops to the subscriber: its own broker has 1.
+    """The number of a subscriber's message, and hops to the subscriber.
 
     The greater of two has the newer counter, or the same counter and fewer hops.
     """
 
-    counter: int
-    hops: int
+    counter: Counter
+    hops: Distance
 
     @property
     def is_home(self) -> bool:
@@ -33,15 +45,9 @@ class Timestamp:
     def __str__(self) -> str:
         return f"({self.counter},{describe_hops(self.hops)})"
 
-    def write(self, writer: Writer) -> None:
-        """Five bytes."""
-        writer.u32(self.counter)
-        writer.u8(self.hops)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        return cls(reader.u32(), reader.u8())
+    def describe(self, _: Names) -> str:
+        """T as transcripts write it: "(4,2)"."""
+        return str(self)
 
 
 UNKNOWN = Timestamp(0, MAX_HOPS)
@@ -51,8 +57,3 @@ UNKNOWN = Timestamp(0, MAX_HOPS)
 def at_hops(counter: int, hops: int) -> Timestamp:
     """T at a distance that may have been counted too far."""
     return Timestamp(counter, min(hops, MAX_HOPS))
-
-
-def describe_hops(hops: int) -> str:
-    """As transcripts write it."""
-    return "inf" if hops == MAX_HOPS else str(hops)

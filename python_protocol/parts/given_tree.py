@@ -25,13 +25,15 @@ from roambus.python_protocol.simtime import SimTime
 class GivenTree:
     """One node's place in the tree; see `Overlay`."""
 
-    def __init__(self, node: NodeId, is_broker: bool, parameters: object, random: Random) -> None:  # noqa: ARG002  # as every overlay is made
+    def __init__(
+        self, node: NodeId, is_broker: bool, parameters: object, random: Random
+    ) -> None:  # as every overlay is made
         """Alone at first."""
         self.parent: NodeId | None = None
         self.children: dict[NodeId, bool] = {}
         """Whether each child is a broker."""
 
-    def start(self, now: SimTime) -> Outcome:  # noqa: ARG002  # the interface's
+    def start(self, now: SimTime) -> Outcome:  # the interface's
         """The tree comes with the first `rewire`."""
         return NOTHING
 
@@ -47,18 +49,18 @@ class GivenTree:
         self.children = {child: child in tree.brokers for child in tree.children}
         return (), changes
 
-    def receive(self, sender: NodeId, message: Any, rssi_dbm: float, now: SimTime) -> Outcome:  # noqa: ARG002  # the interface's
+    def receive(self, sender: NodeId, message: Any, rssi_dbm: float, now: SimTime) -> Outcome:  # the interface's
         """There are no messages."""
         return NOTHING
 
-    def timer(self, key: Any, now: SimTime) -> Outcome:  # noqa: ARG002  # the interface's
+    def timer(self, key: Any, now: SimTime) -> Outcome:  # the interface's
         """There are no timers."""
         return NOTHING
 
     def adopt(self, neighbour: NodeId, now: SimTime) -> None:
         """Only the scenario says who is whose child."""
 
-    def give_up(self, neighbour: NodeId, now: SimTime) -> Outcome:  # noqa: ARG002  # the interface's
+    def give_up(self, neighbour: NodeId, now: SimTime) -> Outcome:  # the interface's
         """There is no way to a neighbour until the scenario says so again."""
         self.children.pop(neighbour, None)
         if neighbour != self.parent:

@@ -26,112 +26,87 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from random import Random
-from struct import Struct
-from typing import ClassVar, Self
 
 from roambus.python_protocol.actions import Action, CancelTimer, Note, Send, SetTimer
-from roambus.python_protocol.messages.codec import Message, Reader, Writer
+from roambus.python_protocol.messages.fields import U8, U16
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.notes import DROP
-from roambus.python_protocol.parameters import parameter
+from roambus.python_protocol.parameters import Parameters, parameter
 from roambus.python_protocol.parts.delay import DelayEstimate
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
-_NUMBER = Struct("!HB")
 _SESSIONS = 1 << 16
 _SEQUENCES = 1 << 8
 
 
-@dataclass(frozen=True)
-class LinkParameters:
-    """What an agent's parameters inherit if it uses the link layer (not slotted, so that several can be inherited)."""
+class LinkParameters(Parameters):
+    """What the parameters of an agent inherit if it uses the link layer."""
 
     link_time_out: SimTime = parameter(
         100 * MILLISECOND,
         unit="s",
         source="reasoned: 4 ms on the air, and CSMA back-offs of at most 16 and 32 ms for each of the two frames",
+        above=0,
         doc="pause before the first retransmission, until delays have been measured",
     )
     link_time_out_min: SimTime = parameter(
         40 * MILLISECOND,
         unit="s",
         source="reasoned: 4 ms on the air, and one CSMA back-off of at most 16 ms for each of the two frames",
+        above=0,
         doc="shortest pause before a retransmission",
     )
     link_time_out_max: SimTime = parameter(
         1 * SECOND,
         unit="s",
         source="reasoned: what has not arrived within a second will find its neighbour gone",
+        above=0,
         doc="longest pause before a retransmission, without its jitter",
     )
     link_jitter: float = parameter(
         0.5,
         source="reasoned: two senders that collided draw from pauses several frames apart",
+        at_least=0,
         doc="a pause is stretched by a factor drawn uniformly from 1 to 1 + jitter",
     )
     link_retry_limit: int = parameter(
         3,
         source="IEEE 802.15.4, macMaxFrameRetries",
+        at_least=0,
         doc="retransmissions of a message before its neighbour is given up",
     )
     link_queue_limit: int = parameter(
         64,
         source="reasoned: twice the 32 frames of the MAC's queue",
+        at_least=1,
         doc="messages that may wait for one neighbour",
     )
 
 
-@dataclass(frozen=True, slots=True)
-class LinkData(Message):
-    """A message to one neighbour; `sequence` counts from 0 within `session`. Four bytes more than its payload."""
+class LinkData(Message, tag=0x40):
+    """A message to one neighbour, four bytes longer than its payload; `sequence` counts from 0 in a `session`."""
 
-    tag: ClassVar[int] = 0x40
-    session: int
-    sequence: int
+    session: U16
+    sequence: U8
     payload: Message
 
     @property
     def message_type(self) -> str:  # type: ignore[override]  # what the trace is to tell is what the frame carries
-        """The payload's."""
+        """The type of the payload."""
         return self.payload.message_type
 
-    def write(self, writer: Writer) -> None:
-        """Session, sequence, payload."""
-        writer.pack(_NUMBER, self.session, self.sequence)
-        writer.message(self.payload)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        return cls(reader.u16(), reader.u8(), reader.message())
-
     def describe(self, names: Names) -> str:
-        """PUB e1 hops=2 frame=4711.0: the payload, then session and sequence."""
+        """The payload, then session and sequence: "PUB e1 hops=2 frame=4711.0"."""
         return f"{self.payload.describe(names)} frame={self.session}.{self.sequence}"
 
 
-@dataclass(frozen=True, slots=True)
-class LinkAck(Message):
-    """`sequence` of `session` has arrived; four bytes."""
+class LinkAck(Message, tag=0x41, name="ACK", notation="frame={session}.{sequence}"):
+    """The message `sequence` of `session` has arrived; four bytes."""
 
-    tag: ClassVar[int] = 0x41
-    message_type: ClassVar[str] = "ACK"
-    session: int
-    sequence: int
-
-    def write(self, writer: Writer) -> None:
-        """Session, sequence."""
-        writer.pack(_NUMBER, self.session, self.sequence)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        return cls(reader.u16(), reader.u8())
-
-    def describe(self, names: Names) -> str:  # noqa: ARG002  # it names nothing
-        """ACK frame=4711.0."""
-        return f"ACK frame={self.session}.{self.sequence}"
+    session: U16
+    sequence: U8
 
 
 LINK_MESSAGES: tuple[type[Message], ...] = (LinkData, LinkAck)

@@ -1,7 +1,8 @@
 """The tree of brokers as an agent sees it: who is its parent, who its children, and what changes.
 
-Whatever has the interface of `Overlay` can make the tree: `roambus.python_protocol.parts.election` elects a leader and spans the tree
-by its heartbeats (003, section 2.5), `roambus.python_protocol.parts.given_tree` is told it from outside.
+Whatever has the interface of `Overlay` can make the tree: `roambus.python_protocol.parts.election` elects a leader
+and spans the tree by its heartbeats (003, section 2.5), `roambus.python_protocol.parts.given_tree` is told it from
+outside.
 
 An agent performs the actions and follows the changes that each method returns.
 """

@@ -1,4 +1,4 @@
-"""Phoenix: publish/subscribe in a static tree of brokers, among which clients move (003, section 2.4).
+"""Phoenix: publish/subscribe in a static tree of brokers, among which clients move (the thesis, section 2.4).
 
 | module             | what it is                                                  | source              |
 |--------------------|-------------------------------------------------------------|---------------------|

@@ -34,13 +34,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from roambus.python_protocol.actions import Action, Send
 from roambus.python_protocol.brokers.messages import Sub, Uns
-from roambus.python_protocol.phoenix import broker
+from roambus.python_protocol.phoenix.broker import Broker
 from roambus.python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp, Turn
 from roambus.python_protocol.phoenix.parameters import PhoenixParameters
 from roambus.python_protocol.phoenix.queues import Queued
+from roambus.python_protocol.process import on
 from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 class _Migration(NamedTuple):
@@ -50,95 +51,106 @@ class _Migration(NamedTuple):
     way: NodeId
 
 
-class NumberedBroker(broker.Broker):
-    """See `broker.Broker`."""
+class NumberedBroker(Broker):
+    """b_i, with the newest migration of each subscriber that it has heard of."""
 
     def __init__(self, node: NodeId, parameters: PhoenixParameters) -> None:
-        """Nothing is known at first, not even a neighbour."""
+        """At first nothing is known, not even a neighbour."""
         super().__init__(node, parameters)
         self._migrations: dict[NodeId, _Migration] = {}
         self._stamps: dict[NodeId, Stamp] = {}
-        self._handlers[Turn] = self._receive_turn
 
-    def _receive_sub(self, sender: NodeId, message: Sub) -> list[Action]:
-        """Algorithm 2.2, lines 1 to 7; a SUB older than the MIG gets the MIG's way."""
-        known = self._migrations.get(message.subscriber)
-        if known is None or sender in (known.way, message.subscriber):
-            return super()._receive_sub(sender, message)
-        self.table.add(message.filter, known.way, message.subscriber)
-        return [*self.flood(message, sender), Send(sender, known.mig)]
+    @on(Sub)  # algorithm 2.2, lines 1 to 7
+    def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
+        """A subscriber subscribes; a SUB that is older than the MIG gets the MIG's way."""
+        known = self._migrations.get(sub.subscriber)
+        if known is None or z in (known.way, sub.subscriber):
+            super().subscribe(sub, z, now)
+            return
+        self.table.add(sub.filter, known.way, sub.subscriber)
+        self.flood(sub, z)
+        self.send(z, known.mig)
 
-    def _receive_uns(self, sender: NodeId, message: Uns) -> list[Action]:
-        """Algorithm 2.2, lines 8 to 10, 13 and 14."""
-        self.table.remove(message.filter, message.subscriber)
-        return self.flood(message, sender)
+    @on(Uns)  # algorithm 2.2, lines 8 to 10, 13 and 14
+    def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
+        """A subscriber unsubscribes, and stays local."""
+        self.table.remove(uns.filter, uns.subscriber)
+        self.flood(uns, z)
 
-    def _receive_mig(self, sender: NodeId, message: Mig) -> list[Action]:
-        """Algorithm 2.3, lines 1 to 16."""
-        subscriber = message.subscriber
+    @on(Mig)  # algorithm 2.3, lines 1 to 16
+    def migrate_subscriber(self, mig: Mig, z: NodeId, now: SimTime) -> None:
+        """A subscriber has come to another broker: the MIG goes on if it is the newest."""
+        subscriber = mig.subscriber
         known = self._migrations.get(subscriber)
-        if known is not None and message.stay <= known.mig.stay:
-            return self._correct(sender, message, known)
-        ways = [b for b in self.table.interfaces(subscriber) if b in self.neighbours and b != sender]
-        self._migrations[subscriber] = _Migration(message, sender)
-        self.table.replace(subscriber, sender)
-        actions = self._let_go(sender, message) if subscriber in self.local else []
-        if self.is_client(sender):
-            self._begin_stay(message)
-        return [*actions, *(Send(b, message) for b in ways)]
+        if known is not None and mig.stay <= known.mig.stay:
+            self._correct(z, mig, known)
+            return
+        ways = [b for b in self.table.interfaces(subscriber) if b in self.neighbours and b != z]
+        self._migrations[subscriber] = _Migration(mig, z)
+        self.table.replace(subscriber, z)
+        if subscriber in self.local:
+            self._let_go(z, mig)
+        if self.is_client(z):
+            self._begin_stay(mig)
+        for b in ways:
+            self.send(b, mig)
 
-    def _correct(self, sender: NodeId, message: Mig, known: _Migration) -> list[Action]:
-        """A MIG older than the newest: whoever it has misled is told, and the subscriber where its stay belongs."""
-        if message.stay == known.mig.stay or sender == known.way:
-            return []
-        turn = Turn(message.subscriber, NEVER, message.stay, is_over=False)
-        return [Send(sender, known.mig), *self._receive_turn(sender, turn)]
+    def _correct(self, z: NodeId, mig: Mig, known: _Migration) -> None:
+        """A MIG is older than the newest: tells whom it has misled, and the subscriber where its stay belongs."""
+        if mig.stay != known.mig.stay and z != known.way:
+            self.send(z, known.mig)
+            self._take_turn(Turn(mig.subscriber, NEVER, mig.stay, over=False))
 
-    def _let_go(self, sender: NodeId, message: Mig) -> list[Action]:
-        """Lines 10 to 16; a subscriber that came back may go before it gets what is replayed."""
-        subscriber = message.subscriber
-        self.queues.put(Turn(subscriber, self._stamp(subscriber), message.stay, is_over=True))
+    def _let_go(self, z: NodeId, mig: Mig) -> None:
+        """Carries out lines 10 to 16; a subscriber that came back may go before it gets what is replayed."""
+        subscriber = mig.subscriber
+        self.queues.put(Turn(subscriber, self._stamp(subscriber), mig.stay, over=True))
         del self.local[subscriber]
-        missed = [queued for queued in self.queues.take(subscriber) if queued.stamp > message.last]
-        actions: list[Action] = []
+        missed = [queued for queued in self.queues.take(subscriber) if queued.stamp > mig.last]
         for queued in missed:
-            if self.is_client(sender):
-                actions += self.queues.put(queued)
-            actions += self._replay(queued, sender)
-        return actions
+            if self.is_client(z):
+                self.perform(self.queues.put(queued))
+            self._replay(queued, z)
 
-    def _begin_stay(self, message: Mig) -> None:
-        """Line 4."""
-        self.meet_client(message.subscriber)
-        self.local[message.subscriber] = None
-        self._stamps[message.subscriber] = Stamp(message.stay, 0)
+    def _begin_stay(self, mig: Mig) -> None:
+        """Carries out line 4: the subscriber is local from now on."""
+        self.meet_client(mig.subscriber)
+        self.local[mig.subscriber] = None
+        self._stamps[mig.subscriber] = Stamp(mig.stay, 0)
 
-    def _receive_rep(self, sender: NodeId, message: Rep) -> list[Action]:  # noqa: ARG002  # as the algorithm
-        """Lines 17 to 24, without line 22."""
-        return self._follow(message)
+    @on(Rep)  # algorithm 2.3, lines 17 to 24 without line 22
+    def replay(self, rep: Rep, z: NodeId, now: SimTime) -> None:
+        """What another broker had in its queue goes on to the subscriber, with the ts that it has."""
+        self._follow(rep)
 
-    def _receive_turn(self, sender: NodeId, message: Turn) -> list[Action]:  # noqa: ARG002  # as for a REP
-        """As a REP; where the subscriber is now, it gets its ts."""
-        if message.stamp == NEVER and message.subscriber in self.local:
-            return self._follow(replace(message, stamp=self._stamp(message.subscriber)))
-        return self._follow(message)
+    @on(Turn)
+    def turn(self, turn: Turn, z: NodeId, now: SimTime) -> None:
+        """What a subscriber is to deliver next goes to it like a REP."""
+        self._take_turn(turn)
 
-    def _follow(self, message: Queued) -> list[Action]:
-        """To where the newest MIG came from; a broker that has forgotten it has no way."""
-        stored = self._enqueue(message) if message.subscriber in self.local else []
+    def _take_turn(self, turn: Turn) -> None:
+        """Passes a TURN on; where the subscriber is now, the TURN gets its ts."""
+        if turn.stamp == NEVER and turn.subscriber in self.local:
+            turn = replace(turn, stamp=self._stamp(turn.subscriber))
+        self._follow(turn)
+
+    def _follow(self, message: Queued) -> None:
+        """Sends to where the newest MIG came from; a broker that has forgotten it has no way."""
+        if message.subscriber in self.local:
+            self._enqueue(message)
         known = self._migrations.get(message.subscriber)
-        return [*stored, *self._pass_on(message, message.subscriber if known is None else known.way)]
+        self._pass_on(message, message.subscriber if known is None else known.way)
 
-    def _matching(self, message: Pub) -> dict[NodeId, list[NodeId]]:
-        """Algorithm 2.2, lines 18 to 20, for those whom the PUB names; a publisher's names nobody, and is for all."""
-        matching = super()._matching(message)
-        if not message.subscribers:
+    def _matching(self, pub: Pub) -> dict[NodeId, list[NodeId]]:
+        """The interfaces for those whom the PUB names; a publisher's names nobody, and is for all."""
+        matching = super()._matching(pub)
+        if not pub.subscribers:
             return matching
-        named = {y: [s for s in subscribers if s in message.subscribers] for y, subscribers in matching.items()}
+        named = {y: [s for s in subscribers if s in pub.subscribers] for y, subscribers in matching.items()}
         return {y: subscribers for y, subscribers in named.items() if subscribers}
 
     def _addressees(self, interface: NodeId, subscribers: list[NodeId]) -> tuple[NodeId, ...]:
-        """Those for whom a PUB goes to a broker."""
+        """The subscribers for whom a PUB goes to a broker."""
         return () if self.is_client(interface) else tuple(subscribers)
 
     def _stamp(self, interface: NodeId) -> Stamp:

@@ -1,4 +1,4 @@
-"""Q_i(s): what a broker has for its local subscribers, delivered or not (003, section 2.4)."""
+"""Q_i(s): what a broker has for its local subscribers, delivered or not (the thesis, section 2.4)."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Sorter:
         return released
 
     def _take_turn(self, turn: Turn) -> None:
-        if turn.is_over:
+        if turn.over:
             self._following[self._current] = turn.following
         self._current = self._resolve(turn.following)
 

@@ -1,4 +1,7 @@
-"""A broker whose subscriptions flood the tree again at each migration (000, section 3.2), without radio, link or tree.
+"""A broker whose subscriptions flood the tree again at each migration, without radio, link or tree.
+
+The paper on the first approach, section 3.2, names this as what it avoids.
+
 
 - *A SUB turns the way*: every entry of its subscriber leads to where the SUB came from. So the last flood wins, and no
   UNS has to go before it.
@@ -14,66 +17,63 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from roambus.python_protocol.actions import Action, Send
-from roambus.python_protocol.brokers import broker
 from roambus.python_protocol.brokers.forgetful_broker import ForgetfulBroker
 from roambus.python_protocol.brokers.messages import Pub, Sub, Uns
 from roambus.python_protocol.brokers.parameters import BrokerParameters
 from roambus.python_protocol.brokers.routing import RoutingTable
 from roambus.python_protocol.listing import Listing
 from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.process import on
 from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 class Broker(ForgetfulBroker):
     """b_i: its interfaces and routing table."""
 
     def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
-        """Nothing is known at first, not even a neighbour."""
+        """At first nothing is known, not even a neighbour."""
         super().__init__(node, parameters)
         self.table = RoutingTable()
         self._uplink: NodeId | None = None
-        self._handlers = {
-            Sub: self._receive_sub,
-            Uns: self._receive_uns,
-            Pub: self._receive_pub,
-        }
-
-    def listings(self, names: Names) -> Mapping[str, Listing]:
-        """R_i."""
-        return {"table": self.table.listing(self.node, names)}
-
-    def migrate(self, parent: NodeId) -> list[Action]:
-        """Floods what is behind this broker; what lay where the old parent was lies where the new one is."""
-        old, self._uplink = self._uplink, parent
-        self.meet(parent)
-        actions: list[Action] = []
-        for wanted, interface, subscriber in list(self.table):
-            if interface == old and old not in self.neighbours:
-                self.table.replace(subscriber, parent)
-            elif interface != parent:
-                actions.append(Send(parent, Sub(wanted, subscriber)))
-        return actions
 
     # Messages
 
-    def _receive_sub(self, sender: NodeId, message: Sub) -> list[Action]:
-        """New or said again: the way to the subscriber begins where the SUB came from."""
-        self.meet_client(sender)
-        self.table.add(message.filter, sender, message.subscriber)
-        self.table.replace(message.subscriber, sender)
-        return self.flood(message, sender)
+    @on(Sub)
+    def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
+        """A subscription is new or said again: the way to the subscriber begins where the SUB came from."""
+        self.meet_client(z)
+        self.table.add(sub.filter, z, sub.subscriber)
+        self.table.replace(sub.subscriber, z)
+        self.flood(sub, z)
 
-    def _receive_uns(self, sender: NodeId, message: Uns) -> list[Action]:
-        """Wherever the subscriber was."""
-        self.table.remove(message.filter, message.subscriber)
-        return self.flood(message, sender)
+    @on(Uns)
+    def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
+        """A subscription ends, wherever the subscriber was."""
+        self.table.remove(uns.filter, uns.subscriber)
+        self.flood(uns, z)
 
-    def _receive_pub(self, sender: NodeId, message: Pub) -> list[Action]:
-        """To each interface with a match, once, but not back."""
-        matching = self.table.matching(message.notification)
-        actions = broker.note_route(message.notification, (s for found in matching.values() for s in found))
-        for interface in matching:
-            if not self.is_way_back(interface, sender):
-                actions.append(self.send_pub(message, interface))
-        return actions
+    @on(Pub)
+    def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
+        """A notification goes to each interface with a match, once, but not back."""
+        matching = self.table.matching(pub.notification)
+        self.note_route(pub.notification, (s for found in matching.values() for s in found))
+        for y in matching:
+            if not self.is_way_back(y, z):
+                self.send_pub(pub, y)
+
+    # What the tree reports
+
+    def migrate(self, parent: NodeId) -> None:
+        """Floods what is behind this broker; what lay where the old parent was lies where the new one is."""
+        old, self._uplink = self._uplink, parent
+        self.meet(parent)
+        for wanted, y, subscriber in list(self.table):
+            if y == old and old not in self.neighbours:
+                self.table.replace(subscriber, parent)
+            elif y != parent:
+                self.send(parent, Sub(subscriber, wanted))
+
+    def listings(self, names: Names) -> Mapping[str, Listing]:
+        """The routing table R_i."""
+        return {"table": self.table.listing(self.node, names)}

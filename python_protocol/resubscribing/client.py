@@ -1,38 +1,42 @@
-"""A client that subscribes again to everything at each broker to which it comes (000, section 3.2).
+"""A client that subscribes again to everything at each broker to which it comes.
 
-What it ended while it had no broker, or what a link did not carry, it says first.
+The paper on the first approach, section 3.2, names this as what it avoids. What the client ended while it had no
+broker, or what a link did not carry, it says first.
 """
 
 from __future__ import annotations
 
-from roambus.python_protocol.actions import Action
 from roambus.python_protocol.brokers.faithful_client import FaithfulClient
 from roambus.python_protocol.brokers.messages import Pub, Sub, Uns
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.process import on
 from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 class Client(FaithfulClient):
-    """See `brokers.client.Client`."""
+    """s_i and p_i of one node."""
 
     said_again = (Sub, Uns)
 
-    def receive(self, message: Message) -> list[Action]:
-        """See `brokers.client.Client`."""
-        return self._deliver(message.notification, message.hops) if isinstance(message, Pub) else []
+    @on(Pub)
+    def receive(self, pub: Pub, broker: NodeId, now: SimTime) -> None:
+        """A notification has arrived."""
+        self._deliver(pub.notification, pub.hops)
 
-    def unsubscribe(self, unwanted: Filter) -> list[Action]:
-        """See `brokers.client.Client`; without a broker it is said to the next one."""
+    def unsubscribe(self, unwanted: Filter) -> None:
+        """The application no longer wants what `unwanted` matches; without a broker the next one will be told."""
         if self.broker is None and unwanted in self.filters:
             self._unsaid.append(self._unsubscription(unwanted))
-        return super().unsubscribe(unwanted)
+        super().unsubscribe(unwanted)
 
-    def _greet(self, broker: NodeId, last: NodeId | None) -> list[Action]:  # noqa: ARG002  # the same at every broker
-        return [*self._say_again(broker), *self._subscribe_all()]
+    def _greet(self, broker: NodeId, last: NodeId | None) -> None:
+        self._say_again(broker)
+        self._subscribe_all()
 
     def _subscription(self, wanted: Filter) -> Message:
-        return Sub(wanted, self.node)
+        return Sub(self.node, wanted)
 
     def _unsubscription(self, unwanted: Filter) -> Message:
-        return Uns(unwanted, self.node)
+        return Uns(self.node, unwanted)

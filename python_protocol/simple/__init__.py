@@ -1,4 +1,6 @@
-"""Simple Routing: publish/subscribe in a static tree of brokers, with clients bound to theirs (003, section 2.3).
+"""Simple Routing: publish/subscribe in a static tree of brokers.
+
+Clients are bound to their brokers (the thesis, section 2.3).
 
 | module     | what it is                                      | source        |
 |------------|-------------------------------------------------|---------------|

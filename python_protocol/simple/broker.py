@@ -1,4 +1,6 @@
-"""A broker of Simple Routing: algorithm 2.1 of 003 (algorithm 1 of 000), without radio, link or tree.
+"""A broker of Simple Routing: algorithm 2.1 of the thesis, without radio, link or tree.
+
+The paper on the first approach has the same as its algorithm 1.
 
 Where the algorithm leaves something open:
 
@@ -12,53 +14,50 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from roambus.python_protocol.actions import Action
-from roambus.python_protocol.brokers import broker
 from roambus.python_protocol.brokers.forgetful_broker import ForgetfulBroker
 from roambus.python_protocol.brokers.messages import Pub
 from roambus.python_protocol.brokers.parameters import BrokerParameters
 from roambus.python_protocol.listing import Listing
 from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.process import on
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simple.messages import Sub, Uns
 from roambus.python_protocol.simple.routing import RoutingTable
+from roambus.python_protocol.simtime import SimTime
 
 
 class Broker(ForgetfulBroker):
     """b_i: its interfaces and routing table."""
 
     def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
-        """Nothing is known at first, not even a neighbour."""
+        """At first nothing is known, not even a neighbour."""
         super().__init__(node, parameters)
         self.table = RoutingTable()
-        self._handlers = {
-            Sub: self._receive_sub,
-            Uns: self._receive_uns,
-            Pub: self._receive_pub,
-        }
-
-    def listings(self, names: Names) -> Mapping[str, Listing]:
-        """R_i."""
-        return {"table": self.table.listing(self.node, names)}
 
     # Algorithm 2.1
 
-    def _receive_sub(self, sender: NodeId, message: Sub) -> list[Action]:
-        """Lines 1 to 4."""
-        self.meet_client(sender)
-        self.table.add(message.filter, sender)
-        return self.flood(message, sender)
+    @on(Sub)  # lines 1 to 4
+    def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
+        """Somebody subscribes at or behind z."""
+        self.meet_client(z)
+        self.table.add(sub.filter, z)
+        self.flood(sub, z)
 
-    def _receive_uns(self, sender: NodeId, message: Uns) -> list[Action]:
-        """Lines 5 to 8."""
-        self.table.remove(message.filter, sender)
-        return self.flood(message, sender)
+    @on(Uns)  # lines 5 to 8
+    def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
+        """Somebody unsubscribes at or behind z."""
+        self.table.remove(uns.filter, z)
+        self.flood(uns, z)
 
-    def _receive_pub(self, sender: NodeId, message: Pub) -> list[Action]:
-        """Lines 9 to 15."""
-        matching = self.table.matching(message.notification)
-        actions = broker.note_route(message.notification, filter(self.is_client, matching))
-        for interface in matching:
-            if not self.is_way_back(interface, sender):
-                actions.append(self.send_pub(message, interface))
-        return actions
+    @on(Pub)  # lines 9 to 15
+    def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
+        """A notification goes to every interface with a match, but not back."""
+        matching = self.table.matching(pub.notification)
+        self.note_route(pub.notification, filter(self.is_client, matching))
+        for y in matching:
+            if not self.is_way_back(y, z):
+                self.send_pub(pub, y)
+
+    def listings(self, names: Names) -> Mapping[str, Listing]:
+        """The routing table R_i."""
+        return {"table": self.table.listing(self.node, names)}

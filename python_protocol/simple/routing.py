@@ -1,4 +1,4 @@
-"""The routing table R_i of (f, z): what matches f goes to z (003, table 2.2)."""
+"""The routing table R_i of (f, z): what matches f goes to z (the thesis, table 2.2)."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class Election:
         """Whether this node leads."""
         return self.leadership.leader == self._node
 
-    def start(self, now: SimTime) -> Outcome:  # noqa: ARG002  # the interface's
+    def start(self, now: SimTime) -> Outcome:  # the interface's
         """See `Overlay`: listens for a leader first."""
         return [self._time_out()], ()
 
@@ -200,7 +200,7 @@ class Election:
         self.parent = parent
         return (ParentChanged(parent),)
 
-    def rewire(self, tree: Rewired) -> Outcome:  # noqa: ARG002  # the interface's
+    def rewire(self, tree: Rewired) -> Outcome:  # the interface's
         """See `Overlay`: this tree makes itself."""
         return NOTHING
 

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from roambus.python_protocol.parameters import parameter
+from roambus.python_protocol.parameters import Parameters, parameter
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 
-@dataclass(frozen=True)
-class ElectionParameters:
-    """What an agent's parameters inherit if it uses the election (not slotted, so that several can be inherited)."""
+class ElectionParameters(Parameters):
+    """What the parameters of an agent inherit if it uses the election."""
 
     heartbeat_interval: SimTime = parameter(
         SECOND,
         unit="s",
         source="reasoned: changes must be noticed quickly (003, section 4.5), as quickly as by the hellos of AODV",
+        above=0,
         doc="time from one round to the next",
     )
     relay_jitter: SimTime = parameter(
         100 * MILLISECOND,
         unit="s",
         source="reasoned: room for 25 neighbours' frames of 1.3 ms at a third of the channel",
+        at_least=0,
         doc="a heartbeat is broadcast on after a delay drawn uniformly up to this",
     )
     sticky_parent: bool = parameter(
@@ -40,28 +39,33 @@ class ElectionParameters:
         SECOND // 2,
         unit="s",
         source="reasoned: half a round, five relays deep",
+        at_least=0,
         doc="time after a round's first copy at which a sticky parent is compared with the round's best",
     )
     allowed_heartbeat_loss: int = parameter(
         2,
         source="RFC 3561, section 10, ALLOWED_HELLO_LOSS",
+        at_least=1,
         doc="rounds in a row without a copy from a neighbour before it counts as gone",
     )
     leader_time_out_min: SimTime = parameter(
         2500 * MILLISECOND,
         unit="s",
         source="reasoned: two rounds lost, and half a round for relays",
+        above=0,
         doc="lower bound of the adaptive time-out for the leader, and its first value",
     )
     leader_time_out_max: SimTime = parameter(
         5 * SECOND,
         unit="s",
         source="reasoned: twice the lower bound",
+        above=0,
         doc="upper bound of the adaptive time-out for the leader",
     )
     exclusion: SimTime = parameter(
         3 * SECOND,
         unit="s",
         source="reasoned: three rounds, as for a neighbour that is silent (compare the blacklist of RFC 3561, 6.8)",
+        at_least=0,
         doc="time for which a neighbour that the link layer gave up is not made a parent",
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from roambus.python_protocol.actions import Action, Note, Send
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.process import Process
 from roambus.python_protocol.roles import NodeId
 
 
@@ -17,3 +19,15 @@ def sends(actions: Iterable[Action]) -> list[tuple[NodeId, Message]]:
 def notes(actions: Iterable[Action], name: str) -> list[tuple[str | None, NodeId | None]]:
     """(notification, peer) of each with a name."""
     return [(one.notification_id, one.peer) for one in actions if isinstance(one, Note) and one.name == name]
+
+
+def asked(method: Callable[..., None], *arguments: Any, **named: Any) -> list[Action]:
+    """What a process asks for when this method of it is called."""
+    method(*arguments, **named)
+    process: Process = method.__self__  # type: ignore[attr-defined]  # it is a bound method
+    return process.take()
+
+
+def told(process: Process, sender: NodeId, message: Message) -> list[Action]:
+    """What a process asks for when this message arrives from `sender`."""
+    return asked(process.hear, message, sender, 0)

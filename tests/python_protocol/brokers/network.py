@@ -10,8 +10,9 @@ from roambus.python_protocol.actions import Action, Note, Send
 from roambus.python_protocol.brokers.broker import Broker
 from roambus.python_protocol.brokers.messages import Pub
 from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import NodeId
+from tests.python_protocol.brokers.actions import asked, told
 
 B = TypeVar("B", bound=Broker)
 
@@ -65,9 +66,9 @@ class Network(Generic[B]):
     def subscribe(self, number: int, broker: NodeId) -> None:
         """s_number subscribes to f_number at a broker."""
 
-    def publication(self, notification: Notification) -> Pub:
+    def publication(self, notification: Notification) -> Message:
         """What a publisher sends its broker."""
-        return Pub(notification, 1)
+        return Pub(1, notification)
 
     def broker(self, node: NodeId) -> B:
         """The broker on a node, made when first asked for."""
@@ -88,7 +89,7 @@ class Network(Generic[B]):
 
     def client_sends(self, client: NodeId, broker: NodeId, message: Message) -> None:
         """A client sends to its broker, and everything that follows happens."""
-        self.perform(broker, self.broker(broker).receive(client, message))
+        self.perform(broker, told(self.broker(broker), client, message))
         self.run()
 
     def publish(self, number: int, broker: NodeId, sequence: int = 0) -> None:
@@ -97,7 +98,7 @@ class Network(Generic[B]):
 
     def migrate(self, node: NodeId, parent: NodeId) -> None:
         """A broker migrates, and everything that follows happens."""
-        self.perform(node, self.broker(node).migrate(parent))
+        self.perform(node, asked(self.broker(node).migrate, parent))
         self.run()
 
     def perform(self, node: NodeId, actions: list[Action]) -> None:
@@ -123,7 +124,7 @@ class Network(Generic[B]):
             sender, receiver, message = self._under_way.popleft()
             text = f"{message.message_type} {self.describe(message)}".rstrip()
             self.log.append(f"b{sender} -> b{receiver} {text}")
-            self.perform(receiver, self.broker(receiver).receive(sender, message))
+            self.perform(receiver, told(self.broker(receiver), sender, message))
 
     def take_log(self) -> list[str]:
         """The messages since the last call."""

@@ -15,7 +15,7 @@ from roambus.python_protocol.caching import messages as caching
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.first_approach import FirstApproach
 from roambus.python_protocol.first_approach import messages as first
-from roambus.python_protocol.messages.codec import DecodeError, Message
+from roambus.python_protocol.messages.message import DecodeError, Message
 from roambus.python_protocol.parts.link import LinkData
 from roambus.python_protocol.phoenix import Phoenix
 from roambus.python_protocol.phoenix import messages as phoenix

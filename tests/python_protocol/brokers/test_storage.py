@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from roambus.python_protocol.actions import Note
 from roambus.python_protocol.brokers.storage import Storage
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.messages.codec import Writer
+from roambus.python_protocol.messages.bytes import Writer
 from roambus.python_protocol.notes import DROP, STORE
 from tests.python_protocol.brokers.network import event
 

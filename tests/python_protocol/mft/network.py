@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from roambus.python_protocol.brokers.messages import Pub
 from roambus.python_protocol.filters import NotificationId
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft.broker import Broker
 from roambus.python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
 from roambus.python_protocol.mft.parameters import MftParameters
@@ -27,7 +27,7 @@ class Network(network.Network[Broker]):
 
     def subscribe(self, number: int, broker: NodeId, timestamp: int = 1) -> None:
         client = CLIENTS + number
-        self.client_sends(client, broker, Sub(topic(number), client, timestamp, 0))
+        self.client_sends(client, broker, Sub(client, timestamp, 0, topic(number)))
 
     def set_uplink(self, node: NodeId, parent: NodeId) -> None:
         """Lets a broker know its parent in a tree that is already there, without messages."""
@@ -50,16 +50,16 @@ class Network(network.Network[Broker]):
     def describe(self, message: Message) -> str:
         """As the thesis writes it: "C=[(s3,1,1)] O=[] h=0"."""
         match message:
-            case Bmig(children, others, hops):
+            case Bmig(hops, children, others):
                 return f"C={_describe_known(children)} O={_describe_known(others)} h={hops}"
-            case Bsub(subscriber, filters, known, hops):
+            case Bsub(subscriber, known, hops, filters):
                 listed = " ".join(map(describe_filter, filters))
                 return f"{describe_node(subscriber)} [{listed}] T=({known.counter},{known.hops}) h={hops}"
             case Bquery(subscriber, known):
                 return f"{describe_node(subscriber)} T=({known.counter},{known.hops})"
-            case Pub(notification, _):
+            case Pub(_, notification):
                 return str(notification.id)
-            case Rep(subscriber, notifications, _):
+            case Rep(subscriber, _, notifications):
                 return f"{describe_node(subscriber)} {' '.join(str(one.id) for one in notifications)}"
         assert isinstance(message, Sub | Uns | Mig)
         return f"{describe_node(message.subscriber)} t={message.timestamp} h={message.hops}"

@@ -23,7 +23,7 @@ from roambus.python_protocol.events import (
     Unsubscribe,
 )
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft import MftPubSub
 from roambus.python_protocol.mft.messages import Bmig, Mig, Sub, Uns
 from roambus.python_protocol.mft.parameters import MftParameters
@@ -115,7 +115,7 @@ def test_a_client_without_a_broker_is_silent() -> None:
     assert carried(node.hear(3, is_broker=False)) == []
     actions = node.hear(PARENT)
     assert notes(actions, MIGRATE) == [Note(MIGRATE, peer=PARENT)]
-    assert carried(actions) == [(PARENT, Sub(topic(1), ME, 1, 0))]
+    assert carried(actions) == [(PARENT, Sub(ME, 1, 0, topic(1)))]
 
 
 def test_a_broker_that_finds_a_parent_migrates_to_it() -> None:
@@ -133,8 +133,8 @@ def test_messages_go_one_by_one_as_they_are_acknowledged() -> None:
     node = Node(S)
     node.hear(PARENT)
     first = node.tell(Subscribe(topic(1)), Unsubscribe(topic(1)))
-    assert carried(first) == [(PARENT, Sub(topic(1), ME, 1, 0))]
-    assert carried(node.acknowledge(first)) == [(PARENT, Uns(topic(1), ME, 2, 0))]
+    assert carried(first) == [(PARENT, Sub(ME, 1, 0, topic(1)))]
+    assert carried(node.acknowledge(first)) == [(PARENT, Uns(ME, 2, 0, topic(1)))]
 
 
 def test_a_client_whose_broker_is_given_up_migrates_to_the_next() -> None:
@@ -146,14 +146,14 @@ def test_a_client_whose_broker_is_given_up_migrates_to_the_next() -> None:
     assert notes(node.give_up(PARENT), MIGRATE) == [Note(MIGRATE, peer=None)]
     actions = node.hear(3)
     assert carried(actions) == [(3, Mig(ME, PARENT, 2, 0))]
-    assert carried(node.acknowledge(actions)) == [(3, Pub(event(1, 7), 1))]
+    assert carried(node.acknowledge(actions)) == [(3, Pub(1, event(1, 7)))]
 
 
 def test_a_broker_stores_what_a_neighbour_did_not_acknowledge() -> None:
     """Until the neighbour is back, or its subscriber elsewhere."""
     node = Node(B)
     node.acknowledge(node.hear(3, parent=ME))
-    node.acknowledge(node.receive(3, Sub(topic(1), 50, 1, 1)))
+    node.acknowledge(node.receive(3, Sub(50, 1, 1, topic(1))))
     node.tell(Publish(event(1, 7)))
     actions = node.give_up(3)
     assert notes(actions, STORE) == [Note(STORE, notification_id="99.7", peer=50)]
@@ -163,7 +163,7 @@ def test_a_full_link_is_given_up_and_loses_nothing() -> None:
     """A notification for which the queue has no room is stored with those that wait in it."""
     node = Node(P | B)
     node.acknowledge(node.hear(3, parent=ME))
-    node.receive(3, Sub(topic(1), 50, 1, 1))
+    node.receive(3, Sub(50, 1, 1, topic(1)))
     limit = MftParameters().link_queue_limit
     actions = node.tell(*(Publish(event(1, sequence)) for sequence in range(limit + 1)))
     assert [note.notification_id for note in notes(actions, STORE)] == [f"99.{number}" for number in range(limit + 1)]
@@ -185,7 +185,7 @@ def test_after_a_crash_a_subscriber_still_knows_its_filters_and_its_number() -> 
     actions = node.hear(PARENT)
     assert carried(actions) == [(PARENT, Mig(ME, PARENT, 2, 0))]
     node.acknowledge(actions)
-    assert carried(node.receive(PARENT, Filters(()))) == [(PARENT, Sub(topic(1), ME, 3, 0))]
+    assert carried(node.receive(PARENT, Filters(()))) == [(PARENT, Sub(ME, 3, 0, topic(1)))]
 
 
 def test_a_broker_that_crashed_serves_its_own_client_again() -> None:
@@ -218,7 +218,7 @@ def test_a_node_with_all_roles_moves_as_a_whole(seed: int) -> None:
 
 @pytest.mark.parametrize(
     ("child", "message"),
-    [(5, Sub(topic(1), 5, 1, 0)), (6, Bmig((), (), 0))],
+    [(5, Sub(5, 1, 0, topic(1))), (6, Bmig(0, (), ()))],
     ids=["client", "broker"],
 )
 def test_whoever_takes_a_broker_for_its_own_is_a_child_before_its_heartbeat_says_so(
@@ -236,5 +236,5 @@ def test_the_parent_and_strangers_are_no_children(sender: NodeId) -> None:
     """Whatever they send."""
     node = Node(B)
     node.hear(PARENT)
-    node.receive(sender, Pub(event(1), 1))
+    node.receive(sender, Pub(1, event(1)))
     assert not node.agent.overlay.children

@@ -6,11 +6,12 @@ from hypothesis import strategies as st
 from roambus.python_protocol.actions import Action, Deliver, Note, Send
 from roambus.python_protocol.brokers.messages import Filters, Pub
 from roambus.python_protocol.filters import NotificationId
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft.client import Client
 from roambus.python_protocol.mft.messages import Mig, Rep, Sub, Uns
 from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.notes import DROP
+from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.mft.network import event, topic
 
 ME, HERE, THERE = 7, 1, 2
@@ -23,9 +24,9 @@ def client(publisher_buffer: int = 3) -> Client:
 def subscribed(*numbers: int) -> Client:
     """At HERE, with these topics."""
     made = client()
-    made.attach(HERE)
+    asked(made.attach, HERE)
     for number in numbers:
-        made.subscribe(topic(number))
+        asked(made.subscribe, topic(number))
     return made
 
 
@@ -40,32 +41,32 @@ def sequences(actions: list[Action]) -> list[int]:
 def test_a_first_broker_is_told_what_was_wanted_before() -> None:
     """There is nothing to migrate yet: the client just subscribes."""
     made = client()
-    assert made.subscribe(topic(1)) == made.subscribe(topic(2)) == []
-    assert made.attach(HERE) == [Send(HERE, Sub(topic(1), ME, 1, 0)), Send(HERE, Sub(topic(2), ME, 2, 0))]
+    assert asked(made.subscribe, topic(1)) == asked(made.subscribe, topic(2)) == []
+    assert asked(made.attach, HERE) == [Send(HERE, Sub(ME, 1, 0, topic(1))), Send(HERE, Sub(ME, 2, 0, topic(2)))]
 
 
 def test_another_broker_is_told_of_the_last_one() -> None:
     """(MIG, s, b, t, h), with b the broker before, whether or not there was a time without any."""
     made = subscribed(1)
     made.detach()
-    assert made.attach(THERE) == [Send(THERE, Mig(ME, HERE, 2, 0))]
-    assert made.attach(HERE) == [Send(HERE, Mig(ME, THERE, 3, 0))]
+    assert asked(made.attach, THERE) == [Send(THERE, Mig(ME, HERE, 2, 0))]
+    assert asked(made.attach, HERE) == [Send(HERE, Mig(ME, THERE, 3, 0))]
 
 
 def test_coming_back_to_the_same_broker_is_a_migration_too() -> None:
     """What was missed meanwhile is stored for the client, and FILTERS shows what the broker did not get."""
     made = subscribed(1)
     made.detach()
-    assert made.attach(HERE) == [Send(HERE, Mig(ME, HERE, 2, 0))]
+    assert asked(made.attach, HERE) == [Send(HERE, Mig(ME, HERE, 2, 0))]
 
 
 def test_a_command_given_twice_says_nothing() -> None:
     """Only a change of the filters is worth a message."""
     made = subscribed(1)
-    assert made.subscribe(topic(1)) == []
-    assert made.unsubscribe(topic(2)) == []
-    assert made.unsubscribe(topic(1)) == [Send(HERE, Uns(topic(1), ME, 2, 0))]
-    assert made.unsubscribe(topic(1)) == []
+    assert asked(made.subscribe, topic(1)) == []
+    assert asked(made.unsubscribe, topic(2)) == []
+    assert asked(made.unsubscribe, topic(1)) == [Send(HERE, Uns(ME, 2, 0, topic(1)))]
+    assert asked(made.unsubscribe, topic(1)) == []
 
 
 @given(
@@ -84,13 +85,13 @@ def test_each_message_of_a_subscriber_has_the_next_number(steps: list[tuple[str,
 
 def _step(made: Client, name: str, argument: int) -> list[Action]:
     if name == "subscribe":
-        return made.subscribe(topic(argument))
+        return asked(made.subscribe, topic(argument))
     if name == "unsubscribe":
-        return made.unsubscribe(topic(argument))
+        return asked(made.unsubscribe, topic(argument))
     if name == "attach":
-        return made.attach(argument)
+        return asked(made.attach, argument)
     if name == "filters":
-        return made.receive(Filters((topic(argument),)))
+        return told(made, 0, Filters((topic(argument),)))
     made.detach()
     return []
 
@@ -98,61 +99,61 @@ def _step(made: Client, name: str, argument: int) -> list[Action]:
 def test_filters_that_are_wrong_are_mended() -> None:
     """Section 3.3: SUB for what the broker lacks, UNS for what it should no longer have."""
     made = subscribed(1, 2)
-    assert messages(made.receive(Filters((topic(2), topic(3))))) == [Sub(topic(1), ME, 3, 0), Uns(topic(3), ME, 4, 0)]
+    assert messages(told(made, 0, Filters((topic(2), topic(3))))) == [Sub(ME, 3, 0, topic(1)), Uns(ME, 4, 0, topic(3))]
 
 
 def test_filters_that_are_right_need_no_answer() -> None:
     """Whatever their order."""
-    assert subscribed(1, 2).receive(Filters((topic(2), topic(1)))) == []
+    assert told(subscribed(1, 2), HERE, Filters((topic(2), topic(1)))) == []
 
 
 def test_what_is_wanted_is_delivered_with_its_hops() -> None:
     """By PUB or by REP, each notification of which counts."""
     made = subscribed(1)
-    assert made.receive(Pub(event(1, 5), 3)) == [Deliver(event(1, 5), 3)]
-    assert made.receive(Rep(ME, (event(1, 6), event(1, 7)), 2)) == [Deliver(event(1, 6), 2), Deliver(event(1, 7), 2)]
+    assert told(made, 0, Pub(3, event(1, 5))) == [Deliver(event(1, 5), 3)]
+    assert told(made, 0, Rep(ME, 2, (event(1, 6), event(1, 7)))) == [Deliver(event(1, 6), 2), Deliver(event(1, 7), 2)]
 
 
 def test_what_is_not_wanted_any_more_is_dropped_and_traced() -> None:
     """A notification that was under way when the client unsubscribed."""
     made = subscribed(1)
-    made.unsubscribe(topic(1))
-    assert made.receive(Pub(event(1, 5), 3)) == [Note(DROP, notification_id="99.5", detail="not subscribed")]
+    asked(made.unsubscribe, topic(1))
+    assert told(made, 0, Pub(3, event(1, 5))) == [Note(DROP, notification_id="99.5", detail="not subscribed")]
 
 
 def test_a_publisher_without_a_broker_keeps_what_it_publishes() -> None:
     """And sends it in its order to the first broker it finds."""
     made = client()
-    assert made.publish(event(1, 1)) == made.publish(event(1, 2)) == []
-    assert made.attach(HERE) == [Send(HERE, Pub(event(1, 1), 1)), Send(HERE, Pub(event(1, 2), 1))]
-    assert made.publish(event(1, 3)) == [Send(HERE, Pub(event(1, 3), 1))]
+    assert asked(made.publish, event(1, 1)) == asked(made.publish, event(1, 2)) == []
+    assert asked(made.attach, HERE) == [Send(HERE, Pub(1, event(1, 1))), Send(HERE, Pub(1, event(1, 2)))]
+    assert asked(made.publish, event(1, 3)) == [Send(HERE, Pub(1, event(1, 3)))]
 
 
 def test_a_publisher_on_its_brokers_node_is_no_radio_hop_away() -> None:
     """What the two say to each other never goes on the air."""
     made = client()
-    made.attach(ME)
-    assert made.publish(event(1, 1)) == [Send(ME, Pub(event(1, 1), 0))]
+    asked(made.attach, ME)
+    assert asked(made.publish, event(1, 1)) == [Send(ME, Pub(0, event(1, 1)))]
 
 
 def test_what_a_publisher_keeps_is_bounded() -> None:
     """The oldest goes, and the trace says so."""
     made = client(publisher_buffer=3)
-    notes = [action for sequence in range(5) for action in made.publish(event(1, sequence))]
+    notes = [action for sequence in range(5) for action in asked(made.publish, event(1, sequence))]
     assert notes == [
         Note(DROP, notification_id=str(NotificationId(99, sequence)), detail="publisher has no broker")
         for sequence in (0, 1)
     ]
-    assert sequences(made.attach(HERE)) == [2, 3, 4]
+    assert sequences(asked(made.attach, HERE)) == [2, 3, 4]
 
 
 def test_what_did_not_arrive_is_published_before_what_came_later() -> None:
     """Notifications that a broken link gives back are the oldest; control messages are left to FILTERS."""
     made = client()
-    made.publish(event(1, 3))
-    lost = [Pub(event(1, 1), 1), Sub(topic(1), ME, 1, 0), Pub(event(1, 2), 1)]
-    assert made.link_broken(lost) == []
-    actions = made.attach(HERE)
+    asked(made.publish, event(1, 3))
+    lost = [Pub(1, event(1, 1)), Sub(ME, 1, 0, topic(1)), Pub(1, event(1, 2))]
+    assert asked(made.link_broken, lost) == []
+    actions = asked(made.attach, HERE)
     assert sequences(actions) == [1, 2, 3]
     assert len(messages(actions)) == 3
 
@@ -160,7 +161,7 @@ def test_what_did_not_arrive_is_published_before_what_came_later() -> None:
 def test_what_did_not_arrive_counts_towards_the_bound() -> None:
     """A link that gives back more than can be kept loses the oldest."""
     made = client(publisher_buffer=3)
-    made.publish(event(1, 9))
-    actions = made.link_broken([Pub(event(1, sequence), 1) for sequence in range(4)])
+    asked(made.publish, event(1, 9))
+    actions = asked(made.link_broken, [Pub(1, event(1, sequence)) for sequence in range(4)])
     assert [action.notification_id for action in actions if isinstance(action, Note)] == ["99.0", "99.1"]
-    assert sequences(made.attach(HERE)) == [2, 3, 9]
+    assert sequences(asked(made.attach, HERE)) == [2, 3, 9]

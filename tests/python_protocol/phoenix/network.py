@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from roambus.python_protocol.brokers.messages import Sub, Uns
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.phoenix.broker import Broker
 from roambus.python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep
 from roambus.python_protocol.phoenix.parameters import PhoenixParameters
@@ -21,10 +21,10 @@ class Network(network.Network[Broker]):
 
     def subscribe(self, number: int, broker: NodeId, wanted: int | None = None) -> None:
         """s_number subscribes to f_wanted, f_number without."""
-        self.client_sends(CLIENTS + number, broker, Sub(topic(wanted or number), CLIENTS + number))
+        self.client_sends(CLIENTS + number, broker, Sub(CLIENTS + number, topic(wanted or number)))
 
     def publication(self, notification: Notification) -> Pub:
-        return Pub(notification, 1, NEVER)
+        return Pub(NEVER, 1, (), notification)
 
     def table(self, broker: NodeId) -> list[str]:
         """R_i, sorted, as table 2.3 has it."""

@@ -12,7 +12,7 @@ from roambus.python_protocol.notes import DROP, REPLAY
 from roambus.python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp, Turn
 from roambus.python_protocol.phoenix.numbered_broker import NumberedBroker
 from roambus.python_protocol.phoenix.parameters import PhoenixParameters
-from tests.python_protocol.brokers.actions import notes, sends
+from tests.python_protocol.brokers.actions import asked, notes, sends, told
 from tests.python_protocol.brokers.network import event, topic
 
 S1, S2 = 101, 102
@@ -24,7 +24,7 @@ def b1() -> NumberedBroker:
     """Knows its neighbours, and no subscriber."""
     made = NumberedBroker(1, PhoenixParameters())
     for neighbour in (2, 3, 4):
-        made.neighbour_appeared(neighbour)
+        asked(made.neighbour_appeared, neighbour)
     return made
 
 
@@ -35,52 +35,52 @@ def mig(stay: int, last: Stamp = NEVER) -> Mig:
 
 def pub(sequence: int = 0, *subscribers: int, stamp: Stamp = NEVER, hops: int = 1) -> Pub:
     """Of a notification that f1 matches."""
-    return Pub(event(1, sequence), hops, stamp, subscribers)
+    return Pub(stamp, hops, subscribers, event(1, sequence))
 
 
 def rep(sequence: int, stay: int, tick: int, hops: int = 1) -> Rep:
     """To s1."""
-    return Rep(event(1, sequence), S1, Stamp(stay, tick), hops)
+    return Rep(S1, Stamp(stay, tick), hops, event(1, sequence))
 
 
 def end(stay: int, tick: int, following: int) -> Turn:
     """To s1: the stay is over."""
-    return Turn(S1, Stamp(stay, tick), following, is_over=True)
+    return Turn(S1, Stamp(stay, tick), following, over=True)
 
 
 def test_ticks_count_for_each_subscriber(b1: NumberedBroker) -> None:
     """From 1, within the stay."""
     for subscriber in (S1, S2):
-        b1.receive(subscriber, Sub(topic(1), subscriber))
+        told(b1, subscriber, Sub(subscriber, topic(1)))
     for tick in (1, 2):
-        assert sends(b1.receive(2, pub(tick, S1, S2))) == [
+        assert sends(told(b1, 2, pub(tick, S1, S2))) == [
             (S1, pub(tick, stamp=Stamp(0, tick), hops=2)),
             (S2, pub(tick, stamp=Stamp(0, tick), hops=2)),
         ]
-    b1.receive(S1, mig(3))
-    assert (S1, pub(3, stamp=Stamp(3, 1), hops=2)) in sends(b1.receive(2, pub(3, S1)))
+    told(b1, S1, mig(3))
+    assert (S1, pub(3, stamp=Stamp(3, 1), hops=2)) in sends(told(b1, 2, pub(3, S1)))
 
 
 def test_a_pub_names_those_for_whom_it_goes_that_way(b1: NumberedBroker) -> None:
     """A publisher's is for all that match."""
     for sender, subscriber in ((2, S1), (2, S2), (3, 103)):
-        b1.receive(sender, Sub(topic(1), subscriber))
-    assert sends(b1.receive(1, pub(7, hops=0))) == [(2, pub(7, S1, S2)), (3, pub(7, 103))]
+        told(b1, sender, Sub(subscriber, topic(1)))
+    assert sends(told(b1, 1, pub(7, hops=0))) == [(2, pub(7, S1, S2)), (3, pub(7, 103))]
 
 
 def test_a_pub_is_not_for_those_whom_it_does_not_name(b1: NumberedBroker) -> None:
     """Their MIG crosses it, and its sender has served them."""
     for sender, subscriber in ((2, S1), (3, S2)):
-        b1.receive(sender, Sub(topic(1), subscriber))
-    assert sends(b1.receive(4, pub(7, S2))) == [(3, pub(7, S2, hops=2))]
+        told(b1, sender, Sub(subscriber, topic(1)))
+    assert sends(told(b1, 4, pub(7, S2))) == [(3, pub(7, S2, hops=2))]
 
 
 def test_a_stay_ends_with_a_turn_after_what_is_replayed(b1: NumberedBroker) -> None:
     """Its last tick, and the stay whose MIG has ended it."""
-    b1.receive(S1, Sub(topic(1), S1))
+    told(b1, S1, Sub(S1, topic(1)))
     for sequence in (7, 8):
-        b1.receive(3, pub(sequence, S1))
-    actions = b1.receive(2, mig(4, Stamp(0, 1)))
+        told(b1, 3, pub(sequence, S1))
+    actions = told(b1, 2, mig(4, Stamp(0, 1)))
     assert sends(actions) == [(2, rep(8, 0, 2)), (2, end(0, 3, 4))]
     assert notes(actions, REPLAY) == [("99.8", S1)]
     assert list(b1.local) == []
@@ -88,68 +88,68 @@ def test_a_stay_ends_with_a_turn_after_what_is_replayed(b1: NumberedBroker) -> N
 
 def test_coming_back_ends_one_stay_and_begins_another(b1: NumberedBroker) -> None:
     """What is replayed stays in the queue: the subscriber may go before it gets it."""
-    b1.receive(S1, Sub(topic(1), S1))
-    b1.receive(3, pub(7, S1))
-    assert sends(b1.receive(S1, mig(1))) == [(S1, rep(7, 0, 1)), (S1, end(0, 2, 1))]
+    told(b1, S1, Sub(S1, topic(1)))
+    told(b1, 3, pub(7, S1))
+    assert sends(told(b1, S1, mig(1))) == [(S1, rep(7, 0, 1)), (S1, end(0, 2, 1))]
     assert list(b1.local) == [S1]
-    b1.receive(3, pub(8, S1))
+    told(b1, 3, pub(8, S1))
     replayed = [(2, rep(7, 0, 1)), (2, end(0, 2, 1)), (2, rep(8, 1, 1)), (2, end(1, 2, 2))]
-    assert sends(b1.receive(2, mig(2))) == replayed
+    assert sends(told(b1, 2, mig(2))) == replayed
 
 
 def test_an_older_mig_is_answered_with_the_newer_and_turns_nothing(b1: NumberedBroker) -> None:
     """And the subscriber is told, the newer MIG's way, that the older stay exists."""
-    b1.receive(2, Sub(topic(1), S1))
-    b1.receive(3, mig(5))
-    turn = Turn(S1, NEVER, 4, is_over=False)
-    assert sends(b1.receive(4, mig(4))) == [(4, mig(5)), (3, turn)]
+    told(b1, 2, Sub(S1, topic(1)))
+    told(b1, 3, mig(5))
+    turn = Turn(S1, NEVER, 4, over=False)
+    assert sends(told(b1, 4, mig(4))) == [(4, mig(5)), (3, turn)]
     assert b1.table.interfaces(S1) == [3]
-    assert sends(b1.receive(2, mig(5))) == []
+    assert sends(told(b1, 2, mig(5))) == []
 
 
 def test_a_turn_gets_its_ts_where_the_subscriber_is(b1: NumberedBroker) -> None:
     """And is in the queue like everything else; one that has a ts keeps it."""
-    b1.receive(S1, mig(5))
-    turn = Turn(S1, NEVER, 4, is_over=False)
-    assert sends(b1.receive(2, turn)) == [(S1, Turn(S1, Stamp(5, 1), 4, is_over=False))]
-    assert sends(b1.receive(2, end(4, 3, 5))) == [(S1, end(4, 3, 5))]
-    queued = [message for _, message in sends(b1.receive(2, mig(6)))]
-    assert queued == [Turn(S1, Stamp(5, 1), 4, is_over=False), end(4, 3, 5), end(5, 2, 6)]
+    told(b1, S1, mig(5))
+    turn = Turn(S1, NEVER, 4, over=False)
+    assert sends(told(b1, 2, turn)) == [(S1, Turn(S1, Stamp(5, 1), 4, over=False))]
+    assert sends(told(b1, 2, end(4, 3, 5))) == [(S1, end(4, 3, 5))]
+    queued = [message for _, message in sends(told(b1, 2, mig(6)))]
+    assert queued == [Turn(S1, Stamp(5, 1), 4, over=False), end(4, 3, 5), end(5, 2, 6)]
 
 
 def test_a_rep_keeps_its_ts(b1: NumberedBroker) -> None:
     """Also where the subscriber is local (algorithm 2.3, line 22), so that it knows its place."""
-    b1.receive(S1, mig(5))
-    assert sends(b1.receive(2, rep(7, 3, 9, hops=4))) == [(S1, rep(7, 3, 9, hops=5))]
+    told(b1, S1, mig(5))
+    assert sends(told(b1, 2, rep(7, 3, 9, hops=4))) == [(S1, rep(7, 3, 9, hops=5))]
 
 
 def test_rep_and_turn_need_no_entries(b1: NumberedBroker) -> None:
     """An UNS has removed them meanwhile."""
-    b1.receive(3, Sub(topic(1), S1))
-    b1.receive(2, mig(5))
-    b1.receive(2, Uns(topic(1), S1))
-    assert sends(b1.receive(3, rep(7, 0, 1))) == [(2, rep(7, 0, 1, hops=2))]
-    assert sends(b1.receive(3, end(0, 2, 5))) == [(2, end(0, 2, 5))]
+    told(b1, 3, Sub(S1, topic(1)))
+    told(b1, 2, mig(5))
+    told(b1, 2, Uns(S1, topic(1)))
+    assert sends(told(b1, 3, rep(7, 0, 1))) == [(2, rep(7, 0, 1, hops=2))]
+    assert sends(told(b1, 3, end(0, 2, 5))) == [(2, end(0, 2, 5))]
 
 
 def test_a_broker_that_has_crashed_knows_no_way(b1: NumberedBroker) -> None:
     """The trace tells what is lost so."""
-    assert notes(b1.receive(3, rep(7, 0, 1)), DROP) == [("99.7", S1)]
-    assert b1.receive(3, end(0, 2, 5)) == []
+    assert notes(told(b1, 3, rep(7, 0, 1)), DROP) == [("99.7", S1)]
+    assert told(b1, 3, end(0, 2, 5)) == []
 
 
 def test_uns_does_not_end_a_stay(b1: NumberedBroker) -> None:
     """Who subscribes again goes on in it."""
-    b1.receive(S1, Sub(topic(1), S1))
-    b1.receive(2, pub(7, S1))
-    assert [to for to, _ in sends(b1.receive(S1, Uns(topic(1), S1)))] == [2, 3, 4]
-    b1.receive(S1, Sub(topic(1), S1))
-    assert sends(b1.receive(2, pub(8, S1))) == [(S1, pub(8, stamp=Stamp(0, 2), hops=2))]
+    told(b1, S1, Sub(S1, topic(1)))
+    told(b1, 2, pub(7, S1))
+    assert [to for to, _ in sends(told(b1, S1, Uns(S1, topic(1))))] == [2, 3, 4]
+    told(b1, S1, Sub(S1, topic(1)))
+    assert sends(told(b1, 2, pub(8, S1))) == [(S1, pub(8, stamp=Stamp(0, 2), hops=2))]
 
 
 def test_a_sub_behind_its_subscribers_mig_gets_the_migs_way(b1: NumberedBroker) -> None:
     """And shows the MIG where to go; a SUB from the MIG's own way is an ordinary one."""
-    b1.receive(2, mig(1))
-    assert sends(b1.receive(3, Sub(topic(1), S1))) == [(2, Sub(topic(1), S1)), (4, Sub(topic(1), S1)), (3, mig(1))]
+    told(b1, 2, mig(1))
+    assert sends(told(b1, 3, Sub(S1, topic(1)))) == [(2, Sub(S1, topic(1))), (4, Sub(S1, topic(1))), (3, mig(1))]
     assert b1.table.interfaces(S1) == [2]
-    assert [to for to, _ in sends(b1.receive(2, Sub(topic(2), S1)))] == [3, 4]
+    assert [to for to, _ in sends(told(b1, 2, Sub(S1, topic(2))))] == [3, 4]

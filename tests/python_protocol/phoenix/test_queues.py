@@ -9,7 +9,7 @@ ANN, BOB = 3, 4
 
 
 def rep(subscriber: int, number: int) -> Rep:
-    return Rep(Notification(NotificationId(9, number), ()), subscriber, Stamp(0, number), 1)
+    return Rep(subscriber, Stamp(0, number), 1, Notification(NotificationId(9, number), ()))
 
 
 def test_what_was_taken_takes_no_room() -> None:

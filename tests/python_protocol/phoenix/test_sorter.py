@@ -14,17 +14,17 @@ S1 = 101
 
 def item(stay: int, tick: int) -> Rep:
     """A notification with the sequence number 100 stay + tick."""
-    return Rep(event(1, 100 * stay + tick), S1, Stamp(stay, tick), 1)
+    return Rep(S1, Stamp(stay, tick), 1, event(1, 100 * stay + tick))
 
 
 def end(stay: int, tick: int, following: int) -> Turn:
     """The stay is over."""
-    return Turn(S1, Stamp(stay, tick), following, is_over=True)
+    return Turn(S1, Stamp(stay, tick), following, over=True)
 
 
 def visit(stay: int, tick: int, following: int) -> Turn:
     """It is another stay's turn for a while."""
-    return Turn(S1, Stamp(stay, tick), following, is_over=False)
+    return Turn(S1, Stamp(stay, tick), following, over=False)
 
 
 def sequences(released: list[Pub | Rep]) -> list[int]:

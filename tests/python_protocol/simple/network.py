@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from roambus.python_protocol.brokers.messages import Pub
 from roambus.python_protocol.brokers.parameters import BrokerParameters
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simple.broker import Broker
 from roambus.python_protocol.simple.messages import Sub, Uns

@@ -7,6 +7,7 @@ from roambus.python_protocol.brokers.messages import Pub
 from roambus.python_protocol.brokers.parameters import BrokerParameters
 from roambus.python_protocol.simple.client import Client
 from roambus.python_protocol.simple.messages import Sub, Uns
+from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.brokers.network import event, topic
 
 ME, HERE, THERE = 7, 1, 2
@@ -15,34 +16,34 @@ ME, HERE, THERE = 7, 1, 2
 def subscribed() -> Client:
     """At HERE, with the topics 1 and 2."""
     made = Client(ME, BrokerParameters())
-    made.subscribe(topic(1))
-    assert made.attach(HERE) == [Send(HERE, Sub(topic(1)))]
-    assert made.subscribe(topic(2)) == [Send(HERE, Sub(topic(2)))]
+    asked(made.subscribe, topic(1))
+    assert asked(made.attach, HERE) == [Send(HERE, Sub(topic(1)))]
+    assert asked(made.subscribe, topic(2)) == [Send(HERE, Sub(topic(2)))]
     return made
 
 
 def test_what_is_wanted_is_delivered_with_its_hops() -> None:
     """By PUB."""
-    assert subscribed().receive(Pub(event(1, 5), 3)) == [Deliver(event(1, 5), 3)]
+    assert told(subscribed(), HERE, Pub(3, event(1, 5))) == [Deliver(event(1, 5), 3)]
 
 
 def test_coming_back_to_its_broker_it_has_nothing_to_say() -> None:
     """Another SUB would be another entry of the multiset."""
-    assert subscribed().attach(HERE) == []
+    assert asked(subscribed().attach, HERE) == []
 
 
 def test_coming_back_it_says_again_what_was_lost() -> None:
     """Once, and in its order."""
     made = subscribed()
-    lost = made.unsubscribe(topic(1)) + made.subscribe(topic(3))
+    lost = asked(made.unsubscribe, topic(1)) + asked(made.subscribe, topic(3))
     made.detach()
-    made.link_broken([action.message for action in lost if isinstance(action, Send)])
-    assert made.attach(HERE) == [Send(HERE, Uns(topic(1))), Send(HERE, Sub(topic(3)))]
-    assert made.attach(HERE) == []
+    asked(made.link_broken, [action.message for action in lost if isinstance(action, Send)])
+    assert asked(made.attach, HERE) == [Send(HERE, Uns(topic(1))), Send(HERE, Sub(topic(3)))]
+    assert asked(made.attach, HERE) == []
 
 
 def test_at_another_broker_it_subscribes_anew() -> None:
     """Section 3.2 of 000: "the subscriber would have to send the subscription messages again to the new broker"."""
     made = subscribed()
-    made.link_broken([Uns(topic(9))])
-    assert made.attach(THERE) == [Send(THERE, Sub(topic(1))), Send(THERE, Sub(topic(2)))]
+    asked(made.link_broken, [Uns(topic(9))])
+    assert asked(made.attach, THERE) == [Send(THERE, Sub(topic(1))), Send(THERE, Sub(topic(2)))]

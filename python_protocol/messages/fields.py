@@ -1,0 +1,200 @@
+"""Fields of messages: how a value of each type travels, and how a transcript shows it.
+
+A message states a field once, as a name with a type. The type is one of
+
+- a number whose width the type tells: `U8`, `U16`, `U32`, `I64`, `float` (eight bytes), or an alias with a meaning of
+  its own, such as `NodeId`. An `Annotated[int, Integer(...)]` makes another alias;
+- `bool`, a bit; `str`, at most 255 bytes of UTF-8; `bytes`, at most 255 of them;
+- `tuple[T, ...]`, at most 255 values of one type, a count before them; `LongTuple[T]`, at most 65535 of them;
+- an enumeration, a byte; a record: a `NamedTuple` or a frozen dataclass whose own fields have such types, or a class
+  that can `write` itself to a `Writer` and `read` itself from a `Reader`;
+- a message: a certain one, one of several (`Sub | Uns`), or `Message` for any of the agent's set;
+- `T | None`, whose presence is a bit.
+
+Anything else is refused (`messages.layout`) when the class of the message is made. In particular a field cannot be a
+list, a dict or a set: on the embedded radio all receivers of a broadcast share one object, and must not be able to
+change it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from struct import Struct
+from typing import Annotated, Any, Literal, Protocol, TypeVar
+
+from roambus.python_protocol.messages.bytes import Reader, Writer
+
+T = TypeVar("T")
+Names = Any
+"""A `messages.names.Names`, which knows the messages and so cannot be named here."""
+
+
+class FieldType(Protocol):
+    """How values of one type travel, and how a transcript shows them."""
+
+    def write(self, writer: Writer, value: Any) -> None:
+        """Appends the value."""
+
+    def read(self, reader: Reader) -> Any:
+        """Takes a value off the front; raises DecodeError."""
+
+    def show(self, value: Any, names: Names) -> str:
+        """The value in a transcript."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Integer:
+    """An integer of a fixed width: `code` is the one of `struct`, `shown(value, names)` a text other than digits."""
+
+    code: str
+    shown: Callable[[Any, Names], str] | None = None
+
+    def write(self, writer: Writer, value: Any) -> None:
+        """Appends the integer in network byte order."""
+        writer.pack(Struct(f"!{self.code}"), value)
+
+    def read(self, reader: Reader) -> Any:
+        """Takes the integer off the front."""
+        return reader.unpack(Struct(f"!{self.code}"))[0]
+
+    def show(self, value: Any, names: Names) -> str:
+        """Digits, unless the type says something else."""
+        return str(value) if self.shown is None else self.shown(value, names)
+
+
+U8 = Annotated[int, Integer("B")]
+"""An unsigned integer of one byte."""
+U16 = Annotated[int, Integer("H")]
+"""An unsigned integer of two bytes."""
+U32 = Annotated[int, Integer("I")]
+"""An unsigned integer of four bytes."""
+I64 = Annotated[int, Integer("q")]
+"""A signed integer of eight bytes."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class By:
+    """A type of which two functions write and read the values, and `shown(value, names)` their texts."""
+
+    writing: Callable[[Writer, Any], None]
+    reading: Callable[[Reader], Any]
+    shown: Callable[[Any, Names], str] = lambda value, _: str(value)
+
+    def write(self, writer: Writer, value: Any) -> None:
+        """Appends the value."""
+        self.writing(writer, value)
+
+    def read(self, reader: Reader) -> Any:
+        """Takes a value off the front."""
+        return self.reading(reader)
+
+    def show(self, value: Any, names: Names) -> str:
+        """The value in a transcript."""
+        return self.shown(value, names)
+
+
+LongBytes = Annotated[bytes, By(Writer.long_blob, Reader.long_blob)]
+"""At most 65535 bytes, with their count of two bytes before them."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Maybe:
+    """A number in which one value stands for None."""
+
+    kind: Integer
+    none: int
+
+    @property
+    def code(self) -> str:
+        """That of the number."""
+        return self.kind.code
+
+    def write(self, writer: Writer, value: Any) -> None:
+        """Appends the number, or the value that stands for None."""
+        self.kind.write(writer, self.none if value is None else value)
+
+    def read(self, reader: Reader) -> Any:
+        """Takes the number off the front."""
+        value = self.kind.read(reader)
+        return None if value == self.none else value
+
+    def show(self, value: Any, names: Names) -> str:
+        """As the number's type shows it."""
+        return self.kind.show(value, names)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Several:
+    """A tuple of values of one type, with their count before them."""
+
+    kind: FieldType
+    count: Integer = Integer("B")
+
+    def write(self, writer: Writer, value: Any) -> None:
+        """Appends the count and the values."""
+        self.count.write(writer, len(value))
+        for one in value:
+            self.kind.write(writer, one)
+
+    def read(self, reader: Reader) -> Any:
+        """Takes the count and as many values off the front."""
+        return tuple(self.kind.read(reader) for _ in range(self.count.read(reader)))
+
+    def show(self, value: Any, names: Names) -> str:
+        """In brackets, with blanks between."""
+        return listed(self.kind.show(one, names) for one in value)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CountedBy:
+    """What the annotation of a tuple says of the number that counts its values."""
+
+    count: Integer
+
+
+LongTuple = Annotated[tuple[T, ...], CountedBy(Integer("H"))]
+"""At most 65535 values of one type, with their count of two bytes before them: `LongTuple[Filter]`."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ItsOwn:
+    """A class that can write itself, read itself and, perhaps, describe itself."""
+
+    cls: Any
+
+    def write(self, writer: Writer, value: Any) -> None:
+        """As the class does it."""
+        value.write(writer)
+
+    def read(self, reader: Reader) -> Any:
+        """As the class does it."""
+        return self.cls.read(reader)
+
+    def show(self, value: Any, names: Names) -> str:
+        """As the class describes itself, or else as its `str`."""
+        return described(value, names) or str(value)
+
+
+def described(value: Any, names: Names) -> str:
+    """What a value says of itself by its method `describe`; empty if it has none."""
+    describe = getattr(value, "describe", None)
+    return "" if describe is None else str(describe(names))
+
+
+def listed(texts: Iterable[str]) -> str:
+    """A list as a transcript writes it: "[a b]"."""
+    return f"[{' '.join(texts)}]"
+
+
+def bit(mask: int, *, default: bool, kw_only: Literal[True]) -> Any:  # type checkers read kw_only
+    """A field of type `bool` that travels in the bit of this mask, as a published format has it.
+
+    It is given by name only, so that it can stand before fields without a default. Type checkers read both of the
+    keywords.
+    """
+    return dataclasses.field(default=default, kw_only=kw_only, metadata={BIT: mask})
+
+
+BIT = "bit"
+"""Where the metadata of a field keep the mask of its bit."""

@@ -1,0 +1,155 @@
+"""Messages: what nodes send each other.
+
+A message is a class with a tag and typed fields, and nothing else:
+
+    class Gossip(Message, tag=1, notation="{notification} hops={hops}"):
+        hops: U8
+        notification: Notification
+
+It becomes a frozen dataclass. Its bytes, its size on the air and its text in transcripts follow from the fields: one
+byte for the tag, which is unique in the agent's set, and then the fields in their order (`messages.fields` has their
+types). Published formats that this does not give can be written by hand: a class that has `write` and `read` of its
+own keeps them.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import Field, dataclass
+from typing import Any, ClassVar, Self, dataclass_transform
+
+from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
+from roambus.python_protocol.messages.fields import FieldType, Names, bit
+from roambus.python_protocol.messages.layout import Layout
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(bit,))
+class _MessageClass(type):
+    """Makes each subclass of `Message` a frozen dataclass with slots, and works its layout out."""
+
+    def __new__(
+        mcs, class_name: str, bases: tuple[type, ...], namespace: dict[str, Any], **about: Any
+    ) -> _MessageClass:
+        """`about` is the tag, the name and the notation, as they are given in the head of the class."""
+        cls = super().__new__(mcs, class_name, bases, namespace)
+        if "__slots__" in namespace:  # the base, or the second class that dataclass makes for the sake of slots
+            return cls
+        made: Any = dataclass(frozen=True, slots=True)(cls)
+        made.take_in(**about)
+        return made  # type: ignore[no-any-return]  # dataclass makes it of the same metaclass
+
+    def __init__(cls, class_name: str, bases: tuple[type, ...], namespace: dict[str, Any], **_: Any) -> None:
+        super().__init__(class_name, bases, namespace)
+
+
+class Message(metaclass=_MessageClass):
+    """What nodes send each other. A subclass without a tag is a base of others, and is not sent itself."""
+
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    tag: ClassVar[int]
+    message_type: ClassVar[str]
+    """The name in traces and transcripts, as the protocol's paper writes it: "RREQ", "BMIG"."""
+    _layout: ClassVar[Layout]
+    _notation: ClassVar[str | None] = None
+
+    @classmethod
+    def take_in(cls, tag: int | None = None, name: str | None = None, notation: str | None = None) -> None:
+        """Takes what the head of the class says: `name` is its own in capitals unless it is given.
+
+        Raises TypeError for a tag that is no byte or a field that cannot travel, ValueError for a wrong notation.
+        """
+        if tag is not None:
+            if not 0 <= tag <= 255:
+                raise TypeError(f"{cls.__name__}: tag {tag} is not between 0 and 255")
+            cls.tag = tag
+            if "message_type" not in vars(cls):
+                cls.message_type = name or cls.__name__.upper()
+        if notation is not None:
+            cls._notation = notation
+        cls._layout = Layout(cls, cls._notation)
+
+    def write(self, writer: Writer) -> None:
+        """Appends the fields, without the tag."""
+        self._layout.write(writer, self)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Reads what `write` wrote; raises DecodeError."""
+        return cls(**cls._layout.read(reader))
+
+    def encode(self) -> bytes:
+        """The bytes on the air, the tag first; raises ValueError for a value that does not fit its field."""
+        writer = Writer()
+        writer.u8(self.tag)
+        try:
+            self.write(writer)
+        except struct.error as error:
+            raise ValueError(f"{self!r} cannot be sent, because a value does not fit its field: {error}") from None
+        return writer.getvalue()
+
+    def describe(self, names: Names) -> str:
+        """The message with all that it holds, as transcripts write it."""
+        return f"{self.message_type} {self._layout.show(self, names)}".rstrip()
+
+    @classmethod
+    def as_field(cls, *others: type[Message]) -> FieldType:
+        """The type of a field that holds a message of these classes; of any class if this is `Message` itself."""
+        return _Inner((cls, *others))
+
+
+class _Inner:
+    """The type of a field that holds a message, which travels whole, with its tag."""
+
+    holds_message = True
+    """It is shown in parentheses where no notation says how."""
+
+    def __init__(self, classes: tuple[type[Message], ...]) -> None:
+        self._classes = classes
+
+    def write(self, writer: Writer, value: Message) -> None:
+        """Appends tag and fields."""
+        writer.u8(value.tag)
+        value.write(writer)
+
+    def read(self, reader: Reader) -> Message:
+        """Takes a message of the reader's set off the front; raises DecodeError."""
+        with reader.nested():
+            message: Message = reader.messages.read(reader)
+        if Message not in self._classes and not isinstance(message, self._classes):
+            raise DecodeError(f"a {message.message_type} may not stand here")
+        return message
+
+    def show(self, value: Message, names: Names) -> str:
+        """As the message describes itself."""
+        return value.describe(names)
+
+
+class MessageSet:
+    """The messages of one protocol, by tag."""
+
+    def __init__(self, classes: Iterable[type[Message]]) -> None:
+        """Raises ValueError if two classes share a tag."""
+        self._classes: dict[int, type[Message]] = {}
+        for cls in classes:
+            known = self._classes.setdefault(cls.tag, cls)
+            if known is not cls:
+                raise ValueError(f"{cls.__name__} and {known.__name__} share tag {cls.tag}")
+
+    def __iter__(self) -> Iterator[type[Message]]:
+        return iter(self._classes.values())
+
+    def read(self, reader: Reader) -> Message:
+        """Reads one message off `reader`; raises DecodeError."""
+        tag = reader.u8()
+        if tag not in self._classes:
+            raise DecodeError(f"no message has tag {tag}")
+        return self._classes[tag].read(reader)
+
+    def decode(self, data: bytes) -> Message:
+        """The message that `data` is; raises DecodeError for anything else, bytes left over included."""
+        reader = Reader(data, self)
+        message = self.read(reader)
+        reader.finish()
+        return message

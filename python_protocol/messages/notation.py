@@ -1,0 +1,70 @@
+"""How a transcript writes the fields of a message: "SUB f1 s3 t=4 h=1".
+
+A notation is a text with the names of fields in braces, as `str.format` has them: "{filter} {subscriber}
+t={timestamp}". The type of a field tells how its value is shown. A word that comes out empty is left out, which is
+what becomes of a bit that is not set; one that is set is shown by the name of its field. A word that ends with a
+question mark is also left out when its values are zero, empty or None: "stay={stay}?".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from string import Formatter
+from typing import Any, NamedTuple, Self
+
+from roambus.python_protocol.messages.fields import FieldType, Names
+
+NOBODY = "-"
+"""In place of a value, such as a node, where there is none."""
+
+
+class _Word(NamedTuple):
+    """A word of a notation: literal texts, each with the field that follows it, if one does."""
+
+    pieces: tuple[tuple[str, str | None], ...]
+    is_optional: bool
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """The word that this text is."""
+        parsed = Formatter().parse(text.removesuffix("?"))
+        return cls(tuple((literal, name) for literal, name, _, _ in parsed), text.endswith("?"))
+
+
+class Notation:
+    """The notation of one class; raises ValueError if it names a field that the class does not have."""
+
+    def __init__(self, kinds: Mapping[str, FieldType | None], text: str) -> None:
+        """`kinds` has the type of each field, and None for those that are bits."""
+        self._kinds = kinds
+        self._words = [_Word.of(word) for word in text.split()]
+        for name in (name for word in self._words for _, name in word.pieces if name is not None):
+            if name not in kinds:
+                raise ValueError(f"the notation {text!r} names {name}, which is no field; there is {', '.join(kinds)}")
+
+    def show(self, record: Any, names: Names) -> str:
+        """The fields of a record."""
+        words = (self._word(word, record, names) for word in self._words)
+        return " ".join(filter(None, words))
+
+    def _word(self, word: _Word, record: Any, names: Names) -> str:
+        if word.is_optional and not any(getattr(record, name) for _, name in word.pieces if name):
+            return ""
+        return "".join(literal + (self._value(name, record, names) if name else "") for literal, name in word.pieces)
+
+    def _value(self, name: str, record: Any, names: Names) -> str:
+        value, kind = getattr(record, name), self._kinds[name]
+        if kind is None:
+            return name if value else ""
+        return NOBODY if value is None else kind.show(value, names)
+
+
+def plain_notation(kinds: Mapping[str, FieldType | None]) -> str:
+    """Every field as "name=value", a message in parentheses, the bits by their names, in the order of the fields."""
+    return " ".join(_plain_word(name, kind) for name, kind in kinds.items())
+
+
+def _plain_word(name: str, kind: FieldType | None) -> str:
+    if kind is None:
+        return f"{{{name}}}"
+    return f"{name}=({{{name}}})" if getattr(kind, "holds_message", False) else f"{name}={{{name}}}"

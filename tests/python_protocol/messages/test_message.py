@@ -1,0 +1,231 @@
+"""Messages: typed fields, from which bytes, size and text follow; nothing but DecodeError for anything else."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, replace
+from enum import Enum
+from types import new_class
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
+from roambus.python_protocol.messages.bytes import DecodeError
+from roambus.python_protocol.messages.fields import I64, U8, U16, U32, LongBytes, LongTuple, bit
+from roambus.python_protocol.messages.layout import FieldError
+from roambus.python_protocol.messages.message import Message, MessageSet
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.roles import NodeId
+
+
+class Ping(Message, tag=1):
+    """A number and a text."""
+
+    number: U32
+    name: str
+
+
+class Envelope(Message, tag=2):
+    """Another message."""
+
+    content: Message
+
+
+class Place(NamedTuple):
+    """A record."""
+
+    x: U16
+    y: U16
+
+
+class Mood(Enum):
+    """Three of them."""
+
+    GOOD = "good"
+    BAD = "bad"
+    UGLY = "ugly"
+
+
+class Everything(Message, tag=3, name="ALL"):
+    """A field of each type."""
+
+    last: bool = bit(0x80, default=False, kw_only=True)
+    first: bool = bit(0x01, default=False, kw_only=True)
+    small: U8
+    signed: I64
+    share: float
+    text: str
+    data: bytes
+    long_data: LongBytes
+    mood: Mood
+    node: NodeId
+    place: Place
+    places: tuple[Place, ...]
+    nodes: LongTuple[NodeId]
+    flag: bool
+    parent: NodeId | None
+    wanted: Filter | None
+    news: tuple[Notification, ...]
+    inside: Ping
+
+
+class Noted(Message, tag=4, notation="{node} at={place} n={count}? {urgent}"):
+    """A message with a notation."""
+
+    node: NodeId
+    place: Place
+    count: U8
+    urgent: bool
+
+
+def made(annotations: dict[str, Any], **about: Any) -> type:
+    """A class of messages with these fields."""
+    return new_class(
+        "Bad", (Message,), about, lambda body: body.update(__annotations__=annotations, __module__=__name__)
+    )
+
+
+MESSAGES = MessageSet([Ping, Envelope, Everything, Noted])
+pings = st.builds(Ping, st.integers(0, 2**32 - 1), st.text(max_size=60))
+words, nodes = st.integers(0, 65535), st.integers(0, 65533)
+places = st.builds(Place, words, words)
+notifications = st.builds(
+    lambda n: Notification(NotificationId(1, n), (("topic", n),), n % 9), st.integers(0, 2**32 - 1)
+)
+everything = st.builds(
+    Everything,
+    last=st.booleans(),
+    first=st.booleans(),
+    small=st.integers(0, 255),
+    signed=st.integers(-(2**63), 2**63 - 1),
+    share=st.floats(allow_nan=False),
+    text=st.text(max_size=60),
+    data=st.binary(max_size=255),
+    long_data=st.binary(max_size=400),
+    mood=st.sampled_from(Mood),
+    node=nodes,
+    place=places,
+    places=st.lists(places, max_size=4).map(tuple),
+    nodes=st.lists(nodes, max_size=300).map(tuple),
+    flag=st.booleans(),
+    parent=st.none() | nodes,
+    wanted=st.none() | st.just(parse_filter("topic = 1")),
+    news=st.lists(notifications, max_size=3).map(tuple),
+    inside=pings,
+)
+
+
+@given(pings | everything)
+def test_round_trip(message: Message) -> None:
+    """A message is the same after its encoding, alone and inside another."""
+    assert MESSAGES.decode(message.encode()) == message
+    assert MESSAGES.decode(Envelope(message).encode()) == Envelope(message)
+
+
+def test_size_on_the_air_is_the_length_of_the_bytes() -> None:
+    """One byte of tag, then the fields in network byte order."""
+    assert Ping(258, "ab").encode() == b"\x01\x00\x00\x01\x02\x02ab"
+
+
+def test_bits_and_optional_fields_share_a_byte() -> None:
+    """The byte stands where the first of them is declared; a mask puts a bit where a published format has it."""
+    message = Noted(1, Place(2, 3), 0, urgent=True)
+    assert message.encode() == bytes([4, 0, 1, 0, 2, 0, 3, 0, 1])
+    encoded = Everything(
+        1, 2, 0.5, "", b"", b"", Mood.BAD, 3, Place(4, 5), (), (), True, None, None, (), Ping(1, ""), last=True
+    )
+    assert encoded.encode()[1] == 0x80
+
+
+@pytest.mark.parametrize("number", [-1, 2**32])
+def test_a_value_that_does_not_fit_is_an_error_that_shows_the_message(number: int) -> None:
+    """No message is sent cut short."""
+    with pytest.raises(ValueError, match=r"Ping\(number=.*cannot be sent, because a value does not fit its field"):
+        Ping(number, "").encode()
+
+
+@given(st.binary(max_size=40))
+def test_no_bytes_do_worse_than_a_decode_error(data: bytes) -> None:
+    """Bytes from anyone are a message or a DecodeError, nothing else."""
+    try:
+        message = MESSAGES.decode(data)
+    except DecodeError:
+        return
+    assert MESSAGES.decode(message.encode()).encode() == message.encode()
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "1 bytes expected"),
+        (b"\x07", "no message has tag 7"),
+        (b"\x01\x00\x00", "4 bytes expected"),
+        (b"\x01\x00\x00\x00\x00\x01\xff", "not UTF-8"),
+        (Ping(1, "").encode() + b"!", "1 bytes left over"),
+        (b"\x02" * 6 + Ping(1, "").encode(), "nested deeper"),
+    ],
+)
+def test_malformed_bytes_say_what_is_wrong(data: bytes, why: str) -> None:
+    """A peer's mistake is named."""
+    with pytest.raises(DecodeError, match=why):
+        MESSAGES.decode(data)
+
+
+def test_messages_cannot_be_changed() -> None:
+    """All receivers of a broadcast share one object; `replace` makes another."""
+    ping = Ping(1, "a")
+    with pytest.raises(FrozenInstanceError):
+        ping.number = 2  # type: ignore[misc]  # that is the point
+    with pytest.raises((AttributeError, TypeError)):
+        ping.extra = 2  # type: ignore[attr-defined]  # that is the point
+    assert replace(ping, number=2) == Ping(2, "a")
+
+
+@pytest.mark.parametrize(
+    ("annotation", "why"),
+    [
+        (list[int], r"field x: whoever receives a list\[int\] could change it .* write tuple\[T, ...\]"),
+        (dict, "field x: whoever receives a dict could change it"),
+        (set[int], "could change it"),
+        (bytearray, "could change it"),
+        (int, "field x: int does not say how many bytes it takes: write U8, U16, U32 or I64"),
+        (object, "field x: object cannot travel: write U8"),
+        (tuple[int, str], r"cannot travel: write tuple\[T, ...\], or a NamedTuple"),
+    ],
+)
+def test_fields_that_cannot_travel_or_can_be_changed_are_refused(annotation: Any, why: str) -> None:
+    """They are refused when the class is made, with what to write instead."""
+    with pytest.raises(FieldError, match=why):
+        made({"x": annotation}, tag=9)
+
+
+def test_a_notation_can_only_name_fields() -> None:
+    """A wrong one is found when the class is made."""
+    with pytest.raises(ValueError, match=r"names hop, which is no field; there is hops"):
+        made({"hops": U8}, notation="{hop}")
+
+
+def test_a_notation_leaves_out_what_is_not_there() -> None:
+    """Bits that are not set go, and so do words with a question mark that are zero."""
+    assert Noted(1, Place(2, 3), 4, urgent=True).describe(Names()) == "NOTED n1 at=(x=2 y=3) n=4 urgent"
+    assert Noted(1, Place(2, 3), 0, urgent=False).describe(Names()) == "NOTED n1 at=(x=2 y=3)"
+
+
+def test_tags_are_unique_in_a_set() -> None:
+    """Two messages of one tag are a mistake of ours, found when the set is made; the same message twice is none."""
+
+    class Pong(Message, tag=1):
+        """Another message of that tag."""
+
+    with pytest.raises(ValueError, match="Pong and Ping share tag 1"):
+        MessageSet([Ping, Pong])
+    assert list(MessageSet([Ping, Ping])) == [Ping]
+
+
+@pytest.mark.parametrize("tag", [-1, 256])
+def test_a_tag_is_a_byte(tag: int) -> None:
+    """Another one is refused when the class is made."""
+    with pytest.raises(TypeError, match=f"tag {tag} is not between 0 and 255"):
+        made({}, tag=tag)

@@ -1,0 +1,163 @@
+"""Processes: handlers are found by what they take, and collect what is to be done."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from random import Random
+
+from roambus.python_protocol.actions import CancelTimer, Deliver, Note, Send, SetTimer
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import Attach, Publish, Received, Started, Subscribe, TimerFired
+from roambus.python_protocol.filters import Filter, Notification, NotificationId
+from roambus.python_protocol.messages.fields import U8
+from roambus.python_protocol.messages.message import Message, MessageSet
+from roambus.python_protocol.parameters import Parameters, parameter
+from roambus.python_protocol.process import on, on_timer
+from roambus.python_protocol.roles import BROADCAST, NodeId, Role
+from roambus.python_protocol.simtime import SimTime
+
+NEWS = Notification(NotificationId(1, 2), ())
+
+
+class Hello(Message, tag=1):
+    """Handled below."""
+
+    number: U8
+
+
+class Bye(Message, tag=2):
+    """Handled by nobody but the handler of Received."""
+
+
+class Silent(Message, tag=3):
+    """Only sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """The key of a timer."""
+
+    node: NodeId
+
+
+class GreeterParameters(Parameters):
+    """One of them."""
+
+    greetings: int = parameter(3, at_least=1, doc="how often")
+
+
+class Greeter(Agent):
+    """Tries every kind of handler."""
+
+    parameters: GreeterParameters
+    messages = MessageSet([Silent])
+
+    @on(Started, Attach)
+    def begin(self, event: Started | Attach, now: SimTime) -> None:
+        """Two kinds of events."""
+        self.send(BROADCAST, Hello(1), after=5)
+        self.set_timer("often", 7)
+        self.set_timer(Retry(4), 8)
+        self.cancel_timer("never")
+
+    @on(Hello)
+    def greet(self, hello: Hello, sender: NodeId, now: SimTime) -> None:
+        """A message, its sender, and the time."""
+        self.send(sender, Hello(hello.number + now))
+
+    @on(Publish)
+    def publish(self, event: Publish, now: SimTime) -> None:
+        """Delivers, and writes a row."""
+        self.deliver(event.notification, hops=2)
+        self.note("met", peer=3, size=4)
+
+    @on_timer("often")
+    def often(self, key: str, now: SimTime) -> None:
+        """A timer with this very key."""
+        self.note(key)
+
+    @on_timer(Retry)
+    def retry(self, key: Retry, now: SimTime) -> None:
+        """A timer with a key of this class."""
+        self.note("retry", peer=key.node)
+
+
+class Polite(Greeter):
+    """Replaces one handler, and adds those for what nobody else takes."""
+
+    def greet(self, hello: Hello, sender: NodeId, now: SimTime) -> None:
+        """The handler of Hello here, without saying so again."""
+        self.note("polite")
+
+    @on(Received)
+    def receive(self, event: Received, now: SimTime) -> None:
+        """Every message without a handler of its own."""
+        self.note(event.message.message_type, hops=round(event.rssi_dbm))
+
+    @on(TimerFired)
+    def ring_out(self, event: TimerFired, now: SimTime) -> None:
+        """Every timer without a handler of its own."""
+        self.note("rung", detail=str(event.key))
+
+
+def make(cls: type[Agent]) -> Agent:
+    return cls(7, Role.NONE, cls.parameters_type(), Random(0))
+
+
+def heard(message: Message) -> Received:
+    return Received(9, message, -60.0, 30.0)
+
+
+def test_a_handler_is_called_for_each_event_that_it_names() -> None:
+    """What it asks for comes back in its order."""
+    expected = [Send(BROADCAST, Hello(1), 5), SetTimer("often", 7), SetTimer(Retry(4), 8), CancelTimer("never")]
+    assert list(make(Greeter).handle(Started(), 0)) == list(make(Greeter).handle(Attach(), 0)) == expected
+    assert list(make(Greeter).handle(Publish(NEWS), 0)) == [Deliver(NEWS, 2), Note("met", peer=3, bytes=4)]
+
+
+def test_a_handler_of_a_message_gets_its_sender_and_the_time() -> None:
+    """The message itself, not the event around it."""
+    assert list(make(Greeter).handle(heard(Hello(2)), 5)) == [Send(9, Hello(7))]
+
+
+def test_timers_are_found_by_their_key_or_its_class() -> None:
+    """Both kinds of keys have handlers of their own."""
+    assert list(make(Greeter).handle(TimerFired("often"), 0)) == [Note("often")]
+    assert list(make(Greeter).handle(TimerFired(Retry(4)), 0)) == [Note("retry", peer=4)]
+
+
+def test_what_no_handler_takes_is_ignored() -> None:
+    """Messages, events and timers alike."""
+    for event in (heard(Bye()), heard(Silent()), Subscribe(Filter()), TimerFired("another"), TimerFired((1, 2))):
+        assert list(make(Greeter).handle(event, 0)) == []
+
+
+def test_a_subclass_replaces_handlers_and_takes_the_rest() -> None:
+    """A method of the same name is the handler; Received and TimerFired stand for whatever has no other."""
+    assert list(make(Polite).handle(heard(Hello(2)), 0)) == [Note("polite")]
+    assert list(make(Polite).handle(heard(Bye()), 0)) == [Note("BYE", hops=-60)]
+    assert list(make(Polite).handle(TimerFired("often"), 0)) == [Note("often")]
+    assert list(make(Polite).handle(TimerFired("else"), 0)) == [Note("rung", detail="else")]
+
+
+def test_actions_are_given_once() -> None:
+    """What one event asked for does not come again with the next one."""
+    agent = make(Greeter)
+    assert list(agent.handle(Started(), 0))
+    assert list(agent.handle(heard(Bye()), 0)) == []
+
+
+def test_messages_and_parameters_follow_from_the_class() -> None:
+    """The messages that are handled, and those that are listed; the parameters that are declared."""
+    assert set(Greeter.messages) == set(Polite.messages) == {Hello, Silent}
+    assert Greeter.parameters_type is Polite.parameters_type is GreeterParameters
+
+
+def test_the_state_of_an_agent_can_be_copied() -> None:
+    """A copy goes on by itself, from where the agent was."""
+    agent = make(Greeter)
+    other = copy.deepcopy(agent)
+    assert list(other.handle(heard(Hello(2)), 5)) == [Send(9, Hello(7))]
+    assert vars(other).keys() == vars(agent).keys()
+    assert list(agent.handle(heard(Bye()), 0)) == []
