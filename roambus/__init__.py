@@ -1,9 +1,9 @@
 """The one name that an author of agents or a reader of results imports; `roambus --help` has the commands.
 
-An agent is written with the names of the first kind: the base class, what an agent is told (events), what it does
-(actions), what it sends (messages), and the units of time. docs/agents.md explains them with a whole agent.
+An agent is written with `Agent` and `on`, the events that it is told, the messages that it sends and the types of their
+fields, its parameters, and the units of time. docs/agents.md explains them with a whole agent.
 
-A result is read with `results`, which returns DataFrames: docs/compare.md.
+Results are read with `results`, which returns DataFrames (docs/compare.md):
 
     import roambus
 
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from roambus.bridge.errors import AgentError, BackendError, RoambusError, UserError
 from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
-from roambus.python_protocol.agent import Agent, NoParameters
+from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import (
     NO_LINK,
     Attach,
@@ -43,11 +43,25 @@ from roambus.python_protocol.events import (
 )
 from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator, Value
 from roambus.python_protocol.listing import Listing
-from roambus.python_protocol.messages.codec import DecodeError, Message, MessageSet, Reader, Writer
+from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
+from roambus.python_protocol.messages.fields import I64, U8, U16, U32, Integer, LongBytes, LongTuple, bit
+from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.parameters import parameter
+from roambus.python_protocol.notes import DROP, MIGRATE, REPLAY, ROUTE, STORE, node_list
+from roambus.python_protocol.parameters import Parameters, parameter
+from roambus.python_protocol.parts.jitter import Jitter
+from roambus.python_protocol.parts.recent import Recent
+from roambus.python_protocol.process import Process, on, on_timer
 from roambus.python_protocol.roles import BROADCAST, NodeId, Role
-from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, NANOSECOND, SECOND, SimTime
+from roambus.python_protocol.simtime import (
+    MICROSECOND,
+    MILLISECOND,
+    NANOSECOND,
+    SECOND,
+    SimTime,
+    from_seconds,
+    to_seconds,
+)
 from roambus.python_protocol.sites import Site, Sites
 
 if TYPE_CHECKING:
@@ -57,11 +71,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BROADCAST",
+    "DROP",
+    "I64",
     "MICROSECOND",
+    "MIGRATE",
     "MILLISECOND",
     "NANOSECOND",
     "NO_LINK",
+    "REPLAY",
+    "ROUTE",
     "SECOND",
+    "STORE",
+    "U8",
+    "U16",
+    "U32",
     "Action",
     "Agent",
     "AgentError",
@@ -75,19 +98,25 @@ __all__ = [
     "Detach",
     "Event",
     "Filter",
+    "Integer",
+    "Jitter",
     "Listing",
+    "LongBytes",
+    "LongTuple",
     "Message",
     "MessageSet",
     "Names",
-    "NoParameters",
     "NodeId",
     "Note",
     "Notification",
     "NotificationId",
     "Operator",
+    "Parameters",
+    "Process",
     "Publish",
     "Reader",
     "Received",
+    "Recent",
     "Recovered",
     "Results",
     "Rewired",
@@ -110,8 +139,14 @@ __all__ = [
     "Value",
     "Writer",
     "__version__",
+    "bit",
+    "from_seconds",
+    "node_list",
+    "on",
+    "on_timer",
     "parameter",
     "results",
+    "to_seconds",
 ]
 
 

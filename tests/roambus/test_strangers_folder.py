@@ -19,19 +19,21 @@ AGENT = '''\
 from bridge import BYTES
 from experiments.mine import EVERY_S
 from python_protocol import NAME
-from roambus import SECOND, Agent, Note, SetTimer, Started, TimerFired
+from roambus import SECOND, Agent, Started, on, on_timer
 from spark import FIRST_S
 
 
 class Mine(Agent):
     """Writes at first after FIRST_S seconds, then every EVERY_S seconds."""
 
-    def handle(self, event, now):
-        if isinstance(event, Started):
-            return [SetTimer(NAME, FIRST_S * SECOND)]
-        if isinstance(event, TimerFired):
-            return [Note(NAME, bytes=BYTES), SetTimer(NAME, EVERY_S * SECOND)]
-        return []
+    @on(Started)
+    def start(self, event, now):
+        self.set_timer(NAME, FIRST_S * SECOND)
+
+    @on_timer(NAME)
+    def write(self, key, now):
+        self.note(NAME, size=BYTES)
+        self.set_timer(NAME, EVERY_S * SECOND)
 '''
 
 TEST = '''\
