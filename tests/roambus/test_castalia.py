@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -78,7 +79,7 @@ def test_other_simulators_have_a_library_of_their_own(
 
 def test_sources_that_cannot_be_written_to_are_left_alone(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever they lie."""
-    monkeypatch.setattr(modules.os, "access", lambda path, _: path != sources)
+    monkeypatch.setattr(os, "access", lambda path, _: path != sources)
     assert find_modules().build.is_relative_to(sources.parent / "cache")
 
 
