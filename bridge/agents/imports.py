@@ -1,4 +1,9 @@
-"""Imports what users give by name or as a file; whatever goes wrong in it is a UserError with its place."""
+"""Imports what users give by name or as a file; whatever goes wrong in it is a UserError with its place.
+
+What is imported can import other modules of the user's: they are looked for in the working folder, too, as by
+`python -m`, but after everything that is installed. So a user's `random.py` or `numpy/` does not become that of the
+packages which roambus itself imports.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +23,7 @@ _OUR_PACKAGE = Path(__file__).parents[2]
 
 def import_module(what: str, name: str) -> ModuleType:
     """The module of that name, also from the working folder; `what` begins the message of a UserError."""
-    folder = str(Path.cwd())
-    if folder not in sys.path:
-        # A console script does not look in the user's folder by itself. Last, for what is called like ours is not ours.
-        sys.path.append(folder)
+    _look_in_working_folder()
     try:
         return importlib.import_module(name)
     except (Exception, SystemExit) as error:
@@ -38,12 +40,20 @@ def import_file(what: str, path: Path) -> ModuleType:
         raise UserError(f"{what}: {path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look their module up while it is being imported
+    _look_in_working_folder()
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise _failed(what, error) from error
     return module
+
+
+def _look_in_working_folder() -> None:
+    """A console script does not look there by itself."""
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.append(folder)
 
 
 def _failed(what: str, error: BaseException) -> UserError:
