@@ -76,12 +76,12 @@ DESCRIBED: list[tuple[Message, str]] = [
     ),
     (RouteReplyAck(), "RREP-ACK"),
     (
-        RouteRequest(5, 1, 2, 7, 8, 9, 10, unknown_sequence=True),
+        RouteRequest(1, 5, 2, 7, 8, 9, 10, unknown_sequence=True),
         "RREQ ttl=5 hop_count=1 rreq_id=2 destination=n7 destination_sequence=8 originator=n9 originator_sequence=10 "
         "unknown_sequence",
     ),
     (
-        RouteReply(5, 1, 7, 8, 9, 6000),
+        RouteReply(1, 5, 7, 8, 9, 6000),
         "RREP ttl=5 hop_count=1 destination=n7 destination_sequence=8 originator=n9 lifetime_ms=6000",
     ),
     (
