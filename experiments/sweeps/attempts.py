@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import io
-import tempfile
 from contextlib import redirect_stdout, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from pathlib import Path
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.interrupts import termination_interrupts
 from roambus.bridge.runs.run import LOG_FILE, RunPlan, discard_files, errors_named, execute, is_complete, run_key
-from roambus.experiments.sweeps.workspace import remove_at_once
+from roambus.experiments.sweeps.workspace import new_folder, remove_at_once
 
 
 def attempt(plan: RunPlan, backend: BackendFactory, workspace: Path) -> str | None:
@@ -24,7 +23,7 @@ def attempt(plan: RunPlan, backend: BackendFactory, workspace: Path) -> str | No
 
     Raises OSError if results cannot be written; KeyboardInterrupt also after SIGTERM.
     """
-    private = replace(plan, results=Path(tempfile.mkdtemp(dir=workspace)))
+    private = replace(plan, results=new_folder(workspace))
     try:
         failure = _execute(private, backend)
         _name_the_place(private, plan)

@@ -26,13 +26,19 @@ def workspace(results: Path) -> Iterator[Path]:
     """
     with locked(results):
         _remove_abandoned(results)
-        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=results))
+        folder = new_folder(results, PREFIX)
         lock = _lock(folder)
     try:
         yield folder
     finally:
         remove_at_once(folder)
         os.close(lock)
+
+
+def new_folder(parent: Path, prefix: str = "") -> Path:
+    """Makes a folder of a new name in this one; raises OSError."""
+    made = tempfile.mkdtemp(prefix=prefix, dir=parent)
+    return parent / Path(made).name  # since Python 3.12 it is absolute, and messages name files as the user does
 
 
 @contextmanager
