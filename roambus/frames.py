@@ -17,8 +17,8 @@ from roambus.experiments.comparing.choice import as_number, check_metric, find_a
 from roambus.experiments.comparing.loading import Loaded, load
 from roambus.experiments.comparing.pairs import axis_column, paired_tests
 from roambus.experiments.comparing.tables import in_order, points_table
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.experiments.studies.studies import load_study
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.studies.registry import load_study
 from roambus.experiments.sweeps.sweep import Scalar, text_of
 
 _UNITS = ("s", "mJ", "B", "%")

@@ -10,10 +10,10 @@ import pandas as pd
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.measurements.measurements import Measurements
 from roambus.python_protocol.parameters import unknown
-from roambus.spark import catalogue
-from roambus.spark.points import METRIC
+from roambus.spark.aggregation.points import METRIC
+from roambus.spark.metrics import catalogue
 
 MAIN_METRICS = (
     catalogue.DELIVERY_RATE_ALL,

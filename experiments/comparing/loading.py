@@ -10,15 +10,15 @@ from pathlib import Path
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, SEED, TRACES
 from roambus.bridge.runs.writing import writing
-from roambus.experiments.reporting.measurements import Measurements, read_description, read_measurements
-from roambus.experiments.reporting.study_results import existing_folder, sweep_folders
-from roambus.experiments.studies.studies import find_study
+from roambus.experiments.measurements.measurements import Measurements, read_description, read_measurements
+from roambus.experiments.studies.reading import existing_folder, sweep_folders
+from roambus.experiments.studies.registry import find_study
 from roambus.experiments.studies.study import Study
 from roambus.experiments.sweeps.sweep import FOLDER_NAME
-from roambus.spark.aggregate import Progress, metrics_of
-from roambus.spark.extra import NOTHING
-from roambus.spark.points import mean_points, name_runs
-from roambus.spark.traces import Trace, examine, find_traces
+from roambus.spark.aggregation.aggregate import Progress, metrics_of
+from roambus.spark.aggregation.points import mean_points, name_runs
+from roambus.spark.aggregation.traces import Trace, examine, find_traces
+from roambus.spark.metrics.extra import NOTHING
 
 _NAME = FOLDER_NAME.pattern
 _PLACE = re.compile(rf"{AGENT}={_NAME}(/{_NAME}={_NAME})*/{SEED}=(0|[1-9][0-9]*)")

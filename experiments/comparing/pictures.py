@@ -10,10 +10,10 @@ from pathlib import Path
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.comparing.choice import titles
-from roambus.experiments.reporting.figure_plan import Line, Plan, agent_lines
-from roambus.experiments.reporting.figures import look_up
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.experiments.reporting.plot import Figure, draw, draw_panels
+from roambus.experiments.figures.drawing import Figure, draw, draw_panels
+from roambus.experiments.figures.plans import Line, Plan, agent_lines
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.reporting.drawing_results import look_up
 
 MOST_PANELS = 12
 """In one picture: more of them nobody can read."""

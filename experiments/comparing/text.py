@@ -10,10 +10,10 @@ import pandas as pd
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.comparing.choice import titles
 from roambus.experiments.comparing.pairs import DIFFERENCE, MINUS, NOTE, P_HOLM, axis_column
-from roambus.experiments.reporting.evidence import SIGNIFICANCE, format_p
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.experiments.reporting.summary import format_mean
-from roambus.spark.points import HALF_WIDTH, MEAN, N
+from roambus.experiments.evidence.rule import SIGNIFICANCE, format_p
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.reporting.facts import format_mean
+from roambus.spark.aggregation.points import HALF_WIDTH, MEAN, N
 
 MOST_PAIRS = 10
 """Of so many pairs of agents each has a line that says how often they differ."""

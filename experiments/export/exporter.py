@@ -13,9 +13,9 @@ from roambus.experiments.export.result_file import run_label
 from roambus.experiments.export.runs import Export, find_runs
 from roambus.experiments.export.scalars import scalar_file
 from roambus.experiments.export.vectors import vector_file
-from roambus.experiments.reporting.study_results import find_extra, sweep_folders
-from roambus.spark.aggregate import metrics_of
-from roambus.spark.traces import Trace
+from roambus.experiments.studies.reading import find_extra, sweep_folders
+from roambus.spark.aggregation.aggregate import metrics_of
+from roambus.spark.aggregation.traces import Trace
 
 SCALARS, VECTORS, JSON_LINES = "sca", "vec", "jsonl"
 EXPORT_FOLDER = "export"

@@ -10,16 +10,16 @@ import pandas as pd
 from roambus.bridge.trace.schema import ENERGY, EVENT, MESSAGE_TYPE, NODE, RADIO
 from roambus.experiments.export.result_file import NETWORK, attributes, node_module, quoted, run_header
 from roambus.experiments.export.runs import numbers, rows
-from roambus.spark import catalogue
-from roambus.spark.extra import EXTRA
-from roambus.spark.metrics import SENT
-from roambus.spark.traces import Trace
+from roambus.spark.aggregation.traces import Trace
+from roambus.spark.metrics import catalogue
+from roambus.spark.metrics.extra import EXTRA
+from roambus.spark.metrics.run_metrics import SENT
 
 _ENERGY = "energy_mj"
 
 
 def scalar_file(trace: Trace, metrics: Mapping[str, Any]) -> Iterator[str]:
-    """The lines of the `.sca` of a run; `metrics` is its row of `roambus.spark.aggregate.metrics_of`.
+    """The lines of the `.sca` of a run; `metrics` is its row of `roambus.spark.aggregation.aggregate.metrics_of`.
 
     A metric without a value, such as the delay where nothing was delivered, is left out. Raises UserError, OSError.
     """

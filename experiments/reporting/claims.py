@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from roambus.experiments.reporting.claim import Claim, check
-from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.evidence.claim import Claim, check
+from roambus.experiments.measurements.measurements import Measurements
 
 
 def check_claims(measured: Measurements) -> list[Claim]:

@@ -12,23 +12,23 @@ import jinja2
 
 from roambus.bridge.runs.layout import FIGURES_FOLDER, REPORT_FILE
 from roambus.bridge.runs.writing import writing
-from roambus.experiments.reporting.claim import Claim
+from roambus.experiments.evidence.claim import Claim
+from roambus.experiments.evidence.rule import Verdict
+from roambus.experiments.figures.drawing import Drawn
+from roambus.experiments.figures.plans import agent_name
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.page_policy import source_hash
 from roambus.experiments.reporting.claims import check_claims
-from roambus.experiments.reporting.evidence import Verdict
-from roambus.experiments.reporting.figure_plan import agent_name
-from roambus.experiments.reporting.figures import all_figures, draw_figures
+from roambus.experiments.reporting.drawing_results import all_figures, draw_figures
+from roambus.experiments.reporting.facts import Table, commands, facts, metrics_table, sent_table
+from roambus.experiments.reporting.filters import VERDICT, Filters, common_place
 from roambus.experiments.reporting.inline_figure import inline_figure
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.experiments.reporting.page_policy import source_hash
-from roambus.experiments.reporting.plot import Drawn
-from roambus.experiments.reporting.report_filters import VERDICT, Filters, common_place
-from roambus.experiments.reporting.study_results import StudyResults, read_results
-from roambus.experiments.reporting.summary import Table, commands, facts, metrics_table, sent_table
-from roambus.experiments.studies.studies import MODULES
+from roambus.experiments.studies.reading import StudyResults, read_results
+from roambus.experiments.studies.registry import MODULES
 from roambus.experiments.studies.study import Study
-from roambus.spark.tables import replace_file
+from roambus.spark.aggregation.tables import replace_file
 
-_PAGE = Path(__file__).with_name("report_page")
+_PAGE = Path(__file__).with_name("page")
 _METRICS = "Metrics of every point"
 _MARKS = {
     Verdict.HOLDS: "✓",

@@ -1,4 +1,4 @@
-"""A study: one or more sweeps, and what is measured, drawn and claimed of each. `roambus.experiments.studies.studies` lists ours."""
+"""A study: one or more sweeps, and what is measured, drawn and claimed of each. `roambus.experiments.studies.registry` lists ours."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.spark.extra import NOTHING, Extra
+from roambus.spark.metrics.extra import NOTHING, Extra
 
 if TYPE_CHECKING:  # these need to know the studies
-    from roambus.experiments.reporting.claim import ClaimTest
-    from roambus.experiments.reporting.figure_plan import DotPlan, Plan
-    from roambus.experiments.reporting.measurements import Measurements
+    from roambus.experiments.evidence.claim import ClaimTest
+    from roambus.experiments.figures.plans import DotPlan, Plan
+    from roambus.experiments.measurements.measurements import Measurements
 
 
 def no_dots(_: Measurements) -> Iterable[DotPlan]:

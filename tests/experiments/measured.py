@@ -13,10 +13,10 @@ from typing import Any
 import pandas as pd
 
 from roambus.bridge.runs.layout import METRICS_FOLDER, POINTS, RUNS, SWEEP_FILE
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.spark import catalogue as c
-from roambus.spark.points import mean_points
-from roambus.spark.tables import write_tables
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.spark.aggregation.points import mean_points
+from roambus.spark.aggregation.tables import write_tables
+from roambus.spark.metrics import catalogue as c
 
 Run = dict[str, Any]
 CONFIGS, SPEEDS = ("C2", "C4", "C8", "C16", "C32"), ("2", "4", "6", "8", "10")

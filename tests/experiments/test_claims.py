@@ -9,11 +9,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from roambus.experiments.evidence.rule import Part, Side, Verdict, judge, make_part
+from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.reporting.claims import check_claims, format_claims
-from roambus.experiments.reporting.evidence import Part, Side, Verdict, judge, make_part
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.spark import catalogue as c
-from roambus.spark.points import mean_points
+from roambus.spark.aggregation.points import mean_points
+from roambus.spark.metrics import catalogue as c
 from tests.experiments.measured import CONFIGS, measurements
 
 

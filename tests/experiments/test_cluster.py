@@ -26,7 +26,7 @@ from roambus.experiments.sweeps.runner import Crew, plan_runs, run_plans
 from roambus.experiments.sweeps.sweep import override
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.sweeps.workers import Processes
-from roambus.spark.master import check_master
+from roambus.spark.engine.master import check_master
 from tests.support.agents import write_agent
 from tests.support.clusters import LocalCluster, running_cluster, traces, until
 

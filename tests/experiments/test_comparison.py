@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.reporting.figures import look_up
-from roambus.experiments.studies.thesis.comparison import (
+from roambus.experiments.reporting.drawing_results import look_up
+from roambus.experiments.studies.thesis.more_protocols import (
     ENERGY_PER_DELIVERY_MJ,
     MESSAGES_PER_DELIVERY,
     joined,
     plan_by_size,
     plan_by_speed,
 )
-from roambus.spark import catalogue as c
+from roambus.spark.metrics import catalogue as c
 from tests.experiments.measured import measurements, plausible
 
 

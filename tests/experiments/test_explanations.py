@@ -8,13 +8,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from roambus.experiments.reporting.evidence import Verdict
-from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.evidence.rule import Verdict
+from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.studies.thesis.explanations import SUPPOSITIONS, check_suppositions
 from roambus.experiments.sweeps.sweep import expand
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.spark import catalogue as c
-from roambus.spark.points import mean_points
+from roambus.spark.aggregation.points import mean_points
+from roambus.spark.metrics import catalogue as c
 
 METRICS = (
     c.EXPECTED,

@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.reporting.figures import draw_figures, plan_figures
-from roambus.experiments.reporting.measurements import Measurements, read_measurements
-from roambus.experiments.reporting.plot import Figure, Series, draw, draw_panels
-from roambus.spark import catalogue as c
-from roambus.spark.points import mean_points
+from roambus.experiments.figures.drawing import Figure, Series, draw, draw_panels
+from roambus.experiments.measurements.measurements import Measurements, read_measurements
+from roambus.experiments.reporting.drawing_results import draw_figures, plan_figures
+from roambus.spark.aggregation.points import mean_points
+from roambus.spark.metrics import catalogue as c
 from tests.experiments.measured import measurements, write_measurements
 
 THESIS = ["4.4a", "4.4b", "4.4a-all", "4.4b-all", "4.5a", "4.5b", "4.6", "4.7a", "4.7b", "4.8"]

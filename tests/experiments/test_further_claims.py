@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from roambus.experiments.reporting.evidence import Verdict
-from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.evidence.rule import Verdict
+from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.studies.thesis.further_claims import FIRST, check_further_claims
-from roambus.spark import catalogue as c
+from roambus.spark.metrics import catalogue as c
 from tests.experiments.measured import measurements
 
 

@@ -11,14 +11,14 @@ import pytest
 from pyspark.sql import SparkSession
 
 from roambus import command_line as cli
-from roambus.experiments.reporting.figures import plan_figures
-from roambus.experiments.reporting.measurements import Measurements, read_measurements
-from roambus.experiments.reporting.plot import Figure
-from roambus.experiments.reporting.point_table import point_table
+from roambus.experiments.figures.drawing import Figure
+from roambus.experiments.measurements.measurements import Measurements, read_measurements
+from roambus.experiments.measurements.point_table import point_table
+from roambus.experiments.reporting.drawing_results import plan_figures
 from roambus.experiments.studies.migration_cost.study import TABLE_FILE
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.spark import catalogue as c
-from roambus.spark.points import mean_points
+from roambus.spark.aggregation.points import mean_points
+from roambus.spark.metrics import catalogue as c
 
 AXES = ("brokers", "subscriptions")
 METRICS = (c.MESSAGES_PER_MIGRATION, c.BYTES_PER_MIGRATION, c.MIGRATION_MESSAGE_MEAN_B)

@@ -10,16 +10,16 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from roambus.experiments.reporting.claim import ClaimTest, check
-from roambus.experiments.reporting.evidence import Verdict
-from roambus.experiments.reporting.figures import look_up
-from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.evidence.claim import ClaimTest, check
+from roambus.experiments.evidence.rule import Verdict
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.reporting.drawing_results import look_up
 from roambus.experiments.studies.replicated.claims import FAULT_CLAIMS, ORDER_CLAIMS, ROUTING_CLAIMS
 from roambus.experiments.studies.replicated.metrics import EVENT_MESSAGES, LONGEST_DELAY_S, SITE_BYTES, SITE_MESSAGES
 from roambus.experiments.studies.replicated.study import STUDY
 from roambus.python_protocol.simtime import parse_time, to_seconds
-from roambus.spark import catalogue as c
-from roambus.spark.points import mean_points
+from roambus.spark.aggregation.points import mean_points
+from roambus.spark.metrics import catalogue as c
 
 Make = Callable[[Mapping[str, str], Random], dict[str, float]]
 SHARES, SIZES, TIME_OUTS = ("0", "0.5", "1"), ("3", "7"), ("50ms", "200ms")

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.reporting.figures import plan_figures
+from roambus.experiments.reporting.drawing_results import plan_figures
+from roambus.experiments.reporting.facts import commands, facts, format_mean, metrics_table
+from roambus.experiments.reporting.filters import Filters, common_place
 from roambus.experiments.reporting.report import write_report
-from roambus.experiments.reporting.report_filters import Filters, common_place
-from roambus.experiments.reporting.summary import commands, facts, format_mean, metrics_table
 from tests.experiments.measured import HOSTILE, QUICK, measurements
 
 

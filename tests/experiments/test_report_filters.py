@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from roambus.experiments.evidence.rule import Verdict
 from roambus.experiments.reporting.claims import check_claims
-from roambus.experiments.reporting.evidence import Verdict
-from roambus.experiments.reporting.figures import plan_figures
+from roambus.experiments.reporting.drawing_results import plan_figures
 from tests.experiments.measured import HOSTILE, QUICK
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from roambus.experiments.reporting.evidence import Verdict
-from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.evidence.rule import Verdict
+from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.studies.thesis.explanations import SUPPOSITIONS
 from roambus.experiments.studies.thesis.further_claims import FIRST
 from roambus.experiments.studies.thesis.reproduction import NOTES, Note, main, read_notes
-from roambus.experiments.sweeps.rerun_command import rerun_command
+from roambus.experiments.studies.thesis.rerun_command import rerun_command
 from tests.experiments.measured import measurements, write_measurements
 from tests.experiments.test_explanations import measured as explained
 

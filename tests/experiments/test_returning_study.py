@@ -6,12 +6,12 @@ import itertools
 
 import pandas as pd
 
-from roambus.experiments.reporting.figures import plan_figures
-from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.reporting.drawing_results import plan_figures
 from roambus.experiments.studies.returning.metrics import CATCH_UP_S, HANDED_OVER, STORED_MEAN, STORED_PEAK
 from roambus.experiments.studies.returning.study import STUDY, returning_table
-from roambus.spark import catalogue as c
-from roambus.spark.points import mean_points
+from roambus.spark.aggregation.points import mean_points
+from roambus.spark.metrics import catalogue as c
 
 EVERYWHERE = (c.DELIVERY_RATE_ALL, c.DELAY_MEAN_S, c.MESSAGES, c.DUPLICATES, STORED_MEAN, STORED_PEAK)
 

@@ -11,10 +11,10 @@ from roambus.bridge.ini import parse_scenario
 from roambus.bridge.ini.plans import commands
 from roambus.bridge.ini.values import quote
 from roambus.bridge.scenario.scenario import Publication, Scenario
+from roambus.experiments.evidence.claim import check
+from roambus.experiments.evidence.rule import Verdict
+from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.random_scenarios.skip_ring_commands import skip_ring_commands
-from roambus.experiments.reporting.claim import check
-from roambus.experiments.reporting.evidence import Verdict
-from roambus.experiments.reporting.measurements import Measurements
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.studies.skip_ring import metrics as m
 from roambus.experiments.studies.skip_ring.claims import STEADY_CLAIMS
@@ -22,7 +22,7 @@ from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND
-from roambus.spark import catalogue as c
+from roambus.spark.metrics import catalogue as c
 
 
 def scenario_of(**variables: int | str) -> Scenario:

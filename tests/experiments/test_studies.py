@@ -12,24 +12,24 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import METRICS_FOLDER
-from roambus.experiments.reporting.claim import ClaimTest
+from roambus.experiments.evidence.claim import ClaimTest
+from roambus.experiments.evidence.rule import Side, Verdict, make_part
+from roambus.experiments.figures.drawing import DotFigure, Figure
+from roambus.experiments.figures.plans import DotPlan, Line, Plan, agent_lines
+from roambus.experiments.measurements.by_seed import by_seed
+from roambus.experiments.measurements.measurements import Measurements, read_measurements
 from roambus.experiments.reporting.claims import check_claims
-from roambus.experiments.reporting.evidence import Side, Verdict, make_part
-from roambus.experiments.reporting.figure_plan import DotPlan, Line, Plan, agent_lines
-from roambus.experiments.reporting.figures import all_figures, draw_figures
-from roambus.experiments.reporting.measurements import Measurements, read_measurements
-from roambus.experiments.reporting.plot import DotFigure, Figure
+from roambus.experiments.reporting.drawing_results import all_figures, draw_figures
 from roambus.experiments.reporting.report import write_report
-from roambus.experiments.reporting.seed_tables import by_seed
-from roambus.experiments.reporting.study_results import find_extra, read_results, sweep_folder
-from roambus.experiments.studies.studies import MODULES, find_study, load_study
+from roambus.experiments.studies.reading import find_extra, read_results, sweep_folder
+from roambus.experiments.studies.registry import MODULES, find_study, load_study
 from roambus.experiments.studies.study import Study, StudySweep
 from roambus.experiments.sweeps.sweep import expand, override
-from roambus.spark import catalogue as c
-from roambus.spark.catalogue import Metric
-from roambus.spark.extra import Extra, ExtraMetrics, ExtraTable
-from roambus.spark.points import mean_points
-from roambus.spark.tables import write_tables
+from roambus.spark.aggregation.points import mean_points
+from roambus.spark.aggregation.tables import write_tables
+from roambus.spark.metrics import catalogue as c
+from roambus.spark.metrics.catalogue import Metric
+from roambus.spark.metrics.extra import Extra, ExtraMetrics, ExtraTable
 from tests.experiments.measured import measurements, write_measurements
 
 OURS = [(name, sweep) for name in MODULES for sweep in load_study(name).sweeps]

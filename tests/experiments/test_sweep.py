@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.sweeps.results import opened_results
+from roambus.experiments.shipped import shipped_files
+from roambus.experiments.sweeps.description import opened_results
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand, override, parse_scalar, plain_axis
-from roambus.experiments.shipped import shipped_files
 from roambus.experiments.sweeps.sweep_file import SUFFIX, read_sweep
 from roambus.experiments.templates.render import find_template
 

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import SWEEP_FILE, TRACES
-from roambus.spark.aggregate import aggregate
+from roambus.spark.aggregation.aggregate import aggregate
 from tests.spark.synthetic import Row, publish, random_trace, write_trace
 
 FILES = ("runs.csv", "runs.parquet", "points.csv", "points.parquet")

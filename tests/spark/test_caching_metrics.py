@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from roambus.bridge.trace.schema import ATTACH, DELIVER, DETACH, MOVE, PUBLISH
 from roambus.experiments.studies.caching import metrics as c
 from roambus.python_protocol.notes import ANSWER, CACHE, FORGET
-from roambus.spark.metrics import RUN
+from roambus.spark.metrics.run_metrics import RUN
 
 SCHEMA = "run int, time_s double, node int, event string, notification_id string, detail string"
 Row = tuple[int, float, int, str, str | None, str | None]

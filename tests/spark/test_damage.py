@@ -13,11 +13,11 @@ from pyspark.sql import SparkSession
 
 from roambus.bridge.trace.schema import BYTES, DETAIL, ENERGY, EVENT, SEND, TIME_S, TRACE_SCHEMA
 from roambus.bridge.trace.writer import write_trace as write_file
-from roambus.spark import aggregate as module
-from roambus.spark.aggregate import aggregate
-from roambus.spark.computation import compute
-from roambus.spark.extra import Extra
-from roambus.spark.traces import Trace, find_traces
+from roambus.spark.aggregation import aggregate as module
+from roambus.spark.aggregation.aggregate import aggregate
+from roambus.spark.aggregation.computation import compute
+from roambus.spark.aggregation.traces import Trace, find_traces
+from roambus.spark.metrics.extra import Extra
 from tests.spark.synthetic import Row, deliver, publish, random_trace, write_trace
 
 Harm = Callable[[Path], object]

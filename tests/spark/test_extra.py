@@ -13,10 +13,10 @@ from pyspark.sql import functions as F  # noqa: N812  # the name that every text
 
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.trace import schema
-from roambus.spark.aggregate import aggregate
-from roambus.spark.catalogue import Metric
-from roambus.spark.extra import Extra, ExtraMetrics, ExtraTable
-from roambus.spark.metrics import RUN
+from roambus.spark.aggregation.aggregate import aggregate
+from roambus.spark.metrics.catalogue import Metric
+from roambus.spark.metrics.extra import Extra, ExtraMetrics, ExtraTable
+from roambus.spark.metrics.run_metrics import RUN
 from tests.spark.synthetic import deliver, publish, write_trace
 
 LAST = Metric("last_s", "last (s)", "When the last delivery came.")

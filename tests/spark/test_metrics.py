@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from roambus.spark import catalogue as c
-from roambus.spark.aggregate import compute_metrics
-from roambus.spark.metrics import SENT
-from roambus.spark.traces import run_name
+from roambus.spark.aggregation.aggregate import compute_metrics
+from roambus.spark.aggregation.traces import run_name
+from roambus.spark.metrics import catalogue as c
+from roambus.spark.metrics.run_metrics import SENT
 from tests.spark import in_pandas
 from tests.spark.synthetic import (
     Row,

@@ -19,8 +19,8 @@ from roambus.python_protocol.parts.link import LinkAck
 from roambus.python_protocol.resubscribing import Resubscribing
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND
-from roambus.spark import catalogue as c
-from roambus.spark.aggregate import compute_metrics
+from roambus.spark.aggregation.aggregate import compute_metrics
+from roambus.spark.metrics import catalogue as c
 from tests.spark.in_pandas import UPKEEP
 from tests.spark.synthetic import write_trace
 from tests.support.runs import Row

@@ -15,11 +15,11 @@ from roambus.bridge.runs.run import execute
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import override
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.spark import computation
-from roambus.spark.aggregate import aggregate, compute_metrics
-from roambus.spark.catalogue import MIGRATIONS
-from roambus.spark.metrics import SENT
-from roambus.spark.traces import find_traces
+from roambus.spark.aggregation import computation
+from roambus.spark.aggregation.aggregate import aggregate, compute_metrics
+from roambus.spark.aggregation.traces import find_traces
+from roambus.spark.metrics.catalogue import MIGRATIONS
+from roambus.spark.metrics.run_metrics import SENT
 from tests.spark import in_pandas
 
 TABLES = ("runs.csv", "runs.parquet", "points.csv", "points.parquet")

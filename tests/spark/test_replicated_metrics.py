@@ -15,7 +15,7 @@ from roambus.experiments.studies.replicated.metrics import (
     costs,
     longest_delay,
 )
-from roambus.spark.metrics import RUN
+from roambus.spark.metrics.run_metrics import RUN
 from tests.spark.synthetic import Row, deliver, publish, role, send
 
 _TYPES = {"double": DoubleType(), "int32": IntegerType(), "string": StringType()}

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from roambus.bridge.trace.schema import ATTACH, DETACH, DROP, REPLAY, STORE
 from roambus.experiments.studies.returning.metrics import CATCH_UP_S, HANDED_OVER, RETURNING, STORED_MEAN, STORED_PEAK
-from roambus.spark.aggregate import aggregate
+from roambus.spark.aggregation.aggregate import aggregate
 from tests.spark.synthetic import Row, deliver, publish, write_trace
 
 

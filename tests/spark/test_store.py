@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.unfinished_file import UnfinishedFile
-from roambus.spark.catalogue import MESSAGES
-from roambus.spark.computation import METRICS_SCHEMA
-from roambus.spark.metrics import RUN, SENT
-from roambus.spark.store import Store, missing_from, opened_store
-from roambus.spark.traces import Trace
+from roambus.spark.aggregation.computation import METRICS_SCHEMA
+from roambus.spark.aggregation.store import Store, missing_from, opened_store
+from roambus.spark.aggregation.traces import Trace
+from roambus.spark.metrics.catalogue import MESSAGES
+from roambus.spark.metrics.run_metrics import RUN, SENT
 
 Sweep = dict[int, int]
 """The version of each run's trace."""
@@ -36,7 +36,7 @@ def metrics(traces: list[Trace]) -> pa.Table:
 
 
 def aggregated(folder: Path, traces: list[Trace], definition: str = "d") -> list[dict[str, object]]:
-    """As `roambus.spark.aggregate` goes about it, two runs a batch."""
+    """As `roambus.spark.aggregation.aggregate` goes about it, two runs a batch."""
     store = Store(folder, definition)
     waiting = missing_from(store.rows_of(traces), traces)
     for start in range(0, len(waiting), 2):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from roambus.bridge.runs.layout import AGENT, SEED
-from roambus.experiments.reporting.figure_plan import DotPlan, Line, Plan, slug
-from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.figures.plans import DotPlan, Line, Plan, slug
+from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.studies.caching.claims import (
     ABSENCE,
     ABSENCE_CLAIMS,

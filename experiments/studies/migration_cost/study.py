@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 
-from roambus.experiments.reporting.figure_plan import Plan, agent_lines, cut, slug
-from roambus.experiments.reporting.measurements import BROKERS, MOVING, SUBSCRIPTIONS, Measurements
-from roambus.experiments.reporting.point_table import point_table
+from roambus.experiments.figures.plans import Plan, agent_lines, cut, slug
+from roambus.experiments.measurements.measurements import BROKERS, MOVING, SUBSCRIPTIONS, Measurements
+from roambus.experiments.measurements.point_table import point_table
 from roambus.experiments.studies.study import Study, StudySweep
-from roambus.spark import catalogue
+from roambus.spark.metrics import catalogue
 
 TABLE_FILE = "migration-cost.md"
 

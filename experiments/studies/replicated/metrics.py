@@ -6,9 +6,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
 from roambus.bridge.trace import schema
-from roambus.spark.catalogue import Metric
-from roambus.spark.extra import Extra, ExtraMetrics
-from roambus.spark.metrics import RUN
+from roambus.spark.metrics.catalogue import Metric
+from roambus.spark.metrics.extra import Extra, ExtraMetrics
+from roambus.spark.metrics.run_metrics import RUN
 
 SITE_MESSAGES = "site_messages_per_event"
 SITE_BYTES = "site_bytes_per_event"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.reporting.figure_plan import Line, Plan, agent_name, cut
-from roambus.experiments.reporting.markdown import markdown_table
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.experiments.reporting.summary import format_mean
+from roambus.experiments.figures.plans import Line, Plan, agent_name, cut
+from roambus.experiments.measurements.markdown import markdown_table
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.reporting.facts import format_mean
 from roambus.experiments.studies.returning.metrics import CATCH_UP_S, HANDED_OVER, RETURNING, STORED_MEAN, STORED_PEAK
 from roambus.experiments.studies.study import Study, StudySweep
-from roambus.spark import catalogue as c
-from roambus.spark.points import HALF_WIDTH, MEAN
+from roambus.spark.aggregation.points import HALF_WIDTH, MEAN
+from roambus.spark.metrics import catalogue as c
 
 ANNOUNCED, ABSENCE, PRESENCE = "announced", "absence", "presence"
 TABLE_FILE = "returning.md"

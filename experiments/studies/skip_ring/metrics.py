@@ -15,9 +15,9 @@ from roambus.bridge.trace import schema
 from roambus.python_protocol.messages.names import NOBODY
 from roambus.python_protocol.skip_ring.definition import skip_ring
 from roambus.python_protocol.skip_ring.messages import GetConfiguration, SetData
-from roambus.spark.catalogue import Metric
-from roambus.spark.extra import Extra, ExtraMetrics
-from roambus.spark.metrics import RUN
+from roambus.spark.metrics.catalogue import Metric
+from roambus.spark.metrics.extra import Extra, ExtraMetrics
+from roambus.spark.metrics.run_metrics import RUN
 
 CONVERGED = "converged"
 ROUNDS_TO_CONVERGE = "rounds_to_converge"

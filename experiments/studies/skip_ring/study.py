@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.reporting.figure_plan import Line, Plan
-from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.figures.plans import Line, Plan
+from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.studies.skip_ring.claims import (
     CONVERGENCE_CLAIMS,
     FREQUENT,
@@ -33,7 +33,7 @@ from roambus.experiments.studies.skip_ring.metrics import (
     STEADY,
 )
 from roambus.experiments.studies.study import Study, StudySweep
-from roambus.spark.catalogue import HOPS_MAX
+from roambus.spark.metrics.catalogue import HOPS_MAX
 
 _X_TITLE = "subscribers"
 

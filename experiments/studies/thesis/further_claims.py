@@ -9,11 +9,11 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from roambus.experiments.reporting.claim import Claim, ClaimTest, check
-from roambus.experiments.reporting.evidence import Part, Side, make_part
-from roambus.experiments.reporting.measurements import AODV, CONFIG, MFT, SPEED, THESIS_SPEED, Measurements
-from roambus.experiments.reporting.seed_tables import NotMeasuredError, mean_by, seed_table, slopes
-from roambus.spark import catalogue as c
+from roambus.experiments.evidence.claim import Claim, ClaimTest, check
+from roambus.experiments.evidence.rule import Part, Side, make_part
+from roambus.experiments.measurements.by_seed import NotMeasuredError, mean_by, seed_table, slopes
+from roambus.experiments.measurements.measurements import AODV, CONFIG, MFT, SPEED, THESIS_SPEED, Measurements
+from roambus.spark.metrics import catalogue as c
 
 FIRST = 11
 """The number of the first one: they come after the ten."""

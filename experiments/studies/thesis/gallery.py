@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from roambus.experiments.reporting.figure_plan import Plan, cut
-from roambus.experiments.reporting.figures import look_up, plan_figures
-from roambus.experiments.reporting.markdown import figure_table, markdown_table
-from roambus.experiments.reporting.measurements import SPEED, THESIS_SPEED, Measurements
-from roambus.experiments.reporting.plot import Figure, draw_panels
-from roambus.experiments.reporting.summary import sent_table, table_of
-from roambus.experiments.studies.thesis.comparison import (
+from roambus.experiments.figures.drawing import Figure, draw_panels
+from roambus.experiments.figures.plans import Plan, cut
+from roambus.experiments.measurements.markdown import figure_table, markdown_table
+from roambus.experiments.measurements.measurements import SPEED, THESIS_SPEED, Measurements
+from roambus.experiments.reporting.drawing_results import look_up, plan_figures
+from roambus.experiments.reporting.facts import sent_table, table_of
+from roambus.experiments.studies.thesis.more_protocols import (
     INTERVAL,
     joined,
     plan_by_size,
     plan_by_speed,
     plan_unicast,
 )
-from roambus.spark import catalogue as c
+from roambus.spark.metrics import catalogue as c
 
 THESIS, BARE, UNICAST = "thesis", "thesis-bare", "unicast"
 COMPARED = (THESIS, "aodv-rfc", "flooding")

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from string import ascii_lowercase
 
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.reporting.figure_plan import Line, Plan, agent_lines, agent_name, cut, slug
-from roambus.experiments.reporting.measurements import CONFIG, SPEED, THESIS_CONFIG, THESIS_SPEED, Measurements
+from roambus.experiments.figures.plans import Line, Plan, agent_lines, agent_name, cut, slug
+from roambus.experiments.measurements.measurements import CONFIG, SPEED, THESIS_CONFIG, THESIS_SPEED, Measurements
 from roambus.experiments.studies.study import Study, StudySweep
 from roambus.experiments.studies.thesis.claims import THESIS_CLAIMS
-from roambus.spark import catalogue
+from roambus.spark.metrics import catalogue
 
 _ROLES = {
     "brokers": catalogue.MESSAGES_PER_BROKER,

@@ -6,8 +6,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
 from roambus.bridge.trace import schema
-from roambus.spark.exact import billionths
-from roambus.spark.metrics import RUN
+from roambus.spark.metrics.exact import billionths
+from roambus.spark.metrics.run_metrics import RUN
 
 LEFT_NS, BACK_NS, PUBLISHED_NS, DELIVERED_NS = "left_ns", "back_ns", "published_ns", "delivered_ns"
 

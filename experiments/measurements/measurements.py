@@ -12,13 +12,13 @@ import pandas as pd
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, POINTS, RUNS, SEED, SWEEP_FILE
-from roambus.experiments.studies.studies import find_study
-from roambus.spark.catalogue import METRICS
-from roambus.spark.points import METRIC, axes_of, natural_order
+from roambus.experiments.studies.registry import find_study
+from roambus.spark.aggregation.points import METRIC, axes_of, natural_order
+from roambus.spark.metrics.catalogue import METRICS
 
 if TYPE_CHECKING:
     from roambus.experiments.studies.study import Study, StudyPlace
-    from roambus.spark.catalogue import Metric
+    from roambus.spark.metrics.catalogue import Metric
 
 CONFIG, SPEED = "config", "speed"
 THESIS_AXES = [CONFIG, SPEED]

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from roambus.bridge.runs.layout import AGENT, FIGURES_FOLDER, SEED
 from roambus.bridge.runs.writing import writing
-from roambus.experiments.reporting.figure_plan import DotPlan, Line, Plan, agent_lines, agent_name, slug
-from roambus.experiments.reporting.measurements import CONFIG, SPEED, SUBSCRIPTIONS, Measurements
-from roambus.experiments.reporting.plot import DotFigure, Dots, Drawn, Figure, Series, draw
-from roambus.experiments.reporting.study_results import read_results
+from roambus.experiments.figures.drawing import DotFigure, Dots, Drawn, Figure, Series, draw
+from roambus.experiments.figures.plans import DotPlan, Line, Plan, agent_lines, agent_name, slug
+from roambus.experiments.measurements.measurements import CONFIG, SPEED, SUBSCRIPTIONS, Measurements
+from roambus.experiments.studies.reading import read_results
 from roambus.experiments.studies.study import Study
-from roambus.spark import catalogue
-from roambus.spark.points import HALF_WIDTH, MEAN, N
-from roambus.spark.tables import replace_file
+from roambus.spark.aggregation.points import HALF_WIDTH, MEAN, N
+from roambus.spark.aggregation.tables import replace_file
+from roambus.spark.metrics import catalogue
 
 _AXIS_TITLES = {CONFIG: "configuration", SPEED: "speed (m/s)", SUBSCRIPTIONS: "subscriptions a subscriber"}
 _LOGARITHMIC = (

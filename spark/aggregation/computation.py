@@ -12,9 +12,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.trace.schema import DETAIL, ENERGY, PUBLISH, ROUTE
-from roambus.spark.catalogue import COUNTS, HOPS_MAX, METRICS, MIGRATION_MESSAGE_MAX_B
-from roambus.spark.extra import EXTRA, NOTHING, OBSERVATIONS, Extra, measure_extra
-from roambus.spark.metrics import (
+from roambus.spark.aggregation.traces import Trace, damaged_pages, read_traces, run_numbers
+from roambus.spark.metrics.catalogue import COUNTS, HOPS_MAX, METRICS, MIGRATION_MESSAGE_MAX_B
+from roambus.spark.metrics.extra import EXTRA, NOTHING, OBSERVATIONS, Extra, measure_extra
+from roambus.spark.metrics.run_metrics import (
     NONSENSE,
     ROWS_READ,
     RUN,
@@ -25,7 +26,6 @@ from roambus.spark.metrics import (
     summarise_pairs,
     summarise_rows,
 )
-from roambus.spark.traces import Trace, damaged_pages, read_traces, run_numbers
 
 ROWS_A_CORE = 10_000_000
 """Of a batch: some 20 s of work, so that a kill costs little and what Spark keeps in memory stays small."""

@@ -18,8 +18,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
 from roambus.bridge.errors import UserError
-from roambus.spark.catalogue import Metric
-from roambus.spark.metrics import RUN
+from roambus.spark.metrics.catalogue import Metric
+from roambus.spark.metrics.run_metrics import RUN
 
 EXTRA = "extra"
 """The column that maps the names of a study's metrics to their values; those without one are left out."""

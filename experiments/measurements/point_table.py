@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.reporting.figure_plan import agent_name
-from roambus.experiments.reporting.markdown import markdown_table
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.experiments.reporting.summary import format_mean
-from roambus.spark.points import HALF_WIDTH, MEAN
+from roambus.experiments.figures.plans import agent_name
+from roambus.experiments.measurements.markdown import markdown_table
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.reporting.facts import format_mean
+from roambus.spark.aggregation.points import HALF_WIDTH, MEAN
 
 
 def point_table(measured: Measurements, metrics: Sequence[str]) -> str:

@@ -21,9 +21,10 @@ import pyspark
 from roambus.bridge.errors import UserError
 from roambus.bridge.unfinished_file import UnfinishedFile
 from roambus.python_protocol import notes
-from roambus.spark.computation import METRICS_SCHEMA
-from roambus.spark.metrics import RUN
-from roambus.spark.traces import Trace
+from roambus.spark.aggregation.computation import METRICS_SCHEMA
+from roambus.spark.aggregation.traces import Trace
+from roambus.spark.metrics import catalogue
+from roambus.spark.metrics.run_metrics import RUN
 
 _STAMP = pa.schema(
     [
@@ -66,7 +67,8 @@ def _lock(descriptor: int, folder: Path) -> None:
 def definition(extra: str = "") -> str:
     """A digest of the code that metrics come from: another one, and everything is computed anew."""
     digest = sha256(f"{pyspark.__version__}{extra}".encode())
-    for file in (*sorted(Path(__file__).parent.glob("*.py")), Path(notes.__file__)):
+    rooms = (Path(__file__).parent, Path(catalogue.__file__).parent)
+    for file in (*(file for room in rooms for file in sorted(room.glob("*.py"))), Path(notes.__file__)):
         digest.update(file.name.encode() + b"\0" + sha256(file.read_bytes()).digest())
     return digest.hexdigest()[:16]
 

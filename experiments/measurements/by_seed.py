@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT, SEED
-from roambus.experiments.reporting.measurements import CONFIG, SPEED, Measurements
-from roambus.spark import catalogue
+from roambus.experiments.measurements.measurements import CONFIG, SPEED, Measurements
+from roambus.spark.metrics import catalogue
 
 
 class NotMeasuredError(Exception):

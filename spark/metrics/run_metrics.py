@@ -15,8 +15,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
 from roambus.bridge.trace import schema
-from roambus.spark import catalogue
-from roambus.spark.exact import billionths, mean_of_billionths
+from roambus.spark.metrics import catalogue
+from roambus.spark.metrics.exact import billionths, mean_of_billionths
 
 RUN = "run"
 """The column that tells runs apart."""
@@ -136,7 +136,7 @@ def _role(roles: Column) -> Column:
 
 
 def run_metrics(rows: DataFrame, nodes: DataFrame, pairs: DataFrame) -> DataFrame:
-    """One row for each run that has any: the metrics of `roambus.spark.catalogue`, `sent`, `rows_read` and `nonsense`.
+    """One row for each run that has any: the metrics of `roambus.spark.metrics.catalogue`, `sent`, `rows_read` and `nonsense`.
 
     They are made of the summaries; `rows` and `nodes` are read several times, so let Spark keep them. A metric without
     anything to measure is null. `rows_read` is null if not every reading of a trace found the same rows.

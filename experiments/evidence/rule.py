@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from roambus.spark.points import half_width
+from roambus.spark.aggregation.points import half_width
 
 SIGNIFICANCE = 0.05
 

@@ -16,8 +16,8 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from roambus.bridge.errors import UserError
-from roambus.spark.java import find_java, write_java_home
-from roambus.spark.master import check_master, is_cluster, local_address
+from roambus.spark.engine.java import find_java, write_java_home
+from roambus.spark.engine.master import check_master, is_cluster, local_address
 
 Settings = dict[str, bool | float | int | str | None]
 

@@ -21,7 +21,7 @@ from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import AGENT, SEED, SWEEP_FILE, TRACE_FILE, TRACES
 from roambus.bridge.runs.run import RUN_KEY
 from roambus.bridge.trace.schema import TRACE_SCHEMA
-from roambus.spark.metrics import RUN
+from roambus.spark.metrics.run_metrics import RUN
 
 _READERS = 8
 """Threads that read footers: what takes the time is opening files."""

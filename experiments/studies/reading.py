@@ -7,10 +7,10 @@ from pathlib import Path
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import SWEEP_FILE
-from roambus.experiments.reporting.measurements import Measurements, read_description, read_measurements
-from roambus.experiments.studies.studies import find_study
+from roambus.experiments.measurements.measurements import Measurements, read_description, read_measurements
+from roambus.experiments.studies.registry import find_study
 from roambus.experiments.studies.study import Study, StudySweep
-from roambus.spark.extra import NOTHING, Extra
+from roambus.spark.metrics.extra import NOTHING, Extra
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.measurements.measurements import Measurements
 
 _AGENT_NAMES = {
     "mft": "MFT-PubSub",

@@ -15,14 +15,14 @@ import pyarrow as pa
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import METRICS_FOLDER, POINTS, RUNS, STORE_FOLDER, TRACE_FILE, TRACES
 from roambus.bridge.runs.writing import writing
-from roambus.spark.computation import METRICS_SCHEMA, ROWS_A_CORE, batches, compute
-from roambus.spark.extra import EXTRA, NOTHING, OBSERVATIONS, Extra, ExtraTable
-from roambus.spark.metrics import RUN, SENT
-from roambus.spark.points import mean_points, name_places, name_runs
-from roambus.spark.session import spark_session
-from roambus.spark.store import Store, missing_from, opened_store
-from roambus.spark.tables import write_tables
-from roambus.spark.traces import Trace, examine, find_traces, missing, read_footer
+from roambus.spark.aggregation.computation import METRICS_SCHEMA, ROWS_A_CORE, batches, compute
+from roambus.spark.aggregation.points import mean_points, name_places, name_runs
+from roambus.spark.aggregation.store import Store, missing_from, opened_store
+from roambus.spark.aggregation.tables import write_tables
+from roambus.spark.aggregation.traces import Trace, examine, find_traces, missing, read_footer
+from roambus.spark.engine.session import spark_session
+from roambus.spark.metrics.extra import EXTRA, NOTHING, OBSERVATIONS, Extra, ExtraTable
+from roambus.spark.metrics.run_metrics import RUN, SENT
 
 Problems = dict[Path, str]
 

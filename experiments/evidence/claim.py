@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from roambus.experiments.reporting.evidence import Part, Verdict, judge
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.experiments.reporting.seed_tables import NotMeasuredError
+from roambus.experiments.evidence.rule import Part, Verdict, judge
+from roambus.experiments.measurements.by_seed import NotMeasuredError
+from roambus.experiments.measurements.measurements import Measurements
 
 
 @dataclass(frozen=True, slots=True)

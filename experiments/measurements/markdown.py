@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from roambus.experiments.reporting.plot import Figure
-from roambus.experiments.reporting.summary import format_mean
+from roambus.experiments.figures.drawing import Figure
+from roambus.experiments.reporting.facts import format_mean
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

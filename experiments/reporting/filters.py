@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.reporting.claim import Claim
-from roambus.experiments.reporting.evidence import Verdict
-from roambus.experiments.reporting.figure_plan import agent_name
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.experiments.reporting.summary import heading
+from roambus.experiments.evidence.claim import Claim
+from roambus.experiments.evidence.rule import Verdict
+from roambus.experiments.figures.plans import agent_name
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.reporting.facts import heading
 
 VERDICT = "claims-that"
 """No axis is called so: axes are variables of templates, which have no hyphens."""

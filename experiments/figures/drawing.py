@@ -19,7 +19,7 @@ from matplotlib.lines import Line2D
 from matplotlib.offsetbox import DrawingArea
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from roambus.spark.tables import replace_file
+from roambus.spark.aggregation.tables import replace_file
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's palette: told apart with every kind of colour vision."""

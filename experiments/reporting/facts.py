@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.reporting.figure_plan import agent_name
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.spark import catalogue
-from roambus.spark.points import HALF_WIDTH, MEAN, METRIC
+from roambus.experiments.figures.plans import agent_name
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.spark.aggregation.points import HALF_WIDTH, MEAN, METRIC
+from roambus.spark.metrics import catalogue
 
 _HEADINGS = {"speed": "speed (m/s)"}
 _SECONDS = ("time_limit", "publish_until")

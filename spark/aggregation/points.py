@@ -11,9 +11,9 @@ import pandas as pd
 from scipy import stats
 
 from roambus.bridge.runs.layout import AGENT, SEED
-from roambus.spark import catalogue
-from roambus.spark.extra import EXTRA
-from roambus.spark.metrics import SENT
+from roambus.spark.metrics import catalogue
+from roambus.spark.metrics.extra import EXTRA
+from roambus.spark.metrics.run_metrics import SENT
 
 CONFIDENCE = 0.95
 METRIC, MEAN, HALF_WIDTH, N = "metric", "mean", "half_width", "n"
@@ -25,7 +25,7 @@ _AXIS_PREFIX = "axis_"
 def name_runs(metrics: pd.DataFrame, extra: Sequence[str] = ()) -> pd.DataFrame:
     """One row a run: agent, axes and seed, then the metrics, those of a study (`extra`), and the message types sent.
 
-    `metrics` is what `roambus.spark.aggregate.compute_metrics` gives.
+    `metrics` is what `roambus.spark.aggregation.aggregate.compute_metrics` gives.
     """
     places = name_places(metrics.index, extra)
     known = metrics[[metric.column for metric in catalogue.METRICS]]

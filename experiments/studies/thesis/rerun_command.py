@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.experiments.sweeps.results import describe
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.sweeps.description import describe
 from roambus.experiments.sweeps.sweep_file import read_sweep
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.reporting.figure_plan import Plan, agent_lines, cut
-from roambus.experiments.reporting.measurements import CONFIG, SPEED, THESIS_CONFIG, THESIS_SPEED, Measurements
-from roambus.spark import catalogue as c
-from roambus.spark.points import mean_points
+from roambus.experiments.figures.plans import Plan, agent_lines, cut
+from roambus.experiments.measurements.measurements import CONFIG, SPEED, THESIS_CONFIG, THESIS_SPEED, Measurements
+from roambus.spark.aggregation.points import mean_points
+from roambus.spark.metrics import catalogue as c
 
 NODES, INTERVAL = "nodes", "interval"
 MESSAGES_PER_DELIVERY, ENERGY_PER_DELIVERY_MJ = "messages_per_delivery", "energy_per_delivery_mj"
