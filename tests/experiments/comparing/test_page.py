@@ -23,12 +23,12 @@ from roambus.command_line import main
 from tests.support.commands import Shown, shown_commands
 from tests.support.documents import listings
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE, NOTEBOOK, PICTURE = (ROOT / "docs" / f"compare.{kind}" for kind in ("md", "ipynb", "png"))
 STEM = "bytes-per-migration-against-brokers"
 WITHOUT_SPARK = """\
 import sys
-from roambus.spark import session
+from roambus.spark.engine import session
 session._start = None  # to start it would fail
 sys.argv[0] = "roambus"
 from roambus.command_line import main

@@ -14,7 +14,7 @@ from roambus.experiments.studies.thesis.further_claims import FIRST
 from roambus.experiments.studies.thesis.reproduction import NOTES, Note, main, read_notes
 from roambus.experiments.studies.thesis.rerun_command import rerun_command
 from tests.experiments.measured import measurements, write_measurements
-from tests.experiments.test_explanations import measured as explained
+from tests.experiments.studies.thesis.test_explanations import measured as explained
 
 
 def written(folder: Path, name: str, sweep: Measurements) -> str:
