@@ -10,10 +10,11 @@ from pathlib import Path
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.comparing.choice import titles
-from roambus.experiments.figures.drawing import Figure, draw, draw_panels
+from roambus.experiments.figures.drawing import draw, draw_panels
+from roambus.experiments.figures.figure import Figure
+from roambus.experiments.figures.look_up import look_up
 from roambus.experiments.figures.plans import Line, Plan, agent_lines
 from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.reporting.drawing_results import look_up
 
 MOST_PANELS = 12
 """In one picture: more of them nobody can read."""

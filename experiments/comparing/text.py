@@ -12,7 +12,7 @@ from roambus.experiments.comparing.choice import titles
 from roambus.experiments.comparing.pairs import DIFFERENCE, MINUS, NOTE, P_HOLM, axis_column
 from roambus.experiments.evidence.rule import SIGNIFICANCE, format_p
 from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.reporting.facts import format_mean
+from roambus.experiments.measurements.tables import format_mean
 from roambus.spark.aggregation.points import HALF_WIDTH, MEAN, N
 
 MOST_PAIRS = 10

@@ -41,3 +41,14 @@ def _check(number: int, test: ClaimTest, measured: Measurements) -> Claim:
     except NotMeasuredError as missing:
         return Claim(number, test.text, test.reading, Verdict.NOT_MEASURED, (str(missing),))
     return Claim(number, test.text, test.reading, judge(parts), tuple(str(part) for part in parts))
+
+
+def format_claims(claims: Sequence[Claim]) -> str:
+    """The claims as lines of text: verdict, claim, reading, numbers."""
+    return "\n".join(
+        "\n".join([f"{claim.number:2}. {claim.verdict.value}: {claim.text}", *_indented(claim)]) for claim in claims
+    )
+
+
+def _indented(claim: Claim) -> list[str]:
+    return [f"      {line}" for line in (claim.reading, *claim.evidence)]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.offsetbox import DrawingArea
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
+from roambus.experiments.figures.figure import DotFigure, Drawn, Figure, Series
 from roambus.spark.aggregation.tables import replace_file
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -46,79 +46,6 @@ _STYLE: dict[Any, Any] = {
     "legend.frameon": False,
     "text.parse_math": False,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """A line: at each x a mean, half the width of its 95 % interval (NaN: none), and how many seeds it is of.
-
-    `place` is what all its points have in common: the agent, values of axes.
-    """
-
-    label: str
-    x: tuple[str, ...]
-    mean: tuple[float, ...]
-    half_width: tuple[float, ...]
-    seeds: tuple[int, ...]
-    place: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """What a picture shows; `x_values` are all places on the x axis, `share` says that y is a share of 1.
-
-    Energies differ by less than a line's width from each other if the axis starts at 0: then `from_zero` is off.
-    """
-
-    name: str
-    title: str
-    x_title: str
-    y_title: str
-    x_values: tuple[str, ...]
-    series: tuple[Series, ...]
-    logarithmic: bool = False
-    share: bool = False
-    from_zero: bool = True
-
-    @property
-    def intervals(self) -> str:
-        """What the error bars are, for titles and captions."""
-        counts = sorted({n for series in self.series for n in series.seeds})
-        seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-        if counts == [1]:
-            return "1 seed, so without intervals"
-        return f"means of {seeds} seeds with 95 % intervals"
-
-
-@dataclass(frozen=True, slots=True)
-class Dots:
-    """Single observations: as many x as y, and what they have in common."""
-
-    label: str
-    x: tuple[float, ...]
-    y: tuple[float, ...]
-    place: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class DotFigure:
-    """What a picture of single observations shows; both axes are numbers."""
-
-    name: str
-    title: str
-    x_title: str
-    y_title: str
-    series: tuple[Dots, ...]
-    logarithmic: bool = False
-
-    @property
-    def intervals(self) -> str:
-        """There are none."""
-        return f"{sum(len(dots.x) for dots in self.series):,} single observations"
-
-
-Drawn = Figure | DotFigure
-"""Whatever can be drawn."""
 
 
 def draw(figure: Drawn, folder: Path) -> list[Path]:

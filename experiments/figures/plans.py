@@ -7,25 +7,7 @@ from dataclasses import dataclass
 
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.measurements.measurements import Measurements
-
-_AGENT_NAMES = {
-    "mft": "MFT-PubSub",
-    "mft-published": "MFT-PubSub as published",
-    "mft-ungreeted": "MFT-PubSub without greet_back",
-    "first-approach": "first approach",
-    "resubscribing": "subscribing anew",
-    "simple": "Simple Routing",
-    "phoenix": "Phoenix",
-    "caching-large": "caching, large caches",
-    "replicated": "replicated brokers",
-    "skip-ring": "skip ring",
-    "aodv": "AODV",
-    "aodv-rfc": "AODV, RFC profile",
-    "filtering-updates": "filtering with updates",
-    "none": "no order",
-    "fifo": "FIFO",
-    "total": "total order",
-}
+from roambus.experiments.measurements.names import agent_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +52,6 @@ class DotPlan:
     x_title: str
     y_title: str
     logarithmic: bool = False
-
-
-def agent_name(agent: str) -> str:
-    """What figures call an agent."""
-    return _AGENT_NAMES.get(agent, agent)
 
 
 def agent_lines(measured: Measurements, place: dict[str, str]) -> list[Line]:

@@ -1,32 +1,25 @@
-"""What a sweep measured, as figures, claims and report read it from a results folder."""
+"""What a sweep measured: the tables that an aggregation wrote, with the names of agents, axes and metrics.
+
+Figures, claims, reports and comparisons all read the same `Measurements`, all of a sweep or a part. It knows nothing of
+studies: whoever reads results of a study says what that study measures beside the metrics of every sweep.
+"""
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, POINTS, RUNS, SEED, SWEEP_FILE
-from roambus.experiments.studies.registry import find_study
+from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, POINTS, RUNS, SEED
+from roambus.experiments.sweeps.description import read_description
 from roambus.spark.aggregation.points import METRIC, axes_of, natural_order
-from roambus.spark.metrics.catalogue import METRICS
-
-if TYPE_CHECKING:
-    from roambus.experiments.studies.study import Study, StudyPlace
-    from roambus.spark.metrics.catalogue import Metric
-
-CONFIG, SPEED = "config", "speed"
-THESIS_AXES = [CONFIG, SPEED]
-THESIS_SPEED, THESIS_CONFIG = "8", "C16"
-"""Where the thesis cuts through its sweep: the speed (m/s) of figures 4.5a to 4.8, the size of figure 4.5b."""
-MFT, AODV = "mft", "aodv"
-"""What the thesis' sweep calls the two protocols that it compares."""
-MOVING, BROKERS, SUBSCRIPTIONS = "moving", "brokers", "subscriptions"
+from roambus.spark.metrics.catalogue import METRICS, Metric
+from roambus.spark.metrics.extra import NOTHING, Extra
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +31,13 @@ class Measurements:
     sweep: dict[str, Any] = field(default_factory=dict)
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     """Those of the study: agent, axes and seed, then numbers, a row an observation."""
-    belongs_to: StudyPlace | None = None
-    """None: to whatever study of ours has a sweep like this one."""
+    metrics: tuple[Metric, ...] = METRICS
+    """All that can be measured: the metrics of every sweep, then those of the study."""
 
     @property
     def axes(self) -> list[str]:
         """The names of the axes, in the sweep's order."""
         return axes_of(self.runs)
-
-    @property
-    def study(self) -> StudyPlace | None:
-        """The study and its sweep; None for a sweep of no study."""
-        return self.belongs_to or find_study({"axes": self.axes, **self.sweep})
-
-    @property
-    def metrics(self) -> tuple[Metric, ...]:
-        """All that can be measured: those of the catalogue, then the study's own."""
-        place = self.study
-        return METRICS if place is None else (*METRICS, *place[1].extra.catalogue)
 
     def title(self, metric: str) -> str:
         """What axes call a metric."""
@@ -87,21 +69,24 @@ class Measurements:
             chosen = chosen[chosen[column] == value]
         return chosen
 
-    def is_thesis(self) -> bool:
-        """Whether the sweep has the axes of the thesis' evaluation, and so can have its figures."""
-        return self.axes == THESIS_AXES
+    def runs_there(self) -> str:
+        """How many runs there are, and how many are missing of those asked for."""
+        there = len(self.runs)
+        if not self.sweep:
+            return str(there)
+        levels = [self.sweep["agents"], *self.sweep["axes"].values(), self.sweep["seeds"]]
+        asked = math.prod(len(level) for level in levels)
+        return f"{there}, complete" if there >= asked else f"{there} of {asked}: {asked - there} missing"
 
 
-def read_measurements(results: Path, own: Study | None = None) -> Measurements:
+def read_measurements(results: Path, extra: Extra = NOTHING) -> Measurements:
     """Reads what `roambus aggregate` wrote; raises UserError if it is not there or damaged.
 
-    `own` is the study that the results are of, if it is none of ours.
+    `extra` is what the study of these results measures beside the metrics of every sweep.
     """
     runs, points = (_read_table(results, name) for name in (RUNS, POINTS))
-    sweep = read_description(results)
-    place = find_study({"axes": axes_of(runs), **sweep}, results.name, own)
-    extra = place[1].extra.tables if place else ()
-    return Measurements(runs, points, sweep, {table.name: _read_table(results, table.name) for table in extra}, place)
+    tables = {table.name: _read_table(results, table.name) for table in extra.tables}
+    return Measurements(runs, points, read_description(results), tables, (*METRICS, *extra.catalogue))
 
 
 def _read_table(results: Path, name: str) -> pd.DataFrame:
@@ -112,20 +97,3 @@ def _read_table(results: Path, name: str) -> pd.DataFrame:
         return pd.read_parquet(file)
     except (OSError, ValueError) as error:
         raise UserError(f"{file.parent}: damaged ({error}): run `roambus aggregate {results}` again") from None
-
-
-def read_description(results: Path) -> dict[str, Any]:
-    """The results' `sweep.json`; empty if there is none. Raises UserError."""
-    file = results / SWEEP_FILE
-    if not file.is_file():
-        return {}
-    try:
-        sweep = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise UserError(f"{file}: {error}: {_RESTORE}") from None
-    if not isinstance(sweep, dict) or not all(isinstance(sweep.get(key, {}), dict) for key in ("axes", "agents")):
-        raise UserError(f"{file}: does not describe a sweep: {_RESTORE}")
-    return sweep
-
-
-_RESTORE = "restore it, or delete it and run the sweep again"

@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.figures.plans import agent_name
 from roambus.experiments.measurements.markdown import markdown_table
 from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.reporting.facts import format_mean
+from roambus.experiments.measurements.names import agent_name
+from roambus.experiments.measurements.tables import format_mean
 from roambus.spark.aggregation.points import HALF_WIDTH, MEAN
 
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.evidence.claim import Claim
 from roambus.experiments.evidence.rule import Verdict
-from roambus.experiments.figures.plans import agent_name
 from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.reporting.facts import heading
+from roambus.experiments.measurements.names import agent_name, axis_title
 
 VERDICT = "claims-that"
 """No axis is called so: axes are variables of templates, which have no hyphens."""
@@ -74,4 +73,4 @@ def _united(lists: Iterable[Iterable[str]]) -> list[str]:
 
 
 def _title(key: str) -> str:
-    return "verdict" if key == VERDICT else heading(key)
+    return "verdict" if key == VERDICT else axis_title(key)

@@ -1,4 +1,4 @@
-"""The results of a study: one sweep's folder, or a folder with one for each of its sweeps."""
+"""Reads results together with the study that they are of: one sweep's folder, or one with a folder for each sweep."""
 
 from __future__ import annotations
 
@@ -7,10 +7,24 @@ from pathlib import Path
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import SWEEP_FILE
-from roambus.experiments.measurements.measurements import Measurements, read_description, read_measurements
-from roambus.experiments.studies.registry import find_study
+from roambus.experiments.evidence.claim import Claim
+from roambus.experiments.measurements.measurements import Measurements, read_measurements
+from roambus.experiments.studies.origin import Origin, find_origin
 from roambus.experiments.studies.study import Study, StudySweep
+from roambus.experiments.sweeps.description import read_description
 from roambus.spark.metrics.extra import NOTHING, Extra
+
+
+@dataclass(frozen=True, slots=True)
+class SweepResults:
+    """What a sweep measured, and the study and sweep that it is of; `origin` is None for a sweep of no study."""
+
+    measured: Measurements
+    origin: Origin | None = None
+
+    def claims(self) -> list[Claim]:
+        """The claims about this sweep with their verdicts; none for a sweep of no study."""
+        return self.origin.study.check_claims(self.origin.sweep, self.measured) if self.origin else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +32,7 @@ class StudyResults:
     """What was measured, in the study's order; `study` is None for the sweep of no study."""
 
     study: Study | None
-    sweeps: tuple[Measurements, ...]
+    sweeps: tuple[SweepResults, ...]
 
 
 def existing_folder(results: Path) -> Path:
@@ -39,18 +53,36 @@ def sweep_folders(results: Path) -> list[Path]:
     return below or [results]
 
 
+def origin_of(folder: Path, own: Study | None = None) -> Origin | None:
+    """The study and the sweep that the results in this folder are of, if any; raises UserError.
+
+    `own` is the study that the results are of, if it is none of ours.
+    """
+    return find_origin(read_description(folder), folder.name, own)
+
+
 def find_extra(folder: Path, own: Study | None = None) -> Extra:
-    """What the study of a sweep's results measures beside the catalogue; raises UserError."""
-    description = read_description(folder)
-    place = find_study(description, folder.name, own) if description else None
-    return place[1].extra if place else NOTHING
+    """What the study of a sweep's results measures beside the metrics of every sweep; raises UserError."""
+    return extra_of(origin_of(folder, own))
+
+
+def extra_of(origin: Origin | None) -> Extra:
+    """What is measured of results of that origin beside the metrics of every sweep."""
+    return origin.sweep.extra if origin else NOTHING
+
+
+def read_sweep_results(folder: Path, own: Study | None = None) -> SweepResults:
+    """What was measured of one sweep; raises UserError if there are no metrics."""
+    origin = origin_of(folder, own)
+    return SweepResults(read_measurements(folder, extra_of(origin)), origin)
 
 
 def read_results(results: Path, own: Study | None = None) -> StudyResults:
     """What was measured, of every sweep that there is; raises UserError."""
-    measured = [read_measurements(folder, own) for folder in sweep_folders(results)]
-    places = [one.study for one in measured]
-    study = next((place[0] for place in places if place), None)
+    found = [read_sweep_results(folder, own) for folder in sweep_folders(results)]
+    study = next((one.origin.study for one in found if one.origin), None)
     order = study.sweeps if study else ()
-    measured.sort(key=lambda one: order.index(one.study[1]) if one.study and one.study[1] in order else len(order))
-    return StudyResults(study, tuple(measured))
+    found.sort(
+        key=lambda one: order.index(one.origin.sweep) if one.origin and one.origin.sweep in order else len(order)
+    )
+    return StudyResults(study, tuple(found))

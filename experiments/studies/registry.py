@@ -1,53 +1,34 @@
-"""Our studies by name, and the study that results belong to. One of your own is given as a file: docs/studies.md."""
+"""Finds studies: ours by their names, one of the user's own by the path of its file (docs/studies.md).
+
+Each study of ours has a folder beside this file; its module `study` holds the study under the name STUDY. Modules are
+imported when a study is asked for, so that nothing here depends on any of them.
+"""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from roambus.bridge.agents.imports import import_file
 from roambus.bridge.errors import UserError
-from roambus.experiments.studies.study import Study, StudyPlace
+from roambus.experiments.shipped import shipped_studies
+from roambus.experiments.studies.study import Study
 from roambus.python_protocol.parameters import unknown
-
-MODULES = {
-    "thesis": "roambus.experiments.studies.thesis.study",
-    "migration-cost": "roambus.experiments.studies.migration_cost.study",
-    "caching": "roambus.experiments.studies.caching.study",
-    "skip-ring": "roambus.experiments.studies.skip_ring.study",
-    "returning": "roambus.experiments.studies.returning.study",
-    "replicated": "roambus.experiments.studies.replicated.study",
-}
-"""Where each study is: every module has one, called STUDY."""
 
 
 def load_study(reference: str) -> Study:
     """The study of that name, or the STUDY of that Python file; raises UserError saying which there are."""
     if reference.endswith(".py"):
         return _study_of(import_file(f"study {reference!r}", Path(reference)), reference)
-    if reference not in MODULES:
-        raise UserError(f"{unknown('study', reference, MODULES)}; or give the path of a file")
-    return _study_of(importlib.import_module(MODULES[reference]), reference)
-
-
-def find_study(description: Mapping[str, Any], folder: str = "", own: Study | None = None) -> StudyPlace | None:
-    """The study and its sweep that results with this `sweep.json` are of; None if they are of no study.
-
-    Of several sweeps with the same template and axes it is the one that the results' `folder` is called like, or the
-    first. `own` is the only study to choose from, if there is one.
-    """
-    studies = [own] if own else [load_study(name) for name in MODULES]
-    fitting = [(study, sweep) for study in studies for sweep in study.sweeps if sweep.fits(description)]
-    return next((one for one in fitting if one[1].name == folder), fitting[0] if fitting else None)
+    ours = shipped_studies()
+    if reference not in ours:
+        raise UserError(f"{unknown('study', reference, ours)}; or give the path of a file")
+    return _study_of(importlib.import_module(f"{__package__}.{ours[reference].name}.study"), reference)
 
 
 def _study_of(module: ModuleType, reference: str) -> Study:
     study = getattr(module, "STUDY", None)
     if not isinstance(study, Study):
-        raise UserError(
-            f"study {reference!r}: the file has no STUDY, which is an roambus.experiments.studies.study.Study"
-        )
+        raise UserError(f"study {reference!r}: the file has no STUDY, which is a {Study.__module__}.Study")
     return study

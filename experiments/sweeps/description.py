@@ -1,4 +1,9 @@
-"""What a results folder holds: `sweep.json` says what was asked for, so that no two sweeps are mixed by mistake."""
+"""Reads and writes `sweep.json`, which says what the sweep in a results folder was asked for.
+
+It names the study and the sweep, so that whoever reads the results knows which figures and claims are theirs, and it
+has the template, the fixed values, the axes, the agents and the seeds. A second sweep into the same folder must fit
+what is there, so that no two sweeps are mixed by mistake; then it adds its agents, values and seeds.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +14,23 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import SWEEP_FILE, TRACES
 from roambus.bridge.runs.run import errors_named
 from roambus.bridge.unfinished_file import UnfinishedFile
-from roambus.experiments.sweeps.sweep import TRACES, Sweep
+from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.workspace import locked
 
-SWEEP_FILE = "sweep.json"
+STUDY, SWEEP = "study", "sweep"
+"""The keys under which results name their study and their sweep; `sweep.json` of earlier versions lacks both."""
+_NEEDED = {"template", "set", "axes", "agents", "seeds"}
+_RESTORE = "restore it, or delete it and run the sweep again"
 
 
 def describe(sweep: Sweep) -> dict[str, Any]:
     """The sweep as it is written to `sweep.json`."""
     return {
+        STUDY: sweep.study,
+        SWEEP: sweep.name,
         "template": sweep.template.name,
         "set": dict(sweep.fixed),
         "axes": {axis.name: list(axis.values) for axis in sweep.axes},
@@ -49,7 +60,7 @@ def _merge_with_old(new: dict[str, Any], results: Path) -> dict[str, Any]:
     file = results / SWEEP_FILE
     if not file.is_file():
         return new
-    old = _read_description(file)
+    old = _read_own(file)
     _check_fit(old, new, results)
     return _merge(old, new)
 
@@ -61,12 +72,12 @@ def _write_description(description: dict[str, Any], results: Path) -> None:
         unfinished.finish()
 
 
-def _read_description(file: Path) -> dict[str, Any]:
+def _read_own(file: Path) -> dict[str, Any]:
     try:
         old = json.loads(file.read_text(encoding="utf-8"))
     except ValueError:
         old = None
-    if not isinstance(old, dict) or set(old) != {"template", "set", "axes", "agents", "seeds"}:
+    if not isinstance(old, dict) or set(old) - {STUDY, SWEEP} != _NEEDED:
         raise UserError(f"{file}: not written by roambus, or damaged: remove it, or choose another --out")
     return old
 
@@ -96,4 +107,19 @@ def _check_fit(old: dict[str, Any], new: dict[str, Any], results: Path) -> None:
 def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     axes = {name: list(dict.fromkeys([*values, *new["axes"][name]])) for name, values in old["axes"].items()}
     agents, seeds = {**old["agents"], **new["agents"]}, sorted({*old["seeds"], *new["seeds"]})
-    return {**new, "axes": axes, "agents": agents, "seeds": seeds}
+    origin = {key: old.get(key, new[key]) for key in (STUDY, SWEEP)}
+    return {**new, **origin, "axes": axes, "agents": agents, "seeds": seeds}
+
+
+def read_description(results: Path) -> dict[str, Any]:
+    """The results' `sweep.json`; empty if there is none. Raises UserError."""
+    file = results / SWEEP_FILE
+    if not file.is_file():
+        return {}
+    try:
+        sweep = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UserError(f"{file}: {error}: {_RESTORE}") from None
+    if not isinstance(sweep, dict) or not all(isinstance(sweep.get(key, {}), dict) for key in ("axes", "agents")):
+        raise UserError(f"{file}: does not describe a sweep: {_RESTORE}")
+    return sweep

@@ -49,7 +49,7 @@ def _run_study(study: Study, quick: bool, folder: Path, crew: Crew, backend: str
 
     problems = []
     for one in study.sweeps:
-        chosen = override(one.asked, one.quick, one.quick_seeds) if quick else one.asked
+        chosen = override(study.asked(one), one.quick, one.quick_seeds) if quick else study.asked(one)
         factory = make_factory(backend or chosen.backend, deadline=None, batching=True)
         out = sweep_folder(folder, study, one)
         problems += run_sweep(chosen, out, crew, "app", retry_failed=True, backend=factory)
@@ -67,13 +67,13 @@ def _aggregate_study(study: Study, folder: Path) -> list[str]:
 
 def _report_study(study: Study, folder: Path) -> None:
     """Draws the figures, prints the claims and where the report is."""
-    from roambus.experiments.reporting.claims import check_claims, format_claims
-    from roambus.experiments.reporting.drawing_results import draw_figures
+    from roambus.experiments.evidence.claim import format_claims
+    from roambus.experiments.reporting.figure_files import draw_figures
     from roambus.experiments.reporting.report import write_report
     from roambus.experiments.studies.reading import read_results
 
     draw_figures(folder, study)
-    claims = [claim for measured in read_results(folder, study).sweeps for claim in check_claims(measured)]
+    claims = [claim for found in read_results(folder, study).sweeps for claim in found.claims()]
     if claims:
         click.echo(format_claims(claims))
     click.echo(write_report(folder, study))

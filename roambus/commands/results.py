@@ -61,7 +61,7 @@ def figures(results: Path, study: str | None) -> None:
 
     Example: roambus figures results/small
     """
-    from roambus.experiments.reporting.drawing_results import draw_figures
+    from roambus.experiments.reporting.figure_files import draw_figures
     from roambus.experiments.studies.reading import existing_folder
 
     for path in draw_figures(existing_folder(results), _own_study(study)):

@@ -6,11 +6,12 @@ import itertools
 from collections.abc import Iterator, Mapping
 
 from roambus.experiments.figures.plans import Plan, agent_lines, cut, slug
-from roambus.experiments.measurements.measurements import BROKERS, MOVING, SUBSCRIPTIONS, Measurements
+from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.measurements.point_table import point_table
 from roambus.experiments.studies.study import Study, StudySweep
 from roambus.spark.metrics import catalogue
 
+MOVING, BROKERS, SUBSCRIPTIONS = "moving", "brokers", "subscriptions"
 TABLE_FILE = "migration-cost.md"
 
 _DRAWN = (catalogue.MESSAGES_PER_MIGRATION, catalogue.BYTES_PER_MIGRATION, catalogue.MIGRATION_MESSAGE_MEAN_B)

@@ -10,16 +10,20 @@ from collections.abc import Iterable
 
 from roambus.experiments.evidence.claim import ClaimTest
 from roambus.experiments.evidence.rule import Part, Side, make_part
-from roambus.experiments.measurements.by_seed import (
-    NotMeasuredError,
+from roambus.experiments.measurements.by_seed import NotMeasuredError, slopes
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.studies.thesis.size_and_speed import (
+    AODV,
+    CONFIG,
+    MFT,
+    SPEED,
+    THESIS_SPEED,
     difference,
     doublings,
     log2,
     mean_by,
     seed_table,
-    slopes,
 )
-from roambus.experiments.measurements.measurements import AODV, CONFIG, MFT, SPEED, THESIS_SPEED, Measurements
 from roambus.spark.metrics import catalogue as c
 
 _FALL = -0.05

@@ -16,7 +16,8 @@ from roambus.bridge.runs.layout import AGENT, SEED
 from roambus.experiments.evidence.claim import Claim, ClaimTest, check
 from roambus.experiments.evidence.rule import Part, Side, Verdict, make_part
 from roambus.experiments.measurements.by_seed import NotMeasuredError
-from roambus.experiments.measurements.measurements import AODV, CONFIG, MFT, SPEED, Measurements
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.studies.thesis.size_and_speed import AODV, CONFIG, MFT, SPEED
 from roambus.spark.metrics import catalogue as c
 
 _SMALL, _LARGE = "C4", "C16"

@@ -8,7 +8,8 @@ import pandas as pd
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.figures.plans import Plan, agent_lines, cut
-from roambus.experiments.measurements.measurements import CONFIG, SPEED, THESIS_CONFIG, THESIS_SPEED, Measurements
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.studies.thesis.size_and_speed import CONFIG, SPEED, THESIS_CONFIG, THESIS_SPEED
 from roambus.spark.aggregation.points import mean_points
 from roambus.spark.metrics import catalogue as c
 

@@ -21,11 +21,10 @@ import click
 import jinja2
 
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.experiments.evidence.claim import Claim
+from roambus.experiments.evidence.claim import Claim, check
 from roambus.experiments.measurements.measurements import Measurements, read_measurements
-from roambus.experiments.reporting.claims import check_claims
-from roambus.experiments.reporting.facts import runs_there
 from roambus.experiments.shipped import shipped_files
+from roambus.experiments.studies.thesis.claims import THESIS_CLAIMS
 from roambus.experiments.studies.thesis.explanations import check_suppositions
 from roambus.experiments.studies.thesis.further_claims import check_further_claims
 from roambus.experiments.studies.thesis.gallery import BARE, THESIS, Gallery
@@ -79,12 +78,16 @@ def _render(content: Mapping[str, Any]) -> str:
 
 
 def _content(sweeps: Mapping[str, Measurements], gallery: Gallery) -> dict[str, Any]:
-    claims = _labelled("", check_claims(sweeps[THESIS]))
+    claims = _labelled("", check(THESIS_CLAIMS, sweeps[THESIS]))
     further = _labelled("", check_further_claims(sweeps[THESIS]))
     suppositions = _labelled("S", check_suppositions(sweeps))
-    bare = _labelled("", [*check_claims(sweeps[BARE]), *check_further_claims(sweeps[BARE])]) if BARE in sweeps else {}
+    bare = (
+        _labelled("", [*check(THESIS_CLAIMS, sweeps[BARE]), *check_further_claims(sweeps[BARE])])
+        if BARE in sweeps
+        else {}
+    )
     return {
-        "sweeps": [(name, rerun_command(name, one), runs_there(one), one.seeds) for name, one in sweeps.items()],
+        "sweeps": [(name, rerun_command(name, one), one.runs_there(), one.seeds) for name, one in sweeps.items()],
         "claims": claims,
         "further": further,
         "suppositions": suppositions,

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from string import ascii_lowercase
 
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.figures.plans import Line, Plan, agent_lines, agent_name, cut, slug
-from roambus.experiments.measurements.measurements import CONFIG, SPEED, THESIS_CONFIG, THESIS_SPEED, Measurements
+from roambus.experiments.figures.plans import Line, Plan, agent_lines, cut, slug
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.measurements.names import agent_name
 from roambus.experiments.studies.study import Study, StudySweep
 from roambus.experiments.studies.thesis.claims import THESIS_CLAIMS
+from roambus.experiments.studies.thesis.size_and_speed import CONFIG, SPEED, THESIS_CONFIG, THESIS_SPEED
 from roambus.spark.metrics import catalogue
 
 _ROLES = {
@@ -19,7 +21,7 @@ _ROLES = {
 }
 
 
-def _thesis_plans(measured: Measurements) -> Iterator[Plan]:
+def thesis_plans(measured: Measurements) -> Iterator[Plan]:
     speed, config = cut(measured, SPEED, THESIS_SPEED), cut(measured, CONFIG, THESIS_CONFIG)
     at_speed = f"at {speed} m/s" + ("" if speed == THESIS_SPEED else f" (in the thesis: {THESIS_SPEED} m/s)")
     at_config = f"at {config}" + ("" if config == THESIS_CONFIG else f" (in the thesis: {THESIS_CONFIG})")
@@ -63,8 +65,9 @@ STUDY = Study(
     sweeps=(
         StudySweep(
             "thesis",
-            _thesis_plans,
+            thesis_plans,
             THESIS_CLAIMS,
+            alike=("thesis-bare", "aodv-rfc", "flooding"),
             # Publishing ends at 143 s: the thesis' 500 of 700 s, in proportion.
             quick={"config": "C2,C4,C8", "speed": "2,8", "time_limit": "200", "publish_until": "143"},
             quick_seeds=3,

@@ -10,18 +10,20 @@ import pandas as pd
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.figures.drawing import Figure, Series, draw, draw_panels
+from roambus.experiments.figures.drawing import draw, draw_panels
+from roambus.experiments.figures.figure import Figure, Series
 from roambus.experiments.measurements.measurements import Measurements, read_measurements
-from roambus.experiments.reporting.drawing_results import draw_figures, plan_figures
+from roambus.experiments.reporting.figure_files import draw_figures, metric_figures
+from roambus.experiments.studies.reading import SweepResults
 from roambus.spark.aggregation.points import mean_points
 from roambus.spark.metrics import catalogue as c
-from tests.experiments.measured import measurements, write_measurements
+from tests.experiments.measured import measurements, of_thesis, write_measurements
 
 THESIS = ["4.4a", "4.4b", "4.4a-all", "4.4b-all", "4.5a", "4.5b", "4.6", "4.7a", "4.7b", "4.8"]
 
 
 def planned(measured: Measurements) -> dict[str, Figure]:
-    return {figure.name: figure for figure in plan_figures(measured)}
+    return {figure.name: figure for figure in metric_figures(of_thesis(measured))}
 
 
 def other_sweep(axes: dict[str, list[str]]) -> Measurements:
@@ -77,7 +79,9 @@ def test_number_of_seeds() -> None:
 
 def test_figures_of_another_sweep() -> None:
     """Each metric over the first axis in natural order, a line for each agent and value of the second axis."""
-    (figure,) = plan_figures(other_sweep({"nodes": ["9", "10"], "power": ["0", "-5"], "rate": ["1", "2"]}))
+    (figure,) = metric_figures(
+        SweepResults(other_sweep({"nodes": ["9", "10"], "power": ["0", "-5"], "rate": ["1", "2"]}))
+    )
     assert (figure.name, figure.title, figure.x_values) == ("messages", "messages, rate 1", ("9", "10"))
     assert {series.label for series in figure.series} == {
         f"{agent}, power {power}" for agent in "xy" for power in ("0", "-5")
@@ -86,7 +90,7 @@ def test_figures_of_another_sweep() -> None:
 
 def test_figures_of_a_sweep_without_axes() -> None:
     """Then the agents stand side by side."""
-    (figure,) = plan_figures(other_sweep({}))
+    (figure,) = metric_figures(SweepResults(other_sweep({})))
     assert [(series.label, series.x) for series in figure.series] == [("", ("x", "y"))]
 
 

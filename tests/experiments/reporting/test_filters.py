@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from roambus.experiments.evidence.rule import Verdict
-from roambus.experiments.reporting.claims import check_claims
-from roambus.experiments.reporting.drawing_results import plan_figures
-from tests.experiments.measured import HOSTILE, QUICK
+from roambus.experiments.reporting.figure_files import metric_figures
+from tests.experiments.measured import HOSTILE, QUICK, of_thesis
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 Show = Callable[..., "Page"]
 MFT_ONLY = {"figure-4.4a", "figure-4.4a-all", "messages-by-role-mft"}
 """Figures that have no line of another agent."""
-FIGURES = {figure.name for figure in plan_figures(QUICK)}
+FIGURES = {figure.name for figure in metric_figures(of_thesis(QUICK))}
 
 
 @pytest.fixture
@@ -104,7 +103,7 @@ def test_values_of_axes_filter_rows_and_lines(show: Show, report: Path) -> None:
 
 def test_claims_are_filtered_by_verdict(show: Show, report: Path) -> None:
     """As many as the claims have it; figures and tables stay."""
-    verdicts = [claim.verdict for claim in check_claims(QUICK)]
+    verdicts = [claim.verdict for claim in of_thesis(QUICK).claims()]
     page = show(report)
     choose(page, "claims-that", "not measured")
     assert shown(page, "claim") == verdicts.count(Verdict.NOT_MEASURED) == 3

@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.reporting.drawing_results import plan_figures
-from roambus.experiments.reporting.facts import commands, facts, format_mean, metrics_table
+from roambus.experiments.measurements.tables import format_mean, metrics_table
+from roambus.experiments.reporting.facts import commands, facts
+from roambus.experiments.reporting.figure_files import metric_figures
 from roambus.experiments.reporting.filters import Filters, common_place
 from roambus.experiments.reporting.report import write_report
-from tests.experiments.measured import HOSTILE, QUICK, measurements
+from tests.experiments.measured import HOSTILE, QUICK, measurements, of_thesis
 
 
 class Page(HTMLParser):
@@ -49,7 +50,7 @@ def page(quick_results: Path) -> Page:
 def test_every_figure_is_inside(page: Page, quick_results: Path) -> None:
     """Each figure stands in the page with the strokes that its file has, and a caption that says the same."""
     pictures = [attributes for tag, attributes in page.elements if tag == "svg"]
-    figures = plan_figures(QUICK)
+    figures = metric_figures(of_thesis(QUICK))
     assert len(pictures) == len(figures)
     for picture, figure in zip(pictures, figures, strict=True):
         assert str(picture["aria-label"]).startswith(figure.title)
@@ -121,7 +122,7 @@ def test_missing_runs_are_told() -> None:
 
 def test_how_to_run_it_again() -> None:
     """The command names everything that the sweep set."""
-    assert commands(QUICK)[0] == (
+    assert commands(of_thesis(QUICK))[0] == (
         "roambus sweep thesis --set agent=mft,aodv --set config=C2,C4,C8 --set speed=2,8 "
         "--set time_limit=200 --set publish_until=150 --seeds 3 --out DIR"
     )

@@ -14,17 +14,20 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import METRICS_FOLDER
 from roambus.experiments.evidence.claim import ClaimTest
 from roambus.experiments.evidence.rule import Side, Verdict, make_part
-from roambus.experiments.figures.drawing import DotFigure, Figure
+from roambus.experiments.figures.figure import DotFigure, Figure
 from roambus.experiments.figures.plans import DotPlan, Line, Plan, agent_lines
 from roambus.experiments.measurements.by_seed import by_seed
-from roambus.experiments.measurements.measurements import Measurements, read_measurements
-from roambus.experiments.reporting.claims import check_claims
-from roambus.experiments.reporting.drawing_results import all_figures, draw_figures
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.reporting.figure_files import all_figures, draw_figures
 from roambus.experiments.reporting.report import write_report
-from roambus.experiments.studies.reading import find_extra, read_results, sweep_folder
-from roambus.experiments.studies.registry import MODULES, find_study, load_study
+from roambus.experiments.shipped import shipped_studies
+from roambus.experiments.studies.origin import Origin, find_origin
+from roambus.experiments.studies.reading import SweepResults, find_extra, read_results, read_sweep_results, sweep_folder
+from roambus.experiments.studies.registry import load_study
 from roambus.experiments.studies.study import Study, StudySweep
+from roambus.experiments.sweeps.description import describe
 from roambus.experiments.sweeps.sweep import expand, override
+from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.aggregation.points import mean_points
 from roambus.spark.aggregation.tables import write_tables
 from roambus.spark.metrics import catalogue as c
@@ -32,13 +35,13 @@ from roambus.spark.metrics.catalogue import Metric
 from roambus.spark.metrics.extra import Extra, ExtraMetrics, ExtraTable
 from tests.experiments.measured import measurements, write_measurements
 
-OURS = [(name, sweep) for name in MODULES for sweep in load_study(name).sweeps]
+OURS = [(name, sweep) for name in shipped_studies() for sweep in load_study(name).sweeps]
 
 
 # Ours
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", shipped_studies())
 def test_a_study_is_called_like_its_entry(name: str) -> None:
     """So that its results' folder and its name on the command line are one."""
     assert load_study(name).name == name
@@ -49,7 +52,9 @@ def test_every_sweep_of_ours_can_be_run_in_small(name: str, sweep: StudySweep) -
     """With less than the whole of it, and results that are known as the study's again."""
     quick = override(sweep.asked, sweep.quick, sweep.quick_seeds)
     assert len(expand(quick)) < len(expand(sweep.asked))
-    assert find_study(description(sweep), sweep.name) == (load_study(name), sweep)
+    origin = Origin(load_study(name), sweep)
+    assert find_origin(describe(origin.study.asked(sweep)), "elsewhere") == origin
+    assert find_origin(description(sweep), sweep.name) == origin
 
 
 def test_sweeps_that_look_alike_have_different_names() -> None:
@@ -78,7 +83,7 @@ def test_a_file_without_a_study_is_refused(tmp_path: Path) -> None:
         load_study(str(file))
     file.write_text("STUDY = 3\n")
     with pytest.raises(
-        UserError, match=r"mine.py': the file has no STUDY, which is an roambus.experiments.studies.study.Study"
+        UserError, match=r"mine.py': the file has no STUDY, which is a roambus.experiments.studies.study.Study"
     ):
         load_study(str(file))
 
@@ -87,18 +92,49 @@ def test_a_file_without_a_study_is_refused(tmp_path: Path) -> None:
 
 
 def test_results_of_no_study() -> None:
-    """They have the figures of any sweep, and no claims."""
-    measured = measurements()
-    measured.sweep["template"] = "mine.ini.j2"
-    assert measured.study is None
-    assert check_claims(measured) == []
+    """A sweep of the user's own names no study, even if it has the template and axes of one of ours."""
+    sweep = load_study("thesis").sweeps[0].asked
+    mine = describe(replace(sweep, name="mine", study=None))
+    assert find_origin(mine, "thesis") is None
+    assert SweepResults(measurements()).claims() == []
 
 
-def test_sweeps_with_the_same_template_and_axes_are_told_apart_by_their_folder() -> None:
-    """The first is meant where the folder tells nothing."""
+@pytest.mark.parametrize("name", ["thesis-bare", "aodv-rfc", "flooding"])
+def test_a_sweep_like_that_of_a_study_has_its_figures_and_claims(name: str) -> None:
+    """The same evaluation with other agents, or without a link layer."""
+    thesis = load_study("thesis")
+    assert find_origin(describe(read_sweep(name)), "elsewhere") == Origin(thesis, thesis.sweeps[0])
+
+
+def test_results_say_which_sweep_they_are_of_wherever_they_lie() -> None:
+    """Two sweeps of a study may have the same template and axes."""
+    study = two_sweeps("thesis", "flooding")
+    for sweep in study.sweeps:
+        assert find_origin(describe(study.asked(sweep)), "elsewhere", study) == Origin(study, sweep)
+
+
+def test_results_that_name_no_sweep_are_told_apart_by_their_folder() -> None:
+    """Earlier versions wrote no names; the first is meant where the folder tells nothing."""
     study = two_sweeps("thesis", "flooding")
     for folder, number in (("thesis", 0), ("flooding", 1), ("elsewhere", 0)):
-        assert find_study(description(study.sweeps[0]), folder, study) == (study, study.sweeps[number])
+        found = find_origin(description(study.sweeps[0]), folder, study)
+        assert found == Origin(study, study.sweeps[number])
+
+
+def test_earlier_results_have_underscores_in_their_names() -> None:
+    """Templates and sweeps were called skip_ring and skip_ring_steady once."""
+    study = load_study("skip-ring")
+    old = {**description(study.sweeps[1]), "template": "skip_ring.ini.j2"}
+    assert find_origin(old, "skip_ring_steady") == Origin(study, study.sweeps[1])
+
+
+def test_a_study_of_the_users_own_that_did_not_make_the_results_is_an_error() -> None:
+    """The message names its sweeps."""
+    asked = load_study("caching").sweeps[0].asked
+    with pytest.raises(
+        UserError, match="'caching-absence' are not of study 'sizes', whose sweeps are thesis, flooding"
+    ):
+        find_origin(describe(asked), "elsewhere", two_sweeps("thesis", "flooding"))
 
 
 # A study of two sweeps
@@ -147,7 +183,8 @@ def results(tmp_path: Path) -> tuple[Study, Path]:
         folder.mkdir()
         measured = measurements(configs=("C2", "C4"), speeds=("2",), seeds=3)
         runs = measured.runs.assign(**{SIZE.column: 20.0 + measured.runs["seed"]})
-        write_measurements(replace(measured, runs=runs, points=mean_points(runs)), folder)
+        sizes = replace(measured, runs=runs, points=mean_points(runs), sweep={**measured.sweep, "sweep": sweep.name})
+        write_measurements(sizes, folder)
     table = pd.DataFrame({"agent": "mft", "config": "C2", "speed": "2", "seed": [0, 1, 1], "at_s": 1.0, "size_b": 7.0})
     write_tables(tmp_path / "thesis" / METRICS_FOLDER, {"sizes": table})
     return study, tmp_path
@@ -158,14 +195,14 @@ def test_the_sweeps_of_a_study_lie_below_its_results(results: tuple[Study, Path]
     study, folder = results
     found = read_results(folder, study)
     assert found.study == study
-    assert [one.study and one.study[1].name for one in found.sweeps] == ["thesis", "flooding"]
+    assert [one.origin and one.origin.sweep.name for one in found.sweeps] == ["thesis", "flooding"]
     assert sweep_folder(folder, replace(study, sweeps=study.sweeps[:1]), study.sweeps[0]) == folder
 
 
 def test_a_study_has_its_metrics_figures_and_observations(results: tuple[Study, Path]) -> None:
     """A metric of its own has its title; of observations there are those of the plan's places."""
     study, folder = results
-    figure, dotted = all_figures(read_measurements(folder / "thesis", study))
+    figure, dotted = all_figures(read_sweep_results(folder / "thesis", study))
     assert isinstance(figure, Figure)
     assert (figure.name, figure.y_title, figure.series[0].label) == ("first", "size (B)", "MFT-PubSub")
     assert isinstance(dotted, DotFigure)
@@ -176,7 +213,7 @@ def test_a_study_has_its_metrics_figures_and_observations(results: tuple[Study, 
 def test_claims_are_numbered_through_the_sweeps(results: tuple[Study, Path]) -> None:
     """Each is about the runs of its own sweep."""
     study, folder = results
-    claims = [claim for one in read_results(folder, study).sweeps for claim in check_claims(one)]
+    claims = [claim for one in read_results(folder, study).sweeps for claim in one.claims()]
     assert [(claim.number, claim.verdict) for claim in claims] == [
         (1, Verdict.HOLDS),
         (2, Verdict.DOES_NOT_HOLD),
@@ -214,9 +251,9 @@ def test_a_claim_about_runs_that_are_not_there_is_not_measured(results: tuple[St
     """It says which are missing."""
     _, folder = results
     study = two_sweeps("thesis", "flooding")
-    measured = read_measurements(folder / "thesis", study)
-    without = replace(measured, runs=measured.runs.drop(columns=SIZE.column))
-    claim = check_claims(without)[0]
+    found = read_sweep_results(folder / "thesis", study)
+    runs = found.measured.runs.drop(columns=SIZE.column)
+    claim = replace(found, measured=replace(found.measured, runs=runs)).claims()[0]
     assert claim.verdict is Verdict.NOT_MEASURED
     assert claim.evidence == (f"no run has {SIZE.column} at agent mft, config C2, speed 2",)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.shipped import shipped_files
-from roambus.experiments.sweeps.description import opened_results
+from roambus.experiments.sweeps.description import describe, opened_results
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand, override, parse_scalar, plain_axis
 from roambus.experiments.sweeps.sweep_file import SUFFIX, read_sweep
@@ -189,6 +189,24 @@ def test_values_on_the_command_line_have_their_types(text: str, value: object) -
     assert type(parse_scalar(text)) is type(value)
 
 
+def test_a_sweep_of_ours_names_its_study() -> None:
+    """It lies in the study's folder; sweeps of no study, and the user's own, name none."""
+    named = {name: describe(read_sweep(name))["study"] for name in ("skip-ring-steady", "thesis-bare", "beacon")}
+    assert named == {"skip-ring-steady": "skip-ring", "thesis-bare": "thesis", "beacon": None}
+
+
+def test_results_that_name_no_sweep_get_the_names_of_what_is_added(sweep: Sweep, tmp_path: Path) -> None:
+    """Earlier versions wrote no names; what has names keeps them."""
+    old = {key: value for key, value in describe(sweep).items() if key not in ("study", "sweep")}
+    (tmp_path / "sweep.json").write_text(json.dumps(old))
+    (tmp_path / "traces").mkdir()
+    for study, name in (("thesis", "thesis"), (None, "other")):
+        with opened_results(replace(sweep, study=study, name=name), tmp_path):
+            pass
+        written = json.loads((tmp_path / "sweep.json").read_text())
+        assert (written["study"], written["sweep"]) == ("thesis", "thesis")
+
+
 def test_results_say_what_was_asked_for(sweep: Sweep, tmp_path: Path) -> None:
     """A second sweep with the same template and fixed values is added to the first."""
     results = tmp_path / "results"
@@ -196,6 +214,8 @@ def test_results_say_what_was_asked_for(sweep: Sweep, tmp_path: Path) -> None:
         with opened_results(chosen, results):
             (results / "traces").mkdir(exist_ok=True)
     assert json.loads((results / "sweep.json").read_text()) == {
+        "study": None,
+        "sweep": "mine",
         "template": "thesis.ini.j2",
         "set": {"time_limit": 100},
         "axes": {"config": ["C2", "C4"], "speed": ["2", "4"]},

@@ -11,11 +11,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from roambus import command_line as cli
-from roambus.experiments.figures.drawing import Figure
+from roambus.experiments.figures.figure import Figure
+from roambus.experiments.figures.look_up import look_up
 from roambus.experiments.measurements.measurements import Measurements, read_measurements
 from roambus.experiments.measurements.point_table import point_table
-from roambus.experiments.reporting.drawing_results import plan_figures
-from roambus.experiments.studies.migration_cost.study import TABLE_FILE
+from roambus.experiments.studies.migration_cost.study import TABLE_FILE, migration_plans
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.aggregation.points import mean_points
 from roambus.spark.metrics import catalogue as c
@@ -44,7 +44,7 @@ def measured(brokers: Sequence[str] = ("8", "32"), subscriptions: Sequence[str] 
 
 
 def planned(found: Measurements) -> dict[str, Figure]:
-    return {figure.name: figure for figure in plan_figures(found)}
+    return {plan.name: look_up(found, plan) for plan in migration_plans(found)}
 
 
 def test_each_metric_over_size_and_over_subscriptions() -> None:

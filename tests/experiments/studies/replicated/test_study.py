@@ -12,8 +12,8 @@ import pytest
 
 from roambus.experiments.evidence.claim import ClaimTest, check
 from roambus.experiments.evidence.rule import Verdict
+from roambus.experiments.figures.look_up import look_up
 from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.reporting.drawing_results import look_up
 from roambus.experiments.studies.replicated.claims import FAULT_CLAIMS, ORDER_CLAIMS, ROUTING_CLAIMS
 from roambus.experiments.studies.replicated.metrics import EVENT_MESSAGES, LONGEST_DELAY_S, SITE_BYTES, SITE_MESSAGES
 from roambus.experiments.studies.replicated.study import STUDY

@@ -6,10 +6,10 @@ import itertools
 
 import pandas as pd
 
+from roambus.experiments.figures.look_up import look_up
 from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.reporting.drawing_results import plan_figures
-from roambus.experiments.studies.returning.metrics import CATCH_UP_S, HANDED_OVER, STORED_MEAN, STORED_PEAK
-from roambus.experiments.studies.returning.study import STUDY, returning_table
+from roambus.experiments.studies.returning.metrics import CATCH_UP_S, HANDED_OVER, RETURNING, STORED_MEAN, STORED_PEAK
+from roambus.experiments.studies.returning.study import returning_plans, returning_table
 from roambus.spark.aggregation.points import mean_points
 from roambus.spark.metrics import catalogue as c
 
@@ -31,12 +31,12 @@ def measured() -> Measurements:
         }
         for agent, announced, absence, presence, seed in places
     )
-    return Measurements(runs, mean_points(runs), belongs_to=(STUDY, STUDY.sweeps[0]))
+    return Measurements(runs, mean_points(runs), metrics=(*c.METRICS, *RETURNING.catalogue))
 
 
 def test_each_metric_over_the_length_of_absences() -> None:
     """For those announced and for the others, a line an agent, all at stays of 10 s."""
-    figures = {figure.name: figure for figure in plan_figures(measured())}
+    figures = {plan.name: look_up(measured(), plan) for plan in returning_plans(measured())}
     names = {metric.replace("_", "-") for metric in EVERYWHERE}
     missed = {"handed-over-announced", "catch-up-s-announced"}
     assert set(figures) == {f"{name}-{way}" for name in names for way in ("announced", "unannounced")} | missed

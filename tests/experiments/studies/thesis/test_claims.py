@@ -9,12 +9,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from roambus.experiments.evidence.claim import format_claims
 from roambus.experiments.evidence.rule import Part, Side, Verdict, judge, make_part
 from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.reporting.claims import check_claims, format_claims
+from roambus.experiments.studies.reading import SweepResults
 from roambus.spark.aggregation.points import mean_points
 from roambus.spark.metrics import catalogue as c
-from tests.experiments.measured import CONFIGS, measurements
+from tests.experiments.measured import CONFIGS, measurements, of_thesis
 
 
 def noise(*place: object) -> float:
@@ -63,7 +64,7 @@ def by_chance(agent: str, config: str, speed: str, seed: int) -> dict[str, Any]:
 
 
 def verdicts(measured: Measurements) -> list[Verdict]:
-    return [claim.verdict for claim in check_claims(measured)]
+    return [claim.verdict for claim in of_thesis(measured).claims()]
 
 
 def test_all_hold() -> None:
@@ -85,7 +86,7 @@ def test_nothing_is_significant_by_chance() -> None:
 
 def test_quick_sweep() -> None:
     """Without C16, C32 and 6 m/s the claims about them are not measured, and each says what is missing."""
-    claims = check_claims(measurements(as_claimed, configs=("C2", "C4", "C8"), speeds=("2", "8"), seeds=3))
+    claims = of_thesis(measurements(as_claimed, configs=("C2", "C4", "C8"), speeds=("2", "8"), seeds=3)).claims()
     assert [claim.number for claim in claims if claim.verdict is Verdict.NOT_MEASURED] == [3, 4, 5]
     missing = [claims[number - 1].evidence[0] for number in (3, 4, 5)]
     assert ["C32" in missing[0], "C16" in missing[1], "6 m/s" in missing[2]] == [True] * 3
@@ -101,7 +102,7 @@ def test_seeds_with_a_run_missing_do_not_count() -> None:
     whole = measurements(as_claimed)
     lost = (whole.runs["agent"] == "aodv") & (whole.runs["config"] == "C8") & (whole.runs["seed"] == 3)
     runs = whole.runs[~lost]
-    claims = check_claims(Measurements(runs, mean_points(runs), whole.sweep))
+    claims = of_thesis(Measurements(runs, mean_points(runs), whole.sweep)).claims()
     assert "(claimed < 0; 5 seeds" in claims[0].evidence[0]
     assert "(claimed < 0; 4 seeds" in claims[0].evidence[1]
 
@@ -113,15 +114,13 @@ def test_an_agent_missing(agents: tuple[str, ...]) -> None:
 
 
 def test_other_sweeps_have_no_claims() -> None:
-    """A sweep over other axes is not the thesis' evaluation."""
-    measured = measurements(as_claimed)
-    renamed = measured.runs.rename(columns={"speed": "power"})
-    assert check_claims(Measurements(renamed, mean_points(renamed))) == []
+    """Results of no study are not the thesis' evaluation, whatever their axes are."""
+    assert SweepResults(measurements(as_claimed)).claims() == []
 
 
 def test_claims_as_text() -> None:
     """The text has each claim's verdict, its reading and its numbers with interval, threshold and p."""
-    text = format_claims(check_claims(measurements(as_claimed)))
+    text = format_claims(of_thesis(measurements(as_claimed)).claims())
     assert " 8. holds: At C2 AODV needs fewer messages than MFT-PubSub.\n" in text
     assert "With equal seeds, at C2 and 8 m/s AODV's messages per node are fewer.\n" in text
     assert "(claimed < 0; 5 seeds, p < 0.001)" in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.reporting.drawing_results import look_up
+from roambus.experiments.figures.look_up import look_up
 from roambus.experiments.studies.thesis.more_protocols import (
     ENERGY_PER_DELIVERY_MJ,
     MESSAGES_PER_DELIVERY,
