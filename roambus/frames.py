@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Mapping, Sequence
 from os import PathLike
@@ -20,8 +19,6 @@ from roambus.experiments.comparing.tables import in_order, points_table
 from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.studies.registry import load_study
 from roambus.experiments.sweeps.sweep import Scalar, text_of
-
-_UNITS = ("s", "mJ", "B", "%")
 
 Values = Scalar | Sequence[Scalar]
 """One value of an axis, or several."""
@@ -73,8 +70,8 @@ class Results:
         """What is measured, a row a metric with title, unit and meaning: the catalogue's metrics, then the study's."""
         known = self._measured.metrics
         columns = {
-            "title": [metric.title for metric in known],
-            "unit": [_unit(metric.title) for metric in known],
+            "title": [metric.axis_title for metric in known],
+            "unit": [metric.unit for metric in known],
             "meaning": [metric.meaning for metric in known],
         }
         return pd.DataFrame(columns, index=pd.Index([metric.column for metric in known], name="metric"))
@@ -116,12 +113,6 @@ class Results:
         measured = narrow(self._measured, agents, _texts(where or {}))
         check_metric(measured, metric)
         return measured
-
-
-def _unit(title: str) -> str:
-    """That a title ends with; empty for counts and shares."""
-    found = re.search(r"\(([^()]+)\)$", title)
-    return found[1] if found and found[1] in _UNITS else ""
 
 
 def _texts(where: Where) -> dict[str, list[str]]:

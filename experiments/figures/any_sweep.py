@@ -17,7 +17,7 @@ def plans_of_any_sweep(measured: Measurements) -> Iterator[Plan]:
     lines = _lines(measured, others[:1], place)
     at = "".join(f", {axis} {value}" for axis, value in place.items())
     for metric in measured.metrics:
-        yield Plan(slug(metric.column), metric.title + at, metric.column, x, lines)
+        yield Plan(slug(metric.column), metric.axis_title + at, metric.column, x, lines)
 
 
 def _lines(measured: Measurements, second: Sequence[str], place: dict[str, str]) -> list[Line]:

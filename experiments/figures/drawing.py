@@ -20,6 +20,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from roambus.experiments.figures.figure import DotFigure, Drawn, Figure, Series
 from roambus.spark.aggregation.tables import replace_file
+from roambus.spark.metrics.catalogue import Scale
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's palette: told apart with every kind of colour vision."""
@@ -161,9 +162,9 @@ def _scale(figure: Figure, axes: Axes) -> None:
         axes.yaxis.set_minor_locator(NullLocator())
         return
     axes.ticklabel_format(axis="y", useOffset=False)  # an offset at the end of the axis is easily overlooked
-    if figure.share:
+    if figure.scale is Scale.SHARE:
         axes.set_ylim(0, max(1.05, *means))
-    elif figure.from_zero:
+    elif figure.scale is not Scale.CUT:
         axes.set_ylim(bottom=0)
 
 

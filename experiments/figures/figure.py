@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from roambus.spark.metrics.catalogue import Scale
+
 
 @dataclass(frozen=True, slots=True)
 class Series:
@@ -23,10 +25,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What a picture shows; `x_values` are all places on the x axis, `share` says that y is a share of 1.
-
-    Energies differ by less than a line's width from each other if the axis starts at 0: then `from_zero` is off.
-    """
+    """What a picture shows; `x_values` are all places on the x axis."""
 
     name: str
     title: str
@@ -34,9 +33,12 @@ class Figure:
     y_title: str
     x_values: tuple[str, ...]
     series: tuple[Series, ...]
-    logarithmic: bool = False
-    share: bool = False
-    from_zero: bool = True
+    scale: Scale = Scale.FROM_ZERO
+
+    @property
+    def logarithmic(self) -> bool:
+        """Whether the vertical axis is."""
+        return self.scale is Scale.LOGARITHMIC
 
     @property
     def intervals(self) -> str:

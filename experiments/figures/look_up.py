@@ -8,16 +8,6 @@ from roambus.experiments.figures.plans import DotPlan, Line, Plan
 from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.measurements.names import axis_title
 from roambus.spark.aggregation.points import HALF_WIDTH, MEAN, N
-from roambus.spark.metrics import catalogue
-
-_LOGARITHMIC = (
-    catalogue.DELAY_MEAN_S,
-    catalogue.MESSAGES_PER_NODE,
-    catalogue.MESSAGES_PER_MIGRATION,
-    catalogue.BYTES_PER_MIGRATION,
-    catalogue.MIGRATION_MESSAGE_MEAN_B,
-)
-_SHARES = (catalogue.DELIVERY_RATE_THESIS, catalogue.DELIVERY_RATE_ALL)
 
 
 def look_up(measured: Measurements, plan: Plan) -> Figure:
@@ -30,9 +20,7 @@ def look_up(measured: Measurements, plan: Plan) -> Figure:
         y_title=plan.y_title or measured.title(plan.metric),
         x_values=tuple(measured.values(plan.x)),
         series=tuple(line for line in series if line.x),
-        logarithmic=plan.logarithmic or plan.metric in _LOGARITHMIC,
-        share=plan.share or plan.metric in _SHARES,
-        from_zero=plan.metric != catalogue.ENERGY_PER_NODE_MJ,
+        scale=plan.scale or measured.metric(plan.metric).scale,
     )
 
 

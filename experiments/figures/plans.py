@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.measurements.names import agent_name
+from roambus.spark.metrics.catalogue import Scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A figure: a metric over the axis `x`; a metric that the catalogue does not know has a title of its own."""
+    """A figure: a metric over the axis `x`, drawn by the metric's own title and scale unless the plan has others."""
 
     name: str
     title: str
@@ -29,11 +30,9 @@ class Plan:
     x: str
     lines: list[Line]
     y_title: str = ""
-    logarithmic: bool = False
+    scale: Scale | None = None
     x_title: str = ""
-    """Empty: the name of the axis."""
-    share: bool = False
-    """Whether the metric is a share of 1."""
+    """The title of the horizontal axis; empty for the axis' own."""
 
 
 @dataclass(frozen=True, slots=True)

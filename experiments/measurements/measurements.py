@@ -17,8 +17,9 @@ import pandas as pd
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, POINTS, RUNS, SEED
 from roambus.experiments.sweeps.description import read_description
+from roambus.python_protocol.parameters import unknown
 from roambus.spark.aggregation.points import METRIC, axes_of, natural_order
-from roambus.spark.metrics.catalogue import METRICS, Metric
+from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, Metric, sent_metric
 from roambus.spark.metrics.extra import NOTHING, Extra
 
 
@@ -39,9 +40,21 @@ class Measurements:
         """The names of the axes, in the sweep's order."""
         return axes_of(self.runs)
 
-    def title(self, metric: str) -> str:
-        """What axes call a metric."""
-        return {known.column: known.title for known in self.metrics}[metric]
+    def metric(self, column: str) -> Metric:
+        """The metric with that column, the packets of a message type included; raises UserError if there is none."""
+        known = {metric.column: metric for metric in self.comparable()}
+        if column not in known:
+            raise UserError(unknown("metric", column, known))
+        return known[column]
+
+    def title(self, column: str) -> str:
+        """The title of a metric with its unit, as axes have it."""
+        return self.metric(column).axis_title
+
+    def comparable(self) -> list[Metric]:
+        """The metrics, and the packets of each message type that any run sent."""
+        sent = [str(column) for column in self.runs if str(column).startswith(SENT_PREFIX)]
+        return [*self.metrics, *map(sent_metric, sent)]
 
     @property
     def agents(self) -> list[str]:

@@ -31,7 +31,7 @@ class Table:
 def metrics_table(measured: Measurements) -> Table:
     """A row a point, a column a metric that was measured anywhere."""
     present = set(measured.points[METRIC])
-    chosen = {metric.column: metric.title for metric in measured.metrics if metric.column in present}
+    chosen = {metric.column: metric.axis_title for metric in measured.metrics if metric.column in present}
     return _table(measured, chosen)
 
 

@@ -98,7 +98,7 @@ def _content(found: StudyResults, results: Path) -> dict[str, Any]:
         "tally": _tally(claims),
         "pictures": _pictures(found, results, filters),
         "filters": filters,
-        "metrics": [metric for metric in metrics.values() if metric.title in headings],
+        "metrics": [metric for metric in metrics.values() if metric.axis_title in headings],
         "study": found.study,
         "notes": found.study.notes if found.study else (),
         "is_ours": found.study is not None and found.study.name in shipped_studies(),

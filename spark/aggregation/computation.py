@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.trace.schema import DETAIL, ENERGY, PUBLISH, ROUTE
 from roambus.spark.aggregation.traces import Trace, damaged_pages, read_traces, run_numbers
-from roambus.spark.metrics.catalogue import COUNTS, HOPS_MAX, METRICS, MIGRATION_MESSAGE_MAX_B
+from roambus.spark.metrics.catalogue import COUNTS, METRICS, Kind
 from roambus.spark.metrics.extra import EXTRA, NOTHING, OBSERVATIONS, Extra, measure_extra
 from roambus.spark.metrics.run_metrics import (
     NONSENSE,
@@ -36,16 +36,11 @@ ROWS_OF_ONE_TASK = 200_000
 Row = dict[str, Any]
 
 
-def _type_of(metric: str) -> pa.DataType:
-    if metric in COUNTS:
-        return pa.int64()
-    return pa.int32() if metric in {HOPS_MAX, MIGRATION_MESSAGE_MAX_B} else pa.float64()
-
-
+_TYPES = {Kind.COUNT: pa.int64(), Kind.WHOLE: pa.int32(), Kind.REAL: pa.float64()}
 METRICS_SCHEMA = pa.schema(
     [
         pa.field(RUN, pa.string(), nullable=False),
-        *(pa.field(metric.column, _type_of(metric.column)) for metric in METRICS),
+        *(pa.field(metric.column, _TYPES[metric.kind]) for metric in METRICS),
         pa.field(SENT, pa.map_(pa.string(), pa.int64())),
         pa.field(EXTRA, pa.map_(pa.string(), pa.float64())),
         pa.field(OBSERVATIONS, pa.map_(pa.string(), pa.list_(pa.float64()))),

@@ -96,7 +96,7 @@ def _row(measured: Measurements, axis: str, letters: str) -> Iterator[Plan]:
 
 def _plan(name: str, title: str, metric: str, axis: str, lines: list[Line]) -> Plan:
     y_title = _Y_TITLES.get(metric, "")
-    return Plan(name, title, metric, axis, lines, y_title, x_title=_X_TITLES[axis], share=metric == LOST_RATIO)
+    return Plan(name, title, metric, axis, lines, y_title, x_title=_X_TITLES[axis])
 
 
 STUDY = Study(

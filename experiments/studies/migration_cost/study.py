@@ -25,7 +25,7 @@ def migration_plans(measured: Measurements) -> Iterator[Plan]:
     one = cut(measured, SUBSCRIPTIONS, _ONE_SUBSCRIPTION)
     largest = cut(measured, BROKERS, _LARGEST_NETWORK)
     for moving, metric in itertools.product(measured.values(MOVING), _DRAWN):
-        title, name = f"{catalogue.TITLES[metric]} of {moving}", slug(f"{metric}-of-{moving}")
+        title, name = f"{measured.title(metric)} of {moving}", slug(f"{metric}-of-{moving}")
         place = {MOVING: moving}
         lines = agent_lines(measured, {**place, SUBSCRIPTIONS: one})
         yield Plan(f"{name}-by-brokers", f"{title}, subscriptions a subscriber: {one}", metric, BROKERS, lines)

@@ -29,8 +29,8 @@ _DRAWN = (
     CATCH_UP_S,
 )
 _OF_ANNOUNCED = (HANDED_OVER, CATCH_UP_S)
-_SHARES = (HANDED_OVER,)
-_LOGARITHMIC = (c.MESSAGES,)
+_SCALES = {c.MESSAGES: c.Scale.LOGARITHMIC}
+"""Other scales than the metrics' own: the protocols' messages differ by orders of magnitude."""
 _PRESENCE, _ABSENCE = "10", "8"
 """Where the figures and the table cut through the sweep."""
 _WAYS = {"true": "who leaves says so", "false": "who leaves does not say so"}
@@ -57,8 +57,7 @@ def _plan(measured: Measurements, metric: str, announced: str) -> Plan:
         x=ABSENCE,
         lines=lines,
         x_title="mean absence (s)",
-        logarithmic=metric in _LOGARITHMIC,
-        share=metric in _SHARES,
+        scale=_SCALES.get(metric),
     )
 
 

@@ -45,9 +45,7 @@ def convergence_plans(measured: Measurements) -> Iterator[Plan]:
             for metric, title in ((ROUNDS_TO_CONVERGE, "Rounds to converge"), (CONVERGED, "Runs that converge")):
                 lines = [Line(STARTS.get(one, one), {AGENT: agent, START: one}) for one in measured.values(START)]
                 name = f"{metric.replace('_', '-')}-{agent}"
-                yield Plan(
-                    name, f"{title}, {called}", metric, SUBSCRIBERS, lines, x_title=_X_TITLE, share=metric == CONVERGED
-                )
+                yield Plan(name, f"{title}, {called}", metric, SUBSCRIBERS, lines, x_title=_X_TITLE)
 
 
 def steady_plans(_: Measurements) -> Iterator[Plan]:

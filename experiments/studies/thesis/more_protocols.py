@@ -12,14 +12,26 @@ from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.studies.thesis.size_and_speed import CONFIG, SPEED, THESIS_CONFIG, THESIS_SPEED
 from roambus.spark.aggregation.points import mean_points
 from roambus.spark.metrics import catalogue as c
+from roambus.spark.metrics.catalogue import Metric, Scale
 
 NODES, INTERVAL = "nodes", "interval"
 MESSAGES_PER_DELIVERY, ENERGY_PER_DELIVERY_MJ = "messages_per_delivery", "energy_per_delivery_mj"
-_TITLES = {
-    MESSAGES_PER_DELIVERY: "messages per delivery",
-    ENERGY_PER_DELIVERY_MJ: "energy per delivery (mJ)",
-}
-_LOGARITHMIC = (c.DELAY_MEAN_S, c.MESSAGES_PER_NODE, *_TITLES)
+COSTS = (
+    Metric(
+        MESSAGES_PER_DELIVERY,
+        "messages per delivery",
+        "Packets that all nodes handed to the network stack, over the pairs delivered.",
+        scale=Scale.LOGARITHMIC,
+    ),
+    Metric(
+        ENERGY_PER_DELIVERY_MJ,
+        "energy per delivery",
+        "Energy that all nodes used in the whole run, over the pairs delivered.",
+        unit="mJ",
+        scale=Scale.LOGARITHMIC,
+    ),
+)
+"""What a delivery costs, computed from the metrics of every run."""
 
 
 def joined(sweeps: Sequence[Measurements]) -> Measurements:
@@ -34,7 +46,8 @@ def joined(sweeps: Sequence[Measurements]) -> Measurements:
     runs = pd.concat(_new_runs(sweeps), ignore_index=True)
     agents = {agent: None for sweep in sweeps for agent in sweep.agents}
     with_costs = _with_costs(runs)
-    return Measurements(with_costs, mean_points(with_costs), {**sweeps[0].sweep, "agents": agents})
+    sweep = {**sweeps[0].sweep, "agents": agents}
+    return Measurements(with_costs, mean_points(with_costs), sweep, metrics=(*sweeps[0].metrics, *COSTS))
 
 
 def _new_runs(sweeps: Sequence[Measurements]) -> Iterator[pd.DataFrame]:
@@ -70,13 +83,11 @@ def plan_unicast(measured: Measurements, metric: str, interval: str) -> Plan:
 
 
 def _plan(metric: str, where: str, x: str, measured: Measurements, place: dict[str, str]) -> Plan:
-    title = _TITLES.get(metric) or c.TITLES[metric]
+    title = measured.title(metric)
     return Plan(
         name=metric,
         title=f"{title[0].upper()}{title[1:]}{where}",
         metric=metric,
         x=x,
         lines=agent_lines(measured, place),
-        y_title=title,
-        logarithmic=metric in _LOGARITHMIC,
     )

@@ -10,7 +10,6 @@ import pandas as pd
 from roambus.bridge.runs.layout import AGENT, SEED
 from roambus.experiments.measurements.by_seed import NotMeasuredError
 from roambus.experiments.measurements.measurements import Measurements
-from roambus.spark.metrics import catalogue
 
 CONFIG, SPEED = "config", "speed"
 THESIS_SPEED, THESIS_CONFIG = "8", "C16"
@@ -33,7 +32,7 @@ def seed_table(
         raise NotMeasuredError(f"there are no runs of {', '.join(absent)}")
     complete = table[columns].astype(float).dropna()
     if complete.empty:
-        raise NotMeasuredError(f"no seed has {catalogue.TITLES.get(metric, metric)} of {agent} everywhere it is needed")
+        raise NotMeasuredError(f"no seed has {measured.title(metric)} of {agent} everywhere it is needed")
     return complete
 
 

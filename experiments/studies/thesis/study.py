@@ -28,26 +28,26 @@ def thesis_plans(measured: Measurements) -> Iterator[Plan]:
     by_config, by_speed = agent_lines(measured, {SPEED: speed}), agent_lines(measured, {CONFIG: config})
     yield from _delivery_rates(measured, catalogue.DELIVERY_RATE_THESIS, "")
     yield from _delivery_rates(measured, catalogue.DELIVERY_RATE_ALL, "-all")
-    yield _numbered("4.5a", catalogue.DELIVERED, at_speed, CONFIG, by_config)
-    yield _numbered("4.5b", catalogue.DELIVERED, at_config, SPEED, by_speed)
-    yield _numbered("4.6", catalogue.DELAY_MEAN_S, at_speed, CONFIG, by_config)
-    yield _numbered("4.7a", catalogue.HOPS_MEAN, at_speed, CONFIG, by_config)
-    yield _numbered("4.7b", catalogue.HOPS_MAX, at_speed, CONFIG, by_config)
-    yield _numbered("4.8", catalogue.MESSAGES_PER_NODE, at_speed, CONFIG, by_config)
+    yield _numbered(measured, "4.5a", catalogue.DELIVERED, at_speed, CONFIG, by_config)
+    yield _numbered(measured, "4.5b", catalogue.DELIVERED, at_config, SPEED, by_speed)
+    yield _numbered(measured, "4.6", catalogue.DELAY_MEAN_S, at_speed, CONFIG, by_config)
+    yield _numbered(measured, "4.7a", catalogue.HOPS_MEAN, at_speed, CONFIG, by_config)
+    yield _numbered(measured, "4.7b", catalogue.HOPS_MAX, at_speed, CONFIG, by_config)
+    yield _numbered(measured, "4.8", catalogue.MESSAGES_PER_NODE, at_speed, CONFIG, by_config)
     yield from _messages_by_role(measured, speed, at_speed)
     title = f"Energy per node {at_speed}"
     yield Plan("energy-per-node", title, catalogue.ENERGY_PER_NODE_MJ, CONFIG, by_config)
 
 
-def _numbered(number: str, metric: str, at: str, x: str, lines: list[Line]) -> Plan:
-    return Plan(f"figure-{number}", f"Figure {number}: {catalogue.TITLES[metric]} {at}", metric, x, lines)
+def _numbered(measured: Measurements, number: str, metric: str, at: str, x: str, lines: list[Line]) -> Plan:
+    return Plan(f"figure-{number}", f"Figure {number}: {measured.title(metric)} {at}", metric, x, lines)
 
 
 def _delivery_rates(measured: Measurements, metric: str, suffix: str) -> Iterator[Plan]:
     """Figure 4.4: a panel an agent, a line a speed."""
     for letter, agent in zip(ascii_lowercase, measured.agents, strict=False):
         lines = [Line(f"{speed} m/s", {AGENT: agent, SPEED: speed}) for speed in measured.values(SPEED)]
-        title = f"Figure 4.4{letter}: {catalogue.TITLES[metric]}, {agent_name(agent)}"
+        title = f"Figure 4.4{letter}: {measured.title(metric)}, {agent_name(agent)}"
         yield Plan(f"figure-4.4{letter}{suffix}", title, metric, CONFIG, lines)
 
 

@@ -160,7 +160,7 @@ def test_omnetpp_knows_the_run(results: Path, scavetool: Path) -> None:
     assert (attributes["repetition"], attributes["seedset"], attributes["network"]) == ("3", "3", "SN")
     assert attributes["iterationvars"] == "$agent=mft, $axis_network=C2, $speed=2.5"
     titles = {record["attrvalue"] for record in records if record["attrname"] == "title"}
-    assert titles == {"messages delivered", "delivery rate (all)"}
+    assert titles == {"messages delivered", "delivery rate (all)", "packets of type PUB"}
 
 
 @pytest.mark.castalia

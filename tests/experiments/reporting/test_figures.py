@@ -17,6 +17,7 @@ from roambus.experiments.reporting.figure_files import draw_figures, metric_figu
 from roambus.experiments.studies.reading import SweepResults
 from roambus.spark.aggregation.points import mean_points
 from roambus.spark.metrics import catalogue as c
+from roambus.spark.metrics.catalogue import Scale
 from tests.experiments.measured import measurements, of_thesis, write_measurements
 
 THESIS = ["4.4a", "4.4b", "4.4a-all", "4.4b-all", "4.5a", "4.5b", "4.6", "4.7a", "4.7b", "4.8"]
@@ -115,7 +116,7 @@ def test_files(tmp_path: Path) -> None:
 def test_a_value_of_zero_on_a_logarithmic_axis(tmp_path: Path) -> None:
     """A zero cannot stand on a logarithmic axis: the axis is a plain one then, and nothing is lost."""
     zero = Series("a", ("1", "2"), (0.0, 5.0), (0.0, 1.0), (2, 2))
-    figure = Figure("zero", "zero", "x", "y", ("1", "2"), (zero,), logarithmic=True)
+    figure = Figure("zero", "zero", "x", "y", ("1", "2"), (zero,), Scale.LOGARITHMIC)
     assert all(file.stat().st_size > 1000 for file in draw(figure, tmp_path))
 
 
