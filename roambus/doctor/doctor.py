@@ -100,7 +100,7 @@ def _check_machine() -> Result:
 
 
 def _check_java() -> Result:
-    from roambus.spark.java import find_java, java_version
+    from roambus.spark.engine.java import find_java, java_version
 
     try:
         java = find_java()
