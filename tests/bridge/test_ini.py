@@ -9,7 +9,9 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import radio_file_name, read_scenario
-from roambus.bridge.scenario.scenario import Line, NodeSettings, Publications, RandomWaypoint, Scenario, Subscription
+from roambus.bridge.scenario.mobility import Line, RandomWaypoint
+from roambus.bridge.scenario.node import NodeSettings
+from roambus.bridge.scenario.scenario import Publications, Scenario, Subscription
 from roambus.experiments.shipped import TEMPLATES
 from roambus.python_protocol.filters import Filter, parse_filter
 from roambus.python_protocol.roles import Role
@@ -214,6 +216,14 @@ def test_an_unknown_key_is_an_error_with_its_line(text: str, message: str) -> No
         ("SN.node[*].Communication.MAC.backoffBaseValue = 16ms", "not a number without unit"),
         ('SN.node[*].Application.filter = "topic is news"', "is no constraint such as"),
         ("SN.node[*].Application.subscribeAt = 3", "not a time with its unit"),
+        (
+            "SN.node[*].Communication.MAC.macBufferSize = 0",
+            rf"run.ini:{LINE}: .*macBufferSize: 0 is out of range: it must be from 1 to 65535 packets",
+        ),
+        ("SN.wirelessChannel.sigma = -1", rf"run.ini:{LINE}: SN.wirelessChannel.sigma: -1 is .* from 0 to 100 dB"),
+        ("SN.wirelessChannel.sigma = 1e999", rf"run.ini:{LINE}: .*sigma: 1e999 is too large"),
+        ("SN.node[*].Communication.MAC.backoffBaseValue = 0", "0 is out of range: it must be above 0 ms"),
+        ("SN.node[*].Communication.MAC.randomTxOffset = -1", "-1 is out of range: it must be at least 0 ms"),
         ("SN.node[1].Communication.MAC.macBufferSize = 8", rf"run.ini:{LINE}: .*must be the same for all nodes"),
         ('SN.node[1].Application.agent = "aodv"', "must be the same for all nodes as for node 0"),
     ],
