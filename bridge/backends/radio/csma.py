@@ -38,7 +38,7 @@ def accept(s: State, sender: int, frame: int, now: int) -> None:
     node.queued += 1
     if node.mac == IDLE and node.queued == 1:
         node.mac = CONTENDING
-        _sense_after(s, sender, uniform(s.run[0], BACKOFF) * run.mac.random_tx_offset, now)
+        _set_timer(s, sender, uniform(s.run[0], BACKOFF) * run.mac.random_tx_offset, now)
 
 
 @compiled
@@ -67,14 +67,14 @@ def _sense(s: State, sender: int, now: int) -> None:
     node, run = s.nodes[sender], s.run[0]
     power = measured_power(s, sender, now)
     if node.radio != LISTENING or math.isnan(power):
-        _sense_after(s, sender, float(run.mac.valid_cs_delay), now)
+        _set_timer(s, sender, float(run.mac.valid_cs_delay), now)
     elif power < run.radio.cca_threshold_dbm:
         node.backoffs = 0
         node.mac = DRAINING
         _drain(s, sender, now)
     else:
         node.backoffs += 1
-        _sense_after(s, sender, uniform(s.run[0], BACKOFF) * _backoff_bound(s, node.backoffs), now)
+        _set_timer(s, sender, uniform(s.run[0], BACKOFF) * _backoff_bound(s, node.backoffs), now)
 
 
 @compiled
@@ -89,7 +89,7 @@ def _backoff_bound(s: State, backoffs: int) -> float:
 
 
 @compiled
-def _sense_after(s: State, sender: int, delay: float, now: int) -> None:
+def _set_timer(s: State, sender: int, delay: float, now: int) -> None:
     events.schedule(s, now + round(delay * s.nodes[sender].clock_rate), events.MAC_TIMER, sender)
 
 

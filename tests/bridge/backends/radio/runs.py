@@ -51,7 +51,7 @@ def at_places(*xs: float, channel: ChannelSettings = STEEP, seed: int = 1) -> Sc
     return Scenario(seed, 10 * SECOND, (100.0, 100.0), channel, CC2420, MAC, nodes)
 
 
-def with_mac(scenario: Scenario, **changes: int) -> Scenario:
+def with_mac(scenario: Scenario, **changes: float) -> Scenario:
     """The scenario with other MAC parameters."""
     return replace(scenario, mac=replace(scenario.mac, **changes))
 
