@@ -52,6 +52,12 @@ class MacSettings:
     valid_cs_delay: SimTime = key(
         MAC + "phyDelayForValidCS", MILLISECONDS, "0.128", "wait for a valid sensing", within=Range(above=0)
     )
+    prob_tx: float = key(
+        MAC + "probTx", NUMBER, "1.0", "probability that the try to transmit a packet happens", within=Range(0, 1)
+    )
+    retransmission_interval: SimTime = key(
+        MAC + "reTxInterval", MILLISECONDS, "0.0", "from a try that does not happen until the next", within=_WAIT
+    )
 
 
 KEYS = (
@@ -61,9 +67,7 @@ KEYS = (
     *keys_of(MacSettings),
     DATA_RATE,
     FRAME_OVERHEAD,
-    Key(MAC + "probTx", NUMBER, "1.0", "probability that a try to transmit happens", only=(1.0,)),
     Key(MAC + "numTx", WHOLE, "1", "tries to transmit each packet", only=(1,)),
-    Key(MAC + "reTxInterval", MILLISECONDS, "0.0", "no effect with one try that always happens"),
     Key(MAC + "dutyCycle", NUMBER, "1.0", "share of the time that the radio listens", only=(1.0,)),
     Key(MAC + "listenInterval", NUMBER, "10", "no effect without a duty cycle", "ms"),
     Key(MAC + "beaconIntervalFraction", NUMBER, "1.0", "no effect without a duty cycle"),

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.ini import radio_file_name, read_scenario
+from roambus.bridge.ini import parse_scenario, radio_file_name, read_scenario
 from roambus.bridge.scenario.mobility import Line, RandomWaypoint
 from roambus.bridge.scenario.node import NodeSettings
 from roambus.bridge.scenario.scenario import Publications, Scenario, Subscription
 from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.sweeps.sweep import Scalar
+from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol.filters import Filter, parse_filter
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
@@ -87,6 +89,16 @@ def test_every_group_of_keys_reaches_the_scenario() -> None:
     assert (scenario.nodes[3].baseline_power_mw, scenario.nodes[3].start_spread) == (0, 0)
     assert (scenario.agent, scenario.agent_parameters) == ("mft", {"sticky_parent": "false"})
     assert scenario.processing_delay == MILLISECOND
+
+
+def test_the_probability_of_a_try_can_be_set_in_every_template() -> None:
+    """They all include the part that sets the radio and the MAC."""
+    template = find_template("field")
+    run: dict[str, Scalar] = {"seed": 0, "agent": "beacon", "agent_parameters": ""}
+    for variables, probability in ((run, 1), ({**run, "prob_tx": 0.5}, 0.5)):
+        rendered = render(template, variables)
+        assert parse_scenario(rendered, template, template.parent).mac.prob_tx == probability
+    refused("SN.node[*].Communication.MAC.probTx = 1.5", rf"run.ini:{LINE}: .*probTx: 1.5 is .* from 0 to 1$")
 
 
 def test_nodes_can_differ_in_place_power_and_role() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from roambus.bridge.backends.radio import events
 from roambus.bridge.backends.radio.chance import BACKOFF, uniform
 from roambus.bridge.backends.radio.compiled import compiled
-from roambus.bridge.backends.radio.outbox import BUFFER_FULL, NOT_BOOTED, QUEUE_FULL, TAKEN, refuse
+from roambus.bridge.backends.radio.outbox import BUFFER_FULL, NOT_BOOTED, QUEUE_FULL, TAKEN, refuse, release
 from roambus.bridge.backends.radio.receiver import measured_power
 from roambus.bridge.backends.radio.state import LISTENING, State
 from roambus.bridge.backends.radio.transmitter import buffer_frame
@@ -19,8 +19,8 @@ from roambus.bridge.backends.radio.transmitter import buffer_frame
 EARLY = 0.95
 """The next frame goes to the radio after this share of the air time of the one before, so that TX is not left."""
 
-IDLE, CONTENDING, DRAINING = 0, 1, 2
-"""States of the MAC: nothing to send; sensing or backing off; sending everything queued."""
+IDLE, CONTENDING, DRAINING, SKIPPING = 0, 1, 2, 3
+"""States of the MAC: nothing to send; sensing or backing off; sending everything queued; not trying for a while."""
 
 CONSTANT, MULTIPLYING, EXPONENTIAL = 1, 2, 3
 """Back-off types: the bound is the base; times the busy results in a row; doubled by each."""
@@ -37,8 +37,19 @@ def accept(s: State, sender: int, frame: int, now: int) -> None:
     node.queue[(node.front + node.queued) % run.mac.buffer_size] = frame
     node.queued += 1
     if node.mac == IDLE and node.queued == 1:
+        _attempt(s, sender, now)
+
+
+@compiled
+def _attempt(s: State, sender: int, now: int) -> None:
+    """Tries to transmit the first queued frame; by chance the try does not happen."""
+    node, mac = s.nodes[sender], s.run[0].mac
+    if mac.prob_tx < 1.0 and uniform(s.run[0], BACKOFF) >= mac.prob_tx:
+        node.mac = SKIPPING
+        _set_timer(s, sender, float(mac.retransmission_interval), now)
+    else:
         node.mac = CONTENDING
-        _set_timer(s, sender, uniform(s.run[0], BACKOFF) * run.mac.random_tx_offset, now)
+        _set_timer(s, sender, uniform(s.run[0], BACKOFF) * mac.random_tx_offset, now)
 
 
 @compiled
@@ -57,8 +68,29 @@ def timer_fired(s: State, sender: int, now: int) -> None:
     """Goes on with what the MAC is at; it has one timer, which runs unless the MAC is idle."""
     if s.nodes[sender].mac == CONTENDING:
         _sense(s, sender, now)
-    else:
+    elif s.nodes[sender].mac == DRAINING:
         _drain(s, sender, now)
+    else:
+        _give_up(s, sender, now)
+
+
+@compiled
+def _give_up(s: State, sender: int, now: int) -> None:
+    """Drops the first queued frame, whose only try did not happen; like TunableMAC, it tells nobody."""
+    node = s.nodes[sender]
+    release(s, _take_first(s, node))
+    if node.queued > 0:
+        _attempt(s, sender, now)
+    else:
+        node.mac = IDLE
+
+
+@compiled
+def _take_first(s: State, node: Any) -> int:
+    frame: int = node.queue[node.front]
+    node.front = (node.front + 1) % s.run[0].mac.buffer_size
+    node.queued -= 1
+    return frame
 
 
 @compiled
@@ -100,9 +132,7 @@ def _drain(s: State, sender: int, now: int) -> None:
     if node.queued == 0:
         node.mac = IDLE
         return
-    frame = node.queue[node.front]
-    node.front = (node.front + 1) % s.run[0].mac.buffer_size
-    node.queued -= 1
+    frame = _take_first(s, node)
     if not buffer_frame(s, sender, frame, now):
         s.frames[frame].refusal = BUFFER_FULL
         refuse(s, frame)
