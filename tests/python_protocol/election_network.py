@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from roambus.bridge.scenario.scenario import Fault, LinkChange, Workload
+from roambus.bridge.scenario.happenings import Fault, LinkChange
+from roambus.bridge.scenario.scenario import Workload
 from roambus.bridge.trace.schema import CRASH
 from roambus.python_protocol.actions import Action, Note, Send
 from roambus.python_protocol.agent import Agent

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.scenario.scenario import ParentChange, Subscription, Workload
+from roambus.bridge.scenario.happenings import ParentChange
+from roambus.bridge.scenario.scenario import Subscription, Workload
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.brokers.messages import Pub
 from roambus.python_protocol.filters import parse_filter

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from roambus.bridge.ini import values
-from roambus.bridge.scenario.scenario import FaultKind, LinkChange, LinkDelay, ParentChange, Partition
+from roambus.bridge.keys import values
+from roambus.bridge.scenario.happenings import FaultKind, LinkChange, LinkDelay, ParentChange, Partition
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime, format_time
 from roambus.python_protocol.sites import SiteLine, Sites, make_sites, split_line
@@ -37,14 +37,13 @@ def link_delays(text: str) -> tuple[LinkDelay, ...]:
     found = []
     for item in _items(text):
         *pairs, delay = item.split()
-        found += [LinkDelay(*_pair(pair), latency(delay)) for pair in pairs]
+        found += [LinkDelay(*_pair(pair), _latency(delay)) for pair in pairs]
     if len({frozenset((one.a, one.b)) for one in found}) < len(found):
         raise ValueError(f"{text} gives a link two delays")
     return tuple(found)
 
 
-def latency(text: str) -> SimTime:
-    """Reads a time above 0 with its unit: 1ms."""
+def _latency(text: str) -> SimTime:
     time = values.duration(text)
     if time == 0:
         raise ValueError(f"{text} is not above 0")

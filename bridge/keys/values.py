@@ -1,23 +1,26 @@
-"""Single values of an ini file: from the text after the equals sign to Python. Each reader raises ValueError.
+"""The texts of single values: each function here reads one, and raises ValueError for a text that it cannot read.
 
-Castalia's own parameters are plain numbers in units that their names do not tell (ms, kbit/s); OMNeT++ refuses a
-unit there, and so do we. Parameters of our own modules, and OMNeT++'s options, carry their unit.
+A number is refused if it is not finite, and a time if it is longer than a simulation can last, so that nothing behind
+the reader has to think of either. What else a value may be is said by the range of its key.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from roambus.python_protocol.filters import Filter, Operator, Value, parse_filter
 from roambus.python_protocol.roles import Role, parse_roles
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime, parse_time
+from roambus.python_protocol.simtime import SECOND, SimTime, format_time, parse_time
 
-Reader = Callable[[str], Any]
+LONGEST: SimTime = 9 * 10**9 * SECOND
+"""OMNeT++ and the compiled radio count nanoseconds in 64 bits."""
+MOST_DIGITS = 18
+"""So that a whole number has room in 64 bits."""
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_TIME = re.compile(rf"\s*({_NUMBER.pattern})\s*[a-z]+\s*")
 _UNIFORM = re.compile(r"uniform\(\s*([^,()]+?)\s*,\s*([^,()]+?)\s*\)")
 _FILTER_SEPARATOR = r";(?=(?:[^']*'[^']*')*[^']*$)"
 """A semicolon that is in no text."""
@@ -36,22 +39,8 @@ def number(text: str) -> float:
     """Reads 3, -95.0 or 1e-5."""
     if _NUMBER.fullmatch(text) is None:
         raise ValueError(f"{text} is not a number without unit, such as 4 or -95.0")
-    return float(text)
-
-
-def not_negative(text: str) -> float:
-    """Reads a number from 0 up."""
-    value = number(text)
-    if value < 0:
-        raise ValueError(f"{text} is negative")
-    return value
-
-
-def positive(text: str) -> float:
-    """Reads a number above 0."""
-    value = number(text)
-    if value <= 0:
-        raise ValueError(f"{text} is not above 0")
+    if not math.isfinite(value := float(text)):
+        raise ValueError(f"{text} is too large to be a number here")
     return value
 
 
@@ -59,13 +48,8 @@ def integer(text: str) -> int:
     """Reads a whole number from 0 up."""
     if re.fullmatch(r"\d+", text) is None:
         raise ValueError(f"{text} is not a whole number such as 32")
-    return int(text)
-
-
-def count(text: str) -> int:
-    """Reads a whole number from 1 up."""
-    if integer(text) == 0:
-        raise ValueError("must be at least 1")
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"a whole number of {len(text)} digits is too large")
     return int(text)
 
 
@@ -109,29 +93,23 @@ def coordinate(text: str) -> float | Uniform:
     return Uniform(number(match[1]), number(match[2])) if match else number(text)
 
 
-def seconds(text: str) -> SimTime:
-    """Reads a number of seconds without unit."""
-    return round(not_negative(text) * SECOND)
-
-
-def milliseconds(text: str) -> SimTime:
-    """Reads a number of milliseconds without unit."""
-    return round(not_negative(text) * MILLISECOND)
-
-
-def interval(text: str) -> SimTime:
-    """Reads a number of milliseconds above 0, without unit."""
-    return max(round(positive(text) * MILLISECOND), 1)
+def check_length(time: SimTime) -> SimTime:
+    """Returns the time, or raises ValueError if it is longer than a simulation can last."""
+    if time > LONGEST:
+        raise ValueError(f"it is longer than a simulation can last, which is {format_time(LONGEST)}")
+    return time
 
 
 def duration(text: str) -> SimTime:
     """Reads a time with its unit: 700s, 100ms."""
-    if re.search(r"[a-z]\s*$", text) is None:
+    if (match := _TIME.fullmatch(text)) is None:
         raise ValueError(f"{text} is not a time with its unit, such as 700s or 100ms")
+    if float(match[1]) > LONGEST:  # before Python writes all its digits out
+        return check_length(LONGEST + 1)
     time = parse_time(text)
     if time < 0:
         raise ValueError(f"{text} is negative")
-    return time
+    return check_length(time)
 
 
 def power(text: str) -> float | None:
