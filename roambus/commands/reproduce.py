@@ -1,4 +1,4 @@
-"""`roambus reproduce`."""
+"""`roambus reproduce` runs a study from its first run to its report."""
 
 from __future__ import annotations
 
@@ -18,15 +18,19 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("study")
-@click.option("--quick", is_flag=True, help="The study in small: fewer values and seeds, a minute or two.")
+@click.option("--quick", is_flag=True, help="Runs the study in small, with fewer values and seeds: a minute or two.")
 @WORKERS
 @SPARK
 @SWEEP_BACKEND
-@click.option("--out", type=FOLDER, help="Results folder.  [default: results/STUDY, or results/STUDY-quick]")
+@click.option(
+    "--out", type=FOLDER, help="The folder for the results.  [default: results/STUDY, or results/STUDY-quick]"
+)
 def reproduce(study: str, quick: bool, workers: int, spark: str | None, backend: str | None, out: Path | None) -> None:
-    """Runs a whole study: sweeps, metrics, figures, claims, report.
+    """Runs a whole study, from its first run to its report.
 
-    STUDY is one of ours (an unknown name lists them) or a file of your own: docs/studies.md.
+    It makes all runs, computes the metrics, draws the figures, checks the claims against the numbers, and writes a
+    report. STUDY is the name of a study that comes with roambus (a name that is not known lists them), or a file of
+    your own (docs/studies.md). What is complete already is not run again.
 
     Example: roambus reproduce thesis --quick --out results/thesis-quick
     """
@@ -57,7 +61,7 @@ def _run_study(study: Study, quick: bool, folder: Path, crew: Crew, backend: str
 
 
 def _aggregate_study(study: Study, folder: Path) -> list[str]:
-    """By the Spark session that there is; returns a line for each run that cannot be read."""
+    """Computes the metrics with the Spark session that there is; returns a line for each run that cannot be read."""
     from roambus.experiments.reporting.study_results import sweep_folder
     from roambus.spark.aggregate import aggregate as aggregate_results
 
@@ -66,7 +70,7 @@ def _aggregate_study(study: Study, folder: Path) -> list[str]:
 
 
 def _report_study(study: Study, folder: Path) -> None:
-    """Draws the figures, prints the claims and where the report is."""
+    """Draws the figures, and prints the claims and where the report is."""
     from roambus.experiments.reporting.claims import check_claims, format_claims
     from roambus.experiments.reporting.figures import draw_figures
     from roambus.experiments.reporting.report import write_report

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from roambus.bridge.backends.castalia.installation import OMNETPP_ROOT
+from roambus.bridge.backends.castalia.environment import OMNETPP_ROOT
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import SWEEP_FILE
 from roambus.bridge.trace.schema import TRACE_SCHEMA

@@ -1,4 +1,4 @@
-"""What the back-end `castalia` needs, looked at one by one for `roambus doctor`."""
+"""Looks one by one at what the back-end `castalia` needs, for `roambus doctor` and `roambus castalia build`."""
 
 from __future__ import annotations
 
@@ -9,35 +9,38 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from roambus.bridge.backends.castalia.installation import (
-    CASTALIA_ROOT,
-    OMNET_ROOT,
-    OMNETPP_ROOT,
-    Installation,
-    environment_with,
-    omnet_folder,
-)
+from roambus.bridge.backends.castalia.environment import CASTALIA_ROOT, OMNET_ROOT, OMNETPP_ROOT, environment_with
+from roambus.bridge.backends.castalia.installation import simulator_in
+from roambus.bridge.backends.castalia.modules import find_modules
 from roambus.doctor.findings import Finding, Result, broken, look, missing, ok
 
 RELEASE = "5.7.1"
-"""The OMNeT++ that our modules are tested with; any 5.x should do."""
+"""Our modules are tested with this release of OMNeT++; any 5.x should do."""
 PATIENCE_S = 30
 
 ON_DEBIAN = "on Debian, as root: apt-get install"
 
 
+BUILD = "run roambus castalia build"
+
+
 def needed_to_run() -> list[Finding]:
-    """OMNeT++, Castalia and our modules for it."""
+    """Looks at OMNeT++, Castalia and our modules for it."""
+    return [*simulators(), look("modules for Castalia", check_library, BUILD)]
+
+
+def simulators() -> list[Finding]:
+    """Looks at OMNeT++ and Castalia, which our modules are built against and run on."""
     return [
         look("OMNeT++", check_omnetpp, f"build OMNeT++ {RELEASE} anew"),
         look("Castalia", check_castalia, "build Castalia anew"),
-        look("modules for Castalia", check_library, "run make -C omnet clean castalia"),
     ]
 
 
 def needed_to_build() -> list[Finding]:
-    """A compiler, and the libraries of the wire."""
+    """Looks at make, the compiler, and the libraries of the wire."""
     return [
+        look("make", check_make, f"{ON_DEBIAN} make"),
         look("C++ compiler", check_compiler, f"{ON_DEBIAN} g++"),
         look("libzmq for C++", lambda: check_package("libzmq", "libzmq3-dev"), f"{ON_DEBIAN} libzmq3-dev pkg-config"),
         look("protobuf for C++", check_protobuf, f"{ON_DEBIAN} libprotobuf-dev protobuf-compiler pkg-config"),
@@ -45,7 +48,7 @@ def needed_to_build() -> list[Finding]:
 
 
 def check_omnetpp() -> Result:
-    """Its folder, its version as it says itself, and whether it was built."""
+    """Looks at its folder, the version that it gives itself, and whether it was built."""
     root = os.environ.get(OMNETPP_ROOT)
     if not root:
         return missing(f"{OMNETPP_ROOT} is not set", f"set it to the folder of a built OMNeT++ {RELEASE}")
@@ -61,13 +64,13 @@ def check_omnetpp() -> Result:
 
 
 def check_castalia() -> Result:
-    """Its folder, and whether it starts with this OMNeT++."""
+    """Looks at its folder, and whether it starts with this OMNeT++."""
     root = os.environ.get(CASTALIA_ROOT)
     if not root:
         return missing(
             f"{CASTALIA_ROOT} is not set", f"set it to the folder of a Castalia built with OMNeT++ {RELEASE}"
         )
-    program = Installation(Path(), Path(root), Path()).simulator
+    program = simulator_in(Path(root))
     if not program.is_file():
         return missing(f"{program} is not there", f"build Castalia in {root}, or correct {CASTALIA_ROOT}")
     if not os.access(program, os.X_OK):
@@ -80,28 +83,35 @@ def check_castalia() -> Result:
 
 
 def check_library() -> Result:
-    """Whether it is built, from our wire.proto, and finds the libraries that it needs."""
+    """Looks whether it is built, from our wire.proto, and finds the libraries that it needs."""
     from roambus.bridge.wire.conversion import SCHEMA_HASH  # noqa: PLC0415  # protobuf may be what is missing
 
-    folder = omnet_folder()
-    library = Installation(Path(), Path(), folder).library
-    if not (folder / "Makefile").is_file():
-        return missing(f"{folder} is not there", f"get roambus' sources, and let {OMNET_ROOT} name their folder omnet")
-    make = f"run make -C {folder} castalia"
+    modules = find_modules()
+    library = modules.library
+    if not (modules.sources / "Makefile").is_file():
+        advice = f"let {OMNET_ROOT} name the folder omnet of roambus' sources, or install roambus anew"
+        return missing(f"{modules.sources} is not there", advice)
     if not library.is_file():
-        return missing(f"{library} is not built", make)
+        return missing(f"{library} is not built", BUILD)
     if SCHEMA_HASH.hex().encode() not in library.read_bytes():
-        return broken(f"{library} was made from another wire.proto", make)
+        return broken(f"{library} was made from another wire.proto", BUILD)
     if lost := re.findall(r"(\S+) => not found", _run(["ldd", str(library)]).stdout):
-        return broken(f"{library} needs {', '.join(lost)}", f"install what is missing, or {make}")
+        return broken(f"{library} needs {', '.join(lost)}", f"install what is missing, or {BUILD}")
     return ok(str(library))
 
 
+def check_make() -> Result:
+    """Looks for the one on the PATH."""
+    if shutil.which("make") is None:
+        return missing("there is no make", f"{ON_DEBIAN} make")
+    return ok(_run(["make", "--version"]).stdout.partition("\n")[0])
+
+
 def check_compiler() -> Result:
-    """The one that make takes."""
+    """Looks for the one that make takes."""
     compiler = os.environ.get("CXX", "g++")
     if shutil.which(compiler) is None:
-        return missing(f"there is no {compiler}", f"{ON_DEBIAN} g++ make")
+        return missing(f"there is no {compiler}", f"{ON_DEBIAN} g++")
     answer = _run([compiler, "--version"])
     if answer.returncode != 0:
         return broken(f"{compiler}: {_last_line(answer)}", f"{ON_DEBIAN} --reinstall g++")
@@ -109,7 +119,7 @@ def check_compiler() -> Result:
 
 
 def check_package(name: str, package: str) -> Result:
-    """A library for C++, as pkg-config knows it."""
+    """Looks for a library for C++, as pkg-config knows it."""
     if shutil.which("pkg-config") is None:
         return missing("there is no pkg-config", f"{ON_DEBIAN} pkg-config {package}")
     answer = _run(["pkg-config", "--modversion", name])
@@ -119,7 +129,7 @@ def check_package(name: str, package: str) -> Result:
 
 
 def check_protobuf() -> Result:
-    """The library and its compiler."""
+    """Looks for the library and its compiler."""
     if shutil.which("protoc") is None:
         return missing("there is no protoc", f"{ON_DEBIAN} protobuf-compiler")
     return check_package("protobuf", "libprotobuf-dev")

@@ -18,7 +18,7 @@ from tests.support.agents import write_agent
 from tests.support.files import files_below
 
 ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from roambus.command_line import main; main()"]
+COMMAND = [sys.executable, "-m", "roambus"]
 
 
 def start(

@@ -15,7 +15,7 @@ from roambus.doctor.doctor import Diagnosis, examine
 from roambus.doctor.findings import Finding, Result, Status, look, ok
 
 ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from roambus.command_line import main; main()"]
+COMMAND = [sys.executable, "-m", "roambus"]
 STARTS = "#!/bin/sh\necho 'Version: 5.7.1, build: x'\n"
 
 
@@ -111,13 +111,13 @@ def test_a_castalia_that_does_not_start_is_broken(roots: Path) -> None:
 def test_modules_from_another_schema_are_broken(roots: Path) -> None:
     """So are those that lack a library; without sources there is other advice than without a build."""
     library = roots / "omnet" / "build" / "libroambus.so"
-    make = f"run make -C {roots / 'omnet'} castalia"
     write(library, "0" * 64)
-    assert told("modules for Castalia") == (Status.BROKEN, f"{library} was made from another wire.proto", make)
+    told_to = "run roambus castalia build"
+    assert told("modules for Castalia") == (Status.BROKEN, f"{library} was made from another wire.proto", told_to)
     library.unlink()
-    assert told("modules for Castalia") == (Status.MISSING, f"{library} is not built", make)
+    assert told("modules for Castalia") == (Status.MISSING, f"{library} is not built", told_to)
     (roots / "omnet" / "Makefile").unlink()
-    assert "get roambus' sources" in told("modules for Castalia")[2]
+    assert "name the folder omnet of roambus' sources" in told("modules for Castalia")[2]
 
 
 def test_a_library_that_is_not_found_is_named(roots: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,6 +134,7 @@ def test_a_machine_without_tools_is_told_what_to_install(tmp_path: Path, monkeyp
     monkeypatch.setenv("PATH", str(tmp_path))
     diagnosis = examine()
     for what, package in [
+        ("make", "make"),
         ("C++ compiler", "g++"),
         ("libzmq for C++", "libzmq3-dev"),
         ("protobuf for C++", "protobuf-compiler"),

@@ -1,4 +1,8 @@
-"""The metrics of a sweep as DataFrames."""
+"""Gives the metrics of a sweep as DataFrames, for notebooks and scripts (docs/compare.md).
+
+`results` reads a folder that a sweep wrote and returns `Results`. Each of its tables is a new DataFrame with a row for
+each metric, run, point or difference. What compares agents here is what `roambus compare` draws and tests.
+"""
 
 from __future__ import annotations
 
@@ -24,16 +28,16 @@ from roambus.experiments.sweeps.sweep import Scalar, text_of
 _UNITS = ("s", "mJ", "B", "%")
 
 Values = Scalar | Sequence[Scalar]
-"""One value of an axis, or several."""
+"""This is one value of an axis, or several."""
 Where = Mapping[str, Values]
 
 
 def results(folder: str | PathLike[str], study: str | None = None) -> Results:
-    """The runs in the folder that a sweep wrote, with all their metrics.
+    """Reads the runs in the folder that a sweep wrote, with all their metrics.
 
     Metrics that no `roambus aggregate` has computed yet are computed with Spark, and kept for the next time. Damaged
     runs are left out with a warning; `problems` names them. `study` is the file of the study that the results are of,
-    if it is none of ours. Raises UserError if there is no run that can be read, RoambusError if Spark fails.
+    if it is one of your own. Raises UserError if there is no run that can be read, RoambusError if Spark fails.
     """
     loaded = load(Path(folder), load_study(study) if study else None)
     if loaded.problems:
@@ -43,7 +47,7 @@ def results(folder: str | PathLike[str], study: str | None = None) -> Results:
 
 
 class Results:
-    """What one sweep measured. Values of axes are numbers where all of an axis are; every table is a new one."""
+    """Holds what one sweep measured; the values of an axis are numbers if all of them can be."""
 
     def __init__(self, loaded: Loaded) -> None:
         self._folder, self._measured = loaded.folder, loaded.measured
@@ -55,22 +59,22 @@ class Results:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """A line for each run that is left out because its trace is damaged."""
+        """Returns a line for each run that is left out because its trace is damaged."""
         return self._problems
 
     @property
     def agents(self) -> list[str]:
-        """The agents' names, in the sweep's order."""
+        """Returns the agents' names, in the sweep's order."""
         return self._measured.agents
 
     @property
     def axes(self) -> dict[str, list[str] | list[float]]:
-        """The values of each axis, in the sweep's order."""
+        """Returns the values of each axis, in the sweep's order."""
         return {axis: _typed(pd.Series(self._measured.values(axis))).tolist() for axis in self._measured.axes}
 
     @property
     def metrics(self) -> pd.DataFrame:
-        """What is measured, a row a metric with title, unit and meaning: the catalogue's metrics, then the study's."""
+        """Returns a row for each metric with its title, unit and meaning; the study's own metrics come last."""
         known = self._measured.metrics
         columns = {
             "title": [metric.title for metric in known],
@@ -81,14 +85,14 @@ class Results:
 
     @property
     def runs(self) -> pd.DataFrame:
-        """A row a run: agent, axes, seed, the metrics, and `sent_TYPE`, the packets of each message type."""
+        """Returns a row for each run: agent, axes, seed, metrics, and `sent_TYPE`, the packets of each message type."""
         return _with_numbers(self._measured.runs, self._measured.axes)
 
     def points(self, metric: str, against: str | None = None, where: Where | None = None) -> pd.DataFrame:
-        """Means over the seeds: agent, axes, `mean`, `half_width` of the 95 % interval, `n`, the number of seeds.
+        """Returns the mean over the `n` seeds at each point, and `half_width` of its 95 % interval.
 
         The axis `against` (the first with more than one value, unless given) stands last and changes fastest, so that
-        rows are in the order of lines. `where` narrows axes to a value, or to a list of them. Raises UserError.
+        rows are in the order of lines. `where` keeps one value of an axis, or a list of them. Raises UserError.
         """
         measured = self._narrowed(metric, (), where)
         return _table(points_table(measured, metric), measured, against)
@@ -101,11 +105,12 @@ class Results:
         against: str | None = None,
         where: Where | None = None,
     ) -> pd.DataFrame:
-        """Agent a minus agent b, seed by seed, for runs of one seed share movement and radio.
+        """Compares agent a with agent b seed by seed, as runs of one seed share movement and radio.
 
-        At each place: `difference`, the mean over the `n` seeds that both have, `half_width` of its 95 % interval, `p`
-        of the two-sided paired t-test, `p_holm`, adjusted by Holm for all rows of this table, and `note`, which says
-        why if there is no p. `against` and `where` as for `points`. Raises UserError.
+        Each point has `difference`, the mean of a minus b over the `n` seeds that both have, `half_width` of its 95 %
+        interval, `p` of the two-sided paired t-test, `p_holm`, which Holm's procedure adjusts for all rows of this
+        table, and `note`, which says why there is no p. `against` and `where` mean what they do for `points`. Raises
+        UserError.
         """
         if a == b:
             raise UserError(f"{a!r} cannot be compared with itself: name two agents")
@@ -119,13 +124,13 @@ class Results:
 
 
 def _unit(title: str) -> str:
-    """That a title ends with; empty for counts and shares."""
+    """Returns the unit that a title ends with; counts and shares have none."""
     found = re.search(r"\(([^()]+)\)$", title)
     return found[1] if found and found[1] in _UNITS else ""
 
 
 def _texts(where: Where) -> dict[str, list[str]]:
-    """As folders are called."""
+    """Returns the values as they stand in the names of folders."""
     return {axis: [text_of(value) for value in _listed(values)] for axis, values in where.items()}
 
 
@@ -134,13 +139,13 @@ def _listed(values: Values) -> list[Scalar]:
 
 
 def _table(table: pd.DataFrame, measured: Measurements, against: str | None) -> pd.DataFrame:
-    """In the order of the lines along `against`."""
+    """Returns the table in the order of the lines along `against`."""
     ordered = in_order(table, measured, find_axis(measured, against))
     return _with_numbers(ordered, [axis_column(axis) for axis in measured.axes])
 
 
 def _with_numbers(table: pd.DataFrame, axes: Sequence[str]) -> pd.DataFrame:
-    """A copy in which the axes are numbers that can be."""
+    """Returns a copy in which each axis holds numbers if all its values can be."""
     return table.assign(**{axis: _typed(table[axis]) for axis in axes})
 
 

@@ -1,0 +1,73 @@
+"""docs/structure.md is the house as it stands: its picture, a sentence for each room, and arrows one way only."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.support.house import FLOORS, ROOT, Room, arrows, imports, rooms
+from tests.support.house_picture import picture
+
+PAGE, PICTURE = ROOT / "docs" / "structure.md", ROOT / "docs" / "structure.svg"
+BEGIN, END = "<!-- rooms -->", "<!-- end of rooms -->"
+
+
+def section(floor: str) -> str:
+    """The heading of a floor, its sentence, and a row for each of its rooms."""
+    itself, *inner = rooms(floor)
+    lines = [f"## {floor}/", "", itself.sentence, "", "| Room | What it is |", "|---|---|", *map(row, inner)]
+    return "\n".join(lines if inner else lines[:3]) + "\n"
+
+
+def row(room: Room) -> str:
+    return f"| [`{room.path}/`](../{room.path}/__init__.py) | {room.sentence} |"
+
+
+def test_the_page_has_every_room_with_its_sentence(pytestconfig: pytest.Config) -> None:
+    """What a room says of itself stands in its `__init__`; `--rewrite` writes the page and the picture."""
+    text = PAGE.read_text(encoding="utf-8")
+    begin, end = text.index(BEGIN) + len(BEGIN), text.index(END)
+    expected = "\n\n" + "\n".join(map(section, reversed(FLOORS))) + "\n"
+    if pytestconfig.getoption("--rewrite"):
+        PAGE.write_text(text[:begin] + expected + text[end:], encoding="utf-8")
+        PICTURE.write_text(picture(), encoding="utf-8")
+        return
+    assert text[begin:end] == expected
+    assert PICTURE.read_text(encoding="utf-8") == picture()
+
+
+@pytest.mark.parametrize("floor", FLOORS)
+def test_every_room_says_what_it_is(floor: str) -> None:
+    """In whole sentences: with a capital at the beginning and a full stop at the end."""
+    for room in rooms(floor):
+        assert re.fullmatch(r"[A-Z`].{20,}[.:]", room.sentence), f"{room.path}/__init__.py: {room.sentence!r}"
+
+
+def test_arrows_go_one_way() -> None:
+    """A floor imports only those below it; imports for type checkers and in functions count, too."""
+    assert {(a, b) for a, b in arrows() if FLOORS.index(a) < FLOORS.index(b)} == set()
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    """Neither two files nor more."""
+    assert list(circles()) == []
+
+
+def circles() -> list[list[str]]:
+    """Modules each of which reaches all others of its circle by imports."""
+    reached = {name: reach(name) for name in imports()}
+    found = {frozenset(other for other in reached[name] if name in reached[other]) | {name} for name in imports()}
+    return sorted(sorted(one) for one in found if len(one) > 1)
+
+
+def reach(start: str) -> set[str]:
+    """All modules that a module imports, directly or by others."""
+    found: set[str] = set()
+    waiting = set(imports()[start])
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting |= imports()[name]
+    return found
