@@ -31,7 +31,6 @@ from roambus.python_protocol.mft.messages import Known
 from roambus.python_protocol.mft.timestamps import Timestamp
 from roambus.python_protocol.parameters import describe_parameters
 from roambus.python_protocol.parts.election import Election, ElectionParameters, Heartbeat, Leadership
-from roambus.python_protocol.parts.election import algorithm as election
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkParameters
 from roambus.python_protocol.phoenix.messages import Stamp
 from roambus.python_protocol.replicated.broker import Broker as ReplicatedBroker
@@ -226,11 +225,11 @@ def test_handlers_of_the_replicated_brokers() -> None:
 
 
 def test_handlers_of_the_election() -> None:
-    """They are there, and so are its timers."""
-    assert documented_handlers("Leader election") <= set(dir(Election))
-    timers = {value.name for value in vars(election).values() if isinstance(value, election.ElectionTimer)}
-    documented = [row for row in rows(under("Leader election"), "Handler") if row["Handler"] == "`timer`"]
-    assert {name for row in documented for name in quoted(row["For"])} == timers
+    """Every handler of an event or of a timer, and what the agent calls."""
+    documented = {quoted(row["Handler"])[0]: row for row in rows(under("Leader election"), "Handler")}
+    assert documented.keys() == handlers(package("parts/election/algorithm.py")) | {"give_up", "adopt"}
+    for key, handler in Election.timer_handlers.items():
+        assert quoted(documented[handler.__name__]["For"]) == [key.name]
 
 
 # State
