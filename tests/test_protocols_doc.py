@@ -39,12 +39,15 @@ from roambus.python_protocol.replicated.broker import Broker as ReplicatedBroker
 from roambus.python_protocol.replicated.parameters import ReplicatedParameters
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.sites import Site, Sites
+from roambus.python_protocol.skip_ring import SkipRing
 from roambus.python_protocol.skip_ring.build_ring import BuildRing
 from roambus.python_protocol.skip_ring.database import Database
+from roambus.python_protocol.skip_ring.member import Member
 from roambus.python_protocol.skip_ring.messages import Check, Summary
 from roambus.python_protocol.skip_ring.parameters import SkipRingParameters
 from roambus.python_protocol.skip_ring.publications import Publications
 from roambus.python_protocol.skip_ring.references import Reference
+from roambus.python_protocol.skip_ring.refusal import Outsider
 from roambus.python_protocol.skip_ring.shortcuts import Shortcuts
 from roambus.python_protocol.skip_ring.subscriber import Subscriber
 from roambus.python_protocol.skip_ring.supervisor import Supervisor
@@ -104,7 +107,8 @@ EXAMPLES: dict[str, Any] = {
     "tuple[Known, ...]": (Known(1, 1, 1),),
     "Topic": 1,
     "Label": "011",
-    "Label | None": "011",
+    "MaybeLabel": "011",
+    "U16": 3,
     "Bits": "011",
     "Reference": REFERENCE,
     "Reference | None": REFERENCE,
@@ -218,6 +222,14 @@ def test_handlers_of_aodv() -> None:
     assert documented_handlers("aodv") == handlers(package("aodv/*.py"))
 
 
+def test_handlers_of_the_skip_ring() -> None:
+    """Every handler of the agent and of its parts, of messages, events and timers."""
+    processes = (SkipRing, Member, Subscriber, Publications, Supervisor, Outsider)
+    tables = [table for process in processes for table in (process.handlers, process.timer_handlers)]
+    own = {method.__name__ for table in tables for method in table.values()}
+    assert documented_handlers("skip-ring") == own | {"configure", "publish_new"}
+
+
 def test_handlers_of_the_replicated_brokers() -> None:
     """Of messages and events."""
     assert documented_handlers("replicated") == handlers(package("replicated/*.py"))
@@ -285,7 +297,7 @@ def test_state_of_the_skip_ring() -> None:
     parameters, ring = SkipRingParameters(), BuildRing(1, 1, check_labels=True)
     parts = (Supervisor(), Database(), ring, Shortcuts(ring), Publications(1, parameters, Random(0)))
     for part in (*parts, Subscriber(1, 1, parameters, Random(0))):
-        own = attributes(part) - {"_ring", "ring", "shortcuts", "topic", "checks_labels"}
+        own = attributes(part) - {"_actions", "_outsider", "_ring", "ring", "shortcuts", "topic", "checks_labels"}
         own |= {"ring"} if part is ring else set()
         assert documented_state("skip-ring", type(part).__name__) == own
 
