@@ -28,6 +28,7 @@ from roambus.python_protocol.brokers.parameters import BrokerParameters
 from roambus.python_protocol.brokers.routing import Entry
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
 from roambus.python_protocol.messages.codec import Message, Writer
+from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.mft.messages import Known
 from roambus.python_protocol.mft.timestamps import Timestamp
 from roambus.python_protocol.parameters import describe_parameters
@@ -125,7 +126,7 @@ def example(cls: type[Message]) -> Message:
 
 def length(part: Filter | Notification | Reference | Summary) -> int:
     writer = Writer()
-    part.write(writer)
+    field_type(type(part)).write(writer, part)
     return len(writer.getvalue())
 
 
