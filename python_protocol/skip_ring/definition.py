@@ -1,4 +1,6 @@
-"""The skip ring of n nodes as section 2.1 of 004 defines it: nothing of the protocol, for comparison with its results.
+"""The skip ring of n nodes as section 2.1 of its paper defines it, for comparison with what the protocol makes.
+
+Nothing here is taken from the protocol, so that both can hardly be wrong in the same way.
 
 K_i are the nodes whose labels have at most i bits. The edges between neighbours of the sorted ring over K_i, for the
 greatest i, are ring edges; those for smaller i that are no ring edges are shortcuts.
@@ -12,7 +14,7 @@ from fractions import Fraction
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What the node with one label has to know, by labels; `ring` only the first and the last of the list."""
+    """The labels that the node with one label has to know; only the first and the last of the list have a `ring`."""
 
     left: str | None
     right: str | None
@@ -44,7 +46,7 @@ def _value(label: str) -> Fraction:
 
 
 def _edges(labels: list[str]) -> dict[str, set[str]]:
-    """The neighbours of each in the sorted ring over all."""
+    """The neighbours of each label in the sorted ring over all."""
     circle = sorted(labels, key=_value)
     return {one: {circle[i - 1], circle[(i + 1) % len(circle)]} - {one} for i, one in enumerate(circle)}
 
