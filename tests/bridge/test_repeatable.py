@@ -17,7 +17,7 @@ from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
 from roambus.experiments.sweeps.sweep import Scalar
 from roambus.experiments.templates.render import find_template, render
-from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.simtime import SECOND, SimTime
 
 AGENTS = ("beacon", "flooding", "mft", "aodv")

@@ -167,7 +167,9 @@ def test_handlers_can_be_called_hear_and_fire() -> None:
 @pytest.mark.parametrize("name", ["send", "set_timer", "cancel_timer", "deliver", "note", "perform", "take", "tell"])
 def test_what_handlers_act_by_cannot_be_hidden(name: str) -> None:
     """A method that would call itself instead is refused where it is written."""
-    with pytest.raises(TypeError, match=rf"Mine.{name} hides what every process does by {name}\(\): choose another name"):
+    with pytest.raises(
+        TypeError, match=rf"Mine.{name} hides what every process does by {name}\(\): choose another name"
+    ):
         type("Mine", (Agent,), {name: lambda self: None})
 
 
