@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.events import Event, Received
 from roambus.python_protocol.listing import Listing
-from roambus.python_protocol.messages.message import Message, MessageSet
+from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.parameters import Parameters
 from roambus.python_protocol.process import Process
@@ -40,8 +40,7 @@ class Agent(Process):
 
     def __init_subclass__(cls, **about: Any) -> None:
         super().__init_subclass__(**about)
-        handled = [kind for kind in cls.handlers if issubclass(kind, Message)]
-        cls.messages = MessageSet([*cls.messages, *handled])
+        cls.messages = MessageSet([*cls.messages, *cls.heard()])
         declared = cls.__dict__.get("__annotations__", {}).get("parameters")
         if declared is not None:
             cls.parameters_type = _class_of(declared, cls.__module__)

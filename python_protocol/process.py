@@ -11,7 +11,8 @@ Handlers do nothing themselves. `send`, `set_timer`, `deliver` and the others co
 drives the process takes them and carries them out. So a process has no I/O, its state is plain data that can be copied and
 compared, and what it does is tested by what it is told.
 
-An `Agent` is the process of a whole node. A part of it, such as the broker beside the client, is a process of its own.
+An `Agent` is the process of a whole node. A part of it, such as the broker beside the client, is a process of its own. The
+parts of one process collect their actions in one list, so that these stay in the order in which they were asked for.
 """
 
 from __future__ import annotations
@@ -69,8 +70,14 @@ class Process:
         super().__init_subclass__(**about)
         cls.handlers, cls.timer_handlers = _find(cls, _HANDLES), _find(cls, _TIMES)
 
-    def __init__(self) -> None:
-        self._actions: list[Action] = []
+    def __init__(self, of: Process | None = None) -> None:
+        """`of` is the process that this one is a part of: it takes what this one asks for among its own actions."""
+        self._actions: list[Action] = [] if of is None else of._actions
+
+    @classmethod
+    def heard(cls) -> list[type[Message]]:
+        """The classes of messages that it has handlers for."""
+        return [kind for kind in cls.handlers if issubclass(kind, Message)]
 
     # What handlers ask for
 
@@ -105,8 +112,9 @@ class Process:
         self._actions.append(Note(name, message_type, notification_id, peer, size, hops, detail))
 
     def take(self) -> list[Action]:
-        """The actions that were collected since this was last called, in their order."""
-        actions, self._actions = self._actions, []
+        """The actions that it and its parts have collected since this was last called, in their order."""
+        actions = self._actions.copy()
+        self._actions.clear()  # it stays the same list, because the parts collect in it, too
         return actions
 
     # What it is told

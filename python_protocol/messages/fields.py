@@ -5,10 +5,10 @@ A message states a field once, as a name with a type. The type is one of
 - a number whose width the type tells: `U8`, `U16`, `U32`, `I64`, `float` (eight bytes), or an alias with a meaning of its
   own, such as `NodeId`. An `Annotated[int, Integer(...)]` makes another alias;
 - `bool`, a bit; `str`, at most 255 bytes of UTF-8; `bytes`, at most 255 of them;
-- `tuple[T, ...]`, at most 255 values of one type, a count before them;
+- `tuple[T, ...]`, at most 255 values of one type, a count before them, and `LongTuple[T]`, at most 65535;
 - an enumeration, a byte; a record: a `NamedTuple` or a frozen dataclass whose own fields have such types, or a class that
   can `write` itself to a `Writer` and `read` itself from a `Reader`;
-- a message: a certain one, or `Message` for any of the agent's set;
+- a message: a certain one, one of several (`Sub | Uns`), or `Message` for any of the agent's set;
 - `T | None`, whose presence is a bit.
 
 Anything else is refused (`messages.layout`) when the class of the message is made. In particular a field cannot be a list, a dict or a set: on
@@ -20,10 +20,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 from struct import Struct
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Protocol, TypeVar
 
 from roambus.python_protocol.messages.bytes import Reader, Writer
 
+T = TypeVar("T")
 Names = Any
 """A `messages.names.Names`, which knows the messages and so cannot be named here."""
 
@@ -61,9 +62,10 @@ class Integer:
         return str(value) if self.shown is None else self.shown(value, names)
 
 
-U8 = Annotated[int, Integer("B")]
+ONE_BYTE, TWO_BYTES = Integer("B"), Integer("H")
+U8 = Annotated[int, ONE_BYTE]
 """An unsigned integer of one byte."""
-U16 = Annotated[int, Integer("H")]
+U16 = Annotated[int, TWO_BYTES]
 """An unsigned integer of two bytes."""
 U32 = Annotated[int, Integer("I")]
 """An unsigned integer of four bytes."""
@@ -124,23 +126,35 @@ class Maybe:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Several:
-    """A tuple of values of one type, with their count of one byte before them."""
+    """A tuple of values of one type, with their count before them."""
 
     kind: FieldType
+    count: Integer = ONE_BYTE
 
     def write(self, writer: Writer, value: Any) -> None:
         """Appends the count and the values."""
-        writer.u8(len(value))
+        self.count.write(writer, len(value))
         for one in value:
             self.kind.write(writer, one)
 
     def read(self, reader: Reader) -> Any:
         """Takes the count and as many values off the front."""
-        return tuple(self.kind.read(reader) for _ in range(reader.u8()))
+        return tuple(self.kind.read(reader) for _ in range(self.count.read(reader)))
 
     def show(self, value: Any, names: Names) -> str:
         """In brackets, with blanks between."""
         return listed(self.kind.show(one, names) for one in value)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CountedBy:
+    """What the annotation of a tuple says of the number that counts its values."""
+
+    count: Integer
+
+
+LongTuple = Annotated[tuple[T, ...], CountedBy(TWO_BYTES)]
+"""At most 65535 values of one type, with their count of two bytes before them: `LongTuple[Filter]`."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

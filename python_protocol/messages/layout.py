@@ -21,7 +21,9 @@ from typing import Annotated, Any, Protocol, get_args, get_origin
 from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
 from roambus.python_protocol.messages.fields import (
     BIT,
+    ONE_BYTE,
     By,
+    CountedBy,
     FieldType,
     Integer,
     ItsOwn,
@@ -153,6 +155,8 @@ def field_type(annotation: Any) -> FieldType:
         return _annotated(annotation)
     if get_origin(annotation) is tuple:
         return _several(annotation)
+    if get_origin(annotation) is UnionType:
+        return _one_of(annotation)
     if isinstance(annotation, type):
         return _PLAIN.get(annotation) or _of_class(annotation)
     changeable = get_origin(annotation) in _CHANGEABLE
@@ -164,14 +168,25 @@ def _annotated(annotation: Any) -> FieldType:
         if hasattr(one, "write") and hasattr(one, "read") and hasattr(one, "show"):
             known: FieldType = one
             return known
+        if isinstance(one, CountedBy):
+            return _several(annotation.__origin__, one.count)
     return field_type(annotation.__origin__)
 
 
-def _several(annotation: Any) -> FieldType:
+def _several(annotation: Any, count: Integer = ONE_BYTE) -> FieldType:
     arguments = get_args(annotation)
     if len(arguments) != 2 or arguments[1] is not Ellipsis:
         raise FieldError(f"{annotation} cannot travel: write tuple[T, ...], or a NamedTuple")
-    return Several(field_type(arguments[0]))
+    return Several(field_type(arguments[0]), count)
+
+
+def _one_of(union: Any) -> FieldType:
+    """The type of a field that holds a message of one of several classes."""
+    first, *others = get_args(union)
+    if not all(hasattr(one, "as_field") for one in (first, *others)):
+        raise FieldError(_cannot_travel(str(union), changeable=False))
+    own: FieldType = first.as_field(*others)
+    return own
 
 
 def _of_class(cls: Any) -> FieldType:

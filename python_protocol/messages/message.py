@@ -93,16 +93,16 @@ class Message(metaclass=_MessageClass):
         return f"{self.message_type} {self._layout.show(self, names)}".rstrip()
 
     @classmethod
-    def as_field(cls) -> FieldType:
-        """The type of a field that holds a message of this class, or of any class if this is `Message` itself."""
-        return _Inner(cls)
+    def as_field(cls, *others: type[Message]) -> FieldType:
+        """The type of a field that holds a message of this class or of others; `Message` itself stands for all."""
+        return _Inner((cls, *others))
 
 
 class _Inner:
     """The type of a field that holds a message, which travels whole, with its tag."""
 
-    def __init__(self, cls: type[Message]) -> None:
-        self._cls = cls
+    def __init__(self, classes: tuple[type[Message], ...]) -> None:
+        self._classes = classes
 
     def write(self, writer: Writer, value: Message) -> None:
         """Appends tag and fields."""
@@ -113,7 +113,7 @@ class _Inner:
         """Takes a message of the reader's set off the front; raises DecodeError."""
         with reader.nested():
             message: Message = reader.messages.read(reader)
-        if self._cls is not Message and not isinstance(message, self._cls):
+        if Message not in self._classes and not isinstance(message, self._classes):
             raise DecodeError(f"a {message.message_type} may not stand here")
         return message
 
