@@ -36,6 +36,8 @@ from roambus.python_protocol.parts.election import algorithm as election
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkParameters
 from roambus.python_protocol.phoenix.messages import Stamp
 from roambus.python_protocol.replicated.broker import Broker as ReplicatedBroker
+from roambus.python_protocol.replicated.failure_messages import Point
+from roambus.python_protocol.replicated.messages import Sub
 from roambus.python_protocol.replicated.parameters import ReplicatedParameters
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.sites import Site, Sites
@@ -89,6 +91,14 @@ EXAMPLES: dict[str, Any] = {
     "bool": True,
     "bytes": b"ab",
     "Stream": 3,
+    "Number": 3,
+    "Term": 3,
+    "U8": 3,
+    "BrokerId": 1,
+    "Point": Point(1, 1),
+    "Copy": b"ab",
+    "MaybeCopy": b"ab",
+    "Numbered": Sub(1, FILTER),
     "Filter": FILTER,
     "Notification": NOTIFICATION,
     "Timestamp": Timestamp(1, 1),
@@ -125,11 +135,17 @@ def length(part: Filter | Notification | Reference | Summary) -> int:
     return len(writer.getvalue())
 
 
+def length_of_carried(message: Message) -> int:
+    """How long the message is that another one carries."""
+    carried = getattr(message, "message", None) or Pub(NOTIFICATION, 1)
+    return len(carried.encode())
+
+
 def evaluate(formula: str, message: Message) -> int:
     """The bytes that a formula such as "3 + n (4 + f)" comes to, or a field that tells the size."""
     if quoted(formula):
         return int(getattr(message, quoted(formula)[0]))
-    sizes = {"f": length(FILTER), "e": length(NOTIFICATION), "n": 2, "m": len(Pub(NOTIFICATION, 1).encode())}
+    sizes = {"f": length(FILTER), "e": length(NOTIFICATION), "n": 2, "m": length_of_carried(message)}
     sizes |= {"t": 9, "l": 2, "r": length(REFERENCE), "s": length(Summary("011", bytes(8)))}
     products = re.sub(r"(?<=[\w)]) (?=[\w(])", "*", formula)
     return int(eval(products, {"__builtins__": {}}, sizes))  # noqa: S307  # a formula of our own document
@@ -234,6 +250,7 @@ def test_handlers_of_the_election() -> None:
 # State
 
 LEFT_OUT = {"node", "random", "parameters", "_node", "_random", "_parameters", "_is_broker", "_handlers", "out"}
+LEFT_OUT |= {"_actions"}
 """What nodes are made with, the tables above, and what takes the actions."""
 
 
@@ -291,10 +308,15 @@ def test_state_of_the_skip_ring() -> None:
 
 
 def test_state_of_the_replicated_brokers() -> None:
-    """Each attribute of a broker, of its copy, and of the state that is copied."""
+    """Each attribute of a broker and its parts, of its copy, and of the state that is copied."""
     broker = ReplicatedBroker(0, Sites((Site("a", None, (0, 1, 2)),)), ReplicatedParameters())
-    for owner, part in (("State", broker.replica.state), ("Replica", broker.replica), ("Broker", broker)):
-        assert documented_state("replicated", owner) == attributes(part)
+    replica, shared = broker.replica, {"_replica", "_neighbours", "_outbox", "_mates"}
+    parts = {"State": replica.state, "Replica": replica, "Releases": replica.releases, "Broker": broker}
+    parts |= {"Neighbours": broker.neighbours, "Mates": broker.mate_side}
+    for owner, part in parts.items():
+        assert documented_state("replicated", owner) == attributes(part) - shared
+    for stateless in (broker.outbox, broker.client_side, broker.neighbour_side):
+        assert attributes(stateless) <= shared
 
 
 def test_state_of_the_election() -> None:

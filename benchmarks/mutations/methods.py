@@ -1,6 +1,7 @@
-"""Finds what handles a message, event or timer: the methods of the handler tables, and all that they are made of.
+"""Finds what handles a message, event or timer: the handlers, and all that they are made of.
 
-A handler table is a dictionary from names (of messages, events, timers) to methods, or one more entry of it. What a
+A handler is a method under `@on` or `@on_timer`, or in a handler table, which is a dictionary from names (of messages,
+events, timers) to methods, or one more entry of it. What a
 method is made of is found by name: every function of the modules whose name stands in it, and so on. Names of different
 classes that are alike are not told apart, so rather too much is found than too little.
 """
@@ -13,6 +14,8 @@ from typing import NamedTuple
 
 ENTRY = "handle"
 """Where an agent is given its events; it looks them up in a table."""
+MARKS = ("on", "on_timer")
+"""The decorators of handlers."""
 BY_SYNTAX = ("__gt__", "__lt__", "__len__", "__iter__")
 """Called without being named."""
 LEFT_OUT = ("__init__", "read", "write")
@@ -37,7 +40,7 @@ def functions(tree: ast.Module) -> Iterator[Function]:
 
 
 def handlers(trees: Iterable[ast.Module]) -> set[str]:
-    """The names of all methods in handler tables."""
+    """The names of all methods that are marked as handlers, or stand in handler tables."""
     return {name for tree in trees for node in ast.walk(tree) for name in _registered(node)}
 
 
@@ -64,13 +67,19 @@ def checked(trees: Mapping[str, ast.Module]) -> Iterator[tuple[str, Function]]:
 
 
 def _registered(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Dict) and _is_table(node):
+    if isinstance(node, ast.FunctionDef) and any(map(_is_mark, node.decorator_list)):
+        yield node.name
+    elif isinstance(node, ast.Dict) and _is_table(node):
         for value in node.values:
             yield from _attributes(value)
     elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute):
         target = node.targets[0]
         if isinstance(target, ast.Subscript) and "_handlers" in ast.unparse(target.value):
             yield node.value.attr
+
+
+def _is_mark(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Call) and ast.unparse(decorator.func) in MARKS
 
 
 def _is_table(node: ast.Dict) -> bool:
