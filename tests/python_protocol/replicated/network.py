@@ -83,13 +83,17 @@ class Result:
 
     def brokers(self) -> Iterator[Broker]:
         """All of them."""
-        return (agent.broker for agent in self.agents.values() if agent.broker is not None)
+        return (agent.part for agent in self.agents.values() if isinstance(agent.part, Broker))
+
+    def broker(self, node: NodeId) -> Broker:
+        """The one on a node."""
+        found = self.agents[node].part
+        assert isinstance(found, Broker)
+        return found
 
     def tables(self, broker: NodeId) -> dict[NodeId, dict[str, int]]:
         """The routing table of a broker: how often each filter is wanted towards each neighbour."""
-        found = self.agents[broker].broker
-        assert found is not None
-        wanted = found.replica.state.wanted.items()
+        wanted = self.broker(broker).replica.state.wanted.items()
         return {peer: {str(one): times for one, times in its.filters.items()} for peer, its in wanted if its.filters}
 
 
@@ -128,8 +132,7 @@ def check_silence(result: Result) -> None:
 def check_copies(result: Result) -> None:
     """The brokers of a site have one state; nothing waits anywhere."""
     for broker in result.brokers():
-        leader = result.agents[broker.replica.leader].broker
-        assert leader is not None
+        leader = result.broker(broker.replica.leader)
         assert leader.replica.is_leader
         assert broker.replica.point == leader.replica.point
         assert result.tables(broker.node) == result.tables(leader.node)
