@@ -43,7 +43,7 @@ def test_every_metric_says_what_it_is(results: Results) -> None:
     assert list(delay) == [
         "end-to-end delay (s)",
         "s",
-        "First delivery minus publication, mean over delivered pairs.",
+        "Time from publication to first delivery, mean over delivered pairs.",
     ]
     assert results.metrics.loc[c.DELIVERY_RATE_ALL, "unit"] == ""
     assert set(results.metrics.index) == {metric.column for metric in c.METRICS}
@@ -120,7 +120,7 @@ def test_a_folder_that_holds_no_results(tmp_path: Path) -> None:
 def test_damaged_runs_warn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The first is named, and all are kept."""
     loaded = Loaded(tmp_path, MEASURED, ("x: damaged", "y: damaged"))
-    monkeypatch.setattr("roambus.results.load", lambda *_: loaded)
+    monkeypatch.setattr("roambus.frames.load", lambda *_: loaded)
     with pytest.warns(UserWarning, match="2 runs are left out; the first: x: damaged"):
         found = roambus.results(tmp_path)
     assert found.problems == ("x: damaged", "y: damaged")
