@@ -3,8 +3,9 @@
 python -m roambus.experiments.studies.thesis.reproduction results/thesis results/flooding results/explain-mft --out docs
 
 Each folder holds the aggregated results of a sweep of ours. Results that name no sweep are of the one that their folder
-is called like. Only those of `thesis` must be there; the document says what was not run. Its numbers and verdicts come from the results, its explanations from
-`reproduction_notes.md`, each of which is printed only while the verdicts that it explains stand.
+is called like. Only those of `thesis` must be there; the document says what was not run.
+Its numbers and verdicts come from the results. Its explanations come from `reproduction_notes.md`; each is printed only
+while the verdicts that it explains stand.
 """
 
 from __future__ import annotations
