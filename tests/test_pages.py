@@ -23,7 +23,7 @@ from roambus.bridge.runs.host import Host
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
 from roambus.bridge.transcript.transcript import Overrides, transcribe
-from roambus.experiments.shipped import shipped_files
+from roambus.experiments.shipped import TEMPLATES, shipped_files
 from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol import actions, events, notes
 from roambus.spark.metrics.catalogue import METRICS
@@ -95,9 +95,9 @@ TREE: Variables = {"agent_parameters": "tree=given link_layer=false"}
 def trace_of(template: str, backend: BackendFactory, variables: Variables) -> pd.DataFrame:
     path = find_template(template)
     ini = render(path, {"seed": 0, "agent": "mft", **variables})
-    scenario, agent = parse_scenario(ini, path, path.parent), load_agent("mft")
+    scenario, agent = parse_scenario(ini, path, TEMPLATES), load_agent("mft")
     trace = TraceWriter(TraceLevel.FULL)
-    Host(scenario, agent, backend.make(scenario, agent, path.parent), trace).run()
+    Host(scenario, agent, backend.make(scenario, agent, TEMPLATES), trace).run()
     table: pd.DataFrame = trace.table().to_pandas()
     return table
 

@@ -67,8 +67,13 @@ class Measurements:
         return int(self.runs[SEED].nunique())
 
     def values(self, axis: str) -> list[str]:
-        """The values of an axis that were measured, in the sweep's order, or else in natural order."""
-        return self.agents if axis == AGENT else self._ordered(axis, self.sweep.get("axes", {}).get(axis, []))
+        """The values of an axis that were measured, in the sweep's order, or else in natural order.
+
+        An axis that the sweep does not have has none.
+        """
+        if axis == AGENT:
+            return self.agents
+        return self._ordered(axis, self.sweep.get("axes", {}).get(axis, [])) if axis in self.runs else []
 
     def _ordered(self, column: str, asked: list[Any]) -> list[str]:
         measured = sorted({str(value) for value in self.runs[column]}, key=natural_order)

@@ -20,11 +20,8 @@ _AGENT_NAMES = {
     "fifo": "FIFO",
     "total": "total order",
 }
-_AXIS_TITLES = {
-    "config": "configuration",
-    "speed": "speed (m/s)",
-    "subscriptions": "subscriptions a subscriber",
-}
+_AXIS_TITLES = {"config": "configuration", "subscriptions": "subscriptions a subscriber"}
+_AXIS_UNITS = {"speed": "m/s"}
 
 
 def agent_name(agent: str) -> str:
@@ -33,5 +30,15 @@ def agent_name(agent: str) -> str:
 
 
 def axis_title(axis: str) -> str:
-    """The title of an axis with its unit; an axis that has none is called by its name."""
-    return _AXIS_TITLES.get(axis, axis)
+    """The title of an axis of a figure: words for readers, with the unit."""
+    return _with_unit(_AXIS_TITLES.get(axis, axis), axis)
+
+
+def axis_heading(axis: str) -> str:
+    """The heading of an axis in tables: its own name, as `--set` takes it, with the unit."""
+    return _with_unit(axis, axis)
+
+
+def _with_unit(text: str, axis: str) -> str:
+    unit = _AXIS_UNITS.get(axis)
+    return f"{text} ({unit})" if unit else text

@@ -13,7 +13,7 @@ import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.measurements.names import agent_name, axis_title
+from roambus.experiments.measurements.names import agent_name, axis_heading
 from roambus.spark.aggregation.points import HALF_WIDTH, MEAN, METRIC
 from roambus.spark.metrics import catalogue
 
@@ -54,7 +54,7 @@ def _table(measured: Measurements, columns: dict[str, str]) -> Table:
     ordered = wide.reset_index().sort_values(places, key=lambda column: column.map(order[str(column.name)]))
     points = [{axis: str(row[axis]) for axis in places} for row in ordered[places].to_dict("records")]
     ordered[AGENT] = ordered[AGENT].map(agent_name)
-    return Table(len(places), [*map(axis_title, places), *columns.values()], ordered.to_numpy().tolist(), points)
+    return Table(len(places), [*map(axis_heading, places), *columns.values()], ordered.to_numpy().tolist(), points)
 
 
 def _mean_and_width(measured: Measurements) -> tuple[pd.Series[float], pd.Series[float]]:

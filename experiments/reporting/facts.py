@@ -6,7 +6,7 @@ from typing import Any
 
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.measurements.names import agent_name, axis_title
+from roambus.experiments.measurements.names import agent_name, axis_heading
 from roambus.experiments.studies.reading import SweepResults
 from roambus.experiments.sweeps.description import SWEEP
 
@@ -17,7 +17,7 @@ def facts(measured: Measurements) -> list[tuple[str, str]]:
     """(what, value) pairs that say what was run."""
     sweep = measured.sweep
     agents = [_agent_fact(agent, sweep.get("agents", {}).get(agent)) for agent in measured.agents]
-    axes = [(axis_title(axis), ", ".join(measured.values(axis))) for axis in measured.axes]
+    axes = [(axis_heading(axis), ", ".join(measured.values(axis))) for axis in measured.axes]
     fixed = [(name.replace("_", " "), _with_unit(name, value)) for name, value in sweep.get("set", {}).items()]
     seeds = ("seeds a point", str(measured.seeds))
     return [("agents", "; ".join(agents)), *axes, seeds, ("runs", measured.runs_there()), *fixed]

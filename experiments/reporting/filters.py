@@ -13,7 +13,7 @@ from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.evidence.claim import Claim
 from roambus.experiments.evidence.rule import Verdict
 from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.measurements.names import agent_name, axis_title
+from roambus.experiments.measurements.names import agent_name, axis_heading
 
 VERDICT = "claims-that"
 """No axis is called so: axes are variables of templates, which have no hyphens."""
@@ -73,4 +73,4 @@ def _united(lists: Iterable[Iterable[str]]) -> list[str]:
 
 
 def _title(key: str) -> str:
-    return "verdict" if key == VERDICT else axis_title(key)
+    return "verdict" if key == VERDICT else axis_heading(key)

@@ -1,8 +1,9 @@
-"""What a study measures beside the metrics of the catalogue: DataFrame in, DataFrame out, from the trace alone.
+"""How a study measures more than the metrics of every run: DataFrame in, DataFrame out, from traces alone.
 
-The frame that comes in has the rows of many traces: the columns of `roambus.bridge.trace.schema`, and `run`, which tells them apart
-and must be in every frame that goes out. All that is measured is numbers. They are kept run by run, so that a run is
-read once, and again only when its trace or this code changes.
+The frame that comes in has the rows of many traces: the columns of `roambus.bridge.trace.schema`, and `run`, which tells
+them apart and must be in every frame that goes out. All that is measured is numbers. They are kept run by run, so that a
+run is read once, and again only when its trace or this code changes. Each metric is declared like those of every run
+(`roambus.spark.metrics.catalogue`), and its declaration reaches figures, report, comparison and export in the same way.
 """
 
 from __future__ import annotations

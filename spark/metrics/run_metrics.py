@@ -1,4 +1,4 @@
-"""The metrics of a run, computed from its trace rows alone (the design, section 9): DataFrame in, DataFrame out.
+"""Computes the metrics of every run from its trace rows alone: DataFrame in, DataFrame out.
 
 Traces are read for three summaries, which are small beside them: one has a row for each node, with what a few rows tell
 of it; one for each node, event and message type; one for each pair of a notification and a subscriber.
@@ -53,7 +53,8 @@ _LATEST_S = 1e9
 def summarise_pairs(traces: DataFrame) -> DataFrame:
     """When each pair was published, how often it was taken on and delivered, and when first.
 
-    `traces` has the columns of `roambus.bridge.trace.schema` and `run`. A row without a subscriber tells how many rows there are.
+    `traces` has the columns of `roambus.bridge.trace.schema` and `run`. A row without a subscriber tells how many rows
+    there are.
     Every aggregate here is a plain number: those of other types are computed by sorting, which takes several times as
     long.
     """
@@ -136,7 +137,7 @@ def _role(roles: Column) -> Column:
 
 
 def run_metrics(rows: DataFrame, nodes: DataFrame, pairs: DataFrame) -> DataFrame:
-    """One row for each run that has any: the metrics of `roambus.spark.metrics.catalogue`, `sent`, `rows_read` and `nonsense`.
+    """One row for each run that has any: the metrics of the catalogue, `sent`, `rows_read` and `nonsense`.
 
     They are made of the summaries; `rows` and `nodes` are read several times, so let Spark keep them. A metric without
     anything to measure is null. `rows_read` is null if not every reading of a trace found the same rows.

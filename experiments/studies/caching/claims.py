@@ -1,4 +1,4 @@
-"""What sections 6 and 7 of 001 say, each with one precise reading.
+"""What sections 6 and 7 of the paper on caching say, each sentence with one precise reading.
 
 The paper names loads and loss by its figure 4 alone, whose curves its text does not give: a claim about "the" gain or
 ratio is tested at every load, one about how high the gain gets at the highest.
@@ -30,7 +30,7 @@ DROPPING, PLAIN = "dropping", "plain"
 SUPPORT, UNSUPPORTED = "support", "unsupported"
 
 _AT_ONCE_S = 1.0
-"""What is no delay beside an absence of 15 s."""
+"""A time that counts as no delay beside an absence of 15 s."""
 _ONE_RESPONSE = 0.5
 """Per cent of further responses that still are "only one response"."""
 _AGENT_OF = {ABSORPTION_S: DROPPING, LOST_RATIO: DROPPING, GAIN_PERCENT: PLAIN}

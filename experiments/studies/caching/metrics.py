@@ -1,6 +1,7 @@
-"""What the evaluation of caching measures (001, sections 6 and 7), from traces alone: DataFrame in, DataFrame out.
+"""Measures what sections 6 and 7 of the paper on caching measure, from traces alone: DataFrame in, DataFrame out.
 
-The paper's definitions are in its section 6; how each is read where it leaves something open, the functions say.
+The paper's definitions are in its section 6. Where one of them leaves something open, the function that computes it says
+how it is read.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def figure_5(traces: DataFrame) -> DataFrame:
 
 
 def deliveries(traces: DataFrame) -> DataFrame:
-    """A row a delivery: the time since the first one (s), and how many there are up to then (001, figure 5)."""
+    """A row a delivery: the time since the first one (s), and how many there are up to then (the paper on caching, figure 5)."""
     in_time = Window.partitionBy(RUN).orderBy(schema.TIME_S, schema.NOTIFICATION_ID)
     delivered = traces.where(_event() == schema.DELIVER)
     since = _time_s() - F.min(_time_s()).over(Window.partitionBy(RUN))

@@ -1,4 +1,8 @@
-"""The evaluation of caching for mobility (001, sections 6 and 7): figures 4 and 5, and what the text claims."""
+"""The evaluation of caching for mobile clients: figures 4 and 5 of the paper on caching, and what its text claims.
+
+Figure 4 shows means over seeds, and has a row over absences and one over rates; a third row over cache sizes is ours.
+Figure 5 shows every single delivery of one run.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +106,7 @@ def _plan(name: str, title: str, metric: str, axis: str, lines: list[Line]) -> P
 STUDY = Study(
     name="caching",
     title="Caching for mobile clients",
-    source="Sourlas et al. (001)",
+    source="Sourlas et al.",
     sweeps=(
         StudySweep(
             "caching-absence",

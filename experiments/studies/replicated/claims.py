@@ -1,4 +1,4 @@
-"""What the paper on replicated brokers says of its costs and of failures, as tests on our numbers (002)."""
+"""What the paper on replicated brokers says of costs and failures, each sentence with one reading that can be tested."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ ORDER_CLAIMS = (
         lambda measured: _total_order_costs(catalogue.DELAY_MEAN_S, measured),
     ),
     ClaimTest(
-        "The same: messages.",
+        "That the root is always the sequencer is a limitation in terms of performance (section 7): messages.",
         "More messages per event in total order than in FIFO, everything included, at every number of sites.",
         lambda measured: _total_order_costs(EVENT_MESSAGES, measured),
     ),

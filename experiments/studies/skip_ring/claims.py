@@ -1,4 +1,4 @@
-"""The theorems and lemmas of 004, each with one precise reading; the names of what its sweeps vary."""
+"""The theorems and lemmas of the skip ring's paper, each with one precise reading, and what the sweeps vary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the lemmas and theorems on the skip ring are about (004), from traces alone: DataFrame in, DataFrame out.
+"""Measures what the lemmas and theorems of the skip ring's paper are about, from traces alone.
 
 A state is what the last `overlay` rows of all nodes say. It is the skip ring if it has exactly the labels and edges
 that `roambus.python_protocol.skip_ring.definition` has for as many nodes. A round takes a second on average.

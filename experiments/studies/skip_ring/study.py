@@ -1,4 +1,8 @@
-"""The self-stabilising skip ring (004): convergence from corrupted states, and its lemmas on legitimate ones."""
+"""The study of the self-stabilising skip ring: convergence from corrupted states, and the lemmas on legitimate ones.
+
+The first sweep starts from corrupted states and asks whether and when they become a skip ring. The second one starts
+from legitimate states and compares degrees, requests, messages and hops with what the skip ring's paper proves.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Why the numbers are as they are: suppositions, each with a small sweep that can settle it and a reading fixed here.
 
-A supposition is tested like a claim (`roambus.experiments.evidence.rule`): what holds is printed as well as what does not.
+A supposition is tested like a claim (`roambus.experiments.evidence.rule`), and is printed whether it holds or not.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What else the thesis' section 4.5 and conclusion 5.1 say about the figures, read like the ten claims.
 
-These readings were fixed after small runs had been seen, so the ten of `roambus.experiments.studies.thesis.claims` stay apart from them.
+These readings were fixed after small runs had been seen. So they stay apart from the ten of
+`roambus.experiments.studies.thesis.claims`, which were fixed before any run.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
 python -m roambus.experiments.studies.thesis.reproduction results/thesis results/flooding results/explain-mft --out docs
 
-Each folder holds the aggregated results of the sweep of ours that it is called like. Only `thesis` must be there; the
-document says what was not run. Its numbers and verdicts come from the results, its explanations from
-`reproduction_notes.md`, each of which is printed only while the verdicts that it explains stand.
+Each folder holds the aggregated results of a sweep of ours. Results that name no sweep are of the one that their folder
+is called like. Only those of `thesis` must be there; the document says what was not run.
+Its numbers and verdicts come from the results. Its explanations come from `reproduction_notes.md`; each is printed only
+while the verdicts that it explains stand.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from roambus.experiments.studies.thesis.explanations import check_suppositions
 from roambus.experiments.studies.thesis.further_claims import check_further_claims
 from roambus.experiments.studies.thesis.gallery import BARE, THESIS, Gallery
 from roambus.experiments.studies.thesis.rerun_command import rerun_command
+from roambus.experiments.sweeps.description import SWEEP
 from roambus.experiments.sweeps.sweep_file import SUFFIX
 from roambus.python_protocol.parameters import unknown
 from roambus.spark.aggregation.tables import replace_file
@@ -62,10 +64,13 @@ def write_reproduction(results: Sequence[Path], out: Path) -> Path:
 
 def _read_sweeps(results: Sequence[Path]) -> dict[str, Measurements]:
     known = shipped_files(SUFFIX)
+    sweeps = {}
     for folder in results:
-        if folder.name not in known:
-            raise UserError(f"{folder}: {unknown('sweep', folder.name, known)}; call the folder like its sweep")
-    sweeps = {folder.name: read_measurements(folder) for folder in results}
+        measured = read_measurements(folder)
+        name = measured.sweep.get(SWEEP, folder.name)
+        if name not in known:
+            raise UserError(f"{folder}: {unknown('sweep', name, known)}")
+        sweeps[name] = measured
     if THESIS not in sweeps:
         raise UserError("results/thesis is missing: run `roambus reproduce thesis`, and give its folder, too")
     return sweeps
@@ -125,7 +130,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         "python -m roambus.experiments.studies.thesis.reproduction", description=(__doc__ or "").split("\n")[0]
     )
-    parser.add_argument("results", nargs="+", type=Path, help="aggregated results, called like their sweeps")
+    parser.add_argument("results", nargs="+", type=Path, help="aggregated results of sweeps of ours")
     parser.add_argument("--out", type=Path, default=Path("docs"), help="where the document goes [docs]")
     return parser.parse_args(arguments)
 

@@ -23,8 +23,9 @@ def seed_table(
 ) -> pd.DataFrame:
     """The metric with a column for each (config, speed); seeds that lack a value for any of them are left out."""
     runs = measured.runs[measured.runs[AGENT] == agent]
-    if metric not in runs:
-        raise NotMeasuredError(f"no run has {metric}")
+    for column in (metric, CONFIG, SPEED):
+        if column not in runs:
+            raise NotMeasuredError(f"no run has {column}")
     columns = [(config, speed) for config in configs for speed in speeds]
     table = runs.pivot(index=SEED, columns=[CONFIG, SPEED], values=metric)
     absent = [f"{agent} at {config} and {speed} m/s" for config, speed in columns if (config, speed) not in table]

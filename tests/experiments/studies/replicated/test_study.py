@@ -15,7 +15,13 @@ from roambus.experiments.evidence.rule import Verdict
 from roambus.experiments.figures.look_up import look_up
 from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.studies.replicated.claims import FAULT_CLAIMS, ORDER_CLAIMS, ROUTING_CLAIMS
-from roambus.experiments.studies.replicated.metrics import EVENT_MESSAGES, LONGEST_DELAY_S, SITE_BYTES, SITE_MESSAGES
+from roambus.experiments.studies.replicated.metrics import (
+    EVENT_MESSAGES,
+    EXTRA,
+    LONGEST_DELAY_S,
+    SITE_BYTES,
+    SITE_MESSAGES,
+)
 from roambus.experiments.studies.replicated.study import STUDY
 from roambus.python_protocol.simtime import parse_time, to_seconds
 from roambus.spark.aggregation.points import mean_points
@@ -39,7 +45,7 @@ def measured(agents: Sequence[str], axes: Mapping[str, Sequence[str]], make: Mak
         "seeds": [0, 1, 2, 3],
     }
     frame = pd.DataFrame(runs)
-    return Measurements(frame, mean_points(frame), sweep)
+    return Measurements(frame, mean_points(frame), sweep, metrics=(*c.METRICS, *EXTRA.catalogue))
 
 
 def as_the_paper_says(at: Mapping[str, str], random: Random) -> dict[str, float]:

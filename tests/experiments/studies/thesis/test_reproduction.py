@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,10 @@ from tests.experiments.studies.thesis.test_explanations import measured as expla
 
 
 def written(folder: Path, name: str, sweep: Measurements) -> str:
-    """The sweep in a results folder of this name."""
-    results = folder / name
+    """Results of the sweep of this name, in a folder that is not called like it."""
+    results = folder / f"results-of-{name}"
     results.mkdir()
-    write_measurements(sweep, results)
+    write_measurements(replace(sweep, sweep={**sweep.sweep, "sweep": name}), results)
     return str(results)
 
 
@@ -89,10 +90,16 @@ def test_the_thesis_is_needed(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "results/thesis is missing: run `roambus reproduce thesis`" in capsys.readouterr().err
 
 
-def test_folders_are_called_like_their_sweeps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Else nothing tells what they hold."""
-    folder = written(tmp_path, "thesys", measurements(seeds=2))
-    assert main([folder, "--out", str(tmp_path)]) == 2
+def test_results_are_of_a_sweep_of_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Results that name no sweep, which an earlier version made, are of the one that their folder is called like."""
+    assert main([written(tmp_path, "mine", measurements(seeds=2)), "--out", str(tmp_path)]) == 2
+    assert "unknown sweep 'mine'" in capsys.readouterr().err
+    made = measurements(seeds=2)
+    unnamed = {key: value for key, value in made.sweep.items() if key not in ("study", "sweep")}
+    folder = tmp_path / "thesys"
+    folder.mkdir()
+    write_measurements(replace(made, sweep=unnamed), folder)
+    assert main([str(folder), "--out", str(tmp_path)]) == 2
     assert "unknown sweep 'thesys': did you mean 'thesis'" in capsys.readouterr().err
 
 
