@@ -1,5 +1,5 @@
 # `make reproduce` runs the main job, `make test` passes the tests; both install what they need into .venv first, with
-# the fastest Python 3.11 there is or the one given as PYTHON=. `make docs` builds the documentation site.
+# the fastest Python of those that roambus is tested with, or the one given as PYTHON=. `make docs` builds the documentation site.
 VENV := .venv
 
 .PHONY: docs install test test-slow reproduce wire

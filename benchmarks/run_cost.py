@@ -51,7 +51,7 @@ COMPONENTS = (
     ("bridge/backends", "back-end"),
     ("bridge/trace/writer.py", "trace"),
     ("bridge", "host"),
-    ("python_protocol/messages/codec.py", "codec"),
+    ("python_protocol/messages", "codec"),
     ("python_protocol/aodv/messages.py", "codec"),
     ("python_protocol/mft/messages.py", "codec"),
     ("python_protocol/filters.py", "codec"),

@@ -5,15 +5,15 @@ It is the traffic of the radio's reference measurements, and the example to star
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Annotated
 
-from roambus.python_protocol.actions import Action, Send, SetTimer
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Event, Received, Recovered, Started, TimerFired
-from roambus.python_protocol.messages.codec import Message, MessageSet, Reader, Writer
-from roambus.python_protocol.parameters import parameter
+from roambus.python_protocol.events import Recovered, Started
+from roambus.python_protocol.messages.bytes import Reader, Writer
+from roambus.python_protocol.messages.fields import By
+from roambus.python_protocol.messages.message import Message, MessageSet
+from roambus.python_protocol.parameters import Parameters, parameter
+from roambus.python_protocol.process import on, on_timer
 from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import SimTime, from_seconds
 
@@ -23,63 +23,59 @@ HEADER_BYTES = 3
 TIMER = "beacon"
 
 
-@dataclass(frozen=True, slots=True)
-class BeaconParameters:
+class BeaconParameters(Parameters):
     """What the beacons are; raises ValueError for values that make no sense."""
 
-    rate: float = parameter(1.0, unit="1/s", source="castalia-reference", doc="mean beacons per second; 0: listen only")
-    payload: int = parameter(40, unit="bytes", source="castalia-reference", doc="length of a beacon, 3 to 65535")
+    rate: float = parameter(
+        1.0,
+        unit="1/s",
+        source="castalia-reference",
+        at_least=0,
+        at_most=1e6,
+        doc="mean beacons per second; 0: listen only",
+    )
+    payload: int = parameter(
+        40,
+        unit="bytes",
+        source="castalia-reference",
+        at_least=HEADER_BYTES,
+        at_most=0xFFFF,
+        doc="length of a beacon, 3 to 65535",
+    )
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.rate < float("inf"):
-            raise ValueError(f"parameter rate: {self.rate} is not a number of beacons per second")
-        if not HEADER_BYTES <= self.payload <= 0xFFFF:
-            raise ValueError(f"parameter payload: {self.payload} is not between {HEADER_BYTES} and 65535 bytes")
+
+def _write_zeros(writer: Writer, size: int) -> None:
+    writer.u16(size - HEADER_BYTES)
+    writer.zeros(size - HEADER_BYTES)
 
 
-@dataclass(frozen=True, slots=True)
-class BeaconMessage(Message):
+def _read_zeros(reader: Reader) -> int:
+    rest = reader.u16()
+    reader.zeros(rest)
+    return rest + HEADER_BYTES
+
+
+class BeaconMessage(Message, tag=0x01, name="Beacon"):
     """Zeros: the encoded message is `size` bytes long, tag and length included."""
 
-    tag: ClassVar[int] = 0x01
-    message_type: ClassVar[str] = "Beacon"
-    size: int
-
-    def write(self, writer: Writer) -> None:
-        """Length of the rest, the rest."""
-        writer.u16(self.size - HEADER_BYTES)
-        writer.zeros(self.size - HEADER_BYTES)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        rest = reader.u16()
-        reader.zeros(rest)
-        return cls(rest + HEADER_BYTES)
+    size: Annotated[int, By(_write_zeros, _read_zeros)]
 
 
 class Beacon(Agent):
     """Poisson broadcasts: exponential gaps of mean 1/rate; the first is uniform in one mean gap after the start."""
 
     parameters: BeaconParameters
-    parameters_type = BeaconParameters
-    messages = MessageSet((BeaconMessage,))
+    messages = MessageSet([BeaconMessage])
 
-    def handle(self, event: Event, now: SimTime) -> Iterable[Action]:  # noqa: ARG002  # chance alone sets the times
-        """A beacon on each timer; everything received is ignored."""
-        if isinstance(event, Received):
-            return ()
-        if isinstance(event, TimerFired):
-            return self._send()
-        if isinstance(event, Started | Recovered):
-            return self._start()
-        return ()
+    @on(Started, Recovered)
+    def start(self, _: Started | Recovered, __: SimTime) -> None:
+        """Sets the time of the first beacon."""
+        if self.parameters.rate > 0:
+            self.set_timer(TIMER, from_seconds(self.random.uniform(0, 1 / self.parameters.rate)))
 
-    def _start(self) -> list[Action]:
-        if self.parameters.rate == 0:
-            return []
-        return [SetTimer(TIMER, from_seconds(self.random.uniform(0, 1 / self.parameters.rate)))]
-
-    def _send(self) -> list[Action]:
+    @on_timer(TIMER)
+    def broadcast(self, _: str, __: SimTime) -> None:
+        """Sends a beacon, and draws the time of the next."""
         gap = from_seconds(self.random.expovariate(self.parameters.rate))
-        return [Send(BROADCAST, BeaconMessage(self.parameters.payload)), SetTimer(TIMER, gap)]
+        self.send(BROADCAST, BeaconMessage(self.parameters.payload))
+        self.set_timer(TIMER, gap)

@@ -1,13 +1,171 @@
-"""Results of sweeps as DataFrames, for notebooks and scripts: docs/compare.md.
+"""The one name that an author of agents or a reader of results imports; `roambus --help` has the commands.
 
-import roambus
+An agent is written with `Agent` and `on`, the events that it is told, the messages that it sends and the types of their
+fields, its parameters, and the units of time. docs/agents.md explains them with a whole agent.
 
-results = roambus.results("results/thesis")
-results.points("messages_per_node", against="speed", where={"config": "C16"})
-results.paired("messages_per_node", "mft", "aodv", against="speed")
+Results are read with `results`, which returns DataFrames (docs/compare.md):
+
+    import roambus
+
+    results = roambus.results("results/thesis")
+    results.points("messages_per_node", against="speed", where={"config": "C16"})
+    results.paired("messages_per_node", "mft", "aodv", against="speed")
+
+What reads results needs pandas and SciPy, whose import takes more than a second. So these names are imported when they
+are first used, and an agent's `import roambus` takes neither.
 """
 
-from roambus.bridge.errors import RoambusError, UserError
-from roambus.frames import Results, results
+from __future__ import annotations
 
-__all__ = ["Results", "RoambusError", "UserError", "results"]
+from typing import TYPE_CHECKING, Any
+
+from roambus.bridge.errors import AgentError, BackendError, RoambusError, UserError
+from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import (
+    NO_LINK,
+    Attach,
+    Crashed,
+    Detach,
+    Event,
+    Publish,
+    Received,
+    Recovered,
+    Rewired,
+    SendFailed,
+    Sited,
+    Started,
+    Stopped,
+    Subscribe,
+    TimerFired,
+    TimerKey,
+    Unsubscribe,
+)
+from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator, Value
+from roambus.python_protocol.listing import Listing
+from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
+from roambus.python_protocol.messages.fields import I64, U8, U16, U32, Integer, LongBytes, LongTuple, bit
+from roambus.python_protocol.messages.message import Message, MessageSet
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.notes import DROP, MIGRATE, REPLAY, ROUTE, STORE, node_list
+from roambus.python_protocol.parameters import Parameters, parameter
+from roambus.python_protocol.parts.jitter import Jitter
+from roambus.python_protocol.parts.recent import Recent
+from roambus.python_protocol.process import Process, on, on_timer
+from roambus.python_protocol.roles import BROADCAST, NodeId, Role
+from roambus.python_protocol.simtime import (
+    MICROSECOND,
+    MILLISECOND,
+    NANOSECOND,
+    SECOND,
+    SimTime,
+    from_seconds,
+    to_seconds,
+)
+from roambus.python_protocol.sites import Site, Sites
+
+if TYPE_CHECKING:
+    from roambus.dataframes import Results, results
+
+    __version__: str
+
+__all__ = [
+    "BROADCAST",
+    "DROP",
+    "I64",
+    "MICROSECOND",
+    "MIGRATE",
+    "MILLISECOND",
+    "NANOSECOND",
+    "NO_LINK",
+    "REPLAY",
+    "ROUTE",
+    "SECOND",
+    "STORE",
+    "U8",
+    "U16",
+    "U32",
+    "Action",
+    "Agent",
+    "AgentError",
+    "Attach",
+    "BackendError",
+    "CancelTimer",
+    "Constraint",
+    "Crashed",
+    "DecodeError",
+    "Deliver",
+    "Detach",
+    "Event",
+    "Filter",
+    "Integer",
+    "Jitter",
+    "Listing",
+    "LongBytes",
+    "LongTuple",
+    "Message",
+    "MessageSet",
+    "Names",
+    "NodeId",
+    "Note",
+    "Notification",
+    "NotificationId",
+    "Operator",
+    "Parameters",
+    "Process",
+    "Publish",
+    "Reader",
+    "Received",
+    "Recent",
+    "Recovered",
+    "Results",
+    "Rewired",
+    "RoambusError",
+    "Role",
+    "Send",
+    "SendFailed",
+    "SetTimer",
+    "SimTime",
+    "Site",
+    "Sited",
+    "Sites",
+    "Started",
+    "Stopped",
+    "Subscribe",
+    "TimerFired",
+    "TimerKey",
+    "Unsubscribe",
+    "UserError",
+    "Value",
+    "Writer",
+    "__version__",
+    "bit",
+    "from_seconds",
+    "node_list",
+    "on",
+    "on_timer",
+    "parameter",
+    "results",
+    "to_seconds",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports what is slow to import when it is first asked for; Python calls this for each name that is not there."""
+    if name in {"Results", "results"}:
+        from roambus import dataframes
+
+        value = getattr(dataframes, name)
+    elif name == "__version__":
+        from importlib.metadata import version
+
+        value = version("roambus")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value  # so that it is not asked for again
+    return value
+
+
+def __dir__() -> list[str]:
+    """The public names, also those that are not imported yet, for an editor or a notebook that completes them."""
+    return sorted({*globals(), *__all__})

@@ -1,4 +1,9 @@
-"""The command line: its commands, and what becomes of errors."""
+"""The command line `roambus` lists the commands and turns errors into messages and exit codes.
+
+A command raises `RoambusError` or one of its kinds for everything that it can explain, and the message is printed
+without a traceback. The exit codes are 1 for runs that failed or were left out, 2 for the user's mistake, 3 for the
+simulator, 4 for an agent, and 130 for Ctrl-C. Whatever else is raised is a mistake of ours and keeps its traceback.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ import click
 
 from roambus.bridge.errors import InterruptionError, RoambusError, UserError
 from roambus.bridge.interrupts import termination_interrupts
+from roambus.commands.castalia import castalia
 from roambus.commands.compare import compare
 from roambus.commands.export import export
 from roambus.commands.information import agents, doctor
@@ -21,10 +27,10 @@ from roambus.commands.trace import trace
 
 
 def main() -> None:
-    """Runs the command line; a user's mistake, or a run that failed, gets one message and an exit code of its own."""
+    """Runs the command line; a user's mistake or a failed run gets one message and an exit code of its own."""
     try:
         with termination_interrupts():
-            code = commands(standalone_mode=False)
+            code = commands(prog_name="roambus", standalone_mode=False)
         sys.exit(code)
     except click.ClickException as error:
         error.show()
@@ -51,15 +57,27 @@ def _describe(error: OSError) -> str:
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="roambus")
 def commands() -> None:
-    """Publish/subscribe protocols in Python on a realistic low-power radio.
+    """Runs publish/subscribe and ad hoc routing protocols, written in Python, on a realistic low-power radio.
 
-    Example: roambus reproduce thesis --quick --out results/thesis-quick
-    """
+    \b
+    Begin with one run, and look at it:
+      roambus run thesis --agent mft --set time_limit=30 --set publish_until=20
+      roambus replay results/run
+    Compare protocols over many runs:
+      roambus sweep thesis --set config=C2 --set speed=2,8 --seeds 2 --out results/small
+      roambus aggregate results/small
+      roambus compare results/small
+    Write a protocol of your own:
+      roambus new agent gossip
+
+    `roambus COMMAND --help` explains a command and shows an example.
+    """  # noqa: D301  # click wants the character itself
 
 
 for command in (
     agents,
     aggregate,
+    castalia,
     compare,
     doctor,
     export,

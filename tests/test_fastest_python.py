@@ -1,18 +1,20 @@
-"""`make install` takes the fastest Python 3.11 on the PATH that can make a virtual environment."""
+"""`make install` takes the fastest Python on the PATH that is tested and can make a virtual environment."""
 
-import os
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[1] / "fastest_python.sh"
+ROOT = Path(__file__).parents[1]
+SCRIPT = ROOT / "fastest_python.sh"
+TESTED = ("3.11", "3.12", "3.13")
 
 
-def make_python(folder: Path, does: str) -> str:
-    """A stand-in for an interpreter, in a folder of its own; returns the folder."""
-    folder.mkdir()
-    python = folder / "python3.11"
+def make_python(folder: Path, does: str, name: str = "python3.11") -> str:
+    """A stand-in for an interpreter, in a folder of its own unless there is one; returns the folder."""
+    folder.mkdir(exist_ok=True)
+    python = folder / name
     python.write_text(f"#!/bin/sh\n{does}\n")
     python.chmod(0o755)
     return str(folder)
@@ -29,8 +31,25 @@ def make_python(folder: Path, does: str) -> str:
 def test_the_fastest_that_works_is_printed(tmp_path: Path, first: str, second: str, chosen: str) -> None:
     """Whatever the order on the PATH; one that cannot make an environment does not count."""
     folders = [make_python(tmp_path / "first", first), make_python(tmp_path / "second", second)]
-    tools = [folder for folder in os.environ["PATH"].split(":") if not (Path(folder) / "python3.11").exists()]
-    assert run([*folders, *tools, make_tools(tmp_path / "tools")]) == f"{tmp_path / chosen}/python3.11"
+    assert run([*folders, make_tools(tmp_path / "tools")]) == f"{tmp_path / chosen}/python3.11"
+
+
+@pytest.mark.parametrize("fastest", TESTED)
+def test_versions_compete(tmp_path: Path, fastest: str) -> None:
+    """Those that roambus is tested with, in one folder; another one is not taken, however fast it is."""
+    for version in (*TESTED, "3.10", "3.99"):
+        took = {fastest: "0.0100", "3.10": "0.0001", "3.99": "0.0001"}.get(version, "0.0200")
+        make_python(tmp_path / "bin", f"echo {took}", f"python{version}")
+    assert run([str(tmp_path / "bin"), make_tools(tmp_path / "tools")]) == f"{tmp_path}/bin/python{fastest}"
+
+
+def test_the_versions_are_those_that_the_package_names() -> None:
+    """What an index shows is what `make` takes."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["requires-python"] == f">={TESTED[0]}"
+    named = [line.rpartition(" ")[2] for line in project["classifiers"] if line.startswith("Programming Language ::")]
+    assert named == list(TESTED)
+    assert f"tested={':'.join(TESTED)}\n" in SCRIPT.read_text()
 
 
 def test_without_any_the_usual_name_is_printed(tmp_path: Path) -> None:

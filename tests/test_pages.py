@@ -26,7 +26,7 @@ from roambus.bridge.transcript.transcript import Overrides, transcribe
 from roambus.experiments.shipped import shipped_files
 from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol import actions, events, notes
-from roambus.spark.catalogue import METRICS
+from roambus.spark.metrics.catalogue import METRICS
 from tests.support.documents import Row, listings, quoted, rows, section
 
 Variables = Mapping[str, str | int]

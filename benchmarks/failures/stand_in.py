@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from itertools import combinations
 from pathlib import Path
 
+from roambus.bridge.backends.castalia.environment import CASTALIA_ROOT, OMNET_ROOT, OMNETPP_ROOT
 from roambus.bridge.backends.castalia.files import INI_FILE
-from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT, LIBRARY, OMNET_ROOT, OMNETPP_ROOT
+from roambus.bridge.backends.castalia.modules import LIBRARY
 from roambus.bridge.errors import UserError
 from roambus.python_protocol.simtime import SECOND
 

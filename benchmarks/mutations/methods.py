@@ -1,9 +1,9 @@
 """Finds what handles a message, event or timer, and all that it is made of.
 
-Handlers are the methods under `@on` and `@on_timer`, and those of a handler table: a dictionary from names (of messages,
-events, timers) to methods, or one more entry of it. What a method is made of is found by name: every function of the
-modules whose name stands in it, and so on. Names of different classes that are alike are not told apart, so rather too
-much is found than too little.
+Handlers are the methods under `@on` and `@on_timer`, and those of a handler table: a dictionary from names (of
+messages, events, timers) to methods, or one more entry of it. What a method is made of is found by name: every function
+of the modules whose name stands in it, and so on. Names of different classes that are alike are not told apart, so
+rather too much is found than too little.
 """
 
 from __future__ import annotations

@@ -60,6 +60,7 @@ PROTOCOLS = (
         (f"{_TESTS}/phoenix", _SCENARIOS, _MOVING),
     ),
     Protocol("flooding", ("python_protocol/flooding.py",), (f"{_TESTS}/test_flooding.py",), ()),
+    Protocol("beacon", ("python_protocol/beacon.py",), (f"{_TESTS}/test_beacon.py",), ()),
     Protocol(
         "link",
         ("python_protocol/parts/link.py",),

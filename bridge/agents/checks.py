@@ -7,23 +7,17 @@ from typing import Any
 
 from roambus.bridge.errors import UserError
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.messages.codec import MessageSet
 from roambus.python_protocol.parameters import describe_parameters
 
 
 def check_agent(reference: str, agent: type[Agent]) -> None:
-    """Raises UserError, saying what to do, if its parameters or messages cannot be used."""
-    _check_parameters(reference, agent.parameters_type)
-    messages: object = agent.messages
-    if not isinstance(messages, MessageSet):
-        problem = f"messages is a {type(messages).__name__}: write messages = MessageSet([...])"
-        raise UserError(f"agent {reference!r}: {problem}")
-
-
-def _check_parameters(reference: str, parameters: Any) -> None:
+    """Raises UserError, saying what to do, if its parameters cannot be used."""
+    parameters: Any = agent.parameters_type
     if not (isinstance(parameters, type) and is_dataclass(parameters)):
+        name = getattr(parameters, "__name__", "NAME")
         raise UserError(
-            f"agent {reference!r}: parameters_type is no dataclass: write @dataclass(frozen=True) before it"
+            f"agent {reference!r}: {name} is no class of parameters: write class {name}(Parameters), "
+            f"with Parameters from roambus"
         )
     for field in fields(parameters):
         if field.default is MISSING:

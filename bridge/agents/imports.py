@@ -1,4 +1,9 @@
-"""Imports what users give by name or as a file; whatever goes wrong in it is a UserError with its place."""
+"""Imports what users give by name or as a file; whatever goes wrong in it is a UserError with its place.
+
+What is imported can import other modules of the user's: they are looked for in the working folder, too, as by
+`python -m`, but after everything that is installed. So a user's `random.py` or `numpy/` does not become that of the
+packages which roambus itself imports.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +12,18 @@ import importlib.util
 import sys
 import traceback
 from hashlib import sha256
+from itertools import dropwhile, takewhile
 from pathlib import Path
 from types import ModuleType
 
 from roambus.bridge.errors import UserError
 
+_OUR_PACKAGE = Path(__file__).parents[2]
+
 
 def import_module(what: str, name: str) -> ModuleType:
     """The module of that name, also from the working folder; `what` begins the message of a UserError."""
-    folder = str(Path.cwd())
-    if folder not in sys.path:
-        # A console script does not look in the user's folder by itself. Last, for what is called like ours is not ours.
-        sys.path.append(folder)
+    _look_in_working_folder()
     try:
         return importlib.import_module(name)
     except (Exception, SystemExit) as error:
@@ -35,6 +40,7 @@ def import_file(what: str, path: Path) -> ModuleType:
         raise UserError(f"{what}: {path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look their module up while it is being imported
+    _look_in_working_folder()
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
@@ -43,9 +49,25 @@ def import_file(what: str, path: Path) -> ModuleType:
     return module
 
 
+def _look_in_working_folder() -> None:
+    """A console script does not look there by itself."""
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.append(folder)
+
+
 def _failed(what: str, error: BaseException) -> UserError:
     if isinstance(error, SyntaxError):
         return UserError(f"{what} cannot be imported: {error.filename}:{error.lineno}: {error.msg}")
+    return UserError(f"{what} cannot be imported: {_place(error)}{type(error).__name__}: {error}")
+
+
+def _place(error: BaseException) -> str:
+    """File and line of the user's that are to blame, also where the error is raised by code of ours that they call."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
-    place = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames and frames[-1].filename != __file__ else ""
-    return UserError(f"{what} cannot be imported: {place}{type(error).__name__}: {error}")
+    blamed = list(takewhile(_is_theirs, dropwhile(lambda frame: not _is_theirs(frame), frames))) or frames
+    return f"{blamed[-1].filename}:{blamed[-1].lineno}: " if blamed and blamed[-1].filename != __file__ else ""
+
+
+def _is_theirs(frame: traceback.FrameSummary) -> bool:
+    return not Path(frame.filename).is_relative_to(_OUR_PACKAGE)

@@ -17,6 +17,7 @@ from roambus.python_protocol.parameters import unknown
 
 GROUP = "roambus.agents"
 DISTRIBUTION = "roambus"
+_AN_AGENT = "subclass of roambus.Agent with a handler, which is a method under @on or @on_timer"
 
 
 def agent_names() -> list[str]:
@@ -79,14 +80,12 @@ def _choose_class(reference: str, module: ModuleType, name: str) -> type[Agent]:
         raise UserError(f"agent {reference!r}: {unknown('class', name, own)}")
     if _is_agent(found):
         return found
-    raise UserError(
-        f"agent {reference!r}: {name} is no subclass of roambus.python_protocol.agent.Agent with a handle()"
-    )
+    raise UserError(f"agent {reference!r}: {name} is no {_AN_AGENT}")
 
 
 def _name_one(own: dict[str, type[Agent]]) -> str:
     if not own:
-        return "the file has no subclass of roambus.python_protocol.agent.Agent with a handle()"
+        return f"the file has no {_AN_AGENT}"
     return f"the file has several agents, name one after a colon: {', '.join(sorted(own))}"
 
 
@@ -95,4 +94,8 @@ def _is_own_agent(module: ModuleType, value: object) -> TypeGuard[type[Agent]]:
 
 
 def _is_agent(value: object) -> TypeGuard[type[Agent]]:
-    return isinstance(value, type) and issubclass(value, Agent) and not inspect.isabstract(value)
+    return isinstance(value, type) and issubclass(value, Agent) and _handles_something(value)
+
+
+def _handles_something(agent: type[Agent]) -> bool:
+    return bool(agent.handlers or agent.timer_handlers) or agent.handle is not Agent.handle

@@ -26,7 +26,8 @@ from roambus.bridge.backends.interface import Backend, Delivery, Hello, Step, To
 from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.scenario.faults import check_faults
 from roambus.bridge.scenario.given_tree import rewirings
-from roambus.bridge.scenario.scenario import FaultKind, Scenario
+from roambus.bridge.scenario.happenings import FaultKind
+from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.scenario.workload import commands
 from roambus.bridge.trace.schema import (
     ATTACH,

@@ -27,7 +27,7 @@ from jinja2 import (
 from jinja2.sandbox import SandboxedEnvironment
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.ini.values import quote
+from roambus.bridge.keys.values import quote
 from roambus.experiments.random_scenarios.population import population
 from roambus.experiments.random_scenarios.returning_clients import returning
 from roambus.experiments.random_scenarios.sites import (

@@ -1,203 +1,114 @@
 """The messages of AODV (RFC 3561, section 5), and the data packet that it routes.
 
-Fields and names are the RFC's. Addresses have 16 bits here instead of 32, there are no subnets, hence no prefix size,
-and the TTL, which the RFC has in the IP header, takes a byte that is reserved there. So a RREQ has 20 bytes (24 in
-the RFC), a RREP 16 (20), a RERR 3 + 6 a destination (4 + 8), a RREP-ACK 1 (2). Multicast (J, R) is left out.
+Fields, their order and the masks of the flags are the RFC's, with these differences: addresses have 16 bits instead of
+32, and the TTL, which the RFC has in the IP header, takes a byte that is reserved there. There are no subnets, and so
+no prefix size. A RREQ thus has 20 bytes (24 in the RFC), a RREP 16 (20), a RERR 3 and 6 more for each destination (4
+and 8), and a RREP-ACK 1 (2). Multicast, with its flags J and R, is left out.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from struct import Struct
-from typing import ClassVar, Self
+from typing import NamedTuple, Self
 
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.messages.codec import Message, Reader, Writer
+from roambus.python_protocol.messages.fields import U8, U32, bit
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import NodeId
 
 MAX_UNREACHABLE = 15
 """Destinations in one RERR: with that many it still fits the 127 bytes of a real CC2420, link header included."""
 
-_REQUEST, _REPLY, _UNREACHABLE, _PACKET = map(Struct, ("!BBBIHIHI", "!BBBHIHI", "!HI", "!BBHH"))
+SequenceNumber = U32
+"""The age of what is known of a route (section 6.1)."""
+Milliseconds = U32
+"""A lifetime, as the RFC writes it."""
 
-_GRATUITOUS, _DESTINATION_ONLY, _UNKNOWN_SEQUENCE = 0x20, 0x10, 0x08
-_ACKNOWLEDGE = 0x40
-_NO_DELETE = 0x80
+_REQUEST_FIELDS = (
+    "ttl={ttl} hop_count={hop_count} rreq_id={rreq_id} destination={destination} "
+    "destination_sequence={destination_sequence} originator={originator} originator_sequence={originator_sequence} "
+    "{unknown_sequence} {destination_only} {gratuitous}"
+)
+_REPLY_FIELDS = (
+    "ttl={ttl} hop_count={hop_count} destination={destination} destination_sequence={destination_sequence} "
+    "originator={originator} lifetime_ms={lifetime_ms} {acknowledge}"
+)
+_PACKET_FIELDS = (
+    "ttl={ttl} hop_count={hop_count} originator={originator} destination={destination} notification={notification}"
+)
 
 
-@dataclass(frozen=True, slots=True)
-class RouteRequest(Message):
+class RouteRequest(Message, tag=0x11, name="RREQ", notation=_REQUEST_FIELDS):
     """RREQ (section 5.1): looks for a route from `originator` to `destination`. `hop_count` hops lie behind it."""
 
-    tag: ClassVar[int] = 0x11
-    message_type: ClassVar[str] = "RREQ"
-    ttl: int
-    hop_count: int
-    rreq_id: int
-    destination: NodeId
-    destination_sequence: int
-    originator: NodeId
-    originator_sequence: int
-    unknown_sequence: bool = False
-    """U: the destination sequence number is not known."""
-    destination_only: bool = False
+    gratuitous: bool = bit(0x20, default=False, kw_only=True)
+    """G: whoever answers for the destination tells the destination, too."""
+    destination_only: bool = bit(0x10, default=False, kw_only=True)
     """D: only the destination may answer."""
-    gratuitous: bool = False
-    """G: who answers for the destination tells it, too."""
-
-    def write(self, writer: Writer) -> None:
-        """Flags, hop count, TTL, then the fields in the RFC's order."""
-        flags = self.unknown_sequence * _UNKNOWN_SEQUENCE | self.destination_only * _DESTINATION_ONLY
-        flags |= self.gratuitous * _GRATUITOUS
-        route = (self.destination, self.destination_sequence, self.originator, self.originator_sequence)
-        writer.pack(_REQUEST, flags, self.hop_count, self.ttl, self.rreq_id, *route)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        flags, hop_count, ttl = reader.u8(), reader.u8(), reader.u8()
-        return cls(
-            ttl,
-            hop_count,
-            reader.u32(),
-            reader.u16(),
-            reader.u32(),
-            reader.u16(),
-            reader.u32(),
-            bool(flags & _UNKNOWN_SEQUENCE),
-            bool(flags & _DESTINATION_ONLY),
-            bool(flags & _GRATUITOUS),
-        )
+    unknown_sequence: bool = bit(0x08, default=False, kw_only=True)
+    """U: the destination sequence number is not known."""
+    hop_count: U8
+    ttl: U8
+    rreq_id: U32
+    destination: NodeId
+    destination_sequence: SequenceNumber
+    originator: NodeId
+    originator_sequence: SequenceNumber
 
 
-@dataclass(frozen=True, slots=True)
-class RouteReply(Message):
+class RouteReply(Message, tag=0x12, name="RREP", notation=_REPLY_FIELDS):
     """RREP (section 5.2): there is a route to `destination`, `hop_count` hops long from the node that sends this."""
 
-    tag: ClassVar[int] = 0x12
-    message_type: ClassVar[str] = "RREP"
-    ttl: int
-    hop_count: int
+    acknowledge: bool = bit(0x40, default=False, kw_only=True)
+    """A: the receiver answers with a RREP-ACK."""
+    hop_count: U8
+    ttl: U8
     destination: NodeId
-    destination_sequence: int
+    destination_sequence: SequenceNumber
     originator: NodeId
     """Who asked: where the reply goes."""
-    lifetime_ms: int
-    acknowledge: bool = False
-    """A: the receiver answers with a RREP-ACK."""
-
-    def write(self, writer: Writer) -> None:
-        """Flags, hop count, TTL, then the fields in the RFC's order."""
-        flags = self.acknowledge * _ACKNOWLEDGE
-        route = (self.destination, self.destination_sequence, self.originator, self.lifetime_ms)
-        writer.pack(_REPLY, flags, self.hop_count, self.ttl, *route)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        flags, hop_count, ttl = reader.u8(), reader.u8(), reader.u8()
-        fields = (reader.u16(), reader.u32(), reader.u16(), reader.u32())
-        return cls(ttl, hop_count, *fields, acknowledge=bool(flags & _ACKNOWLEDGE))
+    lifetime_ms: Milliseconds
 
 
-@dataclass(frozen=True, slots=True)
-class Hello(Message):
-    """Hello (section 6.9): a RREP of TTL 1 that a node broadcasts about itself.
+class Hello(
+    RouteReply,
+    tag=0x13,
+    notation="destination={destination} destination_sequence={destination_sequence} lifetime_ms={lifetime_ms}",
+):
+    """Hello (section 6.9): a RREP that a node broadcasts about itself.
 
-    It has the bytes of that RREP, but a tag of its own: the RFC's receiver knows it by the IP header.
+    Its tag is its own, where the RFC's receiver knows a hello by the IP header.
     """
 
-    tag: ClassVar[int] = 0x13
-    message_type: ClassVar[str] = "HELLO"
-    destination: NodeId
-    """The node itself."""
-    destination_sequence: int
-    lifetime_ms: int
-
-    def write(self, writer: Writer) -> None:
-        """As a RREP of hop count 0 and TTL 1, for the node itself."""
-        route = (self.destination, self.destination_sequence, self.destination, self.lifetime_ms)
-        writer.pack(_REPLY, 0, 0, 1, *route)
-
     @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        reply = RouteReply.read(reader)
-        return cls(reply.destination, reply.destination_sequence, reply.lifetime_ms)
+    def of(cls, node: NodeId, sequence: int, lifetime_ms: int) -> Self:
+        """The hello of a node: a RREP of hop count 0 and TTL 1."""
+        return cls(0, 1, node, sequence, node, lifetime_ms)
 
 
-@dataclass(frozen=True, slots=True)
-class Unreachable:
+class Unreachable(NamedTuple):
     """A destination to which there is no route any more, and the sequence number that says so."""
 
     destination: NodeId
-    sequence: int
+    sequence: SequenceNumber
 
 
-@dataclass(frozen=True, slots=True)
-class RouteError(Message):
+class RouteError(Message, tag=0x14, name="RERR", notation="unreachable={unreachable} {no_delete}"):
     """RERR (section 5.3): the sender can no longer reach these destinations (at most 255)."""
 
-    tag: ClassVar[int] = 0x14
-    message_type: ClassVar[str] = "RERR"
-    unreachable: tuple[Unreachable, ...]
-    no_delete: bool = False
+    no_delete: bool = bit(0x80, default=False, kw_only=True)
     """N: the sender has repaired the link, upstream routes stay."""
-
-    def write(self, writer: Writer) -> None:
-        """Flags, count, then address and sequence number of each destination."""
-        writer.u8(self.no_delete * _NO_DELETE)
-        writer.u8(len(self.unreachable))
-        for entry in self.unreachable:
-            writer.pack(_UNREACHABLE, entry.destination, entry.sequence)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        flags, count = reader.u8(), reader.u8()
-        unreachable = tuple(Unreachable(reader.u16(), reader.u32()) for _ in range(count))
-        return cls(unreachable, bool(flags & _NO_DELETE))
+    unreachable: tuple[Unreachable, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RouteReplyAck(Message):
+class RouteReplyAck(Message, tag=0x15, name="RREP-ACK"):
     """RREP-ACK (section 5.4): the RREP with the A flag has arrived."""
 
-    tag: ClassVar[int] = 0x15
-    message_type: ClassVar[str] = "RREP-ACK"
 
-    def write(self, writer: Writer) -> None:
-        """Nothing but the tag."""
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:  # noqa: ARG003  # there is nothing to read
-        """Inverse of `write`."""
-        return cls()
-
-
-@dataclass(frozen=True, slots=True)
-class DataPacket(Message):
+class DataPacket(Message, tag=0x16, name="PACKET", notation=_PACKET_FIELDS):
     """A notification on its way to one subscriber; `hop_count` hops lie behind it when it is sent."""
 
-    tag: ClassVar[int] = 0x16
-    message_type: ClassVar[str] = "PACKET"
-    ttl: int
-    hop_count: int
+    hop_count: U8
+    ttl: U8
     originator: NodeId
     destination: NodeId
     notification: Notification
-
-    def write(self, writer: Writer) -> None:
-        """Hop count, TTL, addresses, notification."""
-        writer.pack(_PACKET, self.hop_count, self.ttl, self.originator, self.destination)
-        self.notification.write(writer)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        hop_count, ttl = reader.u8(), reader.u8()
-        return cls(ttl, hop_count, reader.u16(), reader.u16(), Notification.read(reader))
-
-
-AODV_MESSAGES: tuple[type[Message], ...] = (RouteRequest, RouteReply, Hello, RouteError, RouteReplyAck, DataPacket)
-"""Everything that AODV sends, but for the link layer's frames around it."""

@@ -11,9 +11,10 @@ from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 _SECTION_10 = "RFC 3561, section 10"
 
-PROFILES = ("rfc", "thesis")
 CHOICES = ("profile", "on", "off")
-"""`profile`: as the profile says."""
+"""What a switch can be that the profile sets: `profile` leaves it as the profile says."""
+_LONGEST = 255
+"""The largest TTL and hop count: each has eight bits."""
 
 
 class AodvParameters(LinkParameters):
@@ -21,7 +22,8 @@ class AodvParameters(LinkParameters):
 
     profile: str = parameter(
         "rfc",
-        source="RFC 3561; thesis: 003, section 4.5.1",
+        source="RFC 3561; thesis: the thesis, section 4.5.1",
+        choices=("rfc", "thesis"),
         doc="rfc, or thesis: hello_always and rerr_on_expiry are on unless they are set themselves",
     )
     link_layer: bool = parameter(
@@ -30,27 +32,60 @@ class AodvParameters(LinkParameters):
         doc="data, RREP and unicast RERR go over the shared link layer; false: hello messages alone detect breaks",
     )
 
-    active_route_timeout: SimTime = parameter(3 * SECOND, unit="s", source=_SECTION_10, doc="life of an unused route")
-    allowed_hello_loss: int = parameter(2, source=_SECTION_10, doc="hello intervals without a sign of a neighbour")
-    hello_interval: SimTime = parameter(SECOND, unit="s", source=_SECTION_10, doc="between two hello messages")
+    active_route_timeout: SimTime = parameter(
+        3 * SECOND, unit="s", source=_SECTION_10, above=0, doc="life of an unused route"
+    )
+    allowed_hello_loss: int = parameter(
+        2, source=_SECTION_10, at_least=1, doc="hello intervals without a sign of a neighbour"
+    )
+    hello_interval: SimTime = parameter(SECOND, unit="s", source=_SECTION_10, above=0, doc="between two hello messages")
     node_traversal_time: SimTime = parameter(
-        40 * MILLISECOND, unit="s", source=_SECTION_10, doc="estimate of the time a packet takes for one hop"
+        40 * MILLISECOND,
+        unit="s",
+        source=_SECTION_10,
+        above=0,
+        doc="estimate of the time a packet takes for one hop",
     )
-    net_diameter: int = parameter(35, unit="hops", source=_SECTION_10, doc="largest number of hops between two nodes")
-    rreq_retries: int = parameter(2, source=_SECTION_10, doc="more attempts with the largest TTL")
-    rreq_ratelimit: int = parameter(10, unit="1/s", source=_SECTION_10, doc="RREQs that a node originates")
-    rerr_ratelimit: int = parameter(10, unit="1/s", source=_SECTION_10, doc="RERRs that a node generates")
+    net_diameter: int = parameter(
+        35,
+        unit="hops",
+        source=_SECTION_10,
+        at_least=1,
+        at_most=_LONGEST,
+        doc="largest number of hops between two nodes",
+    )
+    rreq_retries: int = parameter(2, source=_SECTION_10, at_least=0, doc="more attempts with the largest TTL")
+    rreq_ratelimit: int = parameter(10, unit="1/s", source=_SECTION_10, at_least=1, doc="RREQs that a node originates")
+    rerr_ratelimit: int = parameter(10, unit="1/s", source=_SECTION_10, at_least=1, doc="RERRs that a node generates")
     ttl_start: int = parameter(
-        2, unit="hops", source=f"{_SECTION_10}: 1, but at least 2 with hello messages", doc="TTL of the first RREQ"
+        2,
+        unit="hops",
+        source=f"{_SECTION_10}: 1, but at least 2 with hello messages",
+        at_least=1,
+        at_most=_LONGEST,
+        doc="TTL of the first RREQ",
     )
-    ttl_increment: int = parameter(2, unit="hops", source=_SECTION_10, doc="growth of the search ring")
-    ttl_threshold: int = parameter(7, unit="hops", source=_SECTION_10, doc="beyond it the whole network is searched")
-    timeout_buffer: int = parameter(2, unit="hops", source=_SECTION_10, doc="slack in the time a ring is waited for")
-    local_add_ttl: int = parameter(2, unit="hops", source=_SECTION_10, doc="slack in the TTL of a local repair")
-    delete_period_factor: int = parameter(5, source=f"{_SECTION_10}: K", doc="DELETE_PERIOD is K times the longer life")
+    ttl_increment: int = parameter(2, unit="hops", source=_SECTION_10, at_least=1, doc="growth of the search ring")
+    ttl_threshold: int = parameter(
+        7,
+        unit="hops",
+        source=_SECTION_10,
+        at_least=0,
+        at_most=_LONGEST,
+        doc="beyond it the whole network is searched",
+    )
+    timeout_buffer: int = parameter(
+        2, unit="hops", source=_SECTION_10, at_least=0, doc="slack in the time a ring is waited for"
+    )
+    local_add_ttl: int = parameter(
+        2, unit="hops", source=_SECTION_10, at_least=0, doc="slack in the TTL of a local repair"
+    )
+    delete_period_factor: int = parameter(
+        5, source=f"{_SECTION_10}: K", at_least=1, doc="DELETE_PERIOD is K times the longer life"
+    )
 
     destination_only: bool = parameter(
-        False, source="RFC 3561, section 6.6; 003, section 4.5.1", doc="D flag: intermediate nodes do not answer"
+        False, source="RFC 3561, section 6.6; the thesis, section 4.5.1", doc="D flag: intermediate nodes do not answer"
     )
     gratuitous_rrep: bool = parameter(
         False, source="RFC 3561, section 6.6.3", doc="G flag: who answers for a destination tells it"
@@ -63,71 +98,54 @@ class AodvParameters(LinkParameters):
     )
     hello_always: str = parameter(
         "profile",
-        source="003, section 4.5.1; RFC 3561, section 6.9",
+        source="the thesis, section 4.5.1; RFC 3561, section 6.9",
+        choices=CHOICES,
         doc="on: continual hellos from every node; off: only on active routes, and not after another broadcast",
     )
     rerr_on_expiry: str = parameter(
-        "profile", source="003, section 4.5.1", doc="on: a route that times out is reported like a broken one"
+        "profile",
+        source="the thesis, section 4.5.1",
+        choices=CHOICES,
+        doc="on: a route that times out is reported like a broken one",
     )
 
     hello_jitter: SimTime = parameter(
         250 * MILLISECOND,
         unit="s",
         source="RFC 5148, section 5.2: up to a quarter of the interval",
+        at_least=0,
         doc="a hello comes at most that much early, so that two hidden nodes do not collide for ever",
     )
     broadcast_jitter: SimTime = parameter(
         10 * MILLISECOND,
         unit="s",
         source="RFC 5148, section 5.4, for its kind; ns-3 AODV for its size",
+        at_least=0,
         doc="longest wait before a message that answers a broadcast",
     )
     request_queue_limit: int = parameter(
-        64, unit="packets", source="ns-2 and ns-3 AODV", doc="packets that wait for routes; then the oldest is dropped"
+        64,
+        unit="packets",
+        source="ns-2 and ns-3 AODV",
+        at_least=1,
+        doc="packets that wait for routes; then the oldest is dropped",
     )
     request_queue_timeout: SimTime = parameter(
-        30 * SECOND, unit="s", source="ns-2 and ns-3 AODV", doc="longest wait of a packet for a route"
+        30 * SECOND, unit="s", source="ns-2 and ns-3 AODV", above=0, doc="longest wait of a packet for a route"
     )
     delivered_memory: int = parameter(
-        1024, source="reasoned: minutes of traffic", doc="notifications recognised as delivered before"
+        1024, source="reasoned: minutes of traffic", at_least=1, doc="notifications recognised as delivered before"
     )
 
     def __post_init__(self) -> None:
-        self._check_choice("profile", PROFILES)
-        self._check_choice("hello_always", CHOICES)
-        self._check_choice("rerr_on_expiry", CHOICES)
-        self._check_times()
-        self._check_counts()
-
-    def _check_choice(self, name: str, choices: tuple[str, ...]) -> None:
-        if getattr(self, name) not in choices:
-            raise ValueError(f"parameter {name}: {getattr(self, name)!r} is none of {', '.join(choices)}")
-
-    def _check_times(self) -> None:
-        for name in ("hello_interval", "node_traversal_time", "request_queue_timeout"):
-            if getattr(self, name) <= 0:
-                raise ValueError(f"parameter {name}: it must be longer than nothing")
-        if self.broadcast_jitter < 0:
-            raise ValueError("parameter broadcast_jitter: it must not be negative")
-        if not 0 <= self.hello_jitter < self.hello_interval:
+        super().__post_init__()
+        if self.hello_jitter >= self.hello_interval:
             raise ValueError("parameter hello_jitter: it must be shorter than hello_interval")
         if self.active_route_timeout <= self.hello_timeout:
             # Section 10: else hellos that are still allowed to be lost would let routes expire.
-            raise ValueError("parameter active_route_timeout: longer than allowed_hello_loss * hello_interval, please")
-
-    def _check_counts(self) -> None:
-        for name in ("allowed_hello_loss", "rreq_ratelimit", "rerr_ratelimit", "ttl_start", "ttl_increment"):
-            self._check_at_least(name, 1)
-        for name in ("request_queue_limit", "delivered_memory", "delete_period_factor"):
-            self._check_at_least(name, 1)
-        for name in ("rreq_retries", "timeout_buffer", "local_add_ttl", "ttl_threshold"):
-            self._check_at_least(name, 0)
-        if not 1 <= self.net_diameter <= 255:
-            raise ValueError(f"parameter net_diameter: {self.net_diameter} is not between 1 and 255")
-
-    def _check_at_least(self, name: str, least: int) -> None:
-        if getattr(self, name) < least:
-            raise ValueError(f"parameter {name}: {getattr(self, name)} is not at least {least}")
+            raise ValueError(
+                "parameter active_route_timeout: it must be longer than allowed_hello_loss times hello_interval"
+            )
 
     @property
     def hello_timeout(self) -> SimTime:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from roambus.python_protocol.aodv.discovery import Discovery
 from roambus.python_protocol.aodv.messages import RouteReply, RouteReplyAck
 from roambus.python_protocol.aodv.routing_table import Route
-from roambus.python_protocol.aodv.state import State
+from roambus.python_protocol.process import on, on_timer
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
@@ -19,64 +19,62 @@ class AckTimer:
     neighbour: NodeId
 
 
-class Replies:
+class RouteReplies(Discovery):
     """Sends, receives and forwards RREPs."""
 
-    def __init__(self, state: State, discovery: Discovery) -> None:
-        self._state = state
-        self._discovery = discovery
+    @on(RouteReply)  # section 6.7
+    def receive_reply(self, reply: RouteReply, sender: NodeId, now: SimTime) -> None:
+        """Takes the route if it is better, and only then forwards the reply."""
+        self.hear_neighbour(sender, now)
+        if reply.acknowledge:
+            self.unicast(sender, RouteReplyAck(), now)
+        reply = replace(reply, hop_count=min(reply.hop_count + 1, 255), ttl=reply.ttl - 1)
+        if reply.destination == self.node or not self._learn_route(reply, sender, now):
+            return
+        self.learned(reply.destination, now)
+        is_on_way = reply.originator != self.node and reply.ttl > 0
+        if is_on_way and not self.is_silent(now):
+            self.send_reply(reply, now)
 
-    def send(self, reply: RouteReply, now: SimTime, *, answers_broadcast: bool = False) -> None:
-        """To the next hop towards who asked (section 6.7), after a jitter if others may answer, too."""
-        state = self._state
-        reverse = state.table.active(reply.originator, now)
+    @on(RouteReplyAck)  # section 6.8
+    def receive_reply_ack(self, _: RouteReplyAck, sender: NodeId, now: SimTime) -> None:
+        """The link to `sender` carries frames both ways."""
+        self.hear_neighbour(sender, now)
+        self.cancel_timer(AckTimer(sender))
+
+    @on_timer(AckTimer)  # section 6.8
+    def miss_reply_ack(self, key: AckTimer, now: SimTime) -> None:
+        """Blacklists a neighbour that has sent no RREP-ACK, because the link may be one-way."""
+        self.neighbours.blacklist(key.neighbour, now)
+
+    def send_reply(self, reply: RouteReply, now: SimTime, *, answers_broadcast: bool = False) -> None:
+        """Sends to the next hop towards who asked (section 6.7), after a jitter if others may answer, too."""
+        reverse = self.table.active(reply.originator, now)
         if reverse is None:
             return
-        if reply.acknowledge != state.parameters.rrep_ack:
-            reply = replace(reply, acknowledge=state.parameters.rrep_ack)
+        if reply.acknowledge != self.parameters.rrep_ack:
+            reply = replace(reply, acknowledge=self.parameters.rrep_ack)
         self._remember_precursors(reply, reverse, now)
         if answers_broadcast:
-            state.out.unicast_later(reverse.next_hop, reply)
+            self.unicast_later(reverse.next_hop, reply)
         else:
-            state.out.unicast(reverse.next_hop, reply, now)
+            self.unicast(reverse.next_hop, reply, now)
         if reply.acknowledge:
-            jitter = state.parameters.broadcast_jitter if answers_broadcast else 0
-            state.out.set_timer(AckTimer(reverse.next_hop), jitter + state.parameters.next_hop_wait)
+            jitter = self.parameters.broadcast_jitter if answers_broadcast else 0
+            self.set_timer(AckTimer(reverse.next_hop), jitter + self.parameters.next_hop_wait)
 
-    def receive(self, sender: NodeId, reply: RouteReply, now: SimTime) -> None:
-        """Section 6.7: takes the route if it is better, and only then forwards the reply."""
-        if reply.acknowledge:
-            self._state.out.unicast(sender, RouteReplyAck(), now)
-        reply = replace(reply, hop_count=min(reply.hop_count + 1, 255), ttl=reply.ttl - 1)
-        if reply.destination == self._state.node or not self._learn_route(sender, reply, now):
-            return
-        self._discovery.learned(reply.destination, now)
-        is_on_way = reply.originator != self._state.node and reply.ttl > 0
-        if is_on_way and not self._state.is_silent(now):
-            self.send(reply, now)
-
-    def receive_ack(self, sender: NodeId) -> None:
-        """Section 6.8: the link to `sender` carries frames both ways."""
-        self._state.out.cancel_timer(AckTimer(sender))
-
-    def timer(self, key: AckTimer, now: SimTime) -> None:
-        """Section 6.8: no RREP-ACK came, so the link may be one-way."""
-        self._state.neighbours.blacklist(key.neighbour, now)
-
-    def _learn_route(self, sender: NodeId, reply: RouteReply, now: SimTime) -> bool:
+    def _learn_route(self, reply: RouteReply, sender: NodeId, now: SimTime) -> bool:
         until = now + reply.lifetime_ms * MILLISECOND
         offer = Route(reply.destination, sender, reply.hop_count, reply.destination_sequence, True, until)
-        return self._state.table.update(offer, now)
+        return self.table.update(offer, now)
 
     def _remember_precursors(self, reply: RouteReply, reverse: Route, now: SimTime) -> None:
-        """Section 6.7: who gets the reply may send over the route, and over the route to its next hop."""
-        state = self._state
-        state.used_at = now
-        state.table.extend(reverse.destination, now + state.parameters.active_route_timeout, now)
-        route = state.table.get(reply.destination)
+        """Whoever gets the reply may send over the route, and over the route to its next hop (section 6.7)."""
+        self.keep_alive((reverse.destination,), now)
+        route = self.table.get(reply.destination)
         if route is None:
             return
         route.precursors.add(reverse.next_hop)
-        next_hop = state.table.get(route.next_hop)
+        next_hop = self.table.get(route.next_hop)
         if next_hop is not None:
             next_hop.precursors.add(reverse.next_hop)

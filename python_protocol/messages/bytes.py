@@ -54,6 +54,10 @@ class Writer:
         """Several fields at once, for messages that are sent often: takes hardly longer than one of them."""
         self._parts += layout.pack(*values)
 
+    def raw(self, data: bytes) -> None:
+        """Bytes as they are."""
+        self._parts += data
+
     def blob(self, data: bytes) -> None:
         """At most 255 bytes, their count before them."""
         self._parts += _pack_u8(len(data))

@@ -248,19 +248,36 @@ class _Numbers:
         self._values = values if len(fields) > 1 else lambda record: (values(record),)
 
     def write(self, writer: Writer, record: Any) -> None:
-        writer.pack(self._struct, *self._values(record))
+        writer.raw(self._struct.pack(*self._values(record)))
 
     def read(self, reader: Reader, values: dict[str, Any]) -> None:
         values.update(zip(self._names, reader.unpack(self._struct), strict=True))
 
 
-class _Bits:
+class _Flags:
+    """Bits in one byte."""
+
+    def __init__(self, fields: Sequence[_Declared]) -> None:
+        self._masks = [(one.name, mask) for one, mask in _masks(fields)]
+
+    def write(self, writer: Writer, record: Any) -> None:
+        byte = 0
+        for name, mask in self._masks:
+            if getattr(record, name):
+                byte |= mask
+        writer.u8(byte)
+
+    def read(self, reader: Reader, values: dict[str, Any]) -> None:
+        byte = reader.u8()
+        for name, mask in self._masks:
+            values[name] = bool(byte & mask)
+
+
+class _Optional:
     """Bits in one byte, and after it the optional fields that they say are there."""
 
     def __init__(self, fields: Sequence[_Declared]) -> None:
-        self._fields = [(one, one.mask or 1 << place) for place, one in enumerate(fields)]
-        if len(fields) > 8:
-            raise FieldError(f"{fields[8].name} is the ninth bit in a row: put another field between")
+        self._fields = _masks(fields)
 
     def write(self, writer: Writer, record: Any) -> None:
         byte, there = 0, []
@@ -296,6 +313,13 @@ class _One:
         values[self.field.name] = self.field.kind.read(reader)
 
 
+def _masks(fields: Sequence[_Declared]) -> list[tuple[_Declared, int]]:
+    """Each of the fields that share a byte, with its bit."""
+    if len(fields) > 8:
+        raise FieldError(f"{fields[8].name} is the ninth bit in a row: put another field between")
+    return [(one, one.mask or 1 << place) for place, one in enumerate(fields)]
+
+
 def _parts(declared: Sequence[_Declared]) -> Iterator[_Part]:
     start = 0
     while start < len(declared):
@@ -315,7 +339,7 @@ def _sort(field: _Declared) -> str:
 def _part(fields: Sequence[_Declared]) -> _Part:
     match _sort(fields[0]):
         case "bit":
-            return _Bits(fields)
+            return _Optional(fields) if any(one.is_optional for one in fields) else _Flags(fields)
         case "number":
             return _Numbers(fields, "".join(one.kind.code for one in fields if isinstance(one.kind, Integer)))
     return _One(fields[0])

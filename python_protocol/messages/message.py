@@ -130,9 +130,11 @@ class MessageSet:
     """The messages of one protocol, by tag."""
 
     def __init__(self, classes: Iterable[type[Message]]) -> None:
-        """Raises ValueError if two classes share a tag."""
+        """Raises ValueError if two classes share a tag, TypeError if one has none."""
         self._classes: dict[int, type[Message]] = {}
         for cls in classes:
+            if not hasattr(cls, "tag"):
+                raise TypeError(f"{cls.__name__} has no tag: write class {cls.__name__}(Message, tag=...)")
             known = self._classes.setdefault(cls.tag, cls)
             if known is not cls:
                 raise ValueError(f"{cls.__name__} and {known.__name__} share tag {cls.tag}")

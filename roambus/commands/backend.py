@@ -1,4 +1,4 @@
-"""The back-end that the options of a command ask for."""
+"""Makes the back-end that the options of a command ask for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def make_factory(backend: str, deadline: float | None, batching: bool) -> BackendFactory:
-    """By its name, one of `roambus.bridge.backends.BACKENDS`; deadline (s) and batching are a simulator's."""
+    """Returns the maker of the back-end of that name; `deadline` (seconds) and `batching` matter to Castalia alone."""
     if backend == "radio":
         from roambus.bridge.backends.radio.factory import RadioFactory
 

@@ -1,4 +1,4 @@
-"""`roambus compare`."""
+"""`roambus compare` draws and tests the differences between the agents of a sweep."""
 
 from __future__ import annotations
 
@@ -13,17 +13,21 @@ from roambus.commands.sweeping import report_problems
 
 @click.command()
 @click.argument("results", type=FOLDER)
-@click.option("--agents", metavar="A,B,...", help="Which agents, in this order.  [default: all]")
+@click.option("--agents", metavar="A,B,...", help="The agents to compare, in this order.  [default: all]")
 @click.option(
     "--metric",
     "metrics",
     multiple=True,
     metavar="NAME",
-    help="What to compare; can be given several times.  [default: delivery, delay, hops, messages, energy]",
+    help="A metric to compare; give the option again for more.  [default: delivery, delay, hops, messages, energy]",
 )
-@click.option("--against", metavar="AXIS", help="The x axis.  [default: the first with more than one value]")
-@click.option("--where", "wheres", multiple=True, metavar="AXIS=V1,V2", help="Narrows an axis to these values.")
-@click.option("--out", type=FOLDER, help="Folder of the files.  [default: RESULTS/compare]")
+@click.option(
+    "--against",
+    metavar="AXIS",
+    help="The axis of the sweep that becomes the x axis.  [default: the first with more than one value]",
+)
+@click.option("--where", "wheres", multiple=True, metavar="AXIS=V1,V2", help="Keeps only these values of an axis.")
+@click.option("--out", type=FOLDER, help="The folder for the files.  [default: RESULTS/compare]")
 @STUDY
 def compare(  # an argument an option
     results: Path,
@@ -34,26 +38,27 @@ def compare(  # an argument an option
     out: Path | None,
     study: str | None,
 ) -> None:
-    """Compares the agents in RESULTS of a sweep: for each metric a picture, PNG and SVG, and a CSV with its numbers.
+    """Compares the agents of a sweep, metric by metric.
 
-    A line an agent: means over the seeds with 95 % intervals. Each combination of values of the other axes is a panel
-    of the picture; --where has fewer of them. A metric's unknown name lists all that there are.
+    RESULTS is the folder of the sweep. For each metric this writes a picture, as PNG and SVG, and a CSV file with the
+    numbers. The picture has a line for each agent: the means over the seeds, with 95 % intervals. It has a panel for
+    each combination of values of the other axes; --where makes them fewer. A metric that is not known is an error that
+    lists all metrics.
 
     Runs of one seed share movement and radio, whatever the agent. So each two agents are tested against each other seed
-    by seed, at each place (paired t-test), and p is adjusted by Holm for all tests of the metric. The CSV has the means
-    first, then the differences.
+    by seed, at each combination of values (paired t-test), and p is adjusted by Holm for all tests of the metric. The
+    CSV file has the means first, then the differences.
 
     Metrics that roambus aggregate has not computed yet are computed with Spark. A damaged run is named and left out;
     then the exit code is 1.
 
     Example: roambus compare results/small --metric messages_per_node --against speed
     """
-    # Help comes at once.
     from rich.console import Console
 
     from roambus.experiments.comparing.comparison import COMPARE_FOLDER, Asked, compare_agents
     from roambus.experiments.comparing.loading import load
-    from roambus.experiments.studies.studies import load_study
+    from roambus.experiments.studies.registry import load_study
     from roambus.experiments.sweeps.progress import Progress
 
     progress = Progress(Console(stderr=True))

@@ -1,4 +1,4 @@
-"""`roambus export`."""
+"""`roambus export` writes results in the formats of other programs."""
 
 from __future__ import annotations
 
@@ -29,22 +29,25 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str) -> 
     show_default=True,
     callback=_formats,
     metavar=",".join(FORMATS),
-    help="What to write: several with commas.",
+    help="The formats to write, with commas between them.",
 )
 @click.option(
-    "--out", type=FOLDER, help="Folder of the files; of a study, a folder a sweep in it.  [default: RESULTS/export]"
+    "--out",
+    type=FOLDER,
+    help="The folder for the files; a study gets a folder for each sweep in it.  [default: RESULTS/export]",
 )
 def export(path: Path, formats: list[str], out: Path | None) -> None:
-    """Writes the results of a study, a sweep or a single run for other programs: a file for each run and format.
+    """Writes results for other programs, a file for each run.
 
-    sca has the run's metrics, vec what happens at each node over time, both as OMNeT++ writes them: for opp_scavetool,
-    omnetpp.scave and the Analysis Tool. jsonl has every row of the trace as a JSON object.
+    The results are those of a study, a sweep or a single run. The format sca holds the run's metrics, and vec holds
+    what happens at each node over time. Both are as OMNeT++ writes them, and opp_scavetool, omnetpp.scave and the
+    Analysis Tool read them. The format jsonl holds every row of the trace as a JSON object.
 
     A run whose trace is damaged is named and left out; then the exit code is 1.
 
     Example: roambus export results/small --format sca,vec
     """
-    from roambus.experiments.export.exporter import export_results  # help comes at once
+    from roambus.experiments.export.exporter import export_results
 
     problems = []
     for file, problem in export_results(path, formats, out):

@@ -1,4 +1,4 @@
-"""`roambus agents` and `roambus doctor`: what there is."""
+"""`roambus agents` lists the protocols that are installed, and `roambus doctor` says what works on this machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from roambus.bridge.errors import UserError
 
 @click.command()
 def agents() -> None:
-    """Lists the installed agents with their parameters.
+    """Lists the installed agents, each with its parameters.
+
+    A line for each parameter has its name, its default, what it does, its unit, and where the default comes from.
 
     Example: roambus agents
     """
@@ -37,7 +39,10 @@ def _first_line(doc: str | None) -> str:
 
 @click.command()
 def doctor() -> None:
-    """Says what is installed, what would run, and what to do about what is missing.
+    """Says what is installed, what would run, and what to do.
+
+    A thing that is missing or broken gets a line of advice, and each back-end a line that says whether it would run.
+    The exit code is 0 if the default back-end would run, and 1 if it would not.
 
     Example: roambus doctor
     """

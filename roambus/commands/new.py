@@ -1,4 +1,4 @@
-"""`roambus new`."""
+"""`roambus new` begins something of the user's own."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ def new() -> None:
 @new.command()
 @click.argument("name")
 def agent(name: str) -> None:
-    """Writes the package of an agent NAME into a folder of that name: it works at once, and is yours to change.
+    """Writes a package with an agent called NAME into a folder of that name.
+
+    The agent is a small protocol that works at once, with parameters, messages, tests, and a sweep that compares it
+    with others. All of it is yours to change.
 
     Example: roambus new agent gossip
     """
-    from roambus.experiments.scaffold.names import read_name  # help comes at once
+    from roambus.experiments.scaffold.names import read_name
     from roambus.experiments.scaffold.writer import write_package
 
     folder = Path(name)

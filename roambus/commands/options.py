@@ -1,4 +1,7 @@
-"""Options that several commands have, and how those are read that are given several times."""
+"""These options belong to several commands, so that one name means the same everywhere.
+
+`pairs` reads those that can be given several times as NAME=VALUE.
+"""
 
 from __future__ import annotations
 
@@ -11,53 +14,82 @@ import click
 from roambus.bridge.backends import BACKENDS
 from roambus.bridge.errors import UserError
 
-SETTINGS = click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A variable of the template.")
-PARAMETERS = click.option(
-    "--param", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of the agent."
+SETTINGS = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Sets a variable of the template; give the option again for more.",
 )
-AGENT = click.option("--agent", default="beacon", show_default=True, help="A name, module:Class or file.py[:Class].")
-SEED = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The run's seed.")
+PARAMETERS = click.option(
+    "--param",
+    "parameters",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Sets a parameter of the agent; roambus agents lists them.",
+)
+AGENT = click.option(
+    "--agent",
+    default="beacon",
+    show_default=True,
+    help="The protocol: a name that roambus agents lists, module:Class or file.py[:Class].",
+)
+SEED = click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="The seed; the same seed gives the same trace."
+)
 LEVEL = click.option(
     "--level",
     type=click.Choice(["app", "full"]),
     default="app",
     show_default=True,
-    help="What the trace holds: full adds a row for each packet received.",
+    help="How much the trace holds: full adds a row for each packet received.",
 )
 BACKEND = click.option(
     "--backend",
     type=click.Choice(BACKENDS),
     default=BACKENDS[0],
     show_default=True,
-    help="The embedded radio, real Castalia (see roambus doctor), or ideal links.",
+    help="What carries the packets: the embedded radio, real Castalia (see roambus doctor), or ideal links.",
 )
 SWEEP_BACKEND = click.option(
-    "--backend", type=click.Choice(BACKENDS), help=f"Likewise.  [default: the sweep's own, or {BACKENDS[0]}]"
+    "--backend",
+    type=click.Choice(BACKENDS),
+    help=f"What carries the packets.  [default: what the sweep names, or {BACKENDS[0]}]",
 )
 DEADLINE = click.option(
     "--deadline",
     type=click.FloatRange(1, 86400),
-    help="Seconds that host and simulator wait for each other; more for slow agents or a debugger.  [default: 30]",
+    help="The seconds that host and simulator wait for each other; slow agents or a debugger need more.  [default: 30]",
 )
 BATCHING = click.option(
-    "--batching/--no-batching", default=True, help="Whether a simulator tells everything of one instant at once."
+    "--batching/--no-batching",
+    default=True,
+    help="Whether Castalia tells everything that happens at one instant in one message.",
 )
-RECORD = click.option("--record", is_flag=True, help="Keep the frames in frames.roambus, for roambus rerun.")
+RECORD = click.option(
+    "--record", is_flag=True, help="Keep what crossed between host and back-end in frames.roambus, for roambus rerun."
+)
 WORKERS = click.option(
-    "--workers", type=click.IntRange(1), default=len(os.sched_getaffinity(0)), show_default="cores", help="Processes."
+    "--workers",
+    type=click.IntRange(1),
+    default=len(os.sched_getaffinity(0)),
+    show_default="cores",
+    help="How many processes make runs at once.",
 )
 SPARK = click.option(
-    "--spark", metavar="spark://HOST:PORT", help="Make the runs on this Spark cluster instead; see docs/cluster.md."
+    "--spark", metavar="spark://HOST:PORT", help="Make the runs on this Spark cluster instead (docs/cluster.md)."
 )
 STUDY = click.option(
-    "--study", metavar="FILE.py", help="The study that RESULTS are of, if it is none of ours; see docs/studies.md."
+    "--study", metavar="FILE.py", help="The study that RESULTS are of, if it is one of your own (docs/studies.md)."
 )
 FOLDER = click.Path(file_okay=False, path_type=Path)
-OUT = click.option("--out", type=FOLDER, default=Path("results/run"), show_default=True, help="Results folder.")
+OUT = click.option(
+    "--out", type=FOLDER, default=Path("results/run"), show_default=True, help="The folder for the results."
+)
 
 
 def pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
-    """NAME=VALUE of each `option`; raises UserError."""
+    """Reads the texts NAME=VALUE that were given for an option; raises UserError."""
     found: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")

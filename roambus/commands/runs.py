@@ -1,4 +1,8 @@
-"""`roambus render`, `run`, `serve` and `rerun`: one run."""
+"""`roambus render`, `run`, `serve` and `rerun` are about one run.
+
+A single run is a sweep of one point. So it is planned, rendered and kept like each run of a sweep, and single runs of
+the same template, with other values or agents, fit into the same results.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +41,18 @@ if TYPE_CHECKING:
 @PARAMETERS
 @SETTINGS
 @SEED
-@click.option("--out", type=FOLDER, help="Write run.ini and its radio parameters file there, instead of printing it.")
+@click.option(
+    "--out",
+    type=FOLDER,
+    help="Writes run.ini and its radio parameters file to this folder, instead of printing the ini.",
+)
 def render(
     template: str, agent: str, parameters: Sequence[str], settings: Sequence[str], seed: int, out: Path | None
 ) -> None:
-    """Renders TEMPLATE (a name of ours, or a file) into a plain OMNeT++ ini.
+    """Renders TEMPLATE into a plain OMNeT++ ini.
+
+    The ini is all that a run depends on, besides the agent. TEMPLATE is the name of a template that comes with roambus
+    (a name that is not known lists them), or a file of your own.
 
     Example: roambus render thesis --set brokers=8 --set speed=4
     """
@@ -82,7 +93,11 @@ def run(
     record: bool,
     out: Path,
 ) -> None:
-    """Runs TEMPLATE (a name of ours, or a file) once, and prints where its results are.
+    """Runs TEMPLATE once, and prints where its results are.
+
+    They are a folder with the ini, the log and the trace of the run. TEMPLATE is the name of a template that comes with
+    roambus (a name that is not known lists them), or a file of your own. It says how many nodes there are, how they
+    move, and what they publish and subscribe to; --set changes that. The agent is the protocol that all nodes run.
 
     Example: roambus run field --agent beacon --set nodes=30 --seed 1 --out results/field
     """
@@ -93,7 +108,7 @@ def run(
 def _run_once(sweep: Sweep, level: str, record: bool, out: Path, backend: BackendFactory) -> None:
     from roambus.bridge.runs.run import execute
     from roambus.bridge.trace.writer import TraceLevel
-    from roambus.experiments.sweeps.results import opened_results
+    from roambus.experiments.sweeps.description import opened_results
     from roambus.experiments.sweeps.runner import plan_runs, prepare
 
     (plan,) = plan_runs(sweep, out, TraceLevel(level))
@@ -113,10 +128,10 @@ def _run_once(sweep: Sweep, level: str, record: bool, out: Path, backend: Backen
 @click.option(
     "--endpoint",
     metavar="tcp://ADDRESS:PORT",
-    help="Listen there, with CURVE off loopback.  [default: a private socket]",
+    help="Listens at this address, with CURVE keys unless it is of this machine.  [default: a private socket]",
 )
 @click.option(
-    "--wait", type=click.FloatRange(1), default=3600, show_default=True, help="Seconds to wait for a simulator."
+    "--wait", type=click.FloatRange(1), default=3600, show_default=True, help="The seconds to wait for a simulator."
 )
 @DEADLINE
 @BATCHING
@@ -136,7 +151,10 @@ def serve(
     record: bool,
     out: Path,
 ) -> None:
-    """Runs TEMPLATE once, with a simulator that you start: by hand, in a debugger, or on another machine.
+    """Runs TEMPLATE once, with a simulator that you start.
+
+    You start it by hand, in a debugger, or on another machine: the command says what to start, and waits. What another
+    machine needs is in docs/castalia.md.
 
     Example: roambus serve thesis --agent mft --deadline 3600 --out results/served
     """
@@ -152,10 +170,14 @@ def _announce(folder: Path) -> None:
 
 @click.command()
 @click.argument("record", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--agent", help="Another agent than the record's: a name, module:Class or file.py[:Class].")
-@click.option("--pdb", "debugging", is_flag=True, help="Open the debugger where an agent raises or first differs.")
+@click.option("--agent", help="Takes another agent than the record's: a name, module:Class or file.py[:Class].")
+@click.option("--pdb", "debugging", is_flag=True, help="Opens the debugger where an agent raises or first differs.")
 def rerun(record: Path, agent: str | None, debugging: bool) -> None:
-    """Runs the agents of RECORD (see run --record) again without a simulator, and says where they first differ.
+    """Runs the agents of RECORD again, and says what differs.
+
+    RECORD is the file frames.roambus that roambus run --record has left. No simulator is needed. The agents are told
+    again what they were told then, so that a changed agent can be compared with the one before, frame by frame, and an
+    error can be looked at in the debugger.
 
     Example: roambus rerun results/run/traces/agent=mft/seed=0/frames.roambus --pdb
     """
@@ -167,7 +189,7 @@ def rerun(record: Path, agent: str | None, debugging: bool) -> None:
 
 
 def _choose(agent: str, parameters: Sequence[str]) -> AgentChoice:
-    """The agent, under a name that can be a folder's."""
+    """Returns the agent, under a name that a folder can have."""
     from roambus.experiments.sweeps.sweep import AgentChoice
 
     label = re.sub(r"[^\w.+-]+", "-", agent).strip("-")
@@ -175,7 +197,7 @@ def _choose(agent: str, parameters: Sequence[str]) -> AgentChoice:
 
 
 def _single_run(command: str, template: str, choice: AgentChoice, settings: Sequence[str], seed: int) -> Sweep:
-    """A sweep of one run. What is set becomes axes, so that runs with other values fit into the same results."""
+    """Returns a sweep of one run; what is set becomes its axes."""
     from roambus.experiments.sweeps.sweep import Sweep, parse_scalar, plain_axis, validate
     from roambus.experiments.templates.render import check_variables, find_template
 

@@ -1,4 +1,4 @@
-"""`roambus sweep`."""
+"""`roambus sweep` makes the runs of a sweep."""
 
 from __future__ import annotations
 
@@ -14,15 +14,21 @@ from roambus.commands.sweeping import make_crew, report_problems, run_sweep
 
 @click.command()
 @click.argument("sweep")
-@click.option("--set", "settings", multiple=True, metavar="NAME=V1,V2", help="Narrows or replaces an axis or a value.")
-@click.option("--seeds", type=click.IntRange(1), help="How many seeds, instead of the sweep's own.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=V1,V2",
+    help="Replaces the values of an axis, or a value; give the option again for more.",
+)
+@click.option("--seeds", type=click.IntRange(1), help="How many seeds to take, instead of as many as the sweep says.")
 @WORKERS
 @SPARK
 @LEVEL
 @SWEEP_BACKEND
 @DEADLINE
-@click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
-@click.option("--out", type=FOLDER, help="Results folder.  [default: results/NAME]")
+@click.option("--retry-failed", is_flag=True, help="Runs again what failed before.")
+@click.option("--out", type=FOLDER, help="The folder for the results.  [default: results/NAME]")
 def sweep(
     sweep: str,
     settings: Sequence[str],
@@ -35,7 +41,12 @@ def sweep(
     retry_failed: bool,
     out: Path | None,
 ) -> None:
-    """Runs SWEEP (a name of ours, or a TOML file); what is complete already is skipped.
+    """Makes all runs of SWEEP that are not complete yet.
+
+    Each agent runs at each combination of the axes' values, once for each seed. SWEEP is the name of a sweep that comes
+    with roambus (a name that is not known lists them), or a TOML file of your own (docs/sweeps.md). After Ctrl-C or a
+    crash the same command goes on with what is missing. A run that fails is reported, and does not stop the others;
+    then the exit code is 1.
 
     Example: roambus sweep thesis --set config=C2,C4 --set speed=2 --seeds 3 --out results/small
     """

@@ -1,4 +1,4 @@
-"""How the runs of sweeps are made for a command: by whom, with what progress, and what is said of failures."""
+"""Makes the runs of sweeps for commands, shows the progress, and says which of them failed."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ EXIT_FAILED_RUNS = 1
 def run_sweep(
     sweep: Sweep, out: Path, crew: Crew, level: str, retry_failed: bool, backend: BackendFactory
 ) -> list[str]:
-    """Runs all of it, with progress; returns a line for each run that failed."""
+    """Makes all runs of a sweep, showing the progress; returns a line for each run that failed."""
     from rich.console import Console
     from rich.progress import track
 
     from roambus.bridge.trace.writer import TraceLevel
+    from roambus.experiments.sweeps.description import opened_results
     from roambus.experiments.sweeps.progress import Progress
-    from roambus.experiments.sweeps.results import opened_results
     from roambus.experiments.sweeps.runner import plan_runs, run_plans
 
     console = Console(stderr=True)
@@ -45,7 +45,7 @@ def run_sweep(
 
 
 def make_crew(workers: int, spark: str | None) -> Crew:
-    """Processes of this machine, or the executors of a Spark cluster."""
+    """Returns what makes the runs: processes of this machine, or the executors of a Spark cluster."""
     if spark is None:
         from roambus.experiments.sweeps.workers import Processes
 

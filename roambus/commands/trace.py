@@ -1,4 +1,4 @@
-"""`roambus trace`."""
+"""`roambus trace` prints what a protocol does, message by message."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from roambus.commands.options import PARAMETERS, pairs
 
 @click.command()
 @click.argument("scenario", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--agent", help="Another agent than the file's: a name, module:Class or file.py[:Class].")
+@click.option("--agent", help="Takes another agent than the file names: a name, module:Class or file.py[:Class].")
 @PARAMETERS
-@click.option("--times", is_flag=True, help="Show when each thing happens, from the command on.")
+@click.option("--times", is_flag=True, help="Shows when each thing happens, counted from the command.")
 def trace(scenario: Path, agent: str | None, parameters: Sequence[str], times: bool) -> None:
-    """Prints SCENARIO, a network and commands in a text file, with the exact messages that follow each command.
+    """Prints SCENARIO with the messages that its commands cause.
 
-    Links are ideal: nothing is lost on a link that stands. With --agent, the parameters that the file gives its own
-    agent are left out. A whole scenario:
+    SCENARIO is a text file with a network and commands. Links are ideal: nothing is lost on a link that stands. With
+    --agent, the parameters that the file gives its own agent are left out. This is a whole scenario:
 
     \b
       agent mft
@@ -36,15 +36,36 @@ def trace(scenario: Path, agent: str | None, parameters: Sequence[str], times: b
       > b3 joins b2
       > show table b1
 
-    The file begins with comments (#) and settings: agent NAME [PARAMETER=VALUE...], seed 7, delay 1ms (of a link),
-    slot 1s (how long the messages of a command are waited for), times, hide TYPE..., filter f9: price < 10, event e9:
-    price = 3. The network is a tree that agents of the broker family are given, or links n1-n2 n2-n3, or complete b1
-    n1..n5 (a link between any two), or below sites, indented, lines such as site2 < site1: b4 b5 b6 | s1
-    (name < parent: brokers | clients), or below field, indented, places in metres such as n1 at 0,20: then who is in
-    range 30m of each other is linked, and moves at speed 10m/s (two settings). Letters tell roles: b broker, s
-    subscriber, p publisher, n both clients. Below setup, indented, stand commands whose messages are not shown.
+    The file begins with comments (#) and settings:
 
-    Commands, in a line several after semicolons, each at once or after 3ms:
+    \b
+      agent NAME [PARAMETER=VALUE...]   the protocol
+      seed 7                            the seed of all chance
+      delay 1ms                         how long a message takes on a link
+      slot 1s                           how long the messages of a command are waited for
+      times                             show when each thing happens
+      hide TYPE...                      do not show messages of these types
+      filter f9: price < 10             what f9 means
+      event e9: price = 3               what e9 means
+
+    The network follows in one of these forms, whose further lines are indented:
+
+    \b
+      tree                              a tree of brokers, which agents of the broker
+                                        family are given
+      links n1-n2 n2-n3                 each link by its ends
+      complete b1 n1..n5                a link between any two
+      sites                             lines such as site2 < site1: b4 b5 b6 | s1,
+                                        that is name < parent: brokers | clients
+      field                             lines such as n1 at 0,20 (metres): nodes within
+                                        range 30m of each other are linked, and move
+                                        at speed 10m/s (these are two settings)
+
+    The letter of a node tells its role: b is a broker, s a subscriber, p a publisher, and n a publisher and subscriber.
+    The commands that stand indented below a line setup are carried out, but not shown.
+
+    A line of commands may hold several, with semicolons between them. Each happens at once, or later if it begins with
+    a time such as after 3ms:
 
     \b
       start                  (shows what the agents do at first)
@@ -56,7 +77,8 @@ def trace(scenario: Path, agent: str | None, parameters: Sequence[str], times: b
       b3 crashes             b3 freezes              b3 recovers
       wait 5s                show table b1 b2        show stored
 
-    Unless defined otherwise, f3 is the filter topic = 3, and e3 an event with that topic; either can be written out.
+    Unless the file defines them otherwise, f3 is the filter topic = 3, and e3 is an event with that topic. Filters and
+    events can also be written out.
 
     Example: roambus trace scenario.txt --agent mft --times
     """  # noqa: D301  # click wants the character itself

@@ -1,4 +1,7 @@
-"""`roambus doctor`: what is installed, what would run, and what to do about the rest."""
+"""Looks at Python, its packages, Java and Castalia, and prints what is there, what would run, and what to do.
+
+What cannot be imported is a finding like any other, so the checks import what they look at, and this file does not.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from roambus.bridge.backends.castalia.examination import needed_to_build, needed_to_run
 from roambus.bridge.errors import UserError
+from roambus.doctor.castalia import needed_to_build, needed_to_run
 from roambus.doctor.findings import Finding, Result, Status, broken, look, missing, ok
 
 BACKENDS = ("radio", "castalia")
@@ -26,21 +29,21 @@ COLOURS = {Status.OK: "green", Status.MISSING: "yellow", Status.BROKEN: "red"}
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Everything that was looked at, and what it means for each back-end."""
+    """Holds everything that was looked at, and says what it means for each back-end."""
 
     python: Sequence[Finding]
-    """Without these nothing runs."""
+    """Nothing runs without these."""
     spark: Sequence[Finding]
     castalia: Sequence[Finding]
     building: Sequence[Finding]
 
     @property
     def findings(self) -> list[Finding]:
-        """All of them, in the order of the table."""
+        """Returns all findings, in the order of the table."""
         return [*self.python, *self.spark, *self.castalia, *self.building]
 
     def in_the_way(self, backend: str) -> list[Finding]:
-        """What keeps runs with this back-end from starting."""
+        """Returns what keeps runs with this back-end from starting."""
         needed = [*self.python, *(self.castalia if backend == "castalia" else ())]
         return [finding for finding in needed if not finding.is_ok]
 
@@ -97,7 +100,7 @@ def _check_machine() -> Result:
 
 
 def _check_java() -> Result:
-    from roambus.spark.java import find_java, java_version
+    from roambus.spark.engine.java import find_java, java_version
 
     try:
         java = find_java()
@@ -108,7 +111,7 @@ def _check_java() -> Result:
 
 
 def _check_radio() -> Result:
-    """Two neighbours for two seconds: compiles the radio, if that was not done before."""
+    """Runs two neighbours for two seconds, which compiles the radio if that was not done before."""
     from roambus.bridge.backends.radio import RadioBackend
     from roambus.bridge.ini import parse_scenario
     from roambus.bridge.runs.host import Host

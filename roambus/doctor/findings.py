@@ -1,4 +1,4 @@
-"""What `roambus doctor` finds out, one thing at a time."""
+"""These are the findings of `roambus doctor`, one for each thing that it looks for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class Status(Enum):
-    """What became of one thing that was looked for."""
+    """Says whether a thing is there and works."""
 
     OK = "ok"
     MISSING = "missing"
@@ -17,7 +17,7 @@ class Status(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was found, in a line, and what to do about it unless it is ok."""
+    """Holds what was found, in a line, and what to do about it unless it is ok."""
 
     status: Status
     found: str
@@ -26,34 +26,37 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A result with the name of what was looked for."""
+    """Joins a result with the name of what was looked for."""
 
     what: str
     result: Result
 
+    def __str__(self) -> str:
+        return f"{self.what} is {self.result.status.value} ({self.result.found}): {self.result.advice}"
+
     @property
     def is_ok(self) -> bool:
-        """Whether nothing need be done."""
+        """Says whether nothing need be done."""
         return self.result.status is Status.OK
 
 
 def ok(found: str) -> Result:
-    """It is there, and works."""
+    """Says that the thing is there and works."""
     return Result(Status.OK, found)
 
 
 def missing(found: str, advice: str) -> Result:
-    """It is not there."""
+    """Says that the thing is not there."""
     return Result(Status.MISSING, found, advice)
 
 
 def broken(found: str, advice: str) -> Result:
-    """It is there, and does not work."""
+    """Says that the thing is there and does not work."""
     return Result(Status.BROKEN, found, advice)
 
 
 def look(what: str, check: Callable[[], Result], repair: str) -> Finding:
-    """The check's result; whatever it raises is one, too, with `repair` as the advice."""
+    """Returns what the check finds; whatever it raises is a finding, too, with `repair` as the advice."""
     try:
         return Finding(what, check())
     except Exception as error:  # anything can be broken, and the rest is still worth looking at

@@ -34,6 +34,16 @@ class Agent:
 
     def say(self): ...
 
+    @on(Pub)
+    def publish(self, message): ...
+
+    @on_timer("tick", TICK)
+    @staticmethod
+    def tick(key): ...
+
+    @property
+    def sound(self): ...
+
 
 def count(message): ...
 
@@ -52,15 +62,16 @@ def broken(source: str) -> dict[str, str]:
     return {one.what: one.source for one in breakages(source, function)}
 
 
-def test_handlers_are_what_tables_name() -> None:
-    """Of messages and timers, lambdas and later entries included; other dictionaries are no tables."""
-    assert handlers([ast.parse(AGENT)]) == {"_receive_sub", "_receive_uns", "strike"}
+def test_handlers_are_what_is_marked_and_what_tables_name() -> None:
+    """Of messages and timers, lambdas and later entries included; other decorators and dictionaries mean nothing."""
+    assert handlers([ast.parse(AGENT)]) == {"_receive_sub", "_receive_uns", "strike", "publish", "tick"}
 
 
 def test_all_that_handlers_are_made_of_is_checked() -> None:
     """And nothing else."""
     found = [function.name for _, function in checked({"agent.py": ast.parse(AGENT)})]
-    assert found == ["Agent._receive_sub", "Agent._receive_uns", "Agent._flood", "count", "Clock.strike"]
+    tabled = ["Agent._receive_sub", "Agent._receive_uns", "Agent._flood"]
+    assert found == [*tabled, "Agent.publish", "Agent.tick", "count", "Clock.strike"]
 
 
 @pytest.mark.parametrize(
@@ -144,12 +155,13 @@ def test_every_handler_of_every_protocol_is_broken() -> None:
 
 
 def test_every_agent_is_checked() -> None:
-    """A new one needs an entry in `PROTOCOLS`; only the beacon has no handlers."""
+    """A new one needs an entry in `PROTOCOLS`."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     agents: dict[str, str] = project["entry-points"]["roambus.agents"]
     modules = {Path(one.module).with_suffix("").as_posix().replace("/", ".") for one in mutants(ROOT)}
     packages = {module.rpartition(".")[0] for module in modules}
-    assert {name for name, place in agents.items() if place.partition(":")[0] not in modules | packages} == {"beacon"}
+    places = {name: place.partition(":")[0].removeprefix("roambus.") for name, place in agents.items()}
+    assert {name for name, place in places.items() if place not in modules | packages} == set()
 
 
 def test_a_modules_own_tests_run_first() -> None:

@@ -16,18 +16,9 @@ from roambus.bridge.backends.radio import RadioBackend
 from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.runs.host import Host
 from roambus.bridge.scenario.faults import Outage, outages
-from roambus.bridge.scenario.scenario import (
-    Command,
-    Fault,
-    FaultKind,
-    IdealLinks,
-    LinkChange,
-    ParentChange,
-    Publication,
-    Scenario,
-    Subscription,
-    Workload,
-)
+from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, ParentChange
+from roambus.bridge.scenario.ideal import IdealLinks
+from roambus.bridge.scenario.scenario import Command, Publication, Scenario, Subscription, Workload
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
 from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.agent import Agent

@@ -17,10 +17,13 @@ from tests.support.scenarios import scenario
 
 AGENT = """
 from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import Started
+from roambus.python_protocol.process import on, on_timer
 
 class {name}(Agent):
-    def handle(self, event, now):
-        return []
+    @on(Started)
+    def start(self, event, now):
+        pass
 """
 
 
@@ -104,19 +107,27 @@ def test_a_file_that_is_not_there_is_named(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reference", "message"),
     [
-        ("class Other: pass", "file.py:Other", "Other is no subclass of roambus.python_protocol.agent.Agent"),
+        ("class Other: pass", "file.py:Other", "Other is no subclass of roambus.Agent"),
         ("number = 3", "file.py:number", "number is no subclass"),
-        ("class Other: pass", "file.py", "the file has no subclass of roambus.python_protocol.agent.Agent"),
+        ("class Other: pass", "file.py", "the file has no subclass of roambus.Agent"),
         ("from roambus.python_protocol.agent import Agent", "file.py:Agent", "Agent is no subclass"),
-        ("from roambus.python_protocol.agent import Agent\nclass A(Agent): pass", "file.py:A", "with a handle"),
+        ("from roambus.python_protocol.agent import Agent\nclass A(Agent): pass", "file.py:A", "with a handler"),
         (AGENT.format(name="A") + AGENT.format(name="B"), "file.py", "several agents, name one after a colon: A, B"),
         (AGENT.format(name="Mine"), "file.py:Mien", "unknown class 'Mien': did you mean 'Mine'"),
     ],
 )
 def test_what_is_no_agent_is_refused(folder: Path, text: str, reference: str, message: str) -> None:
-    """A class must be a subclass of Agent that handles events, and it must be clear which one is meant."""
+    """A class must be a subclass of Agent that handles something, and it must be clear which one is meant."""
     (folder / "file.py").write_text(text)
     refused(reference, message)
+
+
+@pytest.mark.parametrize("handler", ["@on_timer('tick')\n    def tick(self, key, now)", "def handle(self, event, now)"])
+def test_an_agent_can_have_timers_alone_or_a_handle_of_its_own(folder: Path, handler: str) -> None:
+    """Either makes the class an agent."""
+    head, _, _ = AGENT.format(name="Mine").partition("    @on")
+    (folder / "mine.py").write_text(f"{head}    {handler}:\n        return []\n")
+    assert load_agent("mine.py").__name__ == "Mine"
 
 
 def test_dataclasses_work_in_a_file(folder: Path) -> None:
@@ -136,7 +147,7 @@ from roambus.python_protocol.parameters import parameter
 {definition}
 
 class Mine(Agent):
-    parameters_type = Parameters
+    parameters: Parameters
 
     def handle(self, event, now):
         return []
@@ -147,7 +158,10 @@ FROZEN = "@dataclass(frozen=True)\nclass Parameters:\n    "
 @pytest.mark.parametrize(
     ("definition", "message"),
     [
-        ("class Parameters:\n    ttl = 3", "agent 'mine.py': parameters_type is no dataclass: write @dataclass"),
+        (
+            "class Parameters:\n    ttl = 3",
+            r"agent 'mine.py': Parameters is no class of parameters: write class Parameters\(Parameters\)",
+        ),
         (f"{FROZEN}ttl: int", r"parameter ttl has no default: write ttl: TYPE = parameter\(DEFAULT, ...\)"),
         (
             f"{FROZEN}ttl: int = 0\n    def __post_init__(self):\n        raise ValueError('ttl: 0 is too small')",
@@ -164,9 +178,20 @@ def test_parameters_that_cannot_be_used_are_refused(folder: Path, definition: st
 
 
 def test_messages_that_cannot_be_decoded_are_refused(folder: Path) -> None:
-    """They must be a set, which knows each by its tag."""
-    (folder / "mine.py").write_text(AGENT.format(name="Mine") + "    messages = []\n")
-    refused("mine.py", r"agent 'mine.py': messages is a list: write messages = MessageSet\(\[...\]\)")
+    """Each must have a tag by which it is known."""
+    (folder / "mine.py").write_text(AGENT.format(name="Mine") + "    messages = [int]\n")
+    refused("mine.py", r"agent 'mine.py' cannot be imported: .*mine.py:6: TypeError: int has no tag: write class int")
+
+
+def test_a_field_that_cannot_travel_is_told_with_the_line_of_its_class(folder: Path) -> None:
+    """The line is the user's, though the check is ours."""
+    message = (
+        "from roambus.python_protocol.messages.message import Message\n\nclass Word(Message, tag=1):\n    size: int\n"
+    )
+    (folder / "mine.py").write_text(message + AGENT.format(name="Mine"))
+    refused(
+        "mine.py", r"agent 'mine.py' cannot be imported: .*mine.py:3: FieldError: Word, field size: int does not say"
+    )
 
 
 def test_two_packages_with_one_name_are_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT, OMNETPP_ROOT, Program
+from roambus.bridge.backends.castalia.environment import CASTALIA_ROOT, OMNETPP_ROOT
+from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.errors import BackendError
 from roambus.bridge.wire.wire_pb2 import Step, ToSimulator
 from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime

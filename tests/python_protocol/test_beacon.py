@@ -37,6 +37,12 @@ def test_the_encoded_message_is_as_long_as_the_payload_asked_for(payload: int) -
     assert Beacon.messages.decode(message.encode()) == message
 
 
+def test_the_bytes_of_a_beacon() -> None:
+    """Tag, number of zeros in two bytes, zeros."""
+    assert BeaconMessage(3).encode() == bytes.fromhex("01 0000")
+    assert BeaconMessage(6).encode() == bytes.fromhex("01 0003 000000")
+
+
 @pytest.mark.parametrize("event", [Started(), Recovered()])
 @given(seed=st.integers(0, 1000))
 def test_the_first_beacon_comes_within_one_mean_gap_of_the_start(event: Started | Recovered, seed: int) -> None:
@@ -63,7 +69,7 @@ def test_gaps_are_exponential_with_mean_one_over_the_rate() -> None:
 
 def test_what_is_received_is_ignored() -> None:
     """A beacon heard causes nothing."""
-    assert make().handle(Received(1, BeaconMessage(40), -70.0, 20.0), 0) == ()
+    assert list(make().handle(Received(1, BeaconMessage(40), -70.0, 20.0), 0)) == []
 
 
 def test_a_rate_of_zero_only_listens() -> None:
@@ -71,7 +77,9 @@ def test_a_rate_of_zero_only_listens() -> None:
     assert list(make(rate=0.0).handle(Started(), 0)) == []
 
 
-@pytest.mark.parametrize(("name", "value"), [("rate", "-1"), ("rate", "nan"), ("payload", "2"), ("payload", "70000")])
+@pytest.mark.parametrize(
+    ("name", "value"), [("rate", "-1"), ("rate", "nan"), ("rate", "inf"), ("payload", "2"), ("payload", "70000")]
+)
 def test_values_that_make_no_sense_are_refused_by_name(name: str, value: str) -> None:
     """A bad value raises ValueError that names its parameter."""
     with pytest.raises(ValueError, match=f"parameter {name}"):

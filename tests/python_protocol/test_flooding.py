@@ -34,6 +34,12 @@ def test_a_flood_decodes_to_itself(ttl: int, hops: int, payload: int) -> None:
     assert Flooding.messages.decode(flood.encode()) == flood
 
 
+def test_the_bytes_of_a_flood() -> None:
+    """Tag, TTL, hop count, and the notification, a byte each but for that."""
+    flood = Flood(5, 2, Notification(NotificationId(3, 4), (("x", 1),), 2))
+    assert flood.encode() == bytes.fromhex("02050200030000000401017800000000000000000100020000")
+
+
 def test_the_first_copy_is_repeated_once_after_a_jitter() -> None:
     """A copy waits, then goes on with one hop more and one to live less; a second copy does nothing."""
     agent = make()

@@ -6,6 +6,8 @@ import copy
 from dataclasses import dataclass
 from random import Random
 
+import pytest
+
 from roambus.python_protocol.actions import CancelTimer, Deliver, Note, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Attach, Publish, Received, Started, Subscribe, TimerFired
@@ -146,6 +148,36 @@ def test_a_subclass_replaces_handlers_and_takes_the_rest() -> None:
     assert list(make(Polite).handle(heard(Bye()), 0)) == [Note("BYE", hops=-60)]
     assert list(make(Polite).handle(TimerFired("often"), 0)) == [Note("often")]
     assert list(make(Polite).handle(TimerFired("else"), 0)) == [Note("rung", detail="else")]
+
+
+class Listener(Agent):
+    """Its handlers have names that a process has, too."""
+
+    @on(Hello)
+    def hear(self, hello: Hello, sender: NodeId, now: SimTime) -> None:  # type: ignore[override]  # what it tests
+        """Notes who greets."""
+        self.note("heard", peer=sender)
+
+    @on_timer("often")
+    def fire(self, key: str, now: SimTime) -> None:  # type: ignore[override]  # what it tests
+        """Notes the timer."""
+        self.note(key)
+
+
+def test_handlers_can_be_called_hear_and_fire() -> None:
+    """Messages and timers without a handler are still ignored."""
+    assert list(make(Listener).handle(heard(Hello(2)), 0)) == [Note("heard", peer=9)]
+    assert list(make(Listener).handle(TimerFired("often"), 0)) == [Note("often")]
+    assert list(make(Listener).handle(heard(Bye()), 0)) == list(make(Listener).handle(TimerFired("else"), 0)) == []
+
+
+@pytest.mark.parametrize("name", ["send", "set_timer", "cancel_timer", "deliver", "note", "perform", "take", "tell"])
+def test_what_handlers_act_by_cannot_be_hidden(name: str) -> None:
+    """A method that would call itself instead is refused where it is written."""
+    with pytest.raises(
+        TypeError, match=rf"Mine.{name} hides what every process does by {name}\(\): choose another name"
+    ):
+        type("Mine", (Agent,), {name: lambda self: None})
 
 
 def test_actions_are_given_once() -> None:

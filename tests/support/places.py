@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import sysconfig
 import venv
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,17 +49,24 @@ class Place:
 
 
 def make_place(folder: Path) -> Place:
-    """An empty folder, and the user's Python beside it."""
-    home = folder / "python"
-    venv.create(home, with_pip=False, symlinks=True)
-    python = home / "bin" / "python"
-    (packages,) = (home / "lib").glob("python*/site-packages")
-    # Sources first: what is installed here could be others.
-    (packages / "ours.pth").write_text(f"{ROOT}\n{sysconfig.get_path('purelib')}\n{sysconfig.get_path('platlib')}\n")
-    script = home / "bin" / "roambus"
-    script.write_text(SCRIPT.format(python=python))
+    """An empty folder, and beside it the user's Python, which sees roambus as it stands here."""
+    place = make_empty_place(folder, sources=(ROOT,))
+    script = place.python.with_name("roambus")
+    script.write_text(SCRIPT.format(python=place.python))
     script.chmod(0o755)
-    work = folder / "work"
+    return place
+
+
+def make_empty_place(folder: Path, sources: Sequence[Path] = ()) -> Place:
+    """An empty folder, and beside it a Python that has what roambus needs, but not roambus.
+
+    The folders of sources are looked in first: what is installed here could be others.
+    """
+    home, work = folder / "python", folder / "work"
+    venv.create(home, with_pip=False, symlinks=True)
+    (packages,) = (home / "lib").glob("python*/site-packages")
+    # What hooks in here by .pth files, as an editable roambus does, does not hook in there.
+    installed = [path for path in sys.path if Path(path).name == "site-packages"]
+    (packages / "ours.pth").write_text("".join(f"{path}\n" for path in (*sources, *installed)))
     work.mkdir()
-    assert sys.version_info[:2] == tuple(int(part) for part in packages.parent.name.removeprefix("python").split("."))
-    return Place(work, python)
+    return Place(work, home / "bin" / "python")

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import pandas as pd
 
-from roambus.experiments.reporting.claim import ClaimTest
-from roambus.experiments.reporting.evidence import Part, Side, make_part
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.experiments.reporting.seed_tables import NotMeasuredError, by_seed, slopes
+from roambus.experiments.evidence.claim import ClaimTest
+from roambus.experiments.evidence.rule import Part, Side, make_part
+from roambus.experiments.measurements.by_seed import NotMeasuredError, by_seed, slopes
+from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.studies.caching.metrics import (
     ABSORPTION_S,
     CATCH_UP_S,
@@ -23,7 +23,7 @@ from roambus.experiments.studies.caching.metrics import (
     LOST_RATIO,
     MISSED,
 )
-from roambus.spark.catalogue import DELIVERY_RATE_ALL
+from roambus.spark.metrics.catalogue import DELIVERY_RATE_ALL
 
 LOAD, ABSENCE, RATE, SIZE = "load", "absence", "rate", "size"
 DROPPING, PLAIN = "dropping", "plain"

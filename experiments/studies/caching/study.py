@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from roambus.bridge.runs.layout import AGENT, SEED
-from roambus.experiments.reporting.figure_plan import DotPlan, Line, Plan, slug
-from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.figures.plans import DotPlan, Line, Plan, slug
+from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.studies.caching.claims import (
     ABSENCE,
     ABSENCE_CLAIMS,
@@ -96,7 +96,7 @@ def _row(measured: Measurements, axis: str, letters: str) -> Iterator[Plan]:
 
 def _plan(name: str, title: str, metric: str, axis: str, lines: list[Line]) -> Plan:
     y_title = _Y_TITLES.get(metric, "")
-    return Plan(name, title, metric, axis, lines, y_title, x_title=_X_TITLES[axis], share=metric == LOST_RATIO)
+    return Plan(name, title, metric, axis, lines, y_title, x_title=_X_TITLES[axis])
 
 
 STUDY = Study(

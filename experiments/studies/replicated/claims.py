@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from roambus.experiments.reporting.claim import ClaimTest
-from roambus.experiments.reporting.evidence import Part, Side, make_part
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.experiments.reporting.seed_tables import by_seed, slopes
+from roambus.experiments.evidence.claim import ClaimTest
+from roambus.experiments.evidence.rule import Part, Side, make_part
+from roambus.experiments.measurements.by_seed import by_seed, slopes
+from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.studies.replicated.metrics import EVENT_MESSAGES, LONGEST_DELAY_S, SITE_MESSAGES
 from roambus.python_protocol.simtime import parse_time, to_seconds
-from roambus.spark import catalogue
+from roambus.spark.metrics import catalogue
 
 FLOODING, FILTERING, UPDATES = "flooding", "filtering", "filtering-updates"
 FIFO, TOTAL = "fifo", "total"

@@ -21,18 +21,17 @@ import click
 import jinja2
 
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.experiments.reporting.claim import Claim
-from roambus.experiments.reporting.claims import check_claims
-from roambus.experiments.reporting.measurements import Measurements, read_measurements
-from roambus.experiments.reporting.summary import runs_there
+from roambus.experiments.evidence.claim import Claim, check
+from roambus.experiments.measurements.measurements import Measurements, read_measurements
 from roambus.experiments.shipped import shipped_files
+from roambus.experiments.studies.thesis.claims import THESIS_CLAIMS
 from roambus.experiments.studies.thesis.explanations import check_suppositions
 from roambus.experiments.studies.thesis.further_claims import check_further_claims
 from roambus.experiments.studies.thesis.gallery import BARE, THESIS, Gallery
-from roambus.experiments.sweeps.rerun_command import rerun_command
+from roambus.experiments.studies.thesis.rerun_command import rerun_command
 from roambus.experiments.sweeps.sweep_file import SUFFIX
 from roambus.python_protocol.parameters import unknown
-from roambus.spark.tables import replace_file
+from roambus.spark.aggregation.tables import replace_file
 
 DOCUMENT, PICTURES = "reproduction.md", "reproduction"
 _TEMPLATE, NOTES = (Path(__file__).with_name(f"reproduction{end}") for end in (".md.j2", "_notes.md"))
@@ -79,12 +78,16 @@ def _render(content: Mapping[str, Any]) -> str:
 
 
 def _content(sweeps: Mapping[str, Measurements], gallery: Gallery) -> dict[str, Any]:
-    claims = _labelled("", check_claims(sweeps[THESIS]))
+    claims = _labelled("", check(THESIS_CLAIMS, sweeps[THESIS]))
     further = _labelled("", check_further_claims(sweeps[THESIS]))
     suppositions = _labelled("S", check_suppositions(sweeps))
-    bare = _labelled("", [*check_claims(sweeps[BARE]), *check_further_claims(sweeps[BARE])]) if BARE in sweeps else {}
+    bare = (
+        _labelled("", [*check(THESIS_CLAIMS, sweeps[BARE]), *check_further_claims(sweeps[BARE])])
+        if BARE in sweeps
+        else {}
+    )
     return {
-        "sweeps": [(name, rerun_command(name, one), runs_there(one), one.seeds) for name, one in sweeps.items()],
+        "sweeps": [(name, rerun_command(name, one), one.runs_there(), one.seeds) for name, one in sweeps.items()],
         "claims": claims,
         "further": further,
         "suppositions": suppositions,

@@ -23,7 +23,8 @@ from roambus.bridge.backends.interface import Backend, Delivery, Failure, Hello,
 from roambus.bridge.backends.radio import RadioBackend
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.run import RunPlan, write_inputs
-from roambus.bridge.scenario.scenario import IdealLinks, Scenario
+from roambus.bridge.scenario.ideal import IdealLinks
+from roambus.bridge.scenario.scenario import Scenario
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import render
 from roambus.python_protocol.messages.codec import Message, MessageSet, Reader, Writer

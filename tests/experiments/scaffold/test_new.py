@@ -29,7 +29,7 @@ from tests.support.places import Place, make_place
         ("mft", "there is an agent 'mft' already"),
         ("class", "'class' is a word or a package of Python's here already"),
         ("json", "'json' is a word or a package"),
-        ("bridge", "'bridge' is a word or a package"),
+        ("roambus", "'roambus' is a word or a package"),
         ("numpy", "'numpy' is a word or a package"),
     ],
 )

@@ -7,13 +7,13 @@ from typing import TypeVar
 
 from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
 from roambus.python_protocol.aodv import Aodv, AodvParameters
+from roambus.python_protocol.aodv.maintenance import SWEEP_TIMER
 from roambus.python_protocol.aodv.messages import DataPacket, Hello, RouteReply, RouteRequest
-from roambus.python_protocol.aodv.router import SWEEP_TIMER
 from roambus.python_protocol.aodv.routing_table import Route
-from roambus.python_protocol.aodv.transmitter import UnicastTimer
+from roambus.python_protocol.aodv.transmission import UnicastTimer
 from roambus.python_protocol.events import Event, Publish, Received, TimerFired, TimerKey
 from roambus.python_protocol.filters import Notification, NotificationId
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SimTime
 
@@ -110,16 +110,16 @@ def rreq(  # the RFC's fields, with defaults that tests do not care about
     gratuitous: bool = False,
 ) -> RouteRequest:
     return RouteRequest(
-        ttl,
         hop_count,
+        ttl,
         rreq_id,
         destination,
         destination_sequence,
         originator,
         originator_sequence,
-        unknown_sequence,
-        destination_only,
-        gratuitous,
+        unknown_sequence=unknown_sequence,
+        destination_only=destination_only,
+        gratuitous=gratuitous,
     )
 
 
@@ -133,14 +133,14 @@ def rrep(
     ttl: int = 30,
     acknowledge: bool = False,
 ) -> RouteReply:
-    return RouteReply(ttl, hop_count, destination, sequence, originator, lifetime_ms, acknowledge)
+    return RouteReply(hop_count, ttl, destination, sequence, originator, lifetime_ms, acknowledge=acknowledge)
 
 
 def hello(sender: NodeId, sequence: int = 10, lifetime_ms: int = 2000) -> Hello:
-    return Hello(sender, sequence, lifetime_ms)
+    return Hello.of(sender, sequence, lifetime_ms)
 
 
 def packet(
     originator: NodeId = 5, destination: NodeId = 9, *, ttl: int = 30, hop_count: int = 2, number: int = 1
 ) -> DataPacket:
-    return DataPacket(ttl, hop_count, originator, destination, Notification(NotificationId(originator, number), ()))
+    return DataPacket(hop_count, ttl, originator, destination, Notification(NotificationId(originator, number), ()))

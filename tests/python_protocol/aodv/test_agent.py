@@ -1,4 +1,4 @@
-"""Publish/subscribe over AODV (003, section 4.5)."""
+"""Publish/subscribe over AODV (the thesis, section 4.5)."""
 
 from roambus.python_protocol.actions import Deliver, Note
 from roambus.python_protocol.aodv.messages import DataPacket
@@ -7,7 +7,7 @@ from roambus.python_protocol.events import Attach, Detach, Received, Subscribe, 
 from roambus.python_protocol.filters import Filter, parse_filter
 from tests.python_protocol.aodv.bench import ME, NEWS, Bench, deliveries, packet, rrep, sent
 
-MINE = DataPacket(30, 2, 5, ME, NEWS)
+MINE = DataPacket(2, 30, 5, ME, NEWS)
 
 
 def receive(bench: Bench, message: DataPacket) -> list[Deliver]:

@@ -21,7 +21,7 @@ def requests_of_whole_search(bench: Bench, destination: int) -> list[RouteReques
 def test_a_packet_without_a_route_starts_a_search() -> None:
     """Section 6.3: a RREQ with TTL_START, no known number, and a new own one; the packet waits."""
     (send,) = sends(Bench().publish(9))
-    assert send == Send(BROADCAST, RouteRequest(2, 0, 1, 9, 0, ME, 1, unknown_sequence=True))
+    assert send == Send(BROADCAST, RouteRequest(0, 2, 1, 9, 0, ME, 1, unknown_sequence=True))
 
 
 def test_a_request_carries_the_last_known_number() -> None:
@@ -78,7 +78,7 @@ def test_one_search_serves_all_packets_for_its_destination() -> None:
     assert len(sends(bench.publish(9))) == 1
     assert sends(bench.publish(9)) == []
     found = bench.receive(7, rrep(9, 90))
-    assert found == [Send(7, DataPacket(35, 0, ME, 9, NEWS))] * 2
+    assert found == [Send(7, DataPacket(0, 35, ME, 9, NEWS))] * 2
     assert DiscoveryTimer(9) not in bench.timers
 
 
@@ -87,21 +87,21 @@ def test_any_route_learned_ends_the_search() -> None:
     bench = Bench()
     bench.publish(9)
     found = bench.receive(7, rreq(8, 0, originator=9, unknown_sequence=True))
-    assert Send(7, DataPacket(35, 0, ME, 9, NEWS)) in found
+    assert Send(7, DataPacket(0, 35, ME, 9, NEWS)) in found
 
 
 def test_the_destinations_hello_ends_the_search() -> None:
     """Section 6.9: it has become a neighbour."""
     bench = Bench()
     bench.publish(9)
-    assert bench.receive(9, hello(9)) == [Send(9, DataPacket(35, 0, ME, 9, NEWS))]
+    assert bench.receive(9, hello(9)) == [Send(9, DataPacket(0, 35, ME, 9, NEWS))]
 
 
 def test_an_active_route_needs_no_search() -> None:
     """Section 6.3: only without an active route."""
     bench = Bench()
     bench.receive(7, rrep(9, 90))
-    assert sends(bench.publish(9)) == [Send(7, DataPacket(35, 0, ME, 9, NEWS))]
+    assert sends(bench.publish(9)) == [Send(7, DataPacket(0, 35, ME, 9, NEWS))]
 
 
 def test_requests_are_limited_to_a_number_a_second() -> None:
@@ -128,7 +128,7 @@ def test_a_packet_that_waited_too_long_is_dropped() -> None:
 
 
 def test_forwarded_data_does_not_start_a_search() -> None:
-    """003, section 4.5.2: only publishers search; the node on the way refuses (section 6.11, case ii)."""
+    """The thesis, section 4.5.2: only publishers search; the node on the way refuses (section 6.11, case ii)."""
     assert sent(Bench().receive(3, packet(destination=9)), RouteRequest) == []
 
 
@@ -149,11 +149,11 @@ def test_a_reply_without_any_lifetime_does_not_end_the_search() -> None:
     bench = Bench()
     bench.publish(9)
     assert bench.receive(7, rrep(9, 90, lifetime_ms=0)) == []
-    assert bench.receive(7, rrep(9, 91)) == [Send(7, DataPacket(35, 0, ME, 9, NEWS))]
+    assert bench.receive(7, rrep(9, 91)) == [Send(7, DataPacket(0, 35, ME, 9, NEWS))]
 
 
 def test_any_message_of_the_destination_itself_ends_the_search() -> None:
     """Sections 6.2 and 6.3: it has become a neighbour, whatever it wanted to say."""
     bench = Bench()
     bench.publish(9)
-    assert bench.receive(9, RouteError((Unreachable(8, 1),))) == [Send(9, DataPacket(35, 0, ME, 9, NEWS))]
+    assert bench.receive(9, RouteError((Unreachable(8, 1),))) == [Send(9, DataPacket(0, 35, ME, 9, NEWS))]

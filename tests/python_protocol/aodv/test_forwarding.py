@@ -75,7 +75,7 @@ def test_an_originator_keeps_data_that_no_link_carries() -> None:
     (data,) = sends(bench.publish(9))
     actions = bench.handle(SendFailed(7, data.message, NO_LINK))
     assert (len(sent(actions, RouteRequest)), drops(actions)) == (1, [])
-    assert bench.receive(8, rrep(9, 95)) == [Send(8, DataPacket(35, 0, ME, 9, NEWS))]
+    assert bench.receive(8, rrep(9, 95)) == [Send(8, DataPacket(0, 35, ME, 9, NEWS))]
 
 
 def test_a_reply_that_no_link_carries_blacklists_the_neighbour() -> None:

@@ -3,11 +3,10 @@
 import pytest
 
 from roambus.python_protocol.actions import Note, Send
-from roambus.python_protocol.aodv.maintenance import HELLO_TIMER
+from roambus.python_protocol.aodv.maintenance import HELLO_TIMER, SWEEP_TIMER
 from roambus.python_protocol.aodv.messages import DataPacket, Hello, RouteError, RouteReply, RouteReplyAck, RouteRequest
-from roambus.python_protocol.aodv.router import SWEEP_TIMER
 from roambus.python_protocol.events import Started
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.notes import DROP
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer
 from roambus.python_protocol.roles import BROADCAST
@@ -36,12 +35,12 @@ def payloads(found: list[Send]) -> list[Message]:
 
 
 def test_in_the_thesis_profile_every_node_says_hello_all_the_time() -> None:
-    """003, section 4.5.1: continually; each at most hello_jitter early."""
+    """The thesis, section 4.5.1: continually; each at most hello_jitter early."""
     bench = started(profile="thesis")
     assert 0 <= bench.timers[HELLO_TIMER] <= SECOND
     for _ in range(20):
         (send,) = sends(bench.fire(HELLO_TIMER))
-        assert send == Send(BROADCAST, Hello(ME, 0, 2000))
+        assert send == Send(BROADCAST, Hello.of(ME, 0, 2000))
         assert 750 * MILLISECOND <= bench.timers[HELLO_TIMER] - bench.now <= SECOND
 
 
@@ -119,7 +118,7 @@ def test_unicasts_go_over_the_link_layer_by_default() -> None:
     bench.receive(7, rrep(9, 90))
     (send,) = sends(bench.publish(9))
     assert isinstance(send.message, LinkData)
-    assert (send.destination, send.message.payload) == (7, DataPacket(35, 0, ME, 9, NEWS))
+    assert (send.destination, send.message.payload) == (7, DataPacket(0, 35, ME, 9, NEWS))
 
 
 def test_frames_of_the_link_layer_are_unpacked_and_acknowledged() -> None:
@@ -157,7 +156,7 @@ def test_an_originator_keeps_a_packet_that_its_link_did_not_take() -> None:
     (request,) = give_up(bench, 7)
     assert isinstance(request.message, RouteRequest)
     found = payloads(bench.receive(8, rrep(9, 95)))
-    assert found == [DataPacket(35, 0, ME, 9, NEWS)]
+    assert found == [DataPacket(0, 35, ME, 9, NEWS)]
 
 
 def test_an_originator_uses_another_route_that_it_has_by_then() -> None:
@@ -167,7 +166,7 @@ def test_an_originator_uses_another_route_that_it_has_by_then() -> None:
     bench.publish(9)
     bench.receive(8, rrep(9, 91))
     (send,) = give_up(bench, 7)
-    assert (send.destination, payloads([send])) == (8, [DataPacket(35, 0, ME, 9, NEWS)])
+    assert (send.destination, payloads([send])) == (8, [DataPacket(0, 35, ME, 9, NEWS)])
 
 
 def test_a_lost_neighbour_gives_its_packets_back_at_once() -> None:
@@ -210,7 +209,7 @@ def test_lost_neighbours_are_looked_for_twice_in_a_hello_interval() -> None:
 
 @pytest.mark.parametrize(("profile", "errors"), [("thesis", 1), ("rfc", 0)])
 def test_the_thesis_reports_a_route_that_times_out(profile: str, errors: int) -> None:
-    """003, section 4.5.1: a RERR goes back towards the originator; the RFC lets routes expire in silence."""
+    """The thesis, section 4.5.1: a RERR goes back towards the originator; the RFC lets routes expire in silence."""
     bench = started(profile=profile)
     bench.receive(3, rreq(9, 0, originator=5, unknown_sequence=True))
     bench.receive(7, rrep(9, 90, originator=5, lifetime_ms=500))

@@ -28,7 +28,7 @@ def test_the_rfc_profile_is_the_default() -> None:
 
 
 def test_the_thesis_profile_says_hello_always_and_reports_routes_that_time_out() -> None:
-    """003, section 4.5.1; intermediate nodes answer in both profiles."""
+    """The thesis, section 4.5.1; intermediate nodes answer in both profiles."""
     parameters = parse_parameters(AodvParameters, {"profile": "thesis"})
     assert (parameters.sends_hellos_always, parameters.reports_expiry) == (True, True)
     assert not parameters.destination_only

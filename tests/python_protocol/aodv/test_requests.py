@@ -119,7 +119,7 @@ def test_ones_own_request_coming_back_is_ignored() -> None:
 def test_the_destination_answers_with_its_own_number_and_zero_hops() -> None:
     """Section 6.6.1: lifetime MY_ROUTE_TIMEOUT, to the next hop towards the originator; the request ends here."""
     (send,) = Bench().receive(3, rreq(ME, 0, unknown_sequence=True))
-    assert send == Send(3, RouteReply(35, 0, ME, 0, 5, 6000))
+    assert send == Send(3, RouteReply(0, 35, ME, 0, 5, 6000))
 
 
 def test_the_destination_takes_a_newer_number_from_the_request() -> None:
@@ -135,7 +135,7 @@ def test_a_node_with_a_new_enough_route_answers_for_the_destination() -> None:
     """Section 6.6.2: with its own number, hops and remaining lifetime; the request ends here."""
     bench = knowing(90)
     (send,) = bench.receive(3, rreq(9, 90), SECOND)
-    assert send == Send(3, RouteReply(35, 2, 9, 90, 5, 5000))
+    assert send == Send(3, RouteReply(2, 35, 9, 90, 5, 5000))
 
 
 def test_an_answer_for_the_destination_makes_precursors_on_both_ways() -> None:
@@ -189,7 +189,7 @@ def test_a_gratuitous_reply_tells_the_destination_the_way_to_the_originator() ->
     bench = knowing(90)
     sends = bench.receive(3, rreq(9, 90, gratuitous=True, hop_count=2, originator_sequence=50))
     lifetime_ms = 2 * 2800 - 2 * 3 * 40
-    assert Send(7, RouteReply(35, 3, 5, 50, 9, lifetime_ms)) in sends
+    assert Send(7, RouteReply(3, 35, 5, 50, 9, lifetime_ms)) in sends
     assert len(sent(sends, RouteReply)) == 2
 
 

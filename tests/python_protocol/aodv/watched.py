@@ -30,7 +30,7 @@ class Watched(Aodv):
 
     def __init__(self, node: NodeId, roles: Role, parameters: AodvParameters, random: Random) -> None:
         super().__init__(node, roles, parameters, random)
-        self._router._state.sequence = self.first_sequence
+        self.sequence = self.first_sequence
         self._is_down = False
         self.agents[node] = self
 
@@ -69,7 +69,7 @@ class Watched(Aodv):
 
     def passes_nothing_on(self, now: SimTime) -> bool:
         """Whether the node is down, or waits after a reboot and refuses all data of others (section 6.13)."""
-        return self._is_down or self._router._state.is_silent(now)
+        return self._is_down or self.is_silent(now)
 
     def _check_next_hop(self, route: Route, now: SimTime) -> None:
         next_hop = self.agents[route.next_hop]

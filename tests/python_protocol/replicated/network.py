@@ -11,7 +11,9 @@ from typing import Any
 
 from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.runs.host import Host
-from roambus.bridge.scenario.scenario import Command, Fault, IdealLinks, LinkDelay, Publication, Scenario, Workload
+from roambus.bridge.scenario.happenings import Fault, LinkDelay
+from roambus.bridge.scenario.ideal import IdealLinks
+from roambus.bridge.scenario.scenario import Command, Publication, Scenario, Workload
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.actions import Action, Send
 from roambus.python_protocol.events import Event

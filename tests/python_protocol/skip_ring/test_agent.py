@@ -7,7 +7,8 @@ from random import Random
 
 import pytest
 
-from roambus.bridge.scenario.scenario import Command, Fault, FaultKind
+from roambus.bridge.scenario.happenings import Fault, FaultKind
+from roambus.bridge.scenario.scenario import Command
 from roambus.python_protocol.actions import Send
 from roambus.python_protocol.events import Attach, Detach, Publish, Received, Started, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Notification, NotificationId, parse_filter

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.bridge_failures import set_stage
 from benchmarks.failures.at_once import run_alone, run_at_once
 from benchmarks.failures.trial import Stage
-from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT, OMNETPP_ROOT
+from roambus.bridge.backends.castalia.environment import CASTALIA_ROOT, OMNETPP_ROOT
 
 SECONDS = 30
 """How long the runs are, in simulated time."""

@@ -7,7 +7,9 @@ import pytest
 from benchmarks.reference_scenarios import MOBILE, SHADOWED
 from roambus.bridge.backends.radio import PoissonSources, RadioBackend
 from roambus.bridge.errors import UserError
-from roambus.bridge.scenario.scenario import Line, NodeSettings, RandomWaypoint, Scenario
+from roambus.bridge.scenario.mobility import Line, RandomWaypoint
+from roambus.bridge.scenario.node import NodeSettings
+from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.bridge.backends.radio.runs import START, at_places, run, send
 

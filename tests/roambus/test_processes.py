@@ -1,0 +1,150 @@
+"""The command line as real processes: what is left when it is stopped, killed, or has no room to write."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from roambus.experiments.sweeps.workspace import PREFIX
+from tests.support.agents import write_agent
+from tests.support.files import files_below
+
+ROOT = Path(__file__).parents[2]
+COMMAND = [sys.executable, "-m", "roambus"]
+
+
+def start(
+    folder: Path, *arguments: str, prefix: Sequence[str] = (), command: Sequence[str] = COMMAND
+) -> subprocess.Popen[str]:
+    """In a session of its own, as in a terminal: what is sent to the group reaches the workers too."""
+    return subprocess.Popen(
+        [*prefix, *command, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 40
+    while not condition():
+        assert time.monotonic() < deadline, "nothing happened in 40 s"
+        time.sleep(0.02)
+
+
+def traces(folder: Path) -> list[Path]:
+    """Those in place: what a sweep has not moved there yet does not count."""
+    return sorted(path for path in files_below(folder, "trace.parquet") if PREFIX not in str(path))
+
+
+def session_processes(session: int) -> list[int]:
+    """The live processes of a session (field 6 of /proc/PID/stat)."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == session and fields[0] != "Z":
+            found.append(int(path.parent.name))
+    return found
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The embedded radio is compiled, so that what is compiled need not be written under a limit."""
+    folder = tmp_path_factory.mktemp("compiled")
+    agent = write_agent(folder, "mine", "pass")
+    settings = ["--agent", str(agent), "--set", "nodes=2", "--set", "time_limit=1"]
+    start(folder, "run", "field", *settings).communicate(timeout=60)
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("kilobytes", [0, 2, 5])
+def test_a_full_disk_is_told_once(folder: Path, kilobytes: int) -> None:
+    """Whichever file does not fit any more: one message, and no run is half there.
+
+    A limit on the size of files stands for the disk: writing fails in the same places.
+    """
+    write_agent(folder, "mine", "print('x' * 10_000)")
+    limit = f'ulimit -f {kilobytes}; exec "$@"'
+    running = start(
+        folder, "sweep", "mine.toml", "--workers", "1", "--out", "out", prefix=["bash", "-c", limit, "bash"]
+    )
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == 2
+    assert re.search(r"error: out/\S+: File too large\n\Z", errors)
+    assert "Traceback" not in errors
+    assert {path.parent for path in files_below(folder, "run.ini")} == {path.parent for path in traces(folder)}
+    assert not list(folder.rglob(".trace*"))
+
+
+@pytest.fixture
+def slow(folder: Path) -> Path:
+    """A sweep whose runs with two nodes are quick, and with four are not."""
+    write_agent(folder, "mine", "if self.node > 1:\n    time.sleep(0.25)")
+    return folder
+
+
+def test_folders_called_like_ours_are_not_taken_for_ours(folder: Path) -> None:
+    """A user's own experiments are often called so; an agent of the folder is found nevertheless."""
+    for name in ("bridge", "experiments", "python_protocol", "spark"):
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").touch()
+    sweep = (folder / "mine.toml").read_text().replace("mine.py", "mine:Ticking").replace("seeds = 3", "seeds = 1")
+    (folder / "mine.toml").write_text(sweep)
+    as_installed = [sys.executable, "-P", *COMMAND[1:]]  # a console script does not look in the working folder
+    running = start(folder, "sweep", "mine.toml", "--out", "out", command=as_installed)
+    output, errors = running.communicate(timeout=60)
+    assert "failed 0" in output, errors
+
+
+def test_ctrl_c_ends_a_sweep_and_its_workers(slow: Path) -> None:
+    """Exit code 130, one message, no half-written run; the same command goes on."""
+    running = start(slow, "sweep", "mine.toml", "--out", "out")
+    until(lambda: len(traces(slow)) >= 1 and len(files_below(slow, "run.ini")) > len(traces(slow)))
+    os.killpg(running.pid, signal.SIGINT)
+    _, errors = running.communicate(timeout=40)
+    assert running.returncode == 130
+    assert errors.splitlines()[-1].startswith("error: interrupted; the same command goes on")
+    assert "Traceback" not in errors
+    until(lambda: session_processes(running.pid) == [])  # multiprocessing's own tracker ends a moment later
+    assert {path.parent for path in files_below(slow, "run.ini")} == {path.parent for path in traces(slow)}
+    complete = len(traces(slow))
+    assert 1 <= complete < 6
+    resumed, _ = start(slow, "sweep", "mine.toml", "--workers", "1", "--out", "out").communicate(timeout=60)
+    assert f"runs done {6 - complete}, already there {complete}" in resumed
+
+
+def test_a_sweep_killed_at_any_moment_resumes(slow: Path) -> None:
+    """Its workers end with it, and what they had begun is done again."""
+    running = start(slow, "sweep", "mine.toml", "--out", "out")
+    until(lambda: len(traces(slow)) >= 1 and len(files_below(slow, "run.ini")) > len(traces(slow)))
+    os.kill(running.pid, signal.SIGKILL)
+    running.communicate(timeout=40)
+    until(lambda: session_processes(running.pid) == [])
+    complete = len(traces(slow))
+    resumed, _ = start(slow, "sweep", "mine.toml", "--workers", "1", "--out", "out").communicate(timeout=60)
+    assert f"runs done {6 - complete}, already there {complete}" in resumed
+    assert len(traces(slow)) == 6
+
+
+def test_ctrl_c_ends_a_single_run(slow: Path) -> None:
+    """Nothing of it is left."""
+    running = start(slow, "run", "field", "--agent", "mine.py", "--set", "nodes=4", "--out", "out")
+    until(lambda: bool(files_below(slow, "run.ini")))
+    running.send_signal(signal.SIGINT)
+    _, errors = running.communicate(timeout=40)
+    assert (running.returncode, errors.strip()) == (130, "error: interrupted")
+    assert not (slow / "out").exists()
