@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ def _label(number: int) -> str:
     return binary[1:] + binary[:1]
 
 
+@lru_cache(1 << 16)
 def _value(label: str) -> Fraction:
     """r(b1 ... bd) = sum of bi / 2^i."""
     return sum((Fraction(int(bit), 2**place) for place, bit in enumerate(label, start=1)), Fraction())
