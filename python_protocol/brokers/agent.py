@@ -83,7 +83,7 @@ class BrokerAgent(Agent):
         return Election(self.node, Role.BROKER in self.roles, self.parameters, self.random, of=self)
 
     def _lose_memory(self) -> None:
-        """A client's filters and counter survive a crash; nothing else does."""
+        """Forgets everything except the client's filters and counter, which survive a crash."""
         self.overlay = self._make_overlay()
         self.link = Link(self.parameters, self.random) if self.parameters.link_layer else DirectLink()
         self.broker = self._make_broker() if Role.BROKER in self.roles else None
@@ -206,7 +206,7 @@ class BrokerAgent(Agent):
             broker.client_appeared(neighbour)
 
     def _link_broken(self, broken: LinkBroken, now: SimTime) -> None:
-        """What did not arrive goes another way: a broker's at once, a client's once it has another broker."""
+        """Has the messages that did not arrive go another way: a broker's at once, a client's once it has a broker."""
         if self.broker is not None:
             self.broker.link_broken(broken.neighbour, broken.messages)
             self._carry_out_broker(self.broker, now)
