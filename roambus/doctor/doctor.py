@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from roambus.bridge.backends.castalia.examination import needed_to_build, needed_to_run
 from roambus.bridge.errors import UserError
+from roambus.doctor.castalia import needed_to_build, needed_to_run
 from roambus.doctor.findings import Finding, Result, Status, broken, look, missing, ok
 
 BACKENDS = ("radio", "castalia")
@@ -109,9 +109,9 @@ def _check_java() -> Result:
 
 def _check_radio() -> Result:
     """Two neighbours for two seconds: compiles the radio, if that was not done before."""
-    from roambus.bridge.backends.radio import RadioBackend
+    from roambus.bridge.backends.radio.backend import RadioBackend
+    from roambus.bridge.host.host import Host
     from roambus.bridge.ini import parse_scenario
-    from roambus.bridge.runs.host import Host
     from roambus.bridge.trace.writer import TraceWriter
     from roambus.experiments.templates.render import find_template, render
     from roambus.python_protocol.beacon import Beacon
