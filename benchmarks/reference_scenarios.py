@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from roambus.bridge.backends.radio import PoissonSources, RadioBackend
+from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.backends.radio.traffic import PoissonSources
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.scenario.channel import ChannelSettings
 from roambus.bridge.scenario.mac import MacSettings

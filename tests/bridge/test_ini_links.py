@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.backends.radio import RadioBackend
+from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, LinkDelay, ParentChange, Partition

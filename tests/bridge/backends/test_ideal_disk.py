@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.backends.ideal.unit_disk import contacts, disk_changes, reach_m
-from roambus.bridge.backends.radio import RadioBackend
+from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.mobility import Path, positions
 from roambus.bridge.scenario.happenings import LinkChange
 from roambus.bridge.scenario.ideal import IdealLinks

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.host import make_agents
+from roambus.bridge.host.agents import make_agents
 from roambus.python_protocol.actions import Deliver, Send, SetTimer
 from roambus.python_protocol.events import (
     Crashed,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from benchmarks.reference_scenarios import CC2420, MAC
 from roambus.bridge.backends.interface import Step, Totals, Transmission
-from roambus.bridge.backends.radio import RadioBackend
+from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.scenario.channel import ChannelSettings
 from roambus.bridge.scenario.node import NodeSettings
 from roambus.bridge.scenario.scenario import Scenario
@@ -51,7 +51,7 @@ def at_places(*xs: float, channel: ChannelSettings = STEEP, seed: int = 1) -> Sc
     return Scenario(seed, 10 * SECOND, (100.0, 100.0), channel, CC2420, MAC, nodes)
 
 
-def with_mac(scenario: Scenario, **changes: float) -> Scenario:
+def with_mac(scenario: Scenario, **changes: Any) -> Scenario:
     """The scenario with other MAC parameters."""
     return replace(scenario, mac=replace(scenario.mac, **changes))
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.reference_scenarios import MOBILE, SHADOWED
-from roambus.bridge.backends.radio import PoissonSources, RadioBackend
+from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.backends.radio.traffic import PoissonSources
 from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.mobility import Line, RandomWaypoint
 from roambus.bridge.scenario.node import NodeSettings

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from benchmarks.reference_scenarios import CC2420, MAC
 from roambus.bridge.backends.interface import Totals
-from roambus.bridge.backends.radio import PoissonSources, RadioBackend, channel
+from roambus.bridge.backends.radio import channel
+from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.hearers import NOBODY, occupants
+from roambus.bridge.backends.radio.traffic import PoissonSources
 from roambus.bridge.scenario.channel import ChannelSettings
 from roambus.bridge.scenario.mobility import RandomWaypoint
 from roambus.bridge.scenario.node import NodeSettings
