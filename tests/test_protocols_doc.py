@@ -26,7 +26,8 @@ from roambus.python_protocol.brokers.messages import Pub
 from roambus.python_protocol.brokers.parameters import BrokerParameters
 from roambus.python_protocol.brokers.routing import Entry
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
-from roambus.python_protocol.messages.codec import Message, Writer
+from roambus.python_protocol.messages.bytes import Writer
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.mft.messages import Known
 from roambus.python_protocol.mft.timestamps import Timestamp
