@@ -12,8 +12,8 @@ whoever drives the process takes them and carries them out. So a process has no 
 be copied and compared, and what it does is tested by what it is told.
 
 An `Agent` is the process of a whole node. A part of it, such as the broker beside the client, is a process of its own.
-Parts that are made with `of` collect in the list of the process that they are a part of, so that all actions stay in the
-order in which they were asked for.
+Parts that are made with `of` collect in the list of the process that they are a part of, so that all actions stay in
+the order in which they were asked for.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ class Process:
 
     def __init_subclass__(cls, **about: Any) -> None:
         super().__init_subclass__(**about)
+        _refuse_names(cls)
         cls.handlers, cls.timer_handlers = _find(cls, _HANDLES), _find(cls, _TIMES)
 
     def __init__(self, of: Process | None = None) -> None:
@@ -128,9 +129,9 @@ class Process:
         """Calls the handler of an event; nothing happens if there is none."""
         kind = type(event)
         if kind is Received:
-            self.hear(event.message, event.sender, now, event)
+            Process.hear(self, event.message, event.sender, now, event)  # a handler may be called `hear` itself
         elif kind is TimerFired:
-            self.fire(event.key, now, event)
+            Process.fire(self, event.key, now, event)
         elif (handler := self.handlers.get(kind)) is not None:
             handler(self, event, now)
 
@@ -149,6 +150,16 @@ class Process:
             handler(self, key, now)
         elif event is not None and (handler := self.handlers.get(TimerFired)) is not None:
             handler(self, event, now)
+
+
+_TAKEN = ("send", "set_timer", "cancel_timer", "deliver", "note", "perform", "take", "tell")
+"""Methods of a process that no other method may hide: handlers act by them, and they are driven by them."""
+
+
+def _refuse_names(cls: type[Process]) -> None:
+    for name in _TAKEN:
+        if name in vars(cls):
+            raise TypeError(f"{cls.__name__}.{name} hides what every process does by {name}(): choose another name")
 
 
 def _find(cls: type[Process], mark: str) -> dict[Any, Callable[..., Any]]:

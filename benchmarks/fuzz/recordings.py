@@ -16,8 +16,8 @@ from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.backends.interface import Move, Totals
 from roambus.bridge.errors import UserError
+from roambus.bridge.host.host import Host
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.runs.host import Host
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.bridge.wire import conversion as wire
@@ -25,7 +25,7 @@ from roambus.bridge.wire.wire_pb2 import FromSimulator, ToSimulator
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
 from roambus.experiments.templates.render import find_template
-from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.simtime import SimTime
 
 NODES, SECONDS = 6, 20

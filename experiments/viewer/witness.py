@@ -20,9 +20,9 @@ from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.errors import UserError
+from roambus.bridge.host.host import Host
 from roambus.bridge.record.record_file import open_record
 from roambus.bridge.record.replay import ReplayBackend
-from roambus.bridge.runs.host import Host
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.schema import EVENT, HOPS, RADIO, RECEIVE, SEND
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
@@ -32,7 +32,7 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Received
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.listing import Listing
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SimTime

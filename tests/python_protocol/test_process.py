@@ -6,6 +6,8 @@ import copy
 from dataclasses import dataclass
 from random import Random
 
+import pytest
+
 from roambus.python_protocol.actions import CancelTimer, Deliver, Note, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Attach, Publish, Received, Started, Subscribe, TimerFired
@@ -101,6 +103,13 @@ class Polite(Greeter):
         self.note("rung", detail=str(event.key))
 
 
+class Tidy(Greeter):
+    """A Greeter that notes the end of every event."""
+
+    def finish(self, now: SimTime) -> None:
+        self.note("finished")
+
+
 def make(cls: type[Agent]) -> Agent:
     return cls(7, Role.NONE, cls.parameters_type(), Random(0))
 
@@ -141,11 +150,48 @@ def test_a_subclass_replaces_handlers_and_takes_the_rest() -> None:
     assert list(make(Polite).handle(TimerFired("else"), 0)) == [Note("rung", detail="else")]
 
 
+class Listener(Agent):
+    """Its handlers have names that a process has, too."""
+
+    @on(Hello)
+    def hear(self, hello: Hello, sender: NodeId, now: SimTime) -> None:  # type: ignore[override]  # what it tests
+        """Notes who greets."""
+        self.note("heard", peer=sender)
+
+    @on_timer("often")
+    def fire(self, key: str, now: SimTime) -> None:  # type: ignore[override]  # what it tests
+        """Notes the timer."""
+        self.note(key)
+
+
+def test_handlers_can_be_called_hear_and_fire() -> None:
+    """Messages and timers without a handler are still ignored."""
+    assert list(make(Listener).handle(heard(Hello(2)), 0)) == [Note("heard", peer=9)]
+    assert list(make(Listener).handle(TimerFired("often"), 0)) == [Note("often")]
+    assert list(make(Listener).handle(heard(Bye()), 0)) == list(make(Listener).handle(TimerFired("else"), 0)) == []
+
+
+@pytest.mark.parametrize("name", ["send", "set_timer", "cancel_timer", "deliver", "note", "perform", "take", "tell"])
+def test_what_handlers_act_by_cannot_be_hidden(name: str) -> None:
+    """A method that would call itself instead is refused where it is written."""
+    with pytest.raises(
+        TypeError, match=rf"Mine.{name} hides what every process does by {name}\(\): choose another name"
+    ):
+        type("Mine", (Agent,), {name: lambda _: None})
+
+
 def test_actions_are_given_once() -> None:
     """What one event asked for does not come again with the next one."""
     agent = make(Greeter)
     assert list(agent.handle(Started(), 0))
     assert list(agent.handle(heard(Bye()), 0)) == []
+
+
+def test_every_event_is_followed_by_what_the_agent_does_at_the_end() -> None:
+    """That is so whether the event is a message or another, and whether it has a handler or not."""
+    assert list(make(Tidy).handle(heard(Hello(2)), 5)) == [Send(9, Hello(7)), Note("finished")]
+    assert list(make(Tidy).handle(Subscribe(Filter()), 5)) == [Note("finished")]
+    assert list(make(Tidy).handle(heard(Bye()), 5)) == [Note("finished")]
 
 
 def test_messages_and_parameters_follow_from_the_class() -> None:

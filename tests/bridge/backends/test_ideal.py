@@ -5,7 +5,7 @@ from typing import ClassVar, Self
 
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.backends.interface import Failure, Transmission
-from roambus.bridge.scenario.scenario import LinkChange
+from roambus.bridge.scenario.happenings import LinkChange
 from roambus.python_protocol.events import NO_LINK
 from roambus.python_protocol.messages.codec import Message, Reader, Writer
 from roambus.python_protocol.roles import BROADCAST

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Self
+from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 
 from roambus.python_protocol.aodv.messages import RouteError, RouteReply, RouteReplyAck, RouteRequest, Unreachable
 from roambus.python_protocol.brokers import messages as brokers
 from roambus.python_protocol.brokers.messages import Filters, Pub
-from roambus.python_protocol.brokers.routing import Entry
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
 from roambus.python_protocol.first_approach import messages as first_approach
-from roambus.python_protocol.messages.codec import DecodeError, Message, Reader, Writer
+from roambus.python_protocol.first_approach.messages import Row
+from roambus.python_protocol.messages.fields import U8
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
 from roambus.python_protocol.mft.timestamps import UNKNOWN, Timestamp
@@ -62,11 +63,14 @@ DESCRIBED: list[tuple[Message, str]] = [
     (phoenix.Mig(3, 1, phoenix.Stamp(5, 7), 6), "MIG s3 b=b1 ts_last=5.7 stay=6"),
     (phoenix.Rep(3, phoenix.NEVER, 2, E1), "REP e1 s3 ts=0 hops=2"),
     (phoenix.Pub(phoenix.Stamp(5, 7), 2, (3, 6), E1), "PUB e1 ts=5.7 hops=2 S=[s3 s6]"),
-    (phoenix.Turn(3, phoenix.Stamp(5, 7), 6, is_over=True), "TURN s3 ts=5.7 n=6 over"),
+    (phoenix.Turn(3, phoenix.Stamp(5, 7), 6, over=True), "TURN s3 ts=5.7 n=6 over"),
     (first_approach.Mig(3, 1), "MIG s3 b=b1"),
     (first_approach.Rep(3, 2, E1), "REP e1 s3 hops=2"),
     (first_approach.Bmig(4, (3, 6)), "BMIG C=[s3 s6] b=b4"),
-    (first_approach.Btab((Entry(F1, 2, 3), Entry(F2, 4, 6))), "BTAB R=[(f1,n2,s3) (f2,n4,s6)]"),
+    (
+        first_approach.Btab((Row(2, 3, F1), Row(4, 6, F2))),
+        "BTAB R=[(f1,n2,s3) (f2,n4,s6)]",
+    ),
     (first_approach.Fmig(), "FMIG"),
     (LinkData(4711, 8, Pub(2, E1)), "PUB e1 hops=2 frame=4711.8"),
     (LinkAck(4711, 8), "ACK frame=4711.8"),
@@ -122,12 +126,10 @@ def _other(value: Any) -> Any:
     return not value if isinstance(value, bool) else OTHER[type(value)]
 
 
-@dataclass(frozen=True, slots=True)
-class Custom(Message):
+class Custom(Message, tag=99):
     """A user's own."""
 
-    message_type: ClassVar[str] = "CUSTOM"
-    number: int
+    number: U8
     node: NodeId
     near: tuple[NodeId, ...]
     parent: NodeId | None
@@ -136,14 +138,6 @@ class Custom(Message):
     inside: Message
     is_last: bool
     is_first: bool
-
-    def write(self, writer: Writer) -> None:
-        """It never goes on the air."""
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:  # noqa: ARG003  # the interface's
-        """It never goes on the air."""
-        raise DecodeError
 
 
 def test_a_message_without_a_notation_shows_its_fields() -> None:
