@@ -25,7 +25,7 @@ from roambus.bridge.wire.wire_pb2 import FromSimulator, ToSimulator
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
 from roambus.experiments.templates.render import find_template
-from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.simtime import SimTime
 
 NODES, SECONDS = 6, 20

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from typing import NamedTuple, Protocol
 
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from roambus.bridge.wire.wire_pb2 import Reply, Send, ToSimulator, Welcome
-from roambus.python_protocol.messages.codec import DecodeError, MessageSet
+from roambus.python_protocol.messages.bytes import DecodeError
+from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import format_time
 

@@ -13,7 +13,7 @@ from roambus.bridge.record.record_file import Frame, Record
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.wire import conversion as wire
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Goodbye, ToSimulator
-from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.simtime import SimTime, format_time
 
 

@@ -31,7 +31,8 @@ from roambus.bridge.backends.interface import (
 from roambus.bridge.errors import AgentError, ProtocolError
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.wire import wire_pb2 as pb
-from roambus.python_protocol.messages.codec import DecodeError, Message, MessageSet
+from roambus.python_protocol.messages.bytes import DecodeError
+from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SimTime, format_time
 

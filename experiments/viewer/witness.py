@@ -32,7 +32,7 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Received
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.listing import Listing
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SimTime

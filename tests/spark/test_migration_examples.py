@@ -12,7 +12,7 @@ from roambus.python_protocol.brokers.messages import Pub
 from roambus.python_protocol.filters import parse_filter
 from roambus.python_protocol.first_approach import FirstApproach
 from roambus.python_protocol.first_approach.messages import Rep
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft import MftPubSub
 from roambus.python_protocol.parts.election import Heartbeat
 from roambus.python_protocol.parts.link import LinkAck

@@ -14,7 +14,7 @@ from roambus.bridge.errors import BackendError, ProtocolError
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.wire import conversion as wire
 from roambus.bridge.wire.wire_pb2 import Goodbye, Note, Reject, ToSimulator
-from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime, format_time
 
