@@ -26,8 +26,8 @@ import numpy as np
 
 from benchmarks.synthetic_traces import write_traces
 from roambus.bridge.errors import RoambusError
-from roambus.spark.aggregate import aggregate
-from roambus.spark.traces import find_traces
+from roambus.spark.aggregation.aggregate import aggregate
+from roambus.spark.aggregation.traces import find_traces
 
 ROWS = (1_000_000, 10_000_000, 100_000_000)
 ROWS_A_RUN = 500_000

@@ -34,8 +34,8 @@ from roambus.bridge.backends.castalia.installation import find_installation
 from roambus.bridge.backends.castalia.rundir import linked_directory
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.errors import RoambusError
+from roambus.bridge.host.host import Host
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.runs.host import Host
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.experiments.sweeps.sweep import Scalar
 from roambus.experiments.templates.render import find_template, render

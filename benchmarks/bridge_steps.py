@@ -21,7 +21,7 @@ from roambus.bridge.backends.castalia.backend import CastaliaBackend
 from roambus.bridge.backends.castalia.connection import Connection
 from roambus.bridge.backends.castalia.cores import core_of_our_own
 from roambus.bridge.backends.castalia.endpoint import Endpoint
-from roambus.bridge.runs.host import Host
+from roambus.bridge.host.host import Host
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.bridge.wire.conversion import PROTOCOL_VERSION, SCHEMA_HASH, TIME_RESOLUTION
 from roambus.bridge.wire.wire_pb2 import Arrival, Finished, FromSimulator, Hello, Node, Step

@@ -22,10 +22,11 @@ import pyarrow.parquet as pq
 
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.interface import Step, Totals, Transmission
-from roambus.bridge.backends.radio import PoissonSources, RadioBackend
+from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.factory import RadioFactory
+from roambus.bridge.backends.radio.traffic import PoissonSources
+from roambus.bridge.host.host import Host
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.runs.host import Host
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.experiments.sweeps.sweep import Scalar

@@ -40,11 +40,11 @@ from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.backends.ideal.unit_disk import reach_m
 from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
-from roambus.bridge.backends.radio import RadioBackend
+from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.setup import place, randomness
 from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.host.host import Host
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.runs.host import Host
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.experiments.sweeps.sweep import Scalar

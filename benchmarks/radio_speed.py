@@ -24,9 +24,10 @@ from pathlib import Path
 
 from benchmarks.reference_scenarios import PAYLOAD_BYTES, SHADOWED, Conditions, static_scenario
 from roambus.bridge.backends.interface import Totals
-from roambus.bridge.backends.radio import PoissonSources, RadioBackend
+from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.backends.radio.traffic import PoissonSources
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.host import Host
+from roambus.bridge.host.host import Host
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.beacon import Beacon

@@ -10,16 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from roambus.bridge.backends.radio import PoissonSources, RadioBackend
+from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.backends.radio.traffic import PoissonSources
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.scenario.scenario import (
-    ChannelParameters,
-    Line,
-    MacParameters,
-    NodeSettings,
-    RadioParameters,
-    Scenario,
-)
+from roambus.bridge.scenario.channel import ChannelSettings
+from roambus.bridge.scenario.mac import MacSettings
+from roambus.bridge.scenario.mobility import Line
+from roambus.bridge.scenario.node import NodeSettings
+from roambus.bridge.scenario.radio import RadioSettings
+from roambus.bridge.scenario.scenario import Scenario
 from roambus.experiments.sweeps.sweep import Scalar
 from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
@@ -27,7 +26,7 @@ from roambus.python_protocol.simtime import MILLISECOND, SECOND
 Counts = dict[str, float]
 
 
-def _cc2420() -> RadioParameters:
+def _cc2420() -> RadioSettings:
     template = find_template("field")
     run: dict[str, Scalar] = {"seed": 0, "agent": "beacon", "agent_parameters": ""}
     return parse_scenario(render(template, run), template, template.parent).radio
@@ -36,20 +35,23 @@ def _cc2420() -> RadioParameters:
 CC2420 = _cc2420()
 """The radio of every reference scenario, mode `normal`."""
 
+MAC = MacSettings(backoff_type=2)
+"""The MAC of every reference scenario: back-offs grow with the busy results in a row."""
+
 PAYLOAD_BYTES = 40
 LINE_SPEED_MPS = 8
 UPDATE_INTERVAL = 100 * MILLISECOND
 
-SHADOWED = ChannelParameters()
-MOBILE = ChannelParameters(only_static_nodes=False)
-FLAT = ChannelParameters(sigma_db=0, bidirectional_sigma_db=0)
+SHADOWED = ChannelSettings()
+MOBILE = ChannelSettings(only_static_nodes=False)
+FLAT = ChannelSettings(sigma_db=0, bidirectional_sigma_db=0)
 
 
 class Conditions(NamedTuple):
     """What a run has besides its group's values."""
 
     seconds: int
-    channel: ChannelParameters
+    channel: ChannelSettings
     seed: int
 
 
@@ -78,7 +80,7 @@ def line_field(nodes: int, side_m: float, rate_per_s: float, conditions: Conditi
 
 def _scenario(nodes: Sequence[NodeSettings], side_m: float, conditions: Conditions) -> Scenario:
     seconds, channel, seed = conditions
-    return Scenario(seed, seconds * SECOND, (side_m, side_m), channel, CC2420, MacParameters(), tuple(nodes))
+    return Scenario(seed, seconds * SECOND, (side_m, side_m), channel, CC2420, MAC, tuple(nodes))
 
 
 def _run(scenario: Scenario, sources: PoissonSources) -> Counts:

@@ -29,11 +29,11 @@ import pyarrow.parquet as pq
 
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.interface import Step, Transmission
-from roambus.bridge.backends.radio import RadioBackend
+from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.factory import RadioFactory
 from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.host.host import Host
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.runs.host import Host
 from roambus.bridge.runs.run import TRACE_FILE, RunPlan
 from roambus.bridge.trace.schema import EVENT, SEND
 from roambus.bridge.trace.writer import TraceWriter

@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 
 from roambus.bridge.runs.layout import AGENT
 from roambus.bridge.runs.run import LOG_FILE
-from roambus.spark.points import natural_order
-from roambus.spark.traces import find_traces, run_name
+from roambus.spark.aggregation.points import natural_order
+from roambus.spark.aggregation.traces import find_traces, run_name
 
 _LOG = re.compile(r"complete in ([\d.]+) s, ([\d.]+) s of CPU, (\d+) MiB at most")
 _COLUMNS = {

@@ -30,12 +30,11 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from roambus.bridge.runs.layout import STORE_FOLDER
+from roambus.bridge.runs.layout import STORE_FOLDER, SWEEP_FILE
 from roambus.bridge.runs.run import LOG_FILE, TRACE_FILE
-from roambus.experiments.sweeps.results import SWEEP_FILE
 from roambus.experiments.sweeps.workspace import PREFIX
-from roambus.spark.aggregate import aggregate
-from roambus.spark.session import spark_session
+from roambus.spark.aggregation.aggregate import aggregate
+from roambus.spark.engine.session import spark_session
 
 ROAMBUS = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from roambus.command_line import main; main()"]
 SETTINGS = {"config": "C2", "speed": "2,8", "time_limit": "40", "publish_until": "30"}

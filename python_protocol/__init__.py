@@ -1,4 +1,5 @@
-"""Protocol agents, and the parts they share.
+"""Protocol agents, and the parts that they share.
 
-An agent is a deterministic state machine without I/O: events in, actions out (see `roambus.python_protocol.agent`).
+An agent is a deterministic state machine without I/O: it is told events and answers with actions
+(`roambus.python_protocol.agent`).
 """

@@ -1,6 +1,7 @@
-"""What an agent can do.
+"""What an agent can do: a class for each kind of action.
 
-Actions are not frozen: that takes four times as long to make, and a run makes millions, each for its host alone.
+An agent does nothing itself. It returns actions, and the host of the run carries them out in their order. Actions are
+not frozen, because a frozen object takes four times as long to make, and a run makes millions, each for its host alone.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from roambus.python_protocol.simtime import SimTime
 
 @dataclass(slots=True)
 class Send:
-    """Hands a message to the MAC, for one neighbour or BROADCAST; nothing tells whether it arrives.
+    """Hands a message to the MAC, for one neighbour or BROADCAST; nobody says whether it arrives.
 
-    With `after`, a time by the node's own clock, it waits so long first; a crash meanwhile cancels it.
+    The message waits first for the time `after` by the node's own clock, and a crash meanwhile cancels it.
     """
 
     destination: NodeId
@@ -43,7 +44,7 @@ class CancelTimer:
 
 @dataclass(slots=True)
 class Deliver:
-    """Gives a notification to the application. `hops` counts radio hops since it was published or last replayed."""
+    """Gives a notification to the application; `hops` counts radio hops since it was published or last replayed."""
 
     notification: Notification
     hops: int = 0
@@ -51,7 +52,7 @@ class Deliver:
 
 @dataclass(slots=True)
 class Note:
-    """A row in the trace; the fields are columns of the trace's schema (see `roambus.bridge.trace.schema`)."""
+    """Writes a row into the trace, whose columns `roambus.bridge.trace.schema` explains."""
 
     name: str
     message_type: str | None = None

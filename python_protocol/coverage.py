@@ -1,7 +1,8 @@
 """Relations among filters: which covers which, and which may have a notification in common.
 
-Both answers err on the safe side, for neither looks further than at pairs of constraints on one attribute: a filter not
-known to cover another is forwarded needlessly, one not known to be disjoint from another is asked needlessly.
+Each pair of constraints on one attribute is compared by itself, and nothing follows from several constraints together.
+Both answers err on the safe side: a filter that is not known to cover another is forwarded needlessly, and one that is
+not known to be disjoint from another is asked needlessly.
 """
 
 from __future__ import annotations
@@ -37,17 +38,17 @@ _IMPLIED: dict[tuple[Operator, Operator], _Compare] = {
 
 
 def covers(wide: Filter, narrow: Filter) -> bool:
-    """Whether `wide` surely matches whatever `narrow` matches (the "coverage" of 001, section 3.1)."""
+    """Whether `wide` surely matches whatever `narrow` matches, the coverage of the paper on caching, section 3.1."""
     return all(any(_implies(known, asked) for known in narrow.constraints) for asked in wide.constraints)
 
 
 def overlap(one: Filter, other: Filter) -> bool:
-    """Whether there may be a notification that both match: False only if there surely is none."""
+    """Whether there may be a notification that both match; it is False only if there surely is none."""
     return not any(_exclude(a, b) for a in one.constraints for b in other.constraints)
 
 
 def widest(filters: Iterable[Filter]) -> list[Filter]:
-    """Those that no other one covers; of several that cover each other, the first."""
+    """The filters that no other one covers; of several that cover each other it is the first."""
     found: list[Filter] = []
     for candidate in filters:
         if not any(covers(one, candidate) for one in found):
@@ -67,7 +68,7 @@ def _implies(known: Constraint, asked: Constraint) -> bool:
 
 
 def _implies_alike(known: Constraint, asked: Constraint) -> bool:
-    """For operands that are both texts or both numbers."""
+    """Whether one constraint implies another whose operand is a text, or a number, as its own."""
     if Operator.PREFIX in (known.operator, asked.operator) and not isinstance(known.operand, str):
         return False
     if known.operator is Operator.EQUAL:
@@ -114,5 +115,5 @@ def _prefixes_exclude(a: Constraint, b: Constraint) -> bool:
 
 
 def _are_alike(one: Value, other: Value) -> bool:
-    """Both texts, or both numbers: values of different kinds do not compare."""
+    """Whether both are texts, or both numbers; values of different kinds do not compare."""
     return isinstance(one, str) == isinstance(other, str)

@@ -1,4 +1,8 @@
-"""What an agent is told: by the radio, by its timers, by the scenario and by the application."""
+"""What an agent is told by the radio, by its timers, by the scenario and by the application.
+
+There is a class for each kind of event. Nearly all are frozen; the two of which a run makes millions are not, because a
+frozen object takes four times as long to make, and each is made for one agent alone.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +15,15 @@ from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.sites import Sites
 
 TimerKey = Hashable
-"""Names one of an agent's timers: a string, or a tuple such as ("retransmit", 7)."""
+"""What names one of an agent's timers: a string, a tuple such as ("retransmit", 7), or an object of a class of keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The node has booted; the first event of every agent."""
+    """The node has booted; this is the first event of every agent."""
 
 
-@dataclass(slots=True)  # not frozen: that takes four times as long to make, a run makes millions, each for one agent
+@dataclass(slots=True)  # not frozen, so that it is made quickly
 class Received:
     """A frame addressed to this node, or to all, has arrived from a neighbour."""
 
@@ -29,7 +33,7 @@ class Received:
     lqi_db: float
 
 
-@dataclass(slots=True)  # not frozen, for the same reason
+@dataclass(slots=True)  # not frozen, so that it is made quickly
 class TimerFired:
     """A timer that this agent set has run out; it is no longer set."""
 
@@ -42,7 +46,7 @@ NO_LINK = "no link"
 
 @dataclass(frozen=True, slots=True)
 class SendFailed:
-    """A frame of this node was not sent: the buffer of the MAC was full, or over ideal links there is no way."""
+    """A frame of this node was not sent, because the MAC's buffer was full or an ideal link is not there."""
 
     destination: NodeId
     message: Message
@@ -51,7 +55,7 @@ class SendFailed:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """The node is frozen: until it recovers it neither receives nor sends, and keeps its state.
+    """The node is frozen: until it recovers it neither receives nor sends, but it keeps its state.
 
     Timers and commands that fall due meanwhile come right after `Recovered`.
     """
@@ -69,9 +73,9 @@ class Recovered:
 
 @dataclass(frozen=True, slots=True)
 class Rewired:
-    """The scenario gives the tree of brokers, and this is the node's place in it from now on.
+    """The scenario gives the tree of brokers, and tells the node its parent and children from now on.
 
-    `brokers` are those of the `children` that are brokers. Agents that make their own tree ignore it.
+    `brokers` are those of the `children` that are brokers. Agents that make their own tree ignore the event.
     """
 
     parent: NodeId | None
@@ -81,7 +85,7 @@ class Rewired:
 
 @dataclass(frozen=True, slots=True)
 class Sited:
-    """The scenario gives sites; told once, after `Started`, and kept through a crash, like a file on a disk."""
+    """The scenario gives sites; each node is told once, after `Started`, and keeps them through a crash."""
 
     sites: Sites
 
@@ -105,7 +109,7 @@ class Publish:
     """The application publishes.
 
     `subscribers` are the nodes whose filters match, as the scenario knows them. Publish/subscribe agents ignore
-    them; an agent that can only unicast addresses them one by one (003, section 4.5.2).
+    them; an agent that can only unicast addresses them one by one (the thesis, section 4.5.2).
     """
 
     notification: Notification
@@ -119,7 +123,7 @@ class Detach:
 
 @dataclass(frozen=True, slots=True)
 class Attach:
-    """The application comes back, at whatever broker is near."""
+    """The application comes back, to whatever broker is near."""
 
 
 Event = (

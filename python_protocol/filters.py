@@ -1,7 +1,8 @@
 """Notifications, and the filters that select them.
 
-A notification is a set of named attributes; a filter is a conjunction of constraints on attributes (the topic is
-an attribute like any other). Both have a compact binary encoding, because their size counts on the air.
+A notification is a set of named attributes; a filter is a conjunction of constraints on attributes. The topic is an
+attribute like any other. Both have a compact binary encoding, because their size counts on the air, and a filter also
+has a text form that scenarios use: `topic = 'news' and price < 10`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.roles import NodeId
 
 Value = int | float | str
-"""What an attribute can hold. Numbers compare with numbers, texts with texts; never one with the other."""
+"""What an attribute can hold. Numbers compare with numbers and texts with texts, never one with the other."""
 
 _IDENTIFIER = Struct("!HI")
 _INTEGER, _REAL, _TEXT = 0, 1, 2
@@ -65,7 +66,7 @@ class NotificationId:
         return str(names.notification_id(str(self)))
 
     def write(self, writer: Writer) -> None:
-        """Six bytes."""
+        """Writes its six bytes."""
         writer.pack(_IDENTIFIER, self.publisher, self.sequence)
 
     @classmethod
@@ -76,9 +77,10 @@ class NotificationId:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """An event in the thesis' sense: what a publisher publishes (003, section 1.1).
+    """What a publisher publishes; the thesis, section 1.1, calls it an event.
 
-    `attributes` are (name, value) pairs sorted by name, names unique; `payload` is a number of opaque bytes.
+    `attributes` are pairs of a name and a value, sorted by their names, which differ; `payload` is a number of opaque
+    bytes.
     """
 
     id: NotificationId
@@ -86,7 +88,7 @@ class Notification:
     payload: int = 0
 
     def write(self, writer: Writer) -> None:
-        """Identifier, attributes, payload."""
+        """Writes identifier, attributes and payload."""
         self.id.write(writer)
         writer.u8(len(self.attributes))
         for name, value in self.attributes:
@@ -111,7 +113,7 @@ class Notification:
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """One comparison: attribute, operator, operand ("" for `exists`)."""
+    """Compares an attribute by an operator with an operand, which is "" for `exists`."""
 
     attribute: str
     operator: Operator
@@ -139,7 +141,7 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A conjunction of constraints; without any, it matches every notification."""
+    """A conjunction of constraints; a filter without any matches every notification."""
 
     constraints: tuple[Constraint, ...] = ()
 
@@ -148,14 +150,14 @@ class Filter:
         return str(names.filter(self))
 
     def matches(self, notification: Notification) -> bool:
-        """f(e) of the thesis (section 2.2)."""
+        """Whether all constraints hold, which is f(e) of the thesis, section 2.2."""
         if not self.constraints:
             return True
         attributes = dict(notification.attributes)
         return all(constraint.matches(attributes) for constraint in self.constraints)
 
     def write(self, writer: Writer) -> None:
-        """A count, then attribute, operator and operand of each constraint."""
+        """Writes a count, then attribute, operator and operand of each constraint."""
         writer.u8(len(self.constraints))
         for constraint in self.constraints:
             writer.text(constraint.attribute)
@@ -172,11 +174,11 @@ class Filter:
 
 
 DESTINATION = "destination"
-"""The attribute that names the one node for which a notification is: unicast by publish/subscribe."""
+"""The attribute that names the only node for which a notification is meant: unicast by publish/subscribe."""
 
 
 def addressed_to(node: NodeId) -> Filter:
-    """The subscription of a node to its own identifier, by which any other can send to it (003, section 4.5.1)."""
+    """The subscription of a node to its own identifier, by which others send to it (the thesis, section 4.5.1)."""
     return Filter((Constraint(DESTINATION, Operator.EQUAL, node),))
 
 
@@ -188,7 +190,7 @@ def _read_constraint(reader: Reader) -> Constraint:
 
 
 def write_value(writer: Writer, value: Value) -> None:
-    """A type byte, then eight bytes or a text."""
+    """Writes a byte for the type, then eight bytes or a text."""
     if isinstance(value, str):
         writer.u8(_TEXT)
         writer.text(value)

@@ -1,6 +1,7 @@
 """The names of the trace rows that agents write by `Note`, and how a row lists nodes.
 
-`roambus.bridge.trace.schema` takes them from here: agents run without what analyses the trace.
+They stand here and not in `roambus.bridge.trace.schema`, which takes them from here, because agents run without what
+analyses the trace.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from roambus.python_protocol.roles import NodeId
 ROUTE = "route"
 """The protocol takes a notification on for the subscribers listed in `detail`, blanks between them."""
 DROP = "drop"
-"""A packet or notification is given up: `detail` says why."""
+"""A packet or notification is given up, and `detail` says why."""
 MIGRATE = "migrate"
-"""The node has a new parent, `peer` (None: none)."""
+"""The node has another parent, which is `peer`, or it has none any more."""
 STORE = "store"
 """A broker stores a notification for subscriber `peer`."""
 REPLAY = "replay"
@@ -22,16 +23,16 @@ REPLAY = "replay"
 CACHE = "cache"
 """A broker caches a notification that it did not have."""
 FORGET = "forget"
-"""A notification leaves a broker's cache: `detail` says why."""
+"""A notification leaves a broker's cache, and `detail` says why."""
 ANSWER = "answer"
-"""A notification arrives at who asked for what was published before: `detail` is the number of the request."""
+"""A notification reaches a node that asked for what was published before; `detail` is the number of the request."""
 OVERLAY = "overlay"
-"""The node's place in an overlay network is another: `detail` is what it knows of it now, in the agent's words."""
+"""The node's neighbours in an overlay network are others; `detail` is what it knows of them, in the agent's words."""
 SERVE = "serve"
-"""A server takes on a request of type `message_type` for `peer`: what it sends at this instant is for that."""
+"""A server takes on a request of type `message_type` for `peer`; all that it sends at this instant answers that."""
 
 LIST_SEPARATOR = " "
-"""Between the node ids of a list in `detail`."""
+"""What stands between the node ids of a list in `detail`."""
 
 
 def node_list(nodes: Iterable[NodeId]) -> str:

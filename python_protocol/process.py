@@ -12,8 +12,8 @@ whoever drives the process takes them and carries them out. So a process has no 
 be copied and compared, and what it does is tested by what it is told.
 
 An `Agent` is the process of a whole node. A part of it, such as the broker beside the client, is a process of its own.
-Parts that are made with `of` collect in the list of the process that they are a part of, so that all actions stay in the
-order in which they were asked for.
+Parts that are made with `of` collect in the list of the process that they are a part of, so that all actions stay in
+the order in which they were asked for.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Simulator time: an integer number of nanoseconds.
 
-Seconds exist only at the edges (files, command line, figures); inside, time never rounds.
+Seconds exist only at the edges, which are files, the command line and figures. Inside, times are added and compared as
+integers, so that no time is ever rounded.
 """
 
 from __future__ import annotations

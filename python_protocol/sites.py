@@ -1,4 +1,9 @@
-"""Sites: three brokers each, with their clients, in a tree (002, section 2). The scenario gives them (`SN.sites`)."""
+"""Sites: groups of three brokers with their clients, in a tree (the paper on replicated brokers, section 2).
+
+The scenario gives them in the key `SN.sites`, as in `a: 0 1 2 | 6, b < a: 3 4 5 | 7`: the site b is below the site a
+and has the brokers 3, 4 and 5, and the client 7. Whoever makes a `Sites` gets an error that names the site or the node
+if these are no tree of sites.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +28,7 @@ _LINE = re.compile(r"\s*([\w.-]+)\s*(?:<\s*([\w.-]+)\s*)?:([^:|<]+)(?:\|([^:|<]*
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """`brokers` in the order in which they become leaders; `parent` is None for the root."""
+    """One site: its `brokers` are in the order in which they become leaders, and `parent` is None for the root."""
 
     name: str
     parent: SiteId | None
@@ -33,7 +38,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Sites:
-    """All sites of a scenario. Raises ValueError for what is no tree of sites with three brokers each."""
+    """All sites of a scenario; raises ValueError unless they are a tree of sites with three brokers each."""
 
     sites: tuple[Site, ...]
 
@@ -58,13 +63,13 @@ class Sites:
         return {node: number for number, site in enumerate(self.sites) for node in (*site.brokers, *site.clients)}
 
     def neighbours(self, site: SiteId) -> tuple[SiteId, ...]:
-        """The parent, if there is one, then the children."""
+        """The parent of a site, if there is one, then its children."""
         parent = self.sites[site].parent
         children = [number for number, other in enumerate(self.sites) if other.parent == site]
         return tuple(children if parent is None else [parent, *children])
 
     def links(self) -> Iterator[tuple[NodeId, NodeId]]:
-        """Between the brokers of a site, all brokers of neighbouring sites, and clients and their site's brokers."""
+        """Links between the brokers of a site, brokers of neighbouring sites, and clients and their site's brokers."""
         for site in self.sites:
             yield from combinations(site.brokers, 2)
             others = site.clients if site.parent is None else (*site.clients, *self.sites[site.parent].brokers)
@@ -98,7 +103,7 @@ class SiteLine(NamedTuple):
 
 
 def split_line(text: str) -> SiteLine:
-    """Reads "b < a: 3 4 5 | 7": name, parent, brokers, clients. Raises ValueError."""
+    """Reads "b < a: 3 4 5 | 7" as name, parent, brokers and clients; raises ValueError for other texts."""
     match = _LINE.fullmatch(text)
     if match is None:
         raise ValueError(f"{text.strip()!r} is no site; write them as in {EXAMPLE!r}")
@@ -106,7 +111,7 @@ def split_line(text: str) -> SiteLine:
 
 
 def make_sites(lines: Iterable[tuple[str, str | None, tuple[NodeId, ...], tuple[NodeId, ...]]]) -> Sites:
-    """From (name, parent's name or None, brokers, clients) of each site. Raises ValueError."""
+    """Makes sites from (name, parent's name or None, brokers, clients) of each; raises ValueError naming the site."""
     listed = list(lines)
     numbers: dict[str, SiteId] = {}
     for name, *_ in listed:

@@ -6,7 +6,6 @@ each metric, run, point or difference. What compares agents here is what `roambu
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Mapping, Sequence
 from os import PathLike
@@ -21,11 +20,9 @@ from roambus.experiments.comparing.choice import as_number, check_metric, find_a
 from roambus.experiments.comparing.loading import Loaded, load
 from roambus.experiments.comparing.pairs import axis_column, paired_tests
 from roambus.experiments.comparing.tables import in_order, points_table
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.experiments.studies.studies import load_study
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.studies.registry import load_study
 from roambus.experiments.sweeps.sweep import Scalar, text_of
-
-_UNITS = ("s", "mJ", "B", "%")
 
 Values = Scalar | Sequence[Scalar]
 """This is one value of an axis, or several."""
@@ -77,8 +74,8 @@ class Results:
         """Returns a row for each metric with its title, unit and meaning; the study's own metrics come last."""
         known = self._measured.metrics
         columns = {
-            "title": [metric.title for metric in known],
-            "unit": [_unit(metric.title) for metric in known],
+            "title": [metric.axis_title for metric in known],
+            "unit": [metric.unit for metric in known],
             "meaning": [metric.meaning for metric in known],
         }
         return pd.DataFrame(columns, index=pd.Index([metric.column for metric in known], name="metric"))
@@ -121,12 +118,6 @@ class Results:
         measured = narrow(self._measured, agents, _texts(where or {}))
         check_metric(measured, metric)
         return measured
-
-
-def _unit(title: str) -> str:
-    """Returns the unit that a title ends with; counts and shares have none."""
-    found = re.search(r"\(([^()]+)\)$", title)
-    return found[1] if found and found[1] in _UNITS else ""
 
 
 def _texts(where: Where) -> dict[str, list[str]]:

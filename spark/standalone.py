@@ -21,8 +21,8 @@ import click
 import pyspark
 
 from roambus.bridge.errors import UserError
-from roambus.spark.java import find_java, write_java_home
-from roambus.spark.master import check_master, local_address
+from roambus.spark.engine.java import find_java, write_java_home
+from roambus.spark.engine.master import check_master, local_address
 
 MASTER_STARTS_S = 60.0
 """How long a worker waits for its master."""

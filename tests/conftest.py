@@ -9,7 +9,7 @@ from hypothesis import settings
 from pyspark.sql import SparkSession
 
 from roambus.bridge.backends.castalia.installation import Program
-from roambus.spark.session import spark_session
+from roambus.spark.engine.session import spark_session
 from tests.support import omnet
 
 # How long an example takes says something of the machine, not of the behaviour that a test states.

@@ -18,15 +18,15 @@ from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.backends.ideal.factory import IdealFactory
 from roambus.bridge.backends.radio.factory import RadioFactory
+from roambus.bridge.host.host import Host
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.runs.host import Host
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
 from roambus.bridge.transcript.transcript import Overrides, transcribe
-from roambus.experiments.shipped import shipped_files
+from roambus.experiments.shipped import TEMPLATES, shipped_files
 from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol import actions, events, notes
-from roambus.spark.catalogue import METRICS
+from roambus.spark.metrics.catalogue import METRICS
 from tests.support.documents import Row, listings, quoted, rows, section
 
 Variables = Mapping[str, str | int]
@@ -95,9 +95,9 @@ TREE: Variables = {"agent_parameters": "tree=given link_layer=false"}
 def trace_of(template: str, backend: BackendFactory, variables: Variables) -> pd.DataFrame:
     path = find_template(template)
     ini = render(path, {"seed": 0, "agent": "mft", **variables})
-    scenario, agent = parse_scenario(ini, path, path.parent), load_agent("mft")
+    scenario, agent = parse_scenario(ini, path, TEMPLATES), load_agent("mft")
     trace = TraceWriter(TraceLevel.FULL)
-    Host(scenario, agent, backend.make(scenario, agent, path.parent), trace).run()
+    Host(scenario, agent, backend.make(scenario, agent, TEMPLATES), trace).run()
     table: pd.DataFrame = trace.table().to_pandas()
     return table
 

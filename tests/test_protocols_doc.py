@@ -27,23 +27,26 @@ from roambus.python_protocol.brokers.parameters import BrokerParameters
 from roambus.python_protocol.brokers.routing import Entry
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
 from roambus.python_protocol.messages.codec import Message, Writer
+from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.mft.messages import Known
 from roambus.python_protocol.mft.timestamps import Timestamp
 from roambus.python_protocol.parameters import describe_parameters
 from roambus.python_protocol.parts.election import Election, ElectionParameters, Heartbeat, Leadership
-from roambus.python_protocol.parts.election import algorithm as election
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkParameters
 from roambus.python_protocol.phoenix.messages import Stamp
 from roambus.python_protocol.replicated.broker import Broker as ReplicatedBroker
 from roambus.python_protocol.replicated.parameters import ReplicatedParameters
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.sites import Site, Sites
+from roambus.python_protocol.skip_ring import SkipRing
 from roambus.python_protocol.skip_ring.build_ring import BuildRing
 from roambus.python_protocol.skip_ring.database import Database
+from roambus.python_protocol.skip_ring.member import Member
 from roambus.python_protocol.skip_ring.messages import Check, Summary
 from roambus.python_protocol.skip_ring.parameters import SkipRingParameters
 from roambus.python_protocol.skip_ring.publications import Publications
 from roambus.python_protocol.skip_ring.references import Reference
+from roambus.python_protocol.skip_ring.refusal import Outsider
 from roambus.python_protocol.skip_ring.shortcuts import Shortcuts
 from roambus.python_protocol.skip_ring.subscriber import Subscriber
 from roambus.python_protocol.skip_ring.supervisor import Supervisor
@@ -103,7 +106,8 @@ EXAMPLES: dict[str, Any] = {
     "tuple[Known, ...]": (Known(1, 1, 1),),
     "Topic": 1,
     "Label": "011",
-    "Label | None": "011",
+    "MaybeLabel": "011",
+    "U16": 3,
     "Bits": "011",
     "Reference": REFERENCE,
     "Reference | None": REFERENCE,
@@ -123,7 +127,7 @@ def example(cls: type[Message]) -> Message:
 
 def length(part: Filter | Notification | Reference | Summary) -> int:
     writer = Writer()
-    part.write(writer)
+    field_type(type(part)).write(writer, part)
     return len(writer.getvalue())
 
 
@@ -220,17 +224,25 @@ def test_handlers_of_aodv() -> None:
     assert documented_handlers("aodv") == handlers(package("aodv/*.py"))
 
 
+def test_handlers_of_the_skip_ring() -> None:
+    """Every handler of the agent and of its parts, of messages, events and timers."""
+    processes = (SkipRing, Member, Subscriber, Publications, Supervisor, Outsider)
+    tables = [table for process in processes for table in (process.handlers, process.timer_handlers)]
+    own = {method.__name__ for table in tables for method in table.values()}
+    assert documented_handlers("skip-ring") == own | {"configure", "publish_new"}
+
+
 def test_handlers_of_the_replicated_brokers() -> None:
     """Of messages and events."""
     assert documented_handlers("replicated") == handlers(package("replicated/*.py"))
 
 
 def test_handlers_of_the_election() -> None:
-    """They are there, and so are its timers."""
-    assert documented_handlers("Leader election") <= set(dir(Election))
-    timers = {value.name for value in vars(election).values() if isinstance(value, election.ElectionTimer)}
-    documented = [row for row in rows(under("Leader election"), "Handler") if row["Handler"] == "`timer`"]
-    assert {name for row in documented for name in quoted(row["For"])} == timers
+    """Every handler of an event or of a timer, and what the agent calls."""
+    documented = {quoted(row["Handler"])[0]: row for row in rows(under("Leader election"), "Handler")}
+    assert documented.keys() == handlers(package("parts/election/algorithm.py")) | {"give_up", "adopt"}
+    for key, handler in Election.timer_handlers.items():
+        assert quoted(documented[handler.__name__]["For"]) == [key.name]
 
 
 # State
@@ -297,7 +309,7 @@ def test_state_of_the_skip_ring() -> None:
     parameters, ring = SkipRingParameters(), BuildRing(1, 1, check_labels=True)
     parts = (Supervisor(), Database(), ring, Shortcuts(ring), Publications(1, parameters, Random(0)))
     for part in (*parts, Subscriber(1, 1, parameters, Random(0))):
-        own = attributes(part) - {"_ring", "ring", "shortcuts", "topic", "checks_labels"}
+        own = attributes(part) - {"_actions", "_outsider", "_ring", "ring", "shortcuts", "topic", "checks_labels"}
         own |= {"ring"} if part is ring else set()
         assert documented_state("skip-ring", type(part).__name__) == own
 

@@ -1,7 +1,9 @@
 """Rendered OMNeT++ ini files, read into `roambus.bridge.scenario.scenario.Scenario`.
 
-`syntax` splits a file into entries, `values` reads single values, `keys` lists every key that is known,
-`deployment` places nodes, `movements` has the ways of those that a file moves, `reader` puts the scenario together.
+`syntax` splits a file into entries. `keys` gathers the keys that there are, and `lookup` finds their values in the
+file. `reader` puts the scenario together from its parts: `radio` with `radio_file` for radio and MAC, `nodes` with
+`deployment` and `movements` for the nodes, `links` for trees, links, absences and faults, `workload` with `orders` for
+the applications.
 """
 
 from roambus.bridge.ini.reader import movement_names, parse_scenario, radio_file_name, read_scenario

@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from roambus.bridge.ini.lookup import Lookup
 from roambus.bridge.ini.orders import ordered_absences
+from roambus.bridge.keys.key import declared_keys, path_of
 from roambus.bridge.scenario.absences import Absence, AbsenceError, with_absences
+from roambus.bridge.scenario.application import ApplicationSettings
 from roambus.bridge.scenario.faults import check_sequence
 from roambus.bridge.scenario.given_sites import check_roles
 from roambus.bridge.scenario.given_tree import check_tree
-from roambus.bridge.scenario.scenario import Fault, IdealLinks, NodeSettings, ParentChange
+from roambus.bridge.scenario.happenings import Fault, ParentChange
+from roambus.bridge.scenario.ideal import COMPLETE, IdealLinks
+from roambus.bridge.scenario.network import NetworkSettings
+from roambus.bridge.scenario.node import FAULTS, NodeSettings
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.sites import Sites
 
-_TREE, _SITES = "SN.tree", "SN.sites"
-_ABSENCES = "Application.absences"
-_COMPLETE = "SN.ideal.complete"
-_BY_KIND = {"SN.ideal.links": "links", "SN.ideal.changes": "changes", "SN.ideal.range": "range_m"}
-_BESIDE_SITES = ("SN.ideal.links", "SN.ideal.range")
+_TREE, _SITES, _COMMANDS = (path_of(NetworkSettings, name) for name in ("tree", "sites", "commands"))
+_DEPARTURE = declared_keys(NetworkSettings)["departure"]
+_ABSENCES = declared_keys(ApplicationSettings)["absences"]
+_LINKS, _CHANGES, _DELAYS, _PARTITIONS, _RANGE = (
+    path_of(IdealLinks, name) for name in ("links", "changes", "delays", "partitions", "range_m")
+)
+_BY_KIND = {_LINKS: "links", _CHANGES: "changes", _RANGE: "range_m"}
+_BESIDE_SITES = (_LINKS, _RANGE)
 
 
 def read_absences(keys: Lookup) -> list[Absence]:
     """The absences of all nodes, those of each in the order of time; raises UserError."""
-    own = [Absence(node, *away) for node in keys.nodes for away in keys.node(node, _ABSENCES)]
+    own = [Absence(node, *away) for node in keys.nodes for away in keys.value(_ABSENCES, node)]
     ordered = ordered_absences(keys)
     if both := {one.node for one in own} & {one.node for one in ordered}:
-        raise keys.error("SN.commands", f"node {min(both)} has {_ABSENCES} too: say in one place when it is away")
+        raise keys.error(_COMMANDS, f"node {min(both)} has {_ABSENCES.path} too: say in one place when it is away")
     return [*own, *ordered]
 
 
@@ -36,13 +45,13 @@ def read_tree(keys: Lookup, nodes: Sequence[NodeSettings], absences: Sequence[Ab
     tree = _read_tree(keys, nodes)
     in_order = sorted(absences, key=lambda one: one.node)
     try:
-        return with_absences(tree, in_order, [node.roles for node in nodes], keys.network("departure"))
+        return with_absences(tree, in_order, [node.roles for node in nodes], keys.value(_DEPARTURE))
     except AbsenceError as error:
-        raise keys.error(f"SN.node[{error.node}].{_ABSENCES}", str(error)) from None
+        raise keys.error(_ABSENCES.path, str(error), error.node) from None
 
 
 def _read_tree(keys: Lookup, nodes: Sequence[NodeSettings]) -> tuple[ParentChange, ...]:
-    tree: tuple[ParentChange, ...] = keys.network("tree")
+    tree = keys.network.tree
     _check_nodes(keys, _TREE, (node for one in tree for node in (one.node, one.parent) if node is not None))
     try:
         check_tree(tree, [node.roles for node in nodes])
@@ -53,10 +62,10 @@ def _read_tree(keys: Lookup, nodes: Sequence[NodeSettings]) -> tuple[ParentChang
 
 def read_sites(keys: Lookup, nodes: Sequence[NodeSettings]) -> Sites | None:
     """SN.sites; raises UserError."""
-    sites: Sites | None = keys.network("sites")
+    sites = keys.network.sites
     if sites is None:
         return None
-    if keys.network("tree"):
+    if keys.network.tree:
         raise keys.error(_SITES, f"{_TREE} gives a tree without sites: leave one of the two out")
     _check_nodes(keys, _SITES, sites.of_node)
     try:
@@ -70,41 +79,34 @@ def read_faults(keys: Lookup) -> tuple[Fault, ...]:
     """The faults of all nodes, in the order of time; raises UserError."""
     found: list[Fault] = []
     for node in keys.nodes:
-        own = [Fault(at, node, kind) for at, kind in keys.node(node, "faults")]
+        own = [Fault(at, node, kind) for at, kind in keys.value(FAULTS, node)]
         try:
             check_sequence(own)
         except ValueError as error:
-            raise keys.error(f"SN.node[{node}].faults", str(error)) from None
+            raise keys.error(FAULTS.path, str(error), node) from None
         found += own
     return tuple(sorted(found, key=lambda fault: fault.at))
 
 
 def read_ideal(keys: Lookup) -> IdealLinks:
     """SN.ideal.*; raises UserError."""
-    ideal = IdealLinks(
-        delay=keys.ideal("delay"),
-        delays=keys.ideal("delays"),
-        links=_read_links(keys),
-        changes=keys.ideal("changes"),
-        partitions=keys.ideal("partitions"),
-        range_m=keys.ideal("range"),
-    )
-    _check_nodes(keys, "SN.ideal.links", (node for link in ideal.links for node in link))
-    _check_nodes(keys, "SN.ideal.changes", (node for one in ideal.changes for node in (one.a, one.b)))
-    _check_nodes(keys, "SN.ideal.delays", (node for one in ideal.delays for node in (one.a, one.b)))
+    ideal = _with_all_links(keys, keys.build(IdealLinks))
+    _check_nodes(keys, _LINKS, (node for link in ideal.links for node in link))
+    _check_nodes(keys, _CHANGES, (node for one in ideal.changes for node in (one.a, one.b)))
+    _check_nodes(keys, _DELAYS, (node for one in ideal.delays for node in (one.a, one.b)))
     members = (node for one in ideal.partitions for group in one.groups for node in group)
-    _check_nodes(keys, "SN.ideal.partitions", members)
+    _check_nodes(keys, _PARTITIONS, members)
     _check_kind(keys, ideal)
     return ideal
 
 
-def _read_links(keys: Lookup) -> tuple[tuple[NodeId, NodeId], ...]:
-    links: tuple[tuple[NodeId, NodeId], ...] = keys.ideal("links")
-    if not keys.ideal("complete"):
-        return links
-    if links or keys.network("tree") or keys.network("sites"):
-        raise keys.error(_COMPLETE, "other links are given too: leave one of the two out")
-    return tuple(combinations(keys.nodes, 2))
+def _with_all_links(keys: Lookup, ideal: IdealLinks) -> IdealLinks:
+    """The links as they are given, or those between all pairs of nodes if the ini wants them."""
+    if not keys.value(COMPLETE):
+        return ideal
+    if ideal.links or keys.network.tree or keys.network.sites:
+        raise keys.error(COMPLETE.path, "other links are given too: leave one of the two out")
+    return replace(ideal, links=tuple(combinations(keys.nodes, 2)))
 
 
 def _check_nodes(keys: Lookup, path: str, nodes: Iterable[NodeId]) -> None:
@@ -115,13 +117,13 @@ def _check_nodes(keys: Lookup, path: str, nodes: Iterable[NodeId]) -> None:
 
 def _check_kind(keys: Lookup, ideal: IdealLinks) -> None:
     """One thing says what the graph is."""
-    tree = keys.network("tree")
+    tree = keys.network.tree
     if tree and ideal.partitions:
-        raise keys.error("SN.ideal.partitions", f"with {_TREE} write what becomes of the tree there")
+        raise keys.error(_PARTITIONS, f"with {_TREE} write what becomes of the tree there")
     for path, name in _BY_KIND.items():
         if tree and getattr(ideal, name):
             raise keys.error(path, f"the edges of {_TREE} are the links: leave one of the two out")
-        if keys.network("sites") is not None and path in _BESIDE_SITES and getattr(ideal, name):
+        if keys.network.sites is not None and path in _BESIDE_SITES and getattr(ideal, name):
             raise keys.error(path, f"{_SITES} says who is linked to whom: leave one of the two out")
     if ideal.range_m and (ideal.links or ideal.changes):
-        raise keys.error("SN.ideal.range", "the links are given, so there is no range: leave one of the two out")
+        raise keys.error(_RANGE, "the links are given, so there is no range: leave one of the two out")

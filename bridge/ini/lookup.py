@@ -1,4 +1,8 @@
-"""Looks keys up in an ini, and checks them against `roambus.bridge.ini.keys`."""
+"""Looks keys up in an ini, and builds the settings classes of the scenario from what they declare.
+
+A value is looked for by the full path of its key, in which the number of the node stands instead of `node[*]`. It is
+read once, by the declaration of its key; whatever is wrong with it is a UserError that names file, line and key.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,23 @@ import difflib
 import re
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.ini import keys
-from roambus.bridge.ini.keys import CHANNEL, IDEAL, NETWORK, NODE, OPTIONS, Key
+from roambus.bridge.ini.keys import IGNORED_OBJECT_OPTIONS, IGNORED_OPTIONS, PER_MANAGER, PER_NODE, SHARED
 from roambus.bridge.ini.syntax import Entry, Ini
-from roambus.bridge.ini.values import Uniform
+from roambus.bridge.keys.key import EVERY_NODE, Key, declared_keys
+from roambus.bridge.keys.values import Uniform
+from roambus.bridge.scenario.mobility import MANAGER
+from roambus.bridge.scenario.network import NetworkSettings, RunSettings
 from roambus.python_protocol.roles import NodeId
+
+S = TypeVar("S")
+
+_SEED = declared_keys(RunSettings)["seed"]
+_NODES = declared_keys(NetworkSettings)["nodes"]
 
 
 class Lookup:
@@ -24,44 +36,30 @@ class Lookup:
         self._ini = ini
         self._found: dict[str, Any] = {}
 
-    def option(self, name: str) -> Any:
-        """The value of one of OMNeT++'s options."""
-        return self._value(OPTIONS.by_name[name], name)
+    def value(self, key: Key, node: NodeId | None = None) -> Any:
+        """The value of a key; of one that every node has, that of `node`, or the one that all nodes share."""
+        if not key.is_per_node:
+            return self._value(key, key.path)
+        return self._shared(key) if node is None else self._of_node(key, node)
 
-    def network(self, name: str) -> Any:
-        """The value of a key of the network."""
-        return self._value(NETWORK.by_name[name], NETWORK.module + name)
+    def build(self, settings: type[S], node: NodeId | None = None, **given: Any) -> S:
+        """An instance of a settings class: `given` fields as they are, the others from the keys that they declare."""
+        declared = {name: key for name, key in declared_keys(settings).items() if name not in given}
+        return settings(**given, **{name: self.value(key, node) for name, key in declared.items()})
 
-    def channel(self, name: str) -> Any:
-        """The value of a key of the wireless channel."""
-        return self._value(CHANNEL.by_name[name], CHANNEL.module + name)
-
-    def ideal(self, name: str) -> Any:
-        """The value of a key of the ideal links."""
-        return self._value(IDEAL.by_name[name], IDEAL.module + name)
-
-    def node(self, node: NodeId, name: str) -> Any:
-        """The value of a key of one node."""
-        path = f"SN.node[{node}].{name}"
-        value = self._value(self._node_key(node, name), path)
-        return self._draw(value, path) if isinstance(value, Uniform) else value
-
-    def shared(self, name: str) -> Any:
-        """The value of a key that must be the same for all nodes."""
-        first = self.node(0, name)
-        for node in self.nodes:
-            if self.node(node, name) != first:
-                raise self.error(f"SN.node[{node}].{name}", "must be the same for all nodes as for node 0")
-        return first
+    @cached_property
+    def network(self) -> NetworkSettings:
+        """What concerns the network as a whole."""
+        return self.build(NetworkSettings)
 
     @cached_property
     def nodes(self) -> range:
         """All nodes."""
-        return range(self.network("numNodes"))
+        return range(self.value(_NODES))
 
-    def error(self, path: str, problem: str) -> UserError:
-        """A UserError that names file and key, and the line if the key is set."""
-        entry = self._ini.find(path)
+    def error(self, path: str, problem: str, node: NodeId | None = None) -> UserError:
+        """A UserError that names file and key, and the line if the key is set; a node's own key if `node` is given."""
+        entry = self._ini.find(_at(path, node or 0))
         return self._ini.error(entry, problem) if entry else UserError(f"{self._ini.path}: {_generic(path)}: {problem}")
 
     def check_keys(self) -> None:
@@ -78,17 +76,22 @@ class Lookup:
 
     def _known(self) -> Iterator[tuple[Key, str]]:
         """Every key that has a meaning in this ini, with its full path."""
-        for group in (OPTIONS, NETWORK, CHANNEL, IDEAL):
-            yield from ((key, group.module + key.name) for key in group.keys)
+        yield from ((key, key.path) for key in chain(*SHARED.values()))
         for node in self.nodes:
-            manager = self.node(node, "MobilityManagerName")
-            for key in (*NODE.keys, *keys.MOBILITY_MANAGERS[manager].keys):
-                yield key, f"SN.node[{node}].{key.name}"
+            manager = PER_MANAGER[self.value(MANAGER, node)]
+            yield from ((key, _at(key.path, node)) for key in chain(*PER_NODE.values(), manager))
 
-    def _node_key(self, node: NodeId, name: str) -> Key:
-        if name in NODE.by_name:
-            return NODE.by_name[name]
-        return keys.MOBILITY_MANAGERS[self.node(node, "MobilityManagerName")].by_name[name]
+    def _of_node(self, key: Key, node: NodeId) -> Any:
+        path = _at(key.path, node)
+        value = self._value(key, path)
+        return self._draw(value, path) if isinstance(value, Uniform) else value
+
+    def _shared(self, key: Key) -> Any:
+        first = self._of_node(key, 0)
+        for node in self.nodes:
+            if self._of_node(key, node) != first:
+                raise self.error(key.path, "must be the same for all nodes as for node 0", node)
+        return first
 
     def _value(self, key: Key, path: str) -> Any:
         if path not in self._found:
@@ -106,7 +109,10 @@ class Lookup:
             raise self.error(path, str(error)) from None
         if key.only and value not in key.only:
             default = "" if entry else ", the default,"
-            raise self.error(path, f"{text}{default} is not known to the embedded radio ({key.doc}); {_choices(key)}")
+            raise self.error(
+                path,
+                f"{text}{default} is not known to the embedded radio ({key.doc}); it knows {', '.join(key.choices())}",
+            )
         return value
 
     def _not_set(self, key: Key, path: str) -> UserError:
@@ -115,23 +121,23 @@ class Lookup:
         return UserError(f"{self._ini.path}: {_generic(path)} is not set ({key.doc}){hint}")
 
     def _draw(self, uniform: Uniform, path: str) -> float:
-        return Random(f"{path}/{self.option('seed-set')}").uniform(uniform.low, uniform.high)
+        return Random(f"{path}/{self.value(_SEED)}").uniform(uniform.low, uniform.high)
 
 
 def _is_ignored(entry: Entry) -> bool:
     if "." not in entry.key:
-        return entry.key in keys.IGNORED_OPTIONS
+        return entry.key in IGNORED_OPTIONS
     name = entry.key.rpartition(".")[2]
-    return name in keys.IGNORED_OBJECT_OPTIONS or re.fullmatch(r"rng-\d+", name) is not None
+    return name in IGNORED_OBJECT_OPTIONS or re.fullmatch(r"rng-\d+", name) is not None
 
 
-def _choices(key: Key) -> str:
-    choices = [str(choice).lower() if isinstance(choice, bool) else str(choice) for choice in key.only]
-    return f"it knows {', '.join(choices)}"
+def _at(path: str, node: NodeId) -> str:
+    """The path of the key at that node."""
+    return path.replace(EVERY_NODE, f"node[{node}]")
 
 
 def _generic(path: str) -> str:
-    return re.sub(r"node\[[^\]]*\]", "node[*]", path)
+    return re.sub(r"node\[[^\]]*\]", EVERY_NODE, path)
 
 
 def _unknown_key(key: str) -> str:
@@ -141,5 +147,5 @@ def _unknown_key(key: str) -> str:
 
 
 def _all_keys() -> list[str]:
-    groups = [OPTIONS, NETWORK, CHANNEL, IDEAL, NODE, *keys.MOBILITY_MANAGERS.values()]
-    return [group.module + key.name for group in groups for key in group.keys] + sorted(keys.IGNORED_OPTIONS)
+    keys = chain(*SHARED.values(), *PER_NODE.values(), *PER_MANAGER.values())
+    return [key.path for key in keys] + sorted(IGNORED_OPTIONS)

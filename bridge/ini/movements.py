@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from roambus.bridge.ini.keys import MOVEMENT_FILE, MOVEMENT_FILE_MANAGER
 from roambus.bridge.ini.lookup import Lookup
 from roambus.bridge.movement import Extent, Ways, read_movement
-from roambus.bridge.scenario.scenario import GivenWay
+from roambus.bridge.scenario.mobility import MANAGER, MANAGERS, MOVEMENT_FILE, GivenWay
+from roambus.bridge.scenario.network import RunSettings
 from roambus.python_protocol.roles import NodeId
 
 
 def movement_file_names(keys: Lookup) -> list[str]:
     """The movement files that the ini names, in the order of the nodes; raises UserError."""
-    return list(dict.fromkeys(keys.node(node, MOVEMENT_FILE) for node in keys.nodes if is_given(keys, node)))
-
-
-def is_given(keys: Lookup, node: NodeId) -> bool:
-    """Whether the node's way is in a file; raises UserError."""
-    return bool(keys.node(node, "MobilityManagerName") == MOVEMENT_FILE_MANAGER)
+    given = [node for node in keys.nodes if MANAGERS[keys.value(MANAGER, node)] is GivenWay]
+    return list(dict.fromkeys(keys.value(MOVEMENT_FILE, node) for node in given))
 
 
 class Movements:
@@ -33,16 +29,16 @@ class Movements:
 
     def way(self, node: NodeId) -> GivenWay:
         """The way of a node; raises UserError if there is none, OSError."""
-        name: str = self._keys.node(node, MOVEMENT_FILE)
+        name: str = self._keys.value(MOVEMENT_FILE, node)
         path = self._places.get(name, self._folder / name)
         if name not in self._read:
             self._read[name] = self._ways(node, path)
         if node not in self._read[name]:
-            raise self._keys.error(f"SN.node[{node}].{MOVEMENT_FILE}", f"node {node} does not move in {path}")
-        return GivenWay(self._read[name][node], self._keys.node(node, "MobilityManager.updateInterval"))
+            raise self._keys.error(MOVEMENT_FILE.path, f"node {node} does not move in {path}", node)
+        return self._keys.build(GivenWay, node, points=self._read[name][node])
 
     def _ways(self, node: NodeId, path: Path) -> Ways:
         if not path.is_file():
-            raise self._keys.error(f"SN.node[{node}].{MOVEMENT_FILE}", f"there is no file {path}")
-        field_m = self._keys.network("field_x"), self._keys.network("field_y")
-        return read_movement(path, Extent(len(self._keys.nodes), field_m, self._keys.option("sim-time-limit")))
+            raise self._keys.error(MOVEMENT_FILE.path, f"there is no file {path}", node)
+        field_m = self._keys.network.field_x_m, self._keys.network.field_y_m
+        return read_movement(path, Extent(len(self._keys.nodes), field_m, self._keys.build(RunSettings).time_limit))

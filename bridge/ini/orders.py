@@ -7,15 +7,20 @@ from functools import cache
 from itertools import groupby
 
 from roambus.bridge.ini.lookup import Lookup
-from roambus.bridge.ini.plans import Order, away
+from roambus.bridge.keys.key import declared_keys, path_of
 from roambus.bridge.scenario.absences import Absence
+from roambus.bridge.scenario.application import ApplicationSettings
+from roambus.bridge.scenario.network import NetworkSettings
+from roambus.bridge.scenario.node import NodeSettings
+from roambus.bridge.scenario.plans import Order, away
 from roambus.bridge.scenario.scenario import Command, Publication
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.roles import NodeId, Role
 
 Done = Subscribe | Unsubscribe | Publication
 
-_KEY = "SN.commands"
+_KEY = path_of(NetworkSettings, "commands")
+_ROLES_KEY = declared_keys(NodeSettings)["roles"]
 _FILTERS: dict[str, type[Subscribe | Unsubscribe]] = {"subscribe": Subscribe, "unsubscribe": Unsubscribe}
 _ROLES = {"subscribe": Role.SUBSCRIBER, "publish": Role.PUBLISHER}
 """What a node has to be for that; the trace tells roles at the start."""
@@ -53,20 +58,20 @@ def ordered_absences(keys: Lookup) -> list[Absence]:
 
 
 def _orders(keys: Lookup) -> tuple[Order, ...]:
-    orders: tuple[Order, ...] = keys.network("commands")
+    orders: tuple[Order, ...] = keys.network.commands
     for node, verb in dict.fromkeys((order.node, order.words[0]) for order in orders):
         if node not in keys.nodes:
             raise keys.error(_KEY, f"node {node} is none of the {len(keys.nodes)} nodes")
         role = _ROLES.get(verb, Role.NONE)
-        if role not in keys.node(node, "Application.roles"):
+        if role not in keys.value(_ROLES_KEY, node):
             raise keys.error(_KEY, f"node {node} is no {(role.name or '').lower()}: give it that role")
     return orders
 
 
 def _done(keys: Lookup, node: NodeId, verb: str) -> Iterator[Done]:
     """What a verb of an order is to the application of a node."""
+    application = keys.build(ApplicationSettings, node)
     if verb == "publish":
-        attributes, payload = (keys.node(node, f"Application.{name}") for name in ("attributes", "payload"))
-        yield Publication(attributes, payload)
+        yield Publication(application.attributes, application.payload)
     elif verb in _FILTERS:
-        yield from map(_FILTERS[verb], keys.node(node, "Application.filter"))
+        yield from map(_FILTERS[verb], application.filters)

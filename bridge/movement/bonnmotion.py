@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from roambus.bridge.movement.extent import Extent, time_s
-from roambus.bridge.scenario.scenario import WayPoint
+from roambus.bridge.scenario.mobility import WayPoint
 from roambus.python_protocol.roles import NodeId
 
 

@@ -13,7 +13,7 @@ from roambus.bridge.movement.extent import Extent
 from roambus.bridge.movement.lines import read_lines
 from roambus.bridge.movement.params import check_params, params_file
 from roambus.bridge.movement.setdest import SetDest
-from roambus.bridge.scenario.scenario import WayPoint
+from roambus.bridge.scenario.mobility import WayPoint
 from roambus.python_protocol.roles import NodeId
 
 Ways = Mapping[NodeId, tuple[WayPoint, ...]]

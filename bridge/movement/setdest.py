@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from roambus.bridge.movement.extent import Extent, number, time_s
-from roambus.bridge.scenario.scenario import WayPoint
+from roambus.bridge.scenario.mobility import WayPoint
 from roambus.python_protocol.roles import NodeId
 
 SLOWEST_MPS = 1e-6

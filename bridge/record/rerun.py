@@ -10,12 +10,12 @@ from tempfile import TemporaryDirectory
 
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.errors import AgentError
+from roambus.bridge.host.host import Host
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.ini.values import file_beside, quote
+from roambus.bridge.keys.values import file_beside, quote
 from roambus.bridge.record.record_file import Record, open_record
 from roambus.bridge.record.record_pb2 import MovementFile
 from roambus.bridge.record.replay import DifferenceError, ReplayBackend
-from roambus.bridge.runs.host import Host
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
 

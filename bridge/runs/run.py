@@ -26,10 +26,10 @@ from roambus.bridge.backends.castalia.files import INI_FILE, SIMULATOR_FOLDER, S
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.backends.interface import Backend
 from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.host.host import Host
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.record.record_file import RECORD_FILE
 from roambus.bridge.record.recorder import recorded
-from roambus.bridge.runs.host import Host
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
 
 TRACE_FILE = "trace.parquet"

@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from roambus.bridge.scenario.scenario import Command, ParentChange
+from roambus.bridge.scenario.happenings import ParentChange
+from roambus.bridge.scenario.scenario import Command
 from roambus.python_protocol.events import Attach, Detach
 from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import MILLISECOND, SimTime, format_time
-
-DEPARTURE = 100 * MILLISECOND
-"""From a detachment until the client leaves its place in a given tree, unless the scenario says otherwise."""
+from roambus.python_protocol.simtime import SimTime, format_time
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.scenario.scenario import Fault, FaultKind
+from roambus.bridge.scenario.happenings import Fault, FaultKind
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime, format_time
 

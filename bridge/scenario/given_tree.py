@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from roambus.bridge.scenario.scenario import Fault, FaultKind, LinkChange, ParentChange, Scenario
+from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, ParentChange
+from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.events import Rewired
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SimTime, format_time

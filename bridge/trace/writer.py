@@ -1,4 +1,4 @@
-"""Writes a run's trace: one Parquet file with the schema of `roambus.bridge.trace.schema`, whole or not there at all."""
+"""Writes the trace of a run: one Parquet file with the schema of this room, which is whole or not there at all."""
 
 from __future__ import annotations
 

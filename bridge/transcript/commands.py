@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from roambus.bridge.scenario.scenario import FaultKind
+from roambus.bridge.scenario.happenings import FaultKind
 from roambus.bridge.transcript.document import PROMPT
 from roambus.bridge.transcript.field import Place, parse_place
 from roambus.bridge.transcript.network import Network

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from math import dist
 from typing import NamedTuple
 
-from roambus.bridge.scenario.scenario import GivenWay, WayPoint
+from roambus.bridge.scenario.mobility import GivenWay, WayPoint
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SECOND, SimTime
 

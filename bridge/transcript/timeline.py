@@ -7,23 +7,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from roambus.bridge.scenario.absences import DEPARTURE
+from roambus.bridge.scenario.channel import ChannelSettings
 from roambus.bridge.scenario.faults import Outage, outage_at, outages
-from roambus.bridge.scenario.scenario import (
-    ChannelParameters,
-    Command,
-    Fault,
-    FaultKind,
-    IdealLinks,
-    LinkChange,
-    MacParameters,
-    NodeSettings,
-    ParentChange,
-    Publication,
-    RadioParameters,
-    Scenario,
-    Workload,
-)
+from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, ParentChange
+from roambus.bridge.scenario.ideal import IdealLinks
+from roambus.bridge.scenario.mac import MacSettings
+from roambus.bridge.scenario.network import DEPARTURE
+from roambus.bridge.scenario.node import NodeSettings
+from roambus.bridge.scenario.radio import RadioSettings
+from roambus.bridge.scenario.scenario import Command, Publication, Scenario, Workload
 from roambus.bridge.transcript import commands
 from roambus.bridge.transcript.commands import (
     Apply,
@@ -47,7 +39,7 @@ from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import NANOSECOND, SimTime, format_time
 
-NO_RADIO = RadioParameters(0, 0, 0.0, 0.0, 0.0, 0.0, ())
+NO_RADIO = RadioSettings(0, 0, 0.0, 0.0, 0.0, 0.0, ())
 """Ideal links have none."""
 
 
@@ -125,9 +117,9 @@ class Timeline:
             seed=self.head.seed,
             time_limit=self.slots[-1].end + NANOSECOND,
             field_m=self._ways.field_m(range_m) if self.network.places else (0.0, 0.0),
-            channel=ChannelParameters(),
+            channel=ChannelSettings(),
             radio=NO_RADIO,
-            mac=MacParameters(),
+            mac=MacSettings(),
             nodes=tuple(self._settings(node) for node in self._roles),
             workload=Workload(commands=tuple(self._commands)),
             agent=agent,

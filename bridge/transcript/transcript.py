@@ -10,7 +10,7 @@ from pathlib import Path
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.host import Host
+from roambus.bridge.host.host import Host
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.bridge.transcript.commands import CommandReader

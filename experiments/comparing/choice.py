@@ -10,19 +10,10 @@ import pandas as pd
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.measurements.measurements import Measurements
 from roambus.python_protocol.parameters import unknown
-from roambus.spark import catalogue
-from roambus.spark.points import METRIC
-
-MAIN_METRICS = (
-    catalogue.DELIVERY_RATE_ALL,
-    catalogue.DELAY_MEAN_S,
-    catalogue.HOPS_MEAN,
-    catalogue.MESSAGES_PER_NODE,
-    catalogue.ENERGY_PER_NODE_MJ,
-)
-"""What is compared unless something else is asked for."""
+from roambus.spark.aggregation.points import METRIC
+from roambus.spark.metrics.catalogue import MAIN_METRICS
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?")
 
@@ -31,14 +22,8 @@ Where = Mapping[str, Sequence[str]]
 
 
 def titles(measured: Measurements) -> dict[str, str]:
-    """What can be compared, by name: the metrics of catalogue and study, and the packets of each message type.
-
-    Types that a terminal could not show are left out.
-    """
-    known = {metric.column: metric.title for metric in measured.metrics}
-    columns = map(str, measured.runs)
-    sent = [column for column in columns if column.startswith(catalogue.SENT_PREFIX) and column.isprintable()]
-    return {**known, **{column: f"packets of type {column.removeprefix(catalogue.SENT_PREFIX)}" for column in sent}}
+    """The titles of what can be compared, by name; message types that a terminal could not show are left out."""
+    return {metric.column: metric.axis_title for metric in measured.comparable() if metric.column.isprintable()}
 
 
 def check_metric(measured: Measurements, metric: str) -> None:

@@ -13,9 +13,9 @@ from roambus.experiments.comparing.pairs import all_pairs, paired_tests
 from roambus.experiments.comparing.pictures import draw_picture, panels
 from roambus.experiments.comparing.tables import points_table, whole_table
 from roambus.experiments.comparing.text import text_of_comparison
-from roambus.experiments.reporting.figure_plan import slug
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.spark.tables import replace_file
+from roambus.experiments.figures.plans import slug
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.spark.aggregation.tables import replace_file
 
 COMPARE_FOLDER = "compare"
 """Below the results, unless another one is asked for."""

@@ -10,15 +10,15 @@ from pathlib import Path
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, SEED, TRACES
 from roambus.bridge.runs.writing import writing
-from roambus.experiments.reporting.measurements import Measurements, read_description, read_measurements
-from roambus.experiments.reporting.study_results import existing_folder, sweep_folders
-from roambus.experiments.studies.studies import find_study
+from roambus.experiments.measurements.measurements import Measurements, read_measurements
+from roambus.experiments.studies.reading import existing_folder, find_extra, sweep_folders
 from roambus.experiments.studies.study import Study
+from roambus.experiments.sweeps.description import read_description
 from roambus.experiments.sweeps.sweep import FOLDER_NAME
-from roambus.spark.aggregate import Progress, metrics_of
-from roambus.spark.extra import NOTHING
-from roambus.spark.points import mean_points, name_runs
-from roambus.spark.traces import Trace, examine, find_traces
+from roambus.spark.aggregation.aggregate import Progress, metrics_of
+from roambus.spark.aggregation.points import mean_points, name_runs
+from roambus.spark.aggregation.traces import Trace, examine, find_traces
+from roambus.spark.metrics.catalogue import METRICS
 
 _NAME = FOLDER_NAME.pattern
 _PLACE = re.compile(rf"{AGENT}={_NAME}(/{_NAME}={_NAME})*/{SEED}=(0|[1-9][0-9]*)")
@@ -43,7 +43,7 @@ def load(results: Path, own: Study | None = None, progress: Progress | None = No
     folder = _folder_of_sweep(results)
     files = find_traces(folder)
     if not files and (folder / METRICS_FOLDER).is_dir():
-        return Loaded(folder, read_measurements(folder, own), ())
+        return Loaded(folder, read_measurements(folder, find_extra(folder, own)), ())
     if not files:
         raise UserError(f"{folder}: holds no runs: give the folder that a sweep wrote (its --out)")
     traces, damaged = examine(files)
@@ -79,16 +79,15 @@ def _measure(
 ) -> Loaded:
     if not traces:
         raise UserError(_nothing_to_read(folder, problems))
-    description = read_description(folder)
-    place = find_study({"axes": _names(traces[0])[1:-1], **description}, folder.name, own)
-    extra = place[1].extra if place else NOTHING
+    description, extra = read_description(folder), find_extra(folder, own)
     with writing(folder):
         metrics, damaged = metrics_of(folder, traces, extra, progress=progress)
     problems = [*problems, *damaged.values()]
     if metrics.empty:
         raise UserError(_nothing_to_read(folder, problems))
     runs = name_runs(metrics, [metric.column for metric in extra.catalogue])
-    return Loaded(folder, Measurements(runs, mean_points(runs), description, belongs_to=place), tuple(problems))
+    measured = Measurements(runs, mean_points(runs), description, metrics=(*METRICS, *extra.catalogue))
+    return Loaded(folder, measured, tuple(problems))
 
 
 def _nothing_to_read(folder: Path, problems: Sequence[str]) -> str:

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.reporting.evidence import Part, Side, holm, make_part
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.experiments.reporting.seed_tables import NotMeasuredError, by_seed
-from roambus.spark.points import HALF_WIDTH, N
+from roambus.experiments.evidence.rule import Part, Side, holm, make_part
+from roambus.experiments.measurements.by_seed import NotMeasuredError, by_seed
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.spark.aggregation.points import HALF_WIDTH, N
 
 MINUS, DIFFERENCE, P, P_HOLM, NOTE = "minus", "difference", "p", "p_holm", "note"
 FEWEST_SEEDS = 3

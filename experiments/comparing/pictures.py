@@ -9,11 +9,12 @@ from pathlib import Path
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.comparing.choice import titles
-from roambus.experiments.reporting.figure_plan import Line, Plan, agent_lines
-from roambus.experiments.reporting.figures import look_up
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.experiments.reporting.plot import Figure, draw, draw_panels
+from roambus.experiments.figures.drawing import draw, draw_panels
+from roambus.experiments.figures.figure import Figure
+from roambus.experiments.figures.look_up import look_up
+from roambus.experiments.figures.plans import Line, Plan, agent_lines
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.spark.metrics.catalogue import Scale
 
 MOST_PANELS = 12
 """In one picture: more of them nobody can read."""
@@ -33,21 +34,22 @@ def panels(measured: Measurements, metric: str, against: str) -> list[Figure]:
     if len(found) > MOST_PANELS:
         varying = [axis for axis in others if len(measured.values(axis)) > 1]
         raise UserError(f"{len(found)} panels are too many for a picture: narrow {' or '.join(varying)} (--where)")
-    logarithmic = all(figure.logarithmic for figure in found) and _spans_a_decade(found)
-    return [replace(figure, logarithmic=logarithmic) for figure in found]
+    if measured.metric(metric).scale is Scale.LOGARITHMIC and not _spans_a_decade(found):
+        return [replace(figure, scale=Scale.FROM_ZERO) for figure in found]
+    return found
 
 
 def _spans_a_decade(figures: Sequence[Figure]) -> bool:
-    """Less than that is easier to read on a plain axis."""
+    """Less than a decade is easier to read on a linear axis."""
     means = [mean for figure in figures for series in figure.series for mean in series.mean]
     return 0 < _DECADE * min(means) <= max(means)
 
 
 def _plan(measured: Measurements, metric: str, against: str, place: dict[str, str]) -> Plan:
-    title = titles(measured)[metric]
+    title = measured.title(metric)
     at = "".join(f", {axis} {value}" for axis, value in place.items())
     lines = [Line("", place)] if against == AGENT else agent_lines(measured, place)
-    return Plan("", title + at, metric, against, lines, y_title=title)
+    return Plan("", title + at, metric, against, lines)
 
 
 def draw_picture(figures: Sequence[Figure], stem: Path) -> list[Path]:

@@ -6,8 +6,8 @@ import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.comparing.pairs import DIFFERENCE, MINUS, axis_column
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.spark.points import HALF_WIDTH, MEAN, METRIC, N
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.spark.aggregation.points import HALF_WIDTH, MEAN, METRIC, N
 
 
 def points_table(measured: Measurements, metric: str) -> pd.DataFrame:

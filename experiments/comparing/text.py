@@ -8,12 +8,11 @@ from typing import Any
 import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.comparing.choice import titles
 from roambus.experiments.comparing.pairs import DIFFERENCE, MINUS, NOTE, P_HOLM, axis_column
-from roambus.experiments.reporting.evidence import SIGNIFICANCE, format_p
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.experiments.reporting.summary import format_mean
-from roambus.spark.points import HALF_WIDTH, MEAN, N
+from roambus.experiments.evidence.rule import SIGNIFICANCE, format_p
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.measurements.tables import format_mean
+from roambus.spark.aggregation.points import HALF_WIDTH, MEAN, N
 
 MOST_PAIRS = 10
 """Of so many pairs of agents each has a line that says how often they differ."""
@@ -26,7 +25,7 @@ def text_of_comparison(measured: Measurements, metric: str, points: pd.DataFrame
     varying = [axis for axis in measured.axes if len(measured.values(axis)) > 1]
     fixed = "".join(f", {axis} {measured.values(axis)[0]}" for axis in measured.axes if axis not in varying)
     table = _table(measured, varying, points, tests).to_string(index=False)
-    return "\n".join([titles(measured)[metric] + fixed, table, *_significant(tests)])
+    return "\n".join([measured.title(metric) + fixed, table, *_significant(tests)])
 
 
 def _table(measured: Measurements, axes: list[str], points: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:

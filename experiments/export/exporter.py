@@ -13,9 +13,9 @@ from roambus.experiments.export.result_file import run_label
 from roambus.experiments.export.runs import Export, find_runs
 from roambus.experiments.export.scalars import scalar_file
 from roambus.experiments.export.vectors import vector_file
-from roambus.experiments.reporting.study_results import find_extra, sweep_folders
-from roambus.spark.aggregate import metrics_of
-from roambus.spark.traces import Trace
+from roambus.experiments.studies.reading import find_extra, sweep_folders
+from roambus.spark.aggregation.aggregate import metrics_of
+from roambus.spark.aggregation.traces import Trace
 
 SCALARS, VECTORS, JSON_LINES = "sca", "vec", "jsonl"
 EXPORT_FOLDER = "export"
@@ -48,13 +48,14 @@ def _export(export: Export, formats: Sequence[str], folder: Path) -> Iterator[tu
 
 
 def _scalars(export: Export, folder: Path) -> Iterator[tuple[Path | None, str | None]]:
-    metrics, problems = metrics_of(export.results, export.traces, find_extra(export.results))
+    extra = find_extra(export.results)
+    metrics, problems = metrics_of(export.results, export.traces, extra)
     for trace in export.traces:
         if trace.file in problems:
             yield None, problems[trace.file]
         else:
             measured = {str(name): value for name, value in metrics.loc[trace.run].items()}
-            yield _write(folder, trace, SCALARS, scalar_file(trace, measured))
+            yield _write(folder, trace, SCALARS, scalar_file(trace, measured, extra.catalogue))
 
 
 def _streamed(traces: Sequence[Trace], folder: Path, kind: str) -> Iterator[tuple[Path | None, str | None]]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from roambus.experiments.export.runs import rows
-from roambus.spark.traces import Trace
+from roambus.spark.aggregation.traces import Trace
 
 
 def json_lines(trace: Trace) -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from roambus.bridge.runs.layout import SEED
 from roambus.experiments.export.runs import levels
-from roambus.spark.traces import Trace
+from roambus.spark.aggregation.traces import Trace
 
 NETWORK = "SN"
 VERSION = 2

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import SEED, TRACE_FILE, TRACES
 from roambus.bridge.trace.schema import DETAIL, EVENT, TIME_S
-from roambus.spark.traces import Trace, examine, find_traces
+from roambus.spark.aggregation.traces import Trace, examine, find_traces
 
 BATCH_ROWS = 16384
 """Rows that are in memory at once."""

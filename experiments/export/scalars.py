@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -10,28 +10,29 @@ import pandas as pd
 from roambus.bridge.trace.schema import ENERGY, EVENT, MESSAGE_TYPE, NODE, RADIO
 from roambus.experiments.export.result_file import NETWORK, attributes, node_module, quoted, run_header
 from roambus.experiments.export.runs import numbers, rows
-from roambus.spark import catalogue
-from roambus.spark.extra import EXTRA
-from roambus.spark.metrics import SENT
-from roambus.spark.traces import Trace
+from roambus.spark.aggregation.traces import Trace
+from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, Metric, sent_metric
+from roambus.spark.metrics.extra import EXTRA
+from roambus.spark.metrics.run_metrics import SENT
 
 _ENERGY = "energy_mj"
 
 
-def scalar_file(trace: Trace, metrics: Mapping[str, Any]) -> Iterator[str]:
-    """The lines of the `.sca` of a run; `metrics` is its row of `roambus.spark.aggregate.metrics_of`.
+def scalar_file(trace: Trace, measured: Mapping[str, Any], extra: Sequence[Metric] = ()) -> Iterator[str]:
+    """The lines of the `.sca` of a run; `measured` is its row of `roambus.spark.aggregation.aggregate.metrics_of`.
+
+    `extra` declares what a study measures beside the metrics of every run.
 
     A metric without a value, such as the delay where nothing was delivered, is left out. Raises UserError, OSError.
     """
     yield from run_header(trace)
-    for metric in catalogue.METRICS:
-        value = metrics[metric.column]
+    sent = {f"{SENT_PREFIX}{kind}": count for kind, count in sorted(measured[SENT].items())}
+    values = {**measured, **measured[EXTRA], **sent}
+    for metric in (*METRICS, *extra, *map(sent_metric, sent)):
+        value = values.get(metric.column)
         if not pd.isna(value):
             yield _scalar(NETWORK, metric.column, value)
-            yield from attributes({"title": metric.title})
-    sent = {f"{catalogue.SENT_PREFIX}{kind}": count for kind, count in metrics[SENT].items()}
-    for name, value in sorted({**metrics[EXTRA], **sent}.items()):
-        yield _scalar(NETWORK, name, value)
+            yield from attributes({"title": metric.axis_title})
     for row in rows(trace, ENERGY, RADIO):
         name = _ENERGY if row[EVENT] == ENERGY else str(row[MESSAGE_TYPE])
         yield _scalar(node_module(row[NODE]), name, *numbers(trace, row, 1))

@@ -37,7 +37,7 @@ from roambus.bridge.trace.schema import (
 from roambus.experiments.export.result_file import attributes, node_module, quoted, run_header
 from roambus.experiments.export.runs import Row, numbers, rows
 from roambus.python_protocol.roles import BROADCAST
-from roambus.spark.traces import Trace
+from roambus.spark.aggregation.traces import Trace
 
 Values = Iterator[tuple[str, float | None]]
 """Names of vectors, and the value that each gets; None for none."""

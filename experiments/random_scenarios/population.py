@@ -1,4 +1,4 @@
-"""Clients of brokers that come, move and go, and what is published meanwhile, as an ini has it (001, section 6).
+"""Clients of brokers that come, move and go, and what is published meanwhile, as an ini has it (the paper on caching, section 6).
 
 At each broker clients are born and die as in a queue without waiting: born at a constant rate, each living for an
 exponential time. While it is there a client goes mobile at a constant rate, is away for an exponential time, and comes

@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, ParseError, fromstring, tostring
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.reporting.plot import LINE_ID
+from roambus.experiments.figures.drawing import LINE_ID
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _XLINK_HREF = "{http://www.w3.org/1999/xlink}href"

@@ -12,23 +12,23 @@ import jinja2
 
 from roambus.bridge.runs.layout import FIGURES_FOLDER, REPORT_FILE
 from roambus.bridge.runs.writing import writing
-from roambus.experiments.reporting.claim import Claim
-from roambus.experiments.reporting.claims import check_claims
-from roambus.experiments.reporting.evidence import Verdict
-from roambus.experiments.reporting.figure_plan import agent_name
-from roambus.experiments.reporting.figures import all_figures, draw_figures
+from roambus.experiments.evidence.claim import Claim
+from roambus.experiments.evidence.rule import Verdict
+from roambus.experiments.figures.figure import Drawn
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.measurements.names import agent_name
+from roambus.experiments.measurements.tables import Table, metrics_table, sent_table
+from roambus.experiments.page_policy import source_hash
+from roambus.experiments.reporting.facts import commands, facts
+from roambus.experiments.reporting.figure_files import all_figures, draw_figures
+from roambus.experiments.reporting.filters import VERDICT, Filters, common_place
 from roambus.experiments.reporting.inline_figure import inline_figure
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.experiments.reporting.page_policy import source_hash
-from roambus.experiments.reporting.plot import Drawn
-from roambus.experiments.reporting.report_filters import VERDICT, Filters, common_place
-from roambus.experiments.reporting.study_results import StudyResults, read_results
-from roambus.experiments.reporting.summary import Table, commands, facts, metrics_table, sent_table
-from roambus.experiments.studies.studies import MODULES
+from roambus.experiments.shipped import shipped_studies
+from roambus.experiments.studies.reading import StudyResults, SweepResults, read_results
 from roambus.experiments.studies.study import Study
-from roambus.spark.tables import replace_file
+from roambus.spark.aggregation.tables import replace_file
 
-_PAGE = Path(__file__).with_name("report_page")
+_PAGE = Path(__file__).with_name("page")
 _METRICS = "Metrics of every point"
 _MARKS = {
     Verdict.HOLDS: "✓",
@@ -84,30 +84,32 @@ def _read(name: str) -> str:
 
 
 def _content(found: StudyResults, results: Path) -> dict[str, Any]:
-    claims = [claim for measured in found.sweeps for claim in check_claims(measured)]
-    filters = Filters(found.sweeps, claims)
-    sections = [_section(measured, alone=len(found.sweeps) == 1) for measured in found.sweeps]
+    claims = [claim for sweep in found.sweeps for claim in sweep.claims()]
+    sweeps = [sweep.measured for sweep in found.sweeps]
+    filters = Filters(sweeps, claims)
+    sections = [_section(sweep, alone=len(sweeps) == 1) for sweep in found.sweeps]
     headings = {heading for section in sections for heading in section.tables[_METRICS].headings}
-    metrics = {metric.column: metric for measured in found.sweeps for metric in measured.metrics}
+    metrics = {metric.column: metric for measured in sweeps for metric in measured.metrics}
     return {
-        "title": (found.study and found.study.title) or _title(found.sweeps),
+        "title": (found.study and found.study.title) or _title(sweeps),
         "sections": sections,
         "claims": [(claim, filters.at({VERDICT: claim.verdict.value})) for claim in claims],
         "marks": _MARKS,
         "tally": _tally(claims),
         "pictures": _pictures(found, results, filters),
         "filters": filters,
-        "metrics": [metric for metric in metrics.values() if metric.title in headings],
+        "metrics": [metric for metric in metrics.values() if metric.axis_title in headings],
         "study": found.study,
         "notes": found.study.notes if found.study else (),
-        "is_ours": found.study is not None and found.study.name in MODULES,
+        "is_ours": found.study is not None and found.study.name in shipped_studies(),
     }
 
 
-def _section(measured: Measurements, *, alone: bool) -> Section:
-    name = "" if alone or measured.study is None else measured.study[1].name
+def _section(found: SweepResults, *, alone: bool) -> Section:
+    measured = found.measured
+    name = "" if alone or found.origin is None else found.origin.sweep.name
     tables = {_METRICS: metrics_table(measured), "Packets by message type": sent_table(measured)}
-    return Section(name, facts(measured), tables, commands(measured))
+    return Section(name, facts(measured), tables, commands(found))
 
 
 def _title(sweeps: Sequence[Measurements]) -> str:
@@ -123,7 +125,7 @@ def _tally(claims: list[Claim]) -> list[tuple[Verdict, int]]:
 
 
 def _pictures(found: StudyResults, results: Path, filters: Filters) -> list[Picture]:
-    figures = [(figure, common_place(measured)) for measured in found.sweeps for figure in all_figures(measured)]
+    figures = [(figure, common_place(sweep.measured)) for sweep in found.sweeps for figure in all_figures(sweep)]
     files = [results / FIGURES_FOLDER / f"{figure.name}.svg" for figure, _ in figures]
     if not all(file.is_file() for file in files):
         draw_figures(results, found.study)

@@ -1,21 +1,23 @@
-"""A study: one or more sweeps, and what is measured, drawn and claimed of each. `roambus.experiments.studies.studies` lists ours."""
+"""A study: one or more sweeps, and what is measured, drawn and claimed of each.
+
+`roambus reproduce` runs a study, and the figures, claims and the report of its results are made of what it says. Each
+study of ours has a folder beside this file: `study` puts it together from its sweeps (TOML files with their templates),
+its metrics (`metrics`) and its claims (`claims`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from roambus.experiments.evidence.claim import Claim, ClaimTest, check
+from roambus.experiments.figures.plans import DotPlan, Plan
+from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.spark.extra import NOTHING, Extra
-
-if TYPE_CHECKING:  # these need to know the studies
-    from roambus.experiments.reporting.claim import ClaimTest
-    from roambus.experiments.reporting.figure_plan import DotPlan, Plan
-    from roambus.experiments.reporting.measurements import Measurements
+from roambus.spark.metrics.extra import NOTHING, Extra
 
 
 def no_dots(_: Measurements) -> Iterable[DotPlan]:
@@ -46,6 +48,8 @@ class StudySweep:
     quick: Mapping[str, str] = field(default_factory=dict)
     """What `reproduce --quick` narrows or replaces, as `sweep --set` does."""
     quick_seeds: int | None = None
+    alike: Sequence[str] = ()
+    """Other sweeps of the same kind: their results have the same figures and claims."""
 
     @property
     def name(self) -> str:
@@ -56,15 +60,6 @@ class StudySweep:
     def asked(self) -> Sweep:
         """The whole sweep; raises UserError."""
         return read_sweep(self.file)
-
-    def fits(self, description: Mapping[str, Any]) -> bool:
-        """Whether results with this description are of this sweep, or of one like it: same template, same axes.
-
-        `description` is a `sweep.json`; what it does not say does not count.
-        """
-        template = description.get("template", self.asked.template.name)
-        axes = [axis.name for axis in self.asked.axes]
-        return bool(template == self.asked.template.name and list(description["axes"]) == axes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +75,14 @@ class Study:
     title: str = ""
     """Of the report; left out: the agents, side by side."""
 
+    def asked(self, sweep: StudySweep) -> Sweep:
+        """The whole of one of its sweeps, under the study's name; raises UserError."""
+        return replace(sweep.asked, study=self.name)
 
-StudyPlace = tuple[Study, StudySweep]
-"""A sweep, and the study that it belongs to."""
+    def check_claims(self, sweep: StudySweep, measured: Measurements) -> list[Claim]:
+        """The verdict on each claim about one of its sweeps, of which this was measured.
+
+        Claims are numbered through the study, also those about sweeps that were not run.
+        """
+        before = self.sweeps[: self.sweeps.index(sweep)]
+        return check(sweep.claims, measured, 1 + sum(len(other.claims) for other in before))

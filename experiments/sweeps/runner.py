@@ -12,9 +12,9 @@ from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.errors import UserError
+from roambus.bridge.host.agents import make_agents
 from roambus.bridge.ini import movement_names, parse_scenario, radio_file_name
 from roambus.bridge.movement import with_params
-from roambus.bridge.runs.host import make_agents
 from roambus.bridge.runs.run import RunPlan, has_failed, is_complete, run_key
 from roambus.bridge.trace.writer import TraceLevel
 from roambus.experiments.sweeps.progress import Progress

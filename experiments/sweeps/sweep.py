@@ -12,12 +12,10 @@ from typing import Any
 
 from roambus.bridge.backends import BACKENDS
 from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import AGENT, SEED, TRACES
 from roambus.experiments.templates.render import check_variables
 from roambus.python_protocol.parameters import unknown
 
-AGENT, SEED = "agent", "seed"
-TRACES = "traces"
-"""The folder of all runs, below the results."""
 FOLDER_NAME = re.compile(r"[\w.+-]+")
 """What agents, axes and values may be called: each is a part of a folder's name."""
 
@@ -54,6 +52,10 @@ class Sweep:
     fixed: Mapping[str, Scalar] = dataclasses.field(default_factory=dict)
     backend: str = BACKENDS[0]
     """The one that it is run on unless another one is asked for."""
+    name: str = ""
+    """The name of its file without the ending; empty for a command."""
+    study: str | None = None
+    """The name of the study that it belongs to."""
 
 
 @dataclass(frozen=True, slots=True)

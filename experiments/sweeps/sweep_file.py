@@ -21,7 +21,7 @@ from typing import Any
 
 from roambus.bridge.backends import BACKENDS
 from roambus.bridge.errors import UserError
-from roambus.experiments.shipped import shipped_files
+from roambus.experiments.shipped import shipped_files, shipped_study
 from roambus.experiments.sweeps.sweep import AgentChoice, Axis, Scalar, Sweep, plain_axis, seed_range, text_of, validate
 from roambus.experiments.templates.render import find_template
 from roambus.python_protocol.parameters import unknown
@@ -65,6 +65,8 @@ def _build(path: Path, content: Mapping[str, Any]) -> Sweep:
         seeds=seed_range(str(path), content.get("seeds", 1)),
         backend=_backend(path, content.get("backend", BACKENDS[0])),
         fixed={name: _scalar(path, f"set.{name}", value) for name, value in _table(path, "set", content).items()},
+        name=path.stem,
+        study=shipped_study(path),
     )
 
 

@@ -1,9 +1,9 @@
 """Renders templates (`*.ini.j2`, Jinja) into plain OMNeT++ ini files. Every variable must be set or have a default.
 
-`seed`, `agent` and `agent_parameters` are set by whoever makes the run; everything else is the template's own.
-Templates can call `range`, `fail(message)`, `migrating_tree` (`roambus.experiments.random_scenarios.trees`), `population`
-(`roambus.experiments.random_scenarios.population`), `returning` (`roambus.experiments.random_scenarios.returning_clients`), `skip_ring_commands`
-(`roambus.experiments.random_scenarios.skip_ring_commands`) and the functions of `roambus.experiments.random_scenarios.sites`, and filter by `quoted`.
+Whoever makes the run sets `seed`, `agent` and `agent_parameters`; all other variables are the template's own. Templates
+can call `range` and `fail(message)`, filter by `quoted`, and draw what is random by the functions of
+`roambus.experiments.random_scenarios`: `migrating_tree`, `population`, `returning`, `skip_ring_commands` and those for
+sites.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from jinja2 import (
 from jinja2.sandbox import SandboxedEnvironment
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.ini.values import quote
+from roambus.bridge.keys.values import quote
 from roambus.experiments.random_scenarios.population import population
 from roambus.experiments.random_scenarios.returning_clients import returning
 from roambus.experiments.random_scenarios.sites import (

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from roambus.experiments.reporting.page_policy import source_hash
+from roambus.experiments.page_policy import source_hash
 from roambus.experiments.viewer.film import Film
 
 _PAGE = Path(__file__).with_name("page")

@@ -9,7 +9,8 @@ from itertools import groupby
 
 from roambus.bridge.backends.ideal.topology import Graph, given_graph
 from roambus.bridge.backends.ideal.unit_disk import reach_m
-from roambus.bridge.scenario.scenario import LinkChange, Scenario
+from roambus.bridge.scenario.happenings import LinkChange
+from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime
 

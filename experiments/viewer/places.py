@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.scenario.scenario import ParentChange, Scenario
+from roambus.bridge.scenario.happenings import ParentChange
+from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.schema import DETAIL, EVENT, MOVE, NODE, TIME_S
 from roambus.python_protocol.roles import NodeId
 

@@ -14,7 +14,7 @@ from roambus.experiments.viewer.film import Film, make_film
 from roambus.experiments.viewer.server import PageServer
 from roambus.experiments.viewer.source import Source, find_source, read_trace
 from roambus.experiments.viewer.witness import observe
-from roambus.spark.tables import replace_file
+from roambus.spark.aggregation.tables import replace_file
 
 
 def page_of(runs: Sequence[Path], *, again: bool) -> str:

@@ -20,9 +20,9 @@ from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.errors import UserError
+from roambus.bridge.host.host import Host
 from roambus.bridge.record.record_file import open_record
 from roambus.bridge.record.replay import ReplayBackend
-from roambus.bridge.runs.host import Host
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.schema import EVENT, HOPS, RADIO, RECEIVE, SEND
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter

@@ -7,7 +7,7 @@ what the two say to each other never goes on the air.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from random import Random
 from typing import ClassVar
 
@@ -36,23 +36,13 @@ from roambus.python_protocol.parts.direct_link import DirectLink
 from roambus.python_protocol.parts.election import Election, ElectionTimer, Heartbeat
 from roambus.python_protocol.parts.given_tree import GivenTree
 from roambus.python_protocol.parts.link import LINK_MESSAGES, Link, LinkBroken, LinkTimer
-from roambus.python_protocol.parts.overlay import (
-    NOTHING,
-    Change,
-    NeighbourAppeared,
-    NeighbourGone,
-    Outcome,
-    Overlay,
-    ParentChanged,
-)
+from roambus.python_protocol.parts.overlay import NeighbourAppeared, NeighbourGone, Overlay, ParentChanged
 from roambus.python_protocol.process import on, on_timer
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SimTime
 
 SHARED_MESSAGES: tuple[type[Message], ...] = (*LINK_MESSAGES, Heartbeat)
 """What every protocol of the family sends beside its own."""
-
-_OVERLAYS: dict[str, type[Election | GivenTree]] = {"election": Election, "given": GivenTree}
 
 
 class BrokerAgent(Agent):
@@ -87,21 +77,26 @@ class BrokerAgent(Agent):
     def _make_client(self) -> Client:
         return self.client_type(self.node, self.parameters)
 
+    def _make_overlay(self) -> Overlay:
+        if self.parameters.tree == "given":
+            return GivenTree(of=self)
+        return Election(self.node, Role.BROKER in self.roles, self.parameters, self.random, of=self)
+
     def _lose_memory(self) -> None:
-        """A client's filters and counter survive a crash; nothing else does."""
-        is_broker, parameters = Role.BROKER in self.roles, self.parameters
-        self.overlay: Overlay = _OVERLAYS[parameters.tree](self.node, is_broker, parameters, self.random)
-        self.link = Link(parameters, self.random) if parameters.link_layer else DirectLink()
-        self.broker = self._make_broker() if is_broker else None
+        """Forgets everything except the client's filters and counter, which survive a crash."""
+        self.overlay = self._make_overlay()
+        self.link = Link(self.parameters, self.random) if self.parameters.link_layer else DirectLink()
+        self.broker = self._make_broker() if Role.BROKER in self.roles else None
         self._parent: NodeId | None = None
         self.client.detach()
 
     # Events
 
     @on(Started, Recovered)
-    def start(self, _: Started | Recovered, now: SimTime) -> None:
+    def start(self, event: Started | Recovered, now: SimTime) -> None:
         """The node has booted, or is back: it looks for its place in the tree."""
-        self._follow(self.overlay.start(now), now)
+        self.overlay.tell(event, now)
+        self._follow_changes(now)
         if self.broker is not None:
             self.client.attach(self.node)
             self._carry_out_client(now)
@@ -114,13 +109,12 @@ class BrokerAgent(Agent):
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
         """A frame has arrived: a heartbeat is for the tree, everything else is the link's."""
-        message = event.message
-        if type(message) is Heartbeat:
-            outcome = self.overlay.receive(event.sender, message, event.rssi_dbm, now)
-            if outcome is not NOTHING:
-                self._follow(outcome, now)
+        if type(event.message) is Heartbeat:
+            self.overlay.receive(event, now)  # what `tell` would call, but nearly all frames are heartbeats
+            if self.overlay.changes:
+                self._follow_changes(now)
             return
-        actions, payloads = self.link.receive(event.sender, message, now)
+        actions, payloads = self.link.receive(event.sender, event.message, now)
         self.perform(actions)
         for payload in payloads:
             self._hand_up(event.sender, payload, now)
@@ -130,7 +124,8 @@ class BrokerAgent(Agent):
     @on_timer(ElectionTimer)
     def time_election(self, key: ElectionTimer, now: SimTime) -> None:
         """A timer of the tree has run out."""
-        self._follow(self.overlay.timer(key, now), now)
+        self.overlay.fire(key, now)
+        self._follow_changes(now)
 
     @on_timer(LinkTimer)
     def time_link(self, key: LinkTimer, now: SimTime) -> None:
@@ -143,7 +138,8 @@ class BrokerAgent(Agent):
     @on(Rewired)
     def rewire(self, event: Rewired, now: SimTime) -> None:
         """The scenario gives the node its place in the tree."""
-        self._follow(self.overlay.rewire(event), now)
+        self.overlay.tell(event, now)
+        self._follow_changes(now)
 
     @on(SendFailed)
     def send_failed(self, event: SendFailed, now: SimTime) -> None:
@@ -171,13 +167,9 @@ class BrokerAgent(Agent):
 
     # What election and link report
 
-    def _follow(self, outcome: Outcome, now: SimTime) -> None:
-        actions, changes = outcome
-        self.perform(actions)
-        self._follow_changes(changes, now)
-
-    def _follow_changes(self, changes: Sequence[Change], now: SimTime) -> None:
-        for change in changes:
+    def _follow_changes(self, now: SimTime) -> None:
+        """Tells the broker and the client what has changed in the tree."""
+        for change in self.overlay.take_changes():
             if isinstance(change, ParentChanged):
                 self._change_parent(change.parent, now)
             elif self.broker is not None:
@@ -214,11 +206,12 @@ class BrokerAgent(Agent):
             broker.client_appeared(neighbour)
 
     def _link_broken(self, broken: LinkBroken, now: SimTime) -> None:
-        """What did not arrive goes another way: a broker's at once, a client's once it has another broker."""
+        """Has the messages that did not arrive go another way: a broker's at once, a client's once it has a broker."""
         if self.broker is not None:
             self.broker.link_broken(broken.neighbour, broken.messages)
             self._carry_out_broker(self.broker, now)
-        self._follow(self.overlay.give_up(broken.neighbour, now), now)
+        self.overlay.give_up(broken.neighbour, now)
+        self._follow_changes(now)
         if self.broker is None:
             self.client.link_broken(broken.messages)
             self._carry_out_client(now)

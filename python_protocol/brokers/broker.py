@@ -31,7 +31,7 @@ class Broker(Process):
         self.neighbours: dict[NodeId, None] = {}
         """N_i, in the order in which they came."""
         self.clients: set[NodeId] = set()
-        """The clients of I_i, but for the one on this node."""
+        """The clients of I_i except the one on this node."""
         self._brokers: set[NodeId] = set()
 
     # What the tree and the link report
@@ -45,7 +45,7 @@ class Broker(Process):
         self.clients.add(client)
 
     def gone(self, interface: NodeId, *, moved: bool) -> None:  # not all protocols ask
-        """A neighbour or client is out of reach; one that has `moved` will tell of itself by its new parent."""
+        """A neighbour or client is out of reach; one that has `moved` will be heard of by way of its new parent."""
         self.neighbours.pop(interface, None)
         self.clients.discard(interface)
 
@@ -82,7 +82,7 @@ class Broker(Process):
         return interface == self.node or interface in self.neighbours or interface in self.clients
 
     def is_way_back(self, interface: NodeId, sender: NodeId) -> bool:
-        """Whether y = z; but a client that publishes what it subscribes to does get it."""
+        """Whether y = z, except that a client which publishes what it subscribes to does get it."""
         return interface == sender and not self.is_client(sender)
 
     # Senders
@@ -102,7 +102,7 @@ class Broker(Process):
         """The hops of a message that had `hops` when it came, and goes on to an interface."""
         return min(hops + (interface != self.node), MAX_HOPS)
 
-    # What a person can look at
+    # What a person can see
 
     def listings(self, names: Names) -> Mapping[str, Listing]:  # each protocol has its own
         """The tables that a transcript can show, by name: "table" for R_i, "stored" for Q_i."""

@@ -1,8 +1,8 @@
 """What every client of the family has: one broker at a time, filters, and what it could not publish yet.
 
 The thesis, section 2.2, has publishers and subscribers as processes of their own; a client is both of one node. A
-publisher without a broker keeps what it publishes. Every copy of a notification that arrives is delivered, as in the
-thesis; the trace shows how rare further copies are.
+publisher without a broker keeps what it publishes, and sends it once it has one. Every copy of a notification that
+arrives is delivered, as in the thesis; the trace shows how rare further copies are.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from roambus.python_protocol.roles import NodeId
 
 
 class Client(Process):
-    """s_i and p_i of one node; the handlers of messages from brokers are the protocol's."""
+    """s_i and p_i of one node, to which a protocol adds the handlers of messages from brokers."""
 
     publication_type: ClassVar[type[Any]] = Pub
     """The PUB of the protocol."""
@@ -32,12 +32,12 @@ class Client(Process):
         self.node = node
         self.broker: NodeId | None = None
         self.filters: dict[Filter, None] = {}
-        """The keys, in the order in which they came."""
+        """The filters are the keys, in the order in which they came."""
         self._last_broker: NodeId | None = None
         self._limit = parameters.publisher_buffer
         self._unpublished: list[Notification] = []
 
-    # Where it is
+    # What the tree and the link report
 
     def attach(self, broker: NodeId) -> None:
         """A broker is there; it is this client's from now on."""

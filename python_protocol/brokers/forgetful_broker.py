@@ -13,7 +13,7 @@ from roambus.python_protocol.roles import NodeId
 
 
 class ForgetfulBroker(Broker):
-    """b_i of a protocol without queues."""
+    """b_i of a protocol without queues: it drops what it cannot send."""
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
         """A link was given up with `messages` under way or waiting, which are lost."""

@@ -16,12 +16,12 @@ class BrokerParameters(LinkParameters, ElectionParameters):
         "election",
         source="the thesis, section 2.5",
         choices=TREES,
-        doc="who makes the tree: the brokers elect a leader, or the scenario has given it",
+        doc="who makes the tree: the brokers elect a leader, or the scenario gives it",
     )
     link_layer: bool = parameter(
         True,
-        source="003, section 2.2: reliable FIFO channels, which a radio has not",
-        doc="messages go over the shared link layer; false: bare, for links that are reliable by themselves",
+        source="the thesis, section 2.2: reliable FIFO channels, which a radio has not",
+        doc="messages go over the shared link layer; they go bare over links that are reliable by themselves",
     )
     publisher_buffer: int = parameter(
         64,
@@ -32,7 +32,7 @@ class BrokerParameters(LinkParameters, ElectionParameters):
 
 
 class StorageParameters(BrokerParameters):
-    """For the protocols whose brokers store notifications."""
+    """What can be set for the protocols whose brokers store notifications."""
 
     storage_limit: int = parameter(
         16384,

@@ -1,6 +1,6 @@
 """The routing table R_i of (f, z, s): what matches f goes to z for subscriber s (the thesis, table 2.3).
 
-Phoenix and the first approach have it. An entry is there once for each f and s, whatever z is.
+Phoenix and the first approach have this table. For each f and s there is at most one entry, whatever its z is.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from roambus.python_protocol.roles import NodeId
 
 
 class Entry(NamedTuple):
-    """(f, z, s)."""
+    """An entry (f, z, s)."""
 
     filter: Filter
     interface: NodeId
@@ -23,7 +23,7 @@ class Entry(NamedTuple):
 
 
 class RoutingTable:
-    """R_i, in the order in which entries came."""
+    """R_i, whose entries are in the order in which they came."""
 
     def __init__(self) -> None:
         self._interfaces: dict[tuple[Filter, NodeId], NodeId] = {}
@@ -73,6 +73,6 @@ class RoutingTable:
         return found
 
     def listing(self, broker: NodeId, names: Names) -> Listing:
-        """That of a broker, as in table 2.3."""
+        """The table of a broker, as the thesis prints it in table 2.3."""
         rows = ((names.filter(f), names.interface(z, broker), names.subscriber(s)) for f, z, s in self)
         return by_first_column(("Filter", "Interface", "Subscriber"), rows)

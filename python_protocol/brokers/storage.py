@@ -1,4 +1,8 @@
-"""Q_i(s): the notifications that a broker keeps for subscribers that it cannot reach (the thesis, section 4.3)."""
+"""Q_i(s): the notifications that a broker keeps for subscribers that it cannot reach (the thesis, section 4.3).
+
+There is a queue for each subscriber, and one limit for all of them together, because a node has one memory. What comes
+when the storage is full is dropped, and the trace says so.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from roambus.python_protocol.roles import NodeId
 
 
 class Storage:
-    """A queue a subscriber, in the order in which notifications came, each once; bounded in all."""
+    """The queues of all subscribers; each holds its notifications once, in the order in which they came."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -20,7 +24,7 @@ class Storage:
         self._stored = 0
 
     def put(self, subscriber: NodeId, notification: Notification) -> list[Note]:
-        """Enqueues, and says so to the trace; if the storage is full the notification is dropped."""
+        """Enqueues a notification unless the storage is full, and returns what the trace is to say of it."""
         if notification.id in self._queues.get(subscriber, {}):
             return []
         if self._stored >= self._limit:
@@ -30,7 +34,7 @@ class Storage:
         return [Note(STORE, notification_id=str(notification.id), peer=subscriber)]
 
     def take(self, subscriber: NodeId, size: int | None = None) -> list[Notification]:
-        """Dequeues what is stored for a subscriber: at most `size` bytes, but one notification if there is any."""
+        """Dequeues what is stored for a subscriber: at most `size` bytes, but at least one notification."""
         queue = self._queues.get(subscriber, {})
         taken: list[Notification] = []
         used = 0
@@ -43,11 +47,11 @@ class Storage:
         return taken
 
     def subscribers(self) -> list[NodeId]:
-        """Those for whom something is stored."""
+        """The subscribers for whom something is stored."""
         return list(self._queues)
 
     def listing(self, names: Names) -> Listing:
-        """The queues, for a person to look at."""
+        """The queues as a table for a person to look at."""
         queues = self._queues.items()
         rows = ((names.subscriber(one), names.notifications(queue.values())) for one, queue in queues)
         return Listing(("Subscriber", "Notifications"), tuple(rows))

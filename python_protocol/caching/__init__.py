@@ -1,4 +1,6 @@
-"""Caching for mobility: brokers keep what their clients wanted, for later clients and for clients that move (001).
+"""Caching for mobility: brokers keep what their clients wanted, for later clients and for clients that move.
+
+Figures and sections below are those of the paper on caching.
 
 | module          | what it is                                                      | source             |
 |-----------------|-----------------------------------------------------------------|--------------------|

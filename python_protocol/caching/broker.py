@@ -1,6 +1,8 @@
-"""A broker with a cache (001, sections 3 to 5), without radio, link or tree.
+"""A broker with a cache (the paper on caching, sections 3 to 5), without radio, link or tree.
 
-Where the text leaves something open:
+In the handlers, z is the interface over which a message has come, and y the interface where something goes.
+
+How the text is read where it leaves something open:
 
 - *A REQUEST goes to the neighbours of whose subscriptions one may have a message in common with it* ("subscriptions
   matching the requested filter").
@@ -20,8 +22,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from roambus.python_protocol.actions import Action, Note, Send
-from roambus.python_protocol.brokers import broker
 from roambus.python_protocol.brokers.forgetful_broker import ForgetfulBroker
 from roambus.python_protocol.brokers.messages import Pub
 from roambus.python_protocol.caching.cache import Cache
@@ -32,11 +32,13 @@ from roambus.python_protocol.caching.policies import POLICIES
 from roambus.python_protocol.caching.subscriptions import SubscriptionTable
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.listing import Listing
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.notes import DROP, REPLAY
+from roambus.python_protocol.process import on
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simple.messages import Sub, Uns
+from roambus.python_protocol.simtime import SimTime
 
 DUPLICATE = "duplicate response"
 NO_WAY = "no link"
@@ -46,160 +48,127 @@ class Broker(ForgetfulBroker):
     """A broker: its interfaces, its subscription table and its cache."""
 
     def __init__(self, node: NodeId, parameters: CachingParameters) -> None:
-        """Nothing is known at first, not even a neighbour."""
+        """At first nothing is known, not even a neighbour."""
         super().__init__(node, parameters)
         self.table = SubscriptionTable()
         self.cache = Cache(parameters.cache_size, POLICIES[parameters.policy]())
         self._moving: dict[NodeId, None] = {}
         self._passed = Passed(parameters.remembered)
         self._parameters = parameters
-        self._handlers = {
-            Sub: self._receive_sub,
-            Uns: self._receive_uns,
-            Pub: self._receive_pub,
-            Request: self._receive_request,
-            Response: self._receive_response,
-        }
-
-    def listings(self, names: Names) -> Mapping[str, Listing]:
-        """ST and the cache."""
-        return {"table": self.table.listing(self.node, names), "cache": self.cache.listing(names)}
-
-    # Interfaces
-
-    def neighbour_appeared(self, neighbour: NodeId) -> list[Action]:
-        """It hears of every subscription."""
-        super().neighbour_appeared(neighbour)
-        return self._tell_neighbours()
-
-    def migrate(self, parent: NodeId) -> list[Action]:
-        """So does a new parent."""
-        super().migrate(parent)
-        return self._tell_neighbours()
-
-    def gone(self, interface: NodeId, *, moved: bool) -> None:
-        """Of a neighbour nothing is left; a client can be in movement, and then keeps its subscriptions."""
-        if interface in self.neighbours:
-            self.table.remove_interface(interface)
-        super().gone(interface, moved=moved)
-
-    def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> list[Action]:
-        """What was for a client in movement is kept for it; else it is lost."""
-        lost = [one for one in messages if isinstance(one, Pub | Response)]
-        self.gone(interface, moved=False)
-        return [action for one in lost for action in self._keep_or_drop(interface, one.notification)]
 
     # Subscriptions (section 3.1)
 
-    def _receive_sub(self, sender: NodeId, message: Sub) -> list[Action]:
-        """Enters (f, z); neighbours that know nothing that covers it are told."""
-        self.meet_client(sender)
-        self.table.add(message.filter, sender)
-        return self._tell_neighbours()
+    @on(Sub)
+    def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
+        """Somebody subscribes at or behind z: neighbours that know of nothing that covers it are told."""
+        self.meet_client(z)
+        self.table.add(sub.filter, z)
+        self._tell_neighbours()
 
-    def _receive_uns(self, sender: NodeId, message: Uns) -> list[Action]:
-        """Removes (f, z); neighbours are told of what it covered, and messages that nobody wants are forgotten."""
-        self.table.remove(message.filter, sender)
-        return [*self._tell_neighbours(), *self._forget_unwanted()]
+    @on(Uns)
+    def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
+        """Somebody unsubscribes at or behind z: neighbours are told of what it covered."""
+        self.table.remove(uns.filter, z)
+        self._tell_neighbours()
+        self._forget_unwanted()
 
-    def _tell_neighbours(self) -> list[Action]:
-        actions: list[Action] = []
+    def _tell_neighbours(self) -> None:
         for neighbour in self.neighbours:
             new, withdrawn = self.table.tell(neighbour)
-            actions += [Send(neighbour, Sub(one)) for one in new]
-            actions += [Send(neighbour, Uns(one)) for one in withdrawn]
-        return actions
+            for one in new:
+                self.send(neighbour, Sub(one))
+            for one in withdrawn:
+                self.send(neighbour, Uns(one))
+
+    def _forget_unwanted(self) -> None:
+        """Takes messages out of the cache that no client here wants any more (section 3.2)."""
+        for one in [message.id for message in self.cache if not self._is_wanted(message)]:
+            self.perform(self.cache.forget(one))
 
     # Publications (sections 3.2 and 4)
 
-    def _receive_pub(self, sender: NodeId, message: Pub) -> list[Action]:
-        """To each interface with a match, once, but not back; cached if it matches for a client."""
-        interfaces = self.table.matching(message.notification)
-        actions = broker.note_route(message.notification, filter(self.is_client, interfaces))
-        for interface in interfaces:
-            if interface not in self._moving and not self.is_way_back(interface, sender):
-                actions.append(self.send_pub(message, interface))
-        if self._is_wanted(message.notification):
-            actions += self.cache.put(message.notification, [one for one in interfaces if one in self._moving])
-        return actions
-
-    def _is_wanted(self, message: Notification) -> bool:
-        """Whether a client here has subscribed to it, in movement or not."""
-        return any(map(self.is_client, self.table.wanting(message)))
-
-    def _forget_unwanted(self) -> list[Note]:
-        unwanted = [message.id for message in self.cache if not self._is_wanted(message)]
-        return [note for one in unwanted for note in self.cache.forget(one)]
+    @on(Pub)
+    def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
+        """A message goes once to each interface with a match, but not back; it is cached if a client here wants it."""
+        message = pub.notification
+        matching = self.table.matching(message)
+        self.note_route(message, filter(self.is_client, matching))
+        for y in matching:
+            if y not in self._moving and not self.is_way_back(y, z):
+                self.send_pub(pub, y)
+        if self._is_wanted(message):
+            self.perform(self.cache.put(message, [y for y in matching if y in self._moving]))
 
     # Requests (sections 3.2, 4 and 5)
 
-    def _receive_request(self, sender: NodeId, request: Request) -> list[Action]:
+    @on(Request)
+    def answer_request(self, request: Request, z: NodeId, now: SimTime) -> None:
         """Who detaches is in movement; who is back gets what was kept; who asks gets what is cached."""
         if request.is_detachment:
-            self._moving[sender] = None
-            return []
-        if request.broker == self.node:
-            return self._hand_over(sender, request)
-        if request.broker is not None:
-            return self._pass_on(sender, request)
-        found = self._search(request)
-        answered = request.answered
-        if self._parameters.proactive:
-            answered = (*answered, *(message.id for message in found))
-        responses = [action for one in found for action in self._respond(sender, one, request)]
-        return [*responses, *self._pass_on(sender, replace(request, answered=answered))]
+            self._moving[z] = None
+        elif request.broker == self.node:
+            self._hand_over(request, z)
+        elif request.broker is not None:
+            self._pass_on(request, z)
+        else:
+            self._search(request, z)
 
-    def _search(self, request: Request) -> list[Notification]:
-        """What is cached, matches, and was not responded on the way."""
-        found = [
-            message
-            for message in self.cache
-            if message.id not in request.answered and any(one.matches(message) for one in request.filters)
-        ]
+    def _search(self, request: Request, z: NodeId) -> None:
+        """Responds with what is cached, matches, and was not responded on the way; others may have more."""
+        found = [message for message in self.cache if _asks_for(request, message)]
         for message in found:
             self.cache.use(message.id)
-        return found
+            self._respond(request, message, z)
+        if self._parameters.proactive:
+            request = replace(request, answered=(*request.answered, *(message.id for message in found)))
+        self._pass_on(request, z)
 
-    def _pass_on(self, sender: NodeId, request: Request) -> list[Action]:
-        """To every other broker that may have something for it."""
-        longer = replace(request, route=(self.node, *request.route))
-        asked = (one for one in self.table.overlapping(request.filters) if one in self.neighbours)
-        return [Send(neighbour, longer) for neighbour in asked if neighbour != sender]
-
-    def _hand_over(self, sender: NodeId, request: Request) -> list[Action]:
+    def _hand_over(self, request: Request, z: NodeId) -> None:
         """A client that was here is back somewhere: what was kept goes after it, its subscriptions end (section 4)."""
         client = request.route[-1]
-        kept = self.cache.release(client)
         self._moving.pop(client, None)
-        actions = [action for one in kept for action in self._respond(sender, one, request, kept=True)]
-        if sender != client:
+        for message in self.cache.release(client):
+            self._respond(request, message, z, kept=True)
+        if z != client:
             self.table.remove_interface(client)
-        return [*actions, *self._tell_neighbours(), *self._forget_unwanted()]
+        self._tell_neighbours()
+        self._forget_unwanted()
 
-    # Responses (sections 3.2 and 5)
+    def _pass_on(self, request: Request, z: NodeId) -> None:
+        """Sends the request to every other broker that may have something for it."""
+        longer = replace(request, route=(self.node, *request.route))
+        for y in self.table.overlapping(request.filters):
+            if y in self.neighbours and y != z:
+                self.send(y, longer)
 
-    def _respond(self, sender: NodeId, message: Notification, request: Request, *, kept: bool = False) -> list[Action]:
-        """A RESPONSE by the way of the request."""
+    def _respond(self, request: Request, message: Notification, z: NodeId, *, kept: bool = False) -> None:
+        """Sends a RESPONSE by the way of the request."""
         client = request.route[-1]
         if not kept:
             self._passed.add(client, request.number, message.id)
-        note = Note(REPLAY, notification_id=str(message.id), peer=client)
-        hops = self.radio_hops(0, sender)
-        return [note, Send(sender, Response(message, request.route, request.number, kept=kept, hops=hops))]
+        self.note(REPLAY, notification_id=str(message.id), peer=client)
+        self.send(z, Response(request.number, kept, self.radio_hops(0, z), request.route, message))
 
-    def _receive_response(self, _sender: NodeId, response: Response) -> list[Action]:
-        """Without this broker on its route to the first of the rest, unless the message has gone there already."""
+    # Responses (sections 3.2 and 5)
+
+    @on(Response)
+    def forward_response(self, response: Response, z: NodeId, now: SimTime) -> None:
+        """A response goes on by its route without this broker, unless the message has gone there already."""
         route = response.route[1:]
-        if not route:
-            return []
-        message, interface = response.notification, route[0]
-        if self._is_duplicate(response):
-            return [Note(DROP, notification_id=str(message.id), peer=route[-1], detail=DUPLICATE)]
-        cached = self.cache.put(message) if self._is_wanted(message) else []
-        if not self.reaches(interface):
-            return [*cached, *self._keep_or_drop(interface, message)]
-        hops = self.radio_hops(response.hops, interface)
-        return [Send(interface, replace(response, route=route, hops=hops)), *cached]
+        if route and self._is_duplicate(response):
+            self.note(DROP, notification_id=str(response.notification.id), peer=route[-1], detail=DUPLICATE)
+        elif route:
+            self._forward(replace(response, route=route), route[0])
+
+    def _forward(self, response: Response, y: NodeId) -> None:
+        """Sends a response on, or keeps its message; and caches the message if a client here wants it."""
+        is_there = self.reaches(y)
+        if is_there:
+            self.send(y, replace(response, hops=self.radio_hops(response.hops, y)))
+        if self._is_wanted(response.notification):
+            self.perform(self.cache.put(response.notification))
+        if not is_there:
+            self._keep_or_drop(response.notification, y)
 
     def _is_duplicate(self, response: Response) -> bool:
         """Whether the reactive mechanism drops it: only brokers with a client that wants the message do."""
@@ -212,10 +181,49 @@ class Broker(ForgetfulBroker):
             return not self._passed.add(response.route[-1], response.number, message.id)
         return message.id in self.cache
 
+    # What the tree and the link report
+
+    def neighbour_appeared(self, neighbour: NodeId) -> None:
+        """A broker has made this one its parent, or is back: it hears of every subscription."""
+        super().neighbour_appeared(neighbour)
+        self._tell_neighbours()
+
+    def migrate(self, parent: NodeId) -> None:
+        """The way to the leader now begins at `parent`, which hears of every subscription."""
+        super().migrate(parent)
+        self._tell_neighbours()
+
+    def gone(self, interface: NodeId, *, moved: bool) -> None:
+        """Of a neighbour nothing is left; a client can be in movement, and then keeps its subscriptions."""
+        if interface in self.neighbours:
+            self.table.remove_interface(interface)
+        super().gone(interface, moved=moved)
+
+    def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
+        """A link was given up: what was for a client in movement is kept for it, and all else is lost."""
+        self.gone(interface, moved=False)
+        for one in messages:
+            if isinstance(one, Pub | Response):
+                self._keep_or_drop(one.notification, interface)
+
     # Helpers
 
-    def _keep_or_drop(self, interface: NodeId, message: Notification) -> list[Action]:
+    def _is_wanted(self, message: Notification) -> bool:
+        """Whether a client here has subscribed to it, in movement or not."""
+        return any(map(self.is_client, self.table.wanting(message)))
+
+    def _keep_or_drop(self, message: Notification, interface: NodeId) -> None:
         """What has no link is kept for a client in movement."""
         if interface in self._moving:
-            return list[Action](self.cache.put(message, [interface]))
-        return [Note(DROP, notification_id=str(message.id), peer=interface, detail=NO_WAY)]
+            self.perform(self.cache.put(message, [interface]))
+        else:
+            self.note(DROP, notification_id=str(message.id), peer=interface, detail=NO_WAY)
+
+    def listings(self, names: Names) -> Mapping[str, Listing]:
+        """ST and the cache."""
+        return {"table": self.table.listing(self.node, names), "cache": self.cache.listing(names)}
+
+
+def _asks_for(request: Request, message: Notification) -> bool:
+    """Whether a request wants a message that was not responded to it on its way."""
+    return message.id not in request.answered and any(one.matches(message) for one in request.filters)

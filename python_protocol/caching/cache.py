@@ -1,4 +1,6 @@
-"""The cache of a broker: k messages, of which some are kept for clients in movement (001, sections 3.2 and 4).
+"""The cache of a broker: k messages, of which some are kept for clients in movement.
+
+The paper on caching has it in its sections 3.2 and 4.
 
 A message that is kept for somebody is in the *emergency cache*, any other in the ordinary one. The two share the room:
 the emergency cache takes it from the ordinary one while clients move, and gives it back as they return.
@@ -19,7 +21,7 @@ from roambus.python_protocol.roles import NodeId
 EVICTED, UNWANTED = "evicted", "unsubscribed"
 """Why a message leaves the cache: for another one, or because no client here wants it any more."""
 EMERGENCY_FULL = "emergency cache full"
-"""Why it is lost to a client in movement."""
+"""Why a message is lost to a client in movement."""
 
 
 class Cache:
@@ -33,7 +35,7 @@ class Cache:
         """For whom each message of the emergency cache is kept."""
 
     def __iter__(self) -> Iterator[Notification]:
-        """Who is to go first comes first."""
+        """The messages, of which the first is to leave first."""
         return map(self._messages.__getitem__, self._policy)
 
     def __contains__(self, one: NotificationId) -> bool:
@@ -45,8 +47,8 @@ class Cache:
     def put(self, message: Notification, holders: Collection[NodeId] = ()) -> list[Note]:
         """Caches a message, and keeps it for those in movement who want it; tells the trace what that does.
 
-        Into a full cache comes what is kept for somebody: for it the first ordinary message goes, and if there is none,
-        the first of all. What is kept for nobody replaces ordinary messages only.
+        In a full cache, the first ordinary message makes room; if there is none, the first of all does so, but only for
+        what is kept for somebody.
         """
         notes = [] if message.id in self else self._admit(message, is_kept=bool(holders))
         if message.id not in self:
@@ -67,7 +69,7 @@ class Cache:
         return kept
 
     def forget(self, one: NotificationId) -> list[Note]:
-        """No client wants a message any more; what is kept for somebody stays."""
+        """No client wants a message any more: it leaves, unless it is kept for somebody."""
         return [] if one in self._holders else self._remove(one, UNWANTED)
 
     def listing(self, names: Names) -> Listing:

@@ -1,4 +1,4 @@
-"""A client that detaches and comes back, perhaps at another broker (001, section 4).
+"""A client that detaches and comes back, perhaps at another broker (the paper on caching, section 4).
 
 - *It detaches by a REQUEST with its own id*, and is on its way from then on; what its broker still sends it before the
   link goes is delivered.
@@ -12,28 +12,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from roambus.python_protocol.actions import Action, Deliver, Note, Send
 from roambus.python_protocol.brokers.faithful_client import FaithfulClient
 from roambus.python_protocol.brokers.messages import Pub
 from roambus.python_protocol.caching.messages import Request, Response
 from roambus.python_protocol.caching.parameters import CachingParameters
 from roambus.python_protocol.filters import Filter, Notification
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.notes import ANSWER, DROP
 from roambus.python_protocol.parts.recent import Recent
+from roambus.python_protocol.process import on
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simple.messages import Sub, Uns
+from roambus.python_protocol.simtime import SimTime
 
 _NUMBERS = 1 << 16
 
 
 class Client(FaithfulClient):
-    """See `brokers.client.Client`."""
+    """A subscriber and a publisher of one node."""
 
     said_again = (Sub, Uns)
 
     def __init__(self, node: NodeId, parameters: CachingParameters) -> None:
-        """See `brokers.client.Client`."""
+        """The client is not on its way, and nothing is kept for it."""
         super().__init__(node, parameters)
         self._parameters = parameters
         self._near: NodeId | None = None
@@ -43,105 +44,118 @@ class Client(FaithfulClient):
         self._number = 0
         self._received = Recent(parameters.remembered)
 
+    # Messages
+
+    @on(Pub)
+    def receive(self, message: Pub, broker: NodeId, now: SimTime) -> None:
+        """A notification has arrived when it was published."""
+        self._deliver_once(message.notification, message.hops)
+
+    @on(Response)
+    def receive_old(self, message: Response, broker: NodeId, now: SimTime) -> None:
+        """An old message has arrived; the trace tells what a request brings, of which what was kept is no part."""
+        if not message.kept:
+            self.note(ANSWER, notification_id=str(message.notification.id), detail=str(message.number))
+        self._deliver_once(message.notification, message.hops)
+
+    def _deliver_once(self, notification: Notification, hops: int) -> None:
+        """By `deliver_once`, drops what was delivered before; what is not wanted now may be wanted later."""
+        is_wanted = any(one.matches(notification) for one in self.filters)
+        if self._parameters.deliver_once and is_wanted and not self._received.add(notification.id):
+            self.note(DROP, notification_id=str(notification.id), detail="received already")
+        else:
+            self._deliver(notification, hops)
+
     # Where it is
 
-    def attach(self, broker: NodeId) -> list[Action]:
-        """See `brokers.client.Client`; on its way it only looks."""
+    def attach(self, broker: NodeId) -> None:
+        """A broker is there; it is this client's from now on, unless the client is on its way and only looks."""
         self._near = broker
-        return [] if self._is_away else super().attach(broker)
+        if not self._is_away:
+            super().attach(broker)
 
     def detach(self) -> None:
-        """See `brokers.client.Client`."""
+        """The broker is out of reach."""
         self._near = None
         super().detach()
 
-    def leave(self) -> list[Action]:
+    def leave(self) -> None:
         """The application leaves its broker on purpose (section 4)."""
-        actions = self._say_goodbye() if self.broker is not None else []
+        if self.broker is not None:
+            self._say_goodbye(self.broker)
         self._is_away = True
         self.broker = None
-        return actions
 
-    def come_back(self) -> list[Action]:
+    def come_back(self) -> None:
         """The application is back, at the broker that is near or the next one that will be."""
         self._is_away = False
-        return [] if self._near is None or self.broker is not None else self.attach(self._near)
+        if self._near is not None and self.broker is None:
+            self.attach(self._near)
 
-    def link_broken(self, messages: Iterable[Message]) -> list[Action]:
-        """See `brokers.client.Client`; that it is back it says again."""
+    def link_broken(self, messages: Iterable[Message]) -> None:
+        """Messages did not arrive: what they say is said again, and also that the client is back."""
         lost = list(messages)
         for one in lost:
             if isinstance(one, Request) and one.broker is not None:
                 self._left, self._kept = one.broker, one.filters
-        return super().link_broken(lost)
+        super().link_broken(lost)
 
     # Commands of the application
 
-    def subscribe(self, wanted: Filter) -> list[Action]:
-        """See `brokers.client.Client`; with `request_old` it asks for what was published before."""
+    def subscribe(self, wanted: Filter) -> None:
+        """The application wants what `wanted` matches; with `request_old` also what was published before."""
         is_new = wanted not in self.filters
-        actions = super().subscribe(wanted)
-        return [*actions, *self._ask([wanted])] if is_new else actions
-
-    # Messages
-
-    def receive(self, message: Message) -> list[Action]:
-        """See `brokers.client.Client`."""
-        match message:
-            case Pub():
-                return self._take(message.notification, message.hops)
-            case Response():
-                return [*self._note_answer(message), *self._take(message.notification, message.hops)]
-        return []
-
-    def _take(self, message: Notification, hops: int) -> list[Action]:
-        actions = self._deliver(message, hops)
-        if not self._parameters.deliver_once or not isinstance(actions[0], Deliver) or self._received.add(message.id):
-            return actions
-        return [Note(DROP, notification_id=str(message.id), detail="received already")]
-
-    def _note_answer(self, response: Response) -> list[Action]:
-        """For the trace: what a request for old messages brings. What was kept is no answer to one."""
-        if response.kept:
-            return []
-        return [Note(ANSWER, notification_id=str(response.notification.id), detail=str(response.number))]
+        super().subscribe(wanted)
+        if is_new:
+            self._ask([wanted])
 
     # Senders
 
-    def _greet(self, broker: NodeId, last: NodeId | None) -> list[Action]:  # noqa: ARG002  # the same at every broker
+    def _greet(self, broker: NodeId, last: NodeId | None) -> None:
         if self._left is not None:
-            return self._return(broker, self._left)
-        return [*self._say_again(broker), *self._subscribe_all(), *self._ask(self.filters)]
+            self._return(broker, self._left)
+        else:
+            self._say_again(broker)
+            self._subscribe_all()
+            self._ask(self.filters)
 
-    def _say_goodbye(self) -> list[Action]:
-        """Keeps in mind where it was, and with what filters."""
+    def _say_goodbye(self, broker: NodeId) -> None:
+        """Tells the broker that the client leaves, and keeps in mind where it was, and with what filters."""
         if not self._parameters.mobility_support:
-            return [action for one in self.filters for action in self._tell_broker(self._unsubscription, one)]
-        if not self.filters:
-            return []
-        self._left, self._kept = self.broker, tuple(self.filters)
-        return self._request((), client=self.node)
+            for one in self.filters:
+                self._tell_broker(self._unsubscription, one)
+        elif self.filters:
+            self._left, self._kept = broker, tuple(self.filters)
+            self._request(broker, client=self.node)
 
-    def _return(self, broker: NodeId, left: NodeId) -> list[Action]:
-        """SUB and UNS for what the broker does not know of, then the REQUEST."""
+    def _return(self, broker: NodeId, left: NodeId) -> None:
+        """Sends SUB and UNS for what the broker does not know of, and then the REQUEST for what was kept."""
         known = self._kept if broker == left else ()
-        actions = [Send(broker, Sub(one)) for one in self.filters if one not in known]
-        actions += [Send(broker, Uns(one)) for one in known if one not in self.filters]
+        for one in self.filters:
+            if one not in known:
+                self.send(broker, Sub(one))
+        for one in known:
+            if one not in self.filters:
+                self.send(broker, Uns(one))
         self._left = None
-        return [*actions, *self._request(self._kept, client=self.node, broker=left)]
+        self._request(broker, client=self.node, left=left, filters=self._kept)
 
-    def _ask(self, filters: Iterable[Filter]) -> list[Action]:
-        """For old messages, if it wants any (section 3.2)."""
+    def _ask(self, filters: Iterable[Filter]) -> None:
+        """By `request_old`, asks for old messages that match any of the filters (section 3.2)."""
         asked = tuple(filters)
-        return self._request(asked) if asked and self._parameters.request_old else []
+        if asked and self._parameters.request_old and self.broker is not None:
+            self._request(self.broker, filters=asked)
 
     def _request(
-        self, filters: tuple[Filter, ...], client: NodeId | None = None, broker: NodeId | None = None
-    ) -> list[Action]:
-        if self.broker is None:
-            return []
+        self,
+        broker: NodeId,
+        *,
+        client: NodeId | None = None,
+        left: NodeId | None = None,
+        filters: tuple[Filter, ...] = (),
+    ) -> None:
         self._number = (self._number + 1) % _NUMBERS
-        return [Send(self.broker, Request(self._number, filters, (self.node,), client, broker))]
+        self.send(broker, Request(self._number, client, left, filters, (self.node,)))
 
     def _subscription(self, wanted: Filter) -> Message:
         return Sub(wanted)

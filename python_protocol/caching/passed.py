@@ -1,4 +1,7 @@
-"""Which messages have gone back for which request by way of a broker: the reactive mechanism (001, section 5)."""
+"""Which messages have gone back for which request by way of a broker.
+
+The reactive mechanism asks for it (the paper on caching, section 5).
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,11 @@ from roambus.python_protocol.roles import NodeId
 
 
 class Passed:
-    """Bounded; what is forgotten can pass again."""
+    """A bounded memory; what it has forgotten can pass again."""
 
     def __init__(self, limit: int) -> None:
         self._recent = Recent(limit)
 
     def add(self, client: NodeId, number: int, message: NotificationId) -> bool:
-        """A message goes back for request `number` of a client; False if it has done so before."""
+        """Enters that a message goes back for request `number` of a client; False if it has done so before."""
         return self._recent.add((client, number, message))

@@ -1,4 +1,4 @@
-"""Which message leaves a full cache first: "FIFO with regenerations" (001, section 3.2), or any other order.
+"""Which message leaves a full cache first: "FIFO with regenerations" (the paper on caching, section 3.2), or another.
 
 A policy is one more class here and its name in `POLICIES`; parameter `policy` chooses it.
 """
@@ -17,7 +17,7 @@ class Fifo:
         self._order: dict[NotificationId, None] = {}
 
     def __iter__(self) -> Iterator[NotificationId]:
-        """Who is to go first comes first."""
+        """The messages, of which the first is to leave first."""
         return iter(self._order)
 
     def add(self, one: NotificationId) -> None:
@@ -33,10 +33,10 @@ class Fifo:
 
 
 class FifoWithRegeneration(Fifo):
-    """A message that answers a request is as good as new: "similar to Least Recently Used"."""
+    """A message that answers a request is as good as new, which is "similar to Least Recently Used"."""
 
     def use(self, one: NotificationId) -> None:
-        """To the end of the queue."""
+        """The message goes to the end of the queue."""
         self.remove(one)
         self.add(one)
 
@@ -49,4 +49,4 @@ class Lifo(Fifo):
 
 
 POLICIES: dict[str, type[Fifo]] = {"fifo-regeneration": FifoWithRegeneration, "fifo": Fifo, "lifo": Lifo}
-"""By the names that parameter `policy` knows."""
+"""The policies by the names that parameter `policy` knows."""

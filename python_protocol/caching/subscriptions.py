@@ -1,4 +1,4 @@
-"""The subscription table ST of a broker, and what of it the neighbours are told (001, section 3.1)."""
+"""The subscription table ST of a broker, and what of it the neighbours are told (the paper on caching, section 3.1)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SubscriptionTable:
     def __init__(self) -> None:
         self._interfaces: dict[Filter, dict[NodeId, None]] = {}
         self._told: dict[NodeId, dict[Filter, None]] = {}
-        """What each neighbour has been told, as of a subscriber."""
+        """What each neighbour has been told, as if by a subscriber."""
 
     def __iter__(self) -> Iterator[tuple[Filter, NodeId]]:
         return ((wanted, z) for wanted, interfaces in self._interfaces.items() for z in interfaces)

@@ -1,9 +1,11 @@
-"""The first approach: publish/subscribe in which clients and brokers move (003, chapter 3; 000).
+"""The first approach: publish/subscribe in which clients and brokers move (the thesis, chapter 3).
+
+The paper on the first approach has it, too, in its algorithms 2 and 3. Sections and tables below are the thesis'.
 
 | module             | what it is                                        | source              |
 |--------------------|---------------------------------------------------|---------------------|
 | `agent`            | puts tree, link, broker and client on a node      | sections 2.2, 2.5   |
-| `broker`           | the algorithms, by message                        | algorithms 3.1-3.3  |
+| `broker`           | the algorithms, a handler each                    | algorithms 3.1-3.3  |
 | `client`           | subscriber and publisher: migrates, mends filters | sections 3.2, 3.3   |
 | `messages`         | MIG, REP, BMIG, BTAB, FMIG and their bytes        | tables 2.4 and 3.1  |
 | `parameters`       | what can be set                                   | the thesis gives none |

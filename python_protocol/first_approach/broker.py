@@ -1,237 +1,249 @@
-"""A broker of the first approach: algorithms 3.1 to 3.3 of 003 (2 and 3 of 000), without radio, link or tree.
+"""A broker of the first approach: algorithms 3.1 to 3.3 of the thesis, without radio, link or tree.
 
-Where the algorithms leave something open, or fail:
+They are algorithms 2 and 3 of the paper on the first approach. In the handlers, z is the interface over which a
+message has come, y the interface where something goes, s a subscriber, and b_j the broker of a BMIG or a BTAB.
 
-- *C_i is read from R_i*: the subscribers whose interface is themselves (section 3.3), of which `connected_only` takes
-  those that are there, as 000 has it: whoever has left unheard must not be claimed. A broker and the client on its node
-  have one id; to other brokers that is the broker's.
-- *A SUB shows the way* to its subscriber even if its filter is known already (`sub_redirects`): what is known can be
-  the way to where the subscriber once was, and nothing else would mend it.
-- *A MIG follows the table*, not b (`follow_table`): where b's own table leads on, b knows of another place.
-- *A subscriber that has come after the BMIG* was sent, and before the BTAB, is told by another BMIG (`tell_late`).
+How the algorithms are read where they leave something open:
+
+- *C_i is read from R_i*: the subscribers whose interface is themselves (section 3.3). A broker and the client on its
+  node have one id; to other brokers that is the broker's.
 - *A client that publishes what it subscribes to gets it*: y != z (3.1, line 13) holds back what came from a broker.
-- *Nothing is passed back* (3.2, lines 10 and 27): where its way leads to where it came from, a MIG ends and a REP is
-  stored. Else two brokers that point at each other exchange it for ever. `pass_back` is the letter.
 - *"If an error occurs, the broker will store the message as undelivered"* (section 3.3): the error is a link given up.
-  A PUB is stored for the subscribers whose way still is that link, a REP goes through lines 22 to 27 again.
+  A PUB is stored for the subscribers whose way still is that link, a REP goes through 3.2, lines 22 to 27, again.
 - *What is stored goes on as soon as its way is back*, not only with the next migration: a link can be lost to one side
   alone, and then nobody migrates.
-- A loss that is the algorithms' own: a broker that loses its child and migrates is given, by the BTAB, a way to the
-  subscribers below that child which leads through itself. A PUB is then neither passed back nor stored (3.1, line 13).
 - Over the link layer, whose queue is short, queued notifications are replayed one by one, each when the link has
   delivered what was before it; over bare links all at once, as the algorithm says.
+
+What mends them where they fail; parameters of these names switch each off, or `pass_back` on:
+
+- `pass_back`. To the letter (3.2, lines 10 and 27), two brokers that point at each other exchange a MIG or a REP for
+  ever. So where its way leads to where it came from, a MIG ends, and a REP is stored.
+- `sub_redirects`. A SUB shows the way to its subscriber even if its filter is known already: what is known can be the
+  way to where the subscriber once was, and nothing else would mend it. But nobody knows better where a subscriber is
+  than the broker that it is connected to.
+- `connected_only`. C_i holds the subscribers that are there, as the paper on the first approach has it: a broker must
+  not claim one that has left unheard.
+- `follow_table`. A MIG follows the table, and not b: where b's own table leads on, b knows of another place.
+- `tell_late`. A subscriber that has come after the BMIG was sent, and before the BTAB, is told by another BMIG.
+
+One loss remains, which is the algorithms' own: a broker that loses its child and migrates is given, by the BTAB, a way
+to the subscribers below that child which leads through itself. A PUB is then neither passed back nor stored (3.1, line
+13).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from roambus.python_protocol.actions import Action, Note, Send
-from roambus.python_protocol.brokers import broker
+from roambus.python_protocol.brokers.broker import Broker as FamilyBroker
 from roambus.python_protocol.brokers.messages import Filters, Pub, Sub, Uns
 from roambus.python_protocol.brokers.routing import RoutingTable
 from roambus.python_protocol.brokers.storage import Storage
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.first_approach.messages import Bmig, Btab, Fmig, Mig, Rep
+from roambus.python_protocol.first_approach.messages import Bmig, Btab, Fmig, Mig, Rep, Row
 from roambus.python_protocol.first_approach.parameters import FirstApproachParameters
 from roambus.python_protocol.listing import Listing
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.notes import REPLAY
+from roambus.python_protocol.process import on
 from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
-class Broker(broker.Broker):
+class Broker(FamilyBroker):
     """b_i: its interfaces, routing table and queues."""
 
     def __init__(self, node: NodeId, parameters: FirstApproachParameters) -> None:
-        """Nothing is known at first, not even a neighbour."""
+        """At first nothing is known, not even a neighbour."""
         super().__init__(node, parameters)
         self.table = RoutingTable()
         self.storage = Storage(parameters.storage_limit)
         self._parameters = parameters
         self._told: dict[NodeId, tuple[NodeId, ...]] = {}
         """The C_i of the last BMIG to each neighbour."""
-        self._handlers = {
-            Sub: self._receive_sub,
-            Uns: self._receive_uns,
-            Pub: self._receive_pub,
-            Mig: self._receive_mig,
-            Rep: self._receive_rep,
-            Bmig: self._receive_bmig,
-            Btab: self._receive_btab,
-            Fmig: self._receive_fmig,
-        }
 
-    def listings(self, names: Names) -> Mapping[str, Listing]:
-        """R_i and Q_i."""
-        return {"table": self.table.listing(self.node, names), "stored": self.storage.listing(names)}
+    # Algorithm 3.1
+
+    @on(Sub)  # lines 1 to 5
+    def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
+        """A subscriber subscribes."""
+        self.meet_client(z)
+        self.table.add(sub.filter, z, sub.subscriber)
+        self.flood(sub, z)
+        if self._parameters.sub_redirects:
+            self._redirect(sub.subscriber, z)
+
+    def _redirect(self, subscriber: NodeId, z: NodeId) -> None:
+        """By `sub_redirects`, takes z as the way to a subscriber that is not connected here."""
+        if z not in self.neighbours or not self._is_connected(subscriber):
+            self.table.replace(subscriber, z)
+        self._send_queued(subscriber, z)
+
+    @on(Uns)  # lines 6 to 10
+    def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
+        """A subscriber unsubscribes."""
+        self.table.remove(uns.filter, uns.subscriber)
+        self.flood(uns, z)
+
+    @on(Pub)  # lines 11 to 21
+    def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
+        """A notification goes once to every interface behind which somebody wants it, or is stored."""
+        matching = self.table.matching(pub.notification)
+        self.note_route(pub.notification, (s for subscribers in matching.values() for s in subscribers))
+        for y, subscribers in matching.items():
+            if self.is_way_back(y, z):
+                continue
+            if self.reaches(y):
+                self.send(y, replace(pub, hops=self.radio_hops(pub.hops, y)))
+            else:
+                self._enqueue(pub.notification, subscribers)
+
+    # Algorithm 3.2
+
+    @on(Mig)  # lines 1 to 13
+    def migrate_subscriber(self, mig: Mig, z: NodeId, now: SimTime) -> None:
+        """A subscriber has come to a new broker; its old one is told along the old next hops."""
+        s = mig.subscriber
+        if z == s and self.is_client(z):
+            self.meet_client(z)
+            self.send(s, Filters(self.table.filters(s)))
+        if mig.broker != self.node or self._parameters.follow_table:
+            self._pass_on(mig, z)
+        self.table.replace(s, z)
+        self._send_queued(s, z)
+
+    def _pass_on(self, mig: Mig, z: NodeId) -> None:
+        """Carries out lines 8 to 10: the MIG goes to the old next hop."""
+        ways = [y for y in self.table.interfaces(mig.subscriber) if y in self.neighbours]
+        if ways and (ways[0] != z or self._parameters.pass_back):
+            self.send(ways[0], mig)
+
+    def _send_queued(self, subscriber: NodeId, y: NodeId) -> None:
+        """Carries out lines 14 to 21, sendQueuedMessages(s, y)."""
+        if self.reaches(y):
+            self._replay(subscriber, y)
+
+    @on(Rep)  # lines 22 to 27
+    def replay(self, rep: Rep, z: NodeId, now: SimTime) -> None:
+        """What another broker had stored goes on towards the subscriber, or is stored here."""
+        self._pass_on_rep(rep, z)
+
+    def _pass_on_rep(self, rep: Rep, z: NodeId) -> None:
+        """Carries out lines 22 to 27: the REP goes to a next hop of its subscriber, or into the queue."""
+        for y in self.table.interfaces(rep.subscriber):
+            if self.reaches(y) and (self._parameters.pass_back or not self.is_way_back(y, z)):
+                self.send(y, replace(rep, hops=self.radio_hops(rep.hops, y)))
+                return
+        self._enqueue(rep.notification, [rep.subscriber])
+
+    # Algorithm 3.3
+
+    @on(Bmig)  # lines 1 to 12
+    def migrate_broker(self, bmig: Bmig, z: NodeId, now: SimTime) -> None:
+        """A broker has migrated: z is the way to its subscribers, which the old next hops are told, too."""
+        is_from_b_j = z == bmig.broker
+        if is_from_b_j:
+            self.meet(z)
+        for y in self._turn(bmig.subscribers, z):
+            self.send(y, bmig)
+        if is_from_b_j:
+            self.send(z, Btab(tuple(Row(y, s, f) for f, y, s in self.table)))
+        for s in bmig.subscribers:
+            self._send_queued(s, z)
+
+    def _turn(self, subscribers: Iterable[NodeId], z: NodeId) -> Iterable[NodeId]:
+        """Carries out lines 2 to 6: z becomes the next hop of subscribers. Returns the old ones, each once."""
+        old: dict[NodeId, None] = {}
+        for s in subscribers:
+            old |= {y: None for y in self.table.interfaces(s) if y in self.neighbours and y != z}
+            self.table.replace(s, z)
+        return old
+
+    @on(Btab)  # lines 13 to 25
+    def take_table(self, btab: Btab, b_j: NodeId, now: SimTime) -> None:
+        """The new parent tells its table, which replaces all but the local subscribers' entries."""
+        local = self.local_subscribers()
+        theirs = [row for row in btab.rows if row.subscriber not in local]
+        self.table.forget_all_but(local)
+        for row in theirs:
+            self.table.add(row.filter, b_j, row.subscriber)
+        self._mend(btab, b_j)
+        if self._parameters.tell_late and self._told.get(b_j) != local:
+            self._send_bmig(b_j)
+        self.flood(Fmig(), b_j)
+        for s in dict.fromkeys(row.subscriber for row in theirs):
+            self._send_queued(s, b_j)
+
+    def _mend(self, btab: Btab, b_j: NodeId) -> None:
+        """Carries out lines 18 to 21: SUB for R_i - R_j and UNS for R_j - R_i, whatever the interfaces."""
+        here = dict.fromkeys((s, f) for f, _, s in self.table)
+        there = dict.fromkeys((row.subscriber, row.filter) for row in btab.rows)
+        for s, f in here:
+            if (s, f) not in there:
+                self.send(b_j, Sub(s, f))
+        for s, f in there:
+            if (s, f) not in here:
+                self.send(b_j, Uns(s, f))
+
+    @on(Fmig)  # lines 26 and 27
+    def force_migration(self, fmig: Fmig, z: NodeId, now: SimTime) -> None:
+        """A neighbour has migrated, and wants this broker to migrate to it."""
+        self._send_bmig(z)
+
+    # What the tree and the link report
+
+    def migrate(self, parent: NodeId) -> None:
+        """The way to the leader now begins at `parent`: a broker that migrates sends it a BMIG (section 3.3)."""
+        super().migrate(parent)
+        self._send_bmig(parent)
+
+    def neighbour_appeared(self, neighbour: NodeId) -> None:
+        """A broker has made this one its parent, or is back: it gets what is stored for subscribers behind it."""
+        super().neighbour_appeared(neighbour)
+        self.idle(neighbour)
+
+    def client_appeared(self, client: NodeId) -> None:
+        """A client has attached itself, or is back: it gets what is stored for it."""
+        super().client_appeared(client)
+        self.idle(client)
+
+    def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
+        """A link was given up: notifications that were not acknowledged are undelivered (section 3.3)."""
+        self.gone(interface, moved=False)
+        for message in messages:
+            if isinstance(message, Pub):
+                subscribers = self.table.matching(message.notification).get(interface, [])
+                self._enqueue(message.notification, subscribers)
+            elif isinstance(message, Rep):
+                self._pass_on_rep(message, self.node)
+
+    def idle(self, interface: NodeId) -> None:
+        """The link to an interface has nothing left to do: what is stored for subscribers behind it goes on."""
+        for s in self.storage.subscribers():
+            if interface in self.table.interfaces(s):
+                self._replay(s, interface)
+
+    # Senders
+
+    def _send_bmig(self, neighbour: NodeId) -> None:
+        self._told[neighbour] = self.local_subscribers()
+        self.send(neighbour, Bmig(self.node, self._told[neighbour]))
+
+    def _replay(self, subscriber: NodeId, y: NodeId) -> None:
+        """Carries out algorithm 3.2, lines 15, 16 and 21; over the link layer it sends the first, `idle` the others."""
+        for notification in self.storage.take(subscriber, 0 if self._parameters.link_layer else None):
+            self.note(REPLAY, notification_id=str(notification.id), peer=subscriber)
+            self.send(y, Rep(subscriber, self.radio_hops(0, y), notification))
+
+    # Helpers
 
     def local_subscribers(self) -> tuple[NodeId, ...]:
         """C_i: the s of each (-, s, s); with `connected_only` those in I_i."""
         is_in = self._is_connected if self._parameters.connected_only else self._is_local
         return tuple(s for s in self.table.subscribers() if is_in(s))
-
-    # Interfaces
-
-    def neighbour_appeared(self, neighbour: NodeId) -> list[Action]:
-        """A broker has made this one its parent, or is back."""
-        return [*super().neighbour_appeared(neighbour), *self.idle(neighbour)]
-
-    def client_appeared(self, client: NodeId) -> list[Action]:
-        """A client has attached itself, or is back."""
-        return [*super().client_appeared(client), *self.idle(client)]
-
-    def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> list[Action]:
-        """A link was given up: notifications that were not acknowledged are undelivered (section 3.3)."""
-        self.gone(interface, moved=False)
-        actions: list[Action] = []
-        for message in messages:
-            if isinstance(message, Pub):
-                subscribers = self.table.matching(message.notification).get(interface, [])
-                actions += self._enqueue(message.notification, subscribers)
-            elif isinstance(message, Rep):
-                actions += self._receive_rep(self.node, message)
-        return actions
-
-    def idle(self, interface: NodeId) -> list[Action]:
-        """The link to an interface has nothing left to do: what is stored for subscribers behind it."""
-        stored = self.storage.subscribers()
-        return [
-            action for s in stored if interface in self.table.interfaces(s) for action in self._replay(s, interface)
-        ]
-
-    def migrate(self, parent: NodeId) -> list[Action]:
-        """Section 3.3: a broker that migrates sends a BMIG to its new parent."""
-        return [*super().migrate(parent), self._send_bmig(parent)]
-
-    # Algorithm 3.1
-
-    def _receive_sub(self, sender: NodeId, message: Sub) -> list[Action]:
-        """Lines 1 to 5."""
-        self.meet_client(sender)
-        self.table.add(message.filter, sender, message.subscriber)
-        redirected = self._redirect(sender, message.subscriber) if self._parameters.sub_redirects else []
-        return self.flood(message, sender) + redirected
-
-    def _redirect(self, sender: NodeId, subscriber: NodeId) -> list[Action]:
-        """`sub_redirects`: but nobody knows better where a subscriber is than the broker that it is connected to."""
-        if not (self._is_connected(subscriber) and sender in self.neighbours):
-            self.table.replace(subscriber, sender)
-        return self._send_queued(subscriber, sender)
-
-    def _receive_uns(self, sender: NodeId, message: Uns) -> list[Action]:
-        """Lines 6 to 10."""
-        self.table.remove(message.filter, message.subscriber)
-        return self.flood(message, sender)
-
-    def _receive_pub(self, sender: NodeId, message: Pub) -> list[Action]:
-        """Lines 11 to 21."""
-        matching = self.table.matching(message.notification)
-        actions = broker.note_route(message.notification, (s for found in matching.values() for s in found))
-        for interface, subscribers in matching.items():
-            if self.is_way_back(interface, sender):
-                continue
-            if self.reaches(interface):
-                hops = self.radio_hops(message.hops, interface)
-                actions.append(Send(interface, Pub(message.notification, hops)))
-            else:
-                actions += self._enqueue(message.notification, subscribers)
-        return actions
-
-    # Algorithm 3.2
-
-    def _receive_mig(self, sender: NodeId, message: Mig) -> list[Action]:
-        """Lines 1 to 13."""
-        subscriber = message.subscriber
-        actions: list[Action] = []
-        if sender == subscriber and self.is_client(sender):
-            self.meet_client(sender)
-            actions.append(Send(subscriber, Filters(self.table.filters(subscriber))))
-        if message.broker != self.node or self._parameters.follow_table:
-            actions += self._pass_on_mig(sender, message)
-        self.table.replace(subscriber, sender)
-        return actions + self._send_queued(subscriber, sender)
-
-    def _pass_on_mig(self, sender: NodeId, message: Mig) -> list[Action]:
-        """Lines 8 to 10."""
-        ways = [y for y in self.table.interfaces(message.subscriber) if y in self.neighbours]
-        return [Send(y, message) for y in ways[:1] if y != sender or self._parameters.pass_back]
-
-    def _send_queued(self, subscriber: NodeId, interface: NodeId) -> list[Action]:
-        """Lines 14 to 21: sendQueuedMessages(s, y)."""
-        return self._replay(subscriber, interface) if self.reaches(interface) else []
-
-    def _receive_rep(self, sender: NodeId, message: Rep) -> list[Action]:
-        """Lines 22 to 27."""
-        for interface in self.table.interfaces(message.subscriber):
-            is_allowed = self._parameters.pass_back or not self.is_way_back(interface, sender)
-            if self.reaches(interface) and is_allowed:
-                return [self._send_rep(message.notification, message.subscriber, interface, message.hops)]
-        return self._enqueue(message.notification, [message.subscriber])
-
-    # Algorithm 3.3
-
-    def _receive_bmig(self, sender: NodeId, message: Bmig) -> list[Action]:
-        """Lines 1 to 12."""
-        if sender == message.broker:
-            self.meet(sender)
-        old: dict[NodeId, None] = {}
-        for subscriber in message.subscribers:
-            ways = self.table.interfaces(subscriber)
-            old |= {y: None for y in ways if y in self.neighbours and y != sender}
-            self.table.replace(subscriber, sender)
-        actions: list[Action] = [Send(y, message) for y in old]
-        if sender == message.broker:
-            actions.append(Send(sender, Btab(tuple(self.table))))
-        for subscriber in message.subscribers:
-            actions += self._send_queued(subscriber, sender)
-        return actions
-
-    def _receive_btab(self, sender: NodeId, message: Btab) -> list[Action]:
-        """Lines 13 to 25."""
-        local = self.local_subscribers()
-        theirs = [entry for entry in message.entries if entry.subscriber not in local]
-        self.table.forget_all_but(local)
-        for entry in theirs:
-            self.table.add(entry.filter, sender, entry.subscriber)
-        actions = self._mend(sender, message)
-        if self._parameters.tell_late and self._told.get(sender) != local:
-            actions.append(self._send_bmig(sender))
-        actions += [Send(b, Fmig()) for b in self.neighbours if b != sender]
-        for subscriber in dict.fromkeys(entry.subscriber for entry in theirs):
-            actions += self._send_queued(subscriber, sender)
-        return actions
-
-    def _mend(self, sender: NodeId, message: Btab) -> list[Action]:
-        """Lines 18 to 21: R_i - R_j and R_j - R_i, whatever the interfaces."""
-        here = dict.fromkeys((entry.filter, entry.subscriber) for entry in self.table)
-        there = dict.fromkeys((entry.filter, entry.subscriber) for entry in message.entries)
-        actions: list[Action] = [Send(sender, Sub(f, s)) for f, s in here if (f, s) not in there]
-        return actions + [Send(sender, Uns(f, s)) for f, s in there if (f, s) not in here]
-
-    def _receive_fmig(self, sender: NodeId, message: Fmig) -> list[Action]:  # noqa: ARG002  # FMIG says nothing more
-        """Lines 26 and 27."""
-        return [self._send_bmig(sender)]
-
-    # Senders
-
-    def _send_bmig(self, neighbour: NodeId) -> Action:
-        self._told[neighbour] = self.local_subscribers()
-        return Send(neighbour, Bmig(self._told[neighbour], self.node))
-
-    def _replay(self, subscriber: NodeId, interface: NodeId) -> list[Action]:
-        """Algorithm 3.2, lines 15, 16 and 21; over the link layer the first one, `idle` sends the others."""
-        actions: list[Action] = []
-        for notification in self.storage.take(subscriber, 0 if self._parameters.link_layer else None):
-            actions.append(Note(REPLAY, notification_id=str(notification.id), peer=subscriber))
-            actions.append(self._send_rep(notification, subscriber, interface, 0))
-        return actions
-
-    def _send_rep(self, notification: Notification, subscriber: NodeId, interface: NodeId, hops: int) -> Action:
-        return Send(interface, Rep(notification, subscriber, self.radio_hops(hops, interface)))
-
-    # Helpers
 
     def _is_local(self, subscriber: NodeId) -> bool:
         return self.is_client(subscriber) and subscriber in self.table.interfaces(subscriber)
@@ -239,5 +251,10 @@ class Broker(broker.Broker):
     def _is_connected(self, subscriber: NodeId) -> bool:
         return self._is_local(subscriber) and self.reaches(subscriber)
 
-    def _enqueue(self, notification: Notification, subscribers: Iterable[NodeId]) -> list[Action]:
-        return [note for s in subscribers for note in self.storage.put(s, notification)]
+    def _enqueue(self, notification: Notification, subscribers: Iterable[NodeId]) -> None:
+        for s in subscribers:
+            self.perform(self.storage.put(s, notification))
+
+    def listings(self, names: Names) -> Mapping[str, Listing]:
+        """R_i and Q_i."""
+        return {"table": self.table.listing(self.node, names), "stored": self.storage.listing(names)}

@@ -1,4 +1,4 @@
-"""A client of the first approach (003, section 3.3).
+"""A client of the first approach (the thesis, section 3.3).
 
 When a subscriber comes to a broker, another one or the same after a break, it sends a MIG, and mends what the FILTERS
 in answer shows to be wrong. Only before its very first SUB is there nothing to migrate, and it just subscribes.
@@ -6,40 +6,44 @@ in answer shows to be wrong. Only before its very first SUB is there nothing to 
 
 from __future__ import annotations
 
-from roambus.python_protocol.actions import Action, Send
-from roambus.python_protocol.brokers import client
+from roambus.python_protocol.brokers.client import Client as FamilyClient
 from roambus.python_protocol.brokers.messages import Filters, Pub, Sub, Uns
 from roambus.python_protocol.brokers.parameters import BrokerParameters
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.first_approach.messages import Mig, Rep
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.process import on
 from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
-class Client(client.Client):
-    """See `brokers.client.Client`."""
+class Client(FamilyClient):
+    """s_i and p_i of one node."""
 
     def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
-        """See `brokers.client.Client`."""
+        """The client has never subscribed."""
         super().__init__(node, parameters)
         self._is_subscriber = False
 
-    def receive(self, message: Message) -> list[Action]:
-        """See `brokers.client.Client`."""
-        if isinstance(message, Filters):
-            return self._mend(message)
-        if isinstance(message, Pub | Rep):
-            return self._deliver(message.notification, message.hops)
-        return []
+    @on(Filters)
+    def mend(self, message: Filters, broker: NodeId, now: SimTime) -> None:
+        """The new broker has answered a MIG: the client tells it what it has wrong."""
+        self._mend(message)
 
-    def _greet(self, broker: NodeId, last: NodeId | None) -> list[Action]:
+    @on(Pub, Rep)
+    def receive(self, message: Pub | Rep, broker: NodeId, now: SimTime) -> None:
+        """A notification has arrived, on its own way or out of a broker's storage."""
+        self._deliver(message.notification, message.hops)
+
+    def _greet(self, broker: NodeId, last: NodeId | None) -> None:
         if self._is_subscriber and last is not None:
-            return [Send(broker, Mig(self.node, last))]
-        return self._subscribe_all()
+            self.send(broker, Mig(self.node, last))
+        else:
+            self._subscribe_all()
 
     def _subscription(self, wanted: Filter) -> Message:
         self._is_subscriber = True
-        return Sub(wanted, self.node)
+        return Sub(self.node, wanted)
 
     def _unsubscription(self, unwanted: Filter) -> Message:
-        return Uns(unwanted, self.node)
+        return Uns(self.node, unwanted)

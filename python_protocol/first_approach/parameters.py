@@ -11,27 +11,27 @@ class FirstApproachParameters(StorageParameters):
 
     pass_back: bool = parameter(
         False,
-        source="003, algorithm 3.2, lines 10 and 27",
+        source="the thesis, algorithm 3.2, lines 10 and 27",
         doc="a MIG or REP may go back to where it came from, as the algorithm has it: between two brokers that point "
         "at each other it then goes to and fro for ever",
     )
     sub_redirects: bool = parameter(
         True,
-        source="mends 003, algorithm 3.1, lines 2 and 3",
+        source="mends the thesis, algorithm 3.1, lines 2 and 3",
         doc="a SUB for what is known already shows the way to its subscriber, too, and brings what is stored",
     )
     connected_only: bool = parameter(
         True,
-        source="000, section 3.3; mends 003, algorithm 3.3, line 27",
+        source="the paper on the first approach, section 3.3; mends the thesis, algorithm 3.3, line 27",
         doc="C_i holds the subscribers that are connected; false: all that the routing table calls local",
     )
     follow_table: bool = parameter(
         True,
-        source="mends 003, algorithm 3.2, line 7",
+        source="mends the thesis, algorithm 3.2, line 7",
         doc="a MIG goes on where the table leads, at the subscriber's last broker, too",
     )
     tell_late: bool = parameter(
         True,
-        source="mends 003, algorithm 3.3, lines 13 to 25",
+        source="mends the thesis, algorithm 3.3, lines 13 to 25",
         doc="a broker that has other local subscribers when BTAB comes than it told in its BMIG sends another BMIG",
     )

@@ -63,9 +63,10 @@ class Integer:
         return str(value) if self.shown is None else self.shown(value, names)
 
 
-U8 = Annotated[int, Integer("B")]
+ONE_BYTE, TWO_BYTES = Integer("B"), Integer("H")
+U8 = Annotated[int, ONE_BYTE]
 """An unsigned integer of one byte."""
-U16 = Annotated[int, Integer("H")]
+U16 = Annotated[int, TWO_BYTES]
 """An unsigned integer of two bytes."""
 U32 = Annotated[int, Integer("I")]
 """An unsigned integer of four bytes."""
@@ -129,7 +130,7 @@ class Several:
     """A tuple of values of one type, with their count before them."""
 
     kind: FieldType
-    count: Integer = Integer("B")
+    count: Integer = ONE_BYTE
 
     def write(self, writer: Writer, value: Any) -> None:
         """Appends the count and the values."""
@@ -153,7 +154,7 @@ class CountedBy:
     count: Integer
 
 
-LongTuple = Annotated[tuple[T, ...], CountedBy(Integer("H"))]
+LongTuple = Annotated[tuple[T, ...], CountedBy(TWO_BYTES)]
 """At most 65535 values of one type, with their count of two bytes before them: `LongTuple[Filter]`."""
 
 

@@ -21,6 +21,7 @@ from typing import Annotated, Any, Protocol, get_args, get_origin
 from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
 from roambus.python_protocol.messages.fields import (
     BIT,
+    ONE_BYTE,
     By,
     CountedBy,
     FieldType,
@@ -169,10 +170,12 @@ def _annotated(annotation: Any) -> FieldType:
         if hasattr(one, "write") and hasattr(one, "read") and hasattr(one, "show"):
             known: FieldType = one
             return known
+        if isinstance(one, CountedBy):
+            return _several(annotation.__origin__, one.count)
     return field_type(annotation.__origin__)
 
 
-def _several(annotation: Any, count: Integer = Integer("B")) -> FieldType:  # noqa: B008  # frozen
+def _several(annotation: Any, count: Integer = ONE_BYTE) -> FieldType:
     arguments = get_args(annotation)
     if len(arguments) != 2 or arguments[1] is not Ellipsis:
         raise FieldError(f"{annotation} cannot travel: write tuple[T, ...], or a NamedTuple")

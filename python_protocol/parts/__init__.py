@@ -1,1 +1,12 @@
-"""To be told."""
+"""Parts that several protocols share, each with its parameters and its messages where it has any.
+
+| module                  | what it is                                                                            |
+|-------------------------|---------------------------------------------------------------------------------------|
+| `delay`                 | how long to wait for something whose delay varies                                     |
+| `election`, `overlay`   | the tree of brokers: who makes it, and what an agent sees of it                       |
+| `given_tree`            | the tree that a scenario gives                                                        |
+| `jitter`                | random delays, so that two nodes that answer the same frame do not collide            |
+| `link`, `direct_link`   | reliable messages in order to a neighbour, over links that lose or do not lose     |
+| `recent`                | a bounded memory of what was seen                                                     |
+| `sequence`              | sequence numbers that roll over                                                       |
+"""

@@ -1,4 +1,8 @@
-"""How long to wait for something whose delay varies: estimated as RFC 6298 estimates round-trip times."""
+"""How long to wait for something whose delay varies, estimated as RFC 6298 estimates round-trip times.
+
+Mean and mean deviation follow the samples, each at its own pace; what is waited for hardly ever takes longer than the
+mean and four deviations.
+"""
 
 from __future__ import annotations
 
@@ -21,5 +25,5 @@ class DelayEstimate:
         self._deviation += _DEVIATION_GAIN * (abs(error) - self._deviation)
 
     def bound(self) -> float:
-        """What the delay will hardly exceed: mean plus four deviations."""
+        """The time that the delay will hardly exceed: mean plus four deviations."""
         return self._mean + _DEVIATIONS * self._deviation

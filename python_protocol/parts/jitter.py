@@ -1,6 +1,6 @@
-"""Jitter: sends that wait a random while, because two nodes that answer the same frame at once collide.
+"""Jitter: sends that wait for a random time, because two nodes that answer the same frame at once collide.
 
-RFC 5148 explains why, and takes the delay uniformly from 0 to a maximum.
+RFC 5148 explains this, and draws the delay uniformly between 0 and a maximum.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from roambus.python_protocol.simtime import SimTime
 
 
 class Jitter:
-    """The delays of one node's sends."""
+    """Draws the delays of one node's sends."""
 
     def __init__(self, longest: SimTime, random: Random) -> None:
         """Delays are uniform between 0 and `longest` ns."""
@@ -19,5 +19,5 @@ class Jitter:
         self._random = random
 
     def delay(self) -> SimTime:
-        """How long the next send is to wait, in ns."""
+        """The time in ns for which the next send is to wait."""
         return self._random.randrange(self._choices)

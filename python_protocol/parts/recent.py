@@ -1,4 +1,8 @@
-"""A bounded memory of what was seen, for recognising duplicates."""
+"""A bounded memory of what was seen, for recognising duplicates.
+
+It is bounded because a node has little memory; a duplicate that comes after as many other keys as the limit allows
+counts as new.
+"""
 
 from __future__ import annotations
 

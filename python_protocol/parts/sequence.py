@@ -1,7 +1,7 @@
-"""Sequence numbers that roll over: which of two is newer, and what comes next.
+"""Sequence numbers that roll over: which of two is newer, and which number comes next.
 
 Two numbers are compared by their difference as a signed integer (RFC 3561, section 6.1; RFC 1982): a number is newer
-than the half of all numbers that lie behind it. Exactly half-way round, neither is newer.
+than the half of all numbers that lie behind it. If two numbers are exactly half the circle apart, neither is newer.
 """
 
 from __future__ import annotations
@@ -18,5 +18,5 @@ def newest(first: int, second: int, bits: int = 32) -> int:
 
 
 def following(number: int, bits: int = 32) -> int:
-    """The number after `number`; after the largest comes 0."""
+    """The number after `number`; the one after the largest is 0."""
     return (number + 1) % (1 << bits)

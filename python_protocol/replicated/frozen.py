@@ -1,4 +1,9 @@
-"""What a node finds when it is no longer frozen, and in which order it looks at it (002, section 6.3)."""
+"""What a node finds when it is no longer frozen, and in which order it looks at it.
+
+While a node is frozen, everything that is sent to it waits at its links, and comes in at one instant when the freeze
+ends. The node first lets all of it come in, and then looks at new leaders, at control, and at events, in this order
+(the paper on replicated brokers, section 6.3): else it would act on events as the leader that it no longer is.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,7 @@ WAKE = "wake"
 
 
 def in_order(events: Iterable[Event]) -> list[Event]:
-    """New leaders first, then what changes control structures, then events; last what is no message, such as timers."""
+    """Sorts new leaders first, then what changes control structures, then events; last what is no message."""
     return sorted(events, key=_rank)
 
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from roambus.python_protocol.listing import Listing, by_first_column
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.replicated.broker import Broker
-from roambus.python_protocol.replicated.messages import describe_key
 
 
 def broker_listings(broker: Broker, names: Names) -> Mapping[str, Listing]:
@@ -35,7 +34,7 @@ def _leaders(broker: Broker, names: Names) -> Listing:
 
 def _unaccepted(broker: Broker, names: Names) -> Listing:
     rows = (
-        (names.node(peer), message.message_type, describe_key(message.stream, message.number, names))
+        (names.node(peer), message.message_type, message.key.describe(names))
         for peer, message in broker.replica.state.unaccepted()
     )
     return by_first_column(("To", "Message", "Number"), rows)

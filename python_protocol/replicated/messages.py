@@ -1,146 +1,94 @@
-"""Subscriptions and events, between clients and brokers and between sites (002, sections 4 and 5).
+"""Subscriptions and events, between clients and brokers and between sites.
 
-Whatever must arrive once has a stream and a number in it: towards each neighbour, and in each stream, the sender
-counts from 1 (section 5.1, "renumber"). Streams are those of each publisher's events, of events that the root has put
-in order, and of subscriptions.
+The paper on replicated brokers has these in sections 4 and 5. Whatever must arrive once has a stream and a number in
+it: towards each neighbour, and in each stream, the sender counts from 1 (section 5.1, "renumber"). There is a stream
+for each publisher's events, one for events that the root has put in order, and one for subscriptions. Stream and
+number together are the key by which the reply says what was accepted.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from struct import Struct
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, NamedTuple
 
 from roambus.python_protocol.filters import Filter, Notification
-from roambus.python_protocol.messages.codec import Message, Reader, Writer
+from roambus.python_protocol.messages.fields import U8, U32, Integer
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 
-Stream = int
-"""The publisher whose events are numbered, or one of the two below, which are no nodes."""
-SUBSCRIPTIONS: Stream = 65534
-ORDERED: Stream = 65535
-"""Events with the sequencer's number (section 5.2)."""
-
-Key = tuple[Stream, int]
-"""Names a numbered message towards one neighbour."""
-
-_KEY = Struct("!HI")
+SUBSCRIPTIONS = 65534
+"""The stream of subscriptions, which is no node."""
+ORDERED = 65535
+"""The stream of events with the sequencer's number (section 5.2), which is no node."""
 _MARKS = {SUBSCRIPTIONS: "", ORDERED: "order"}
 
 
-def describe_key(stream: Stream, number: int, names: Names) -> str:
-    """As transcripts write it: "p1#3", "order#3", for subscriptions "#3"."""
-    mark = _MARKS[stream] if stream in _MARKS else names.node(stream)
-    return f"{mark}#{number}"
+def _mark(stream: int, names: Names) -> str:
+    return _MARKS[stream] if stream in _MARKS else names.node(stream)
 
 
-@dataclass(frozen=True, slots=True)
-class _Subscription(Message):
-    """What SUB and UNS have in common."""
+Stream = Annotated[int, Integer("H", _mark)]
+"""The publisher whose events are numbered, or one of the two streams above."""
+Number = U32
+"""The place of a message in its stream, from 1."""
 
-    number: int
+
+class Key(NamedTuple):
+    """Names a numbered message towards one neighbour."""
+
+    stream: Stream
+    number: Number
+
+    def describe(self, names: Names) -> str:
+        """The key as transcripts write it: "p1#3", "order#3", for subscriptions "#3"."""
+        return f"{_mark(self.stream, names)}#{self.number}"
+
+
+class _Subscription(Message, notation="{filter} #{number}"):
+    """What SUB and UNS have in common: all of them are in one stream."""
+
+    stream: ClassVar[Stream] = SUBSCRIPTIONS
+    number: Number
     filter: Filter
 
     @property
-    def stream(self) -> Stream:
-        """All of them are in one."""
-        return SUBSCRIPTIONS
-
-    def write(self, writer: Writer) -> None:
-        """Number, filter."""
-        writer.u32(self.number)
-        self.filter.write(writer)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        return cls(reader.u32(), Filter.read(reader))
-
-    def describe(self, names: Names) -> str:
-        """SUB f1 #3."""
-        return f"{self.message_type} {names.filter(self.filter)} #{self.number}"
+    def key(self) -> Key:
+        """The name of the message."""
+        return Key(self.stream, self.number)
 
 
-@dataclass(frozen=True, slots=True)
-class Sub(_Subscription):
+class Sub(_Subscription, tag=1):
     """Somebody at or behind the sender subscribes (section 4)."""
 
-    tag: ClassVar[int] = 1
-    message_type: ClassVar[str] = "SUB"
 
-
-@dataclass(frozen=True, slots=True)
-class Uns(_Subscription):
+class Uns(_Subscription, tag=2):
     """Somebody at or behind the sender unsubscribes (section 4)."""
 
-    tag: ClassVar[int] = 2
-    message_type: ClassVar[str] = "UNS"
+
+class _OfStream(Message, notation="{stream}#{number}"):
+    """What names itself, or another message, by stream and number."""
+
+    stream: Stream
+    number: Number
+
+    @property
+    def key(self) -> Key:
+        """The name of the message."""
+        return Key(self.stream, self.number)
 
 
-@dataclass(frozen=True, slots=True)
-class Event(Message):
+class Event(_OfStream, tag=3, notation="{notification} {stream}#{number} hops={hops}"):
     """A notification on its way to subscribers (sections 4 and 5); `hops` counts the one that the message makes."""
 
-    tag: ClassVar[int] = 3
-    message_type: ClassVar[str] = "EVENT"
-    stream: Stream
-    number: int
+    hops: U8
     notification: Notification
-    hops: int
-
-    def write(self, writer: Writer) -> None:
-        """Stream, number, hops, notification."""
-        writer.pack(_KEY, self.stream, self.number)
-        writer.u8(self.hops)
-        self.notification.write(writer)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        stream, number, hops = reader.u16(), reader.u32(), reader.u8()
-        return cls(stream, number, Notification.read(reader), hops)
-
-    def describe(self, names: Names) -> str:
-        """EVENT e1 p1#3 hops=2."""
-        key = describe_key(self.stream, self.number, names)
-        return f"EVENT {names.notification(self.notification)} {key} hops={self.hops}"
 
 
-@dataclass(frozen=True, slots=True)
-class _KeyMessage(Message):
-    """A stream and a number, and nothing else."""
-
-    stream: Stream
-    number: int
-
-    def write(self, writer: Writer) -> None:
-        """Stream, number."""
-        writer.pack(_KEY, self.stream, self.number)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        return cls(reader.u16(), reader.u32())
-
-    def describe(self, names: Names) -> str:
-        """UPDATE p1#3."""
-        return f"{self.message_type} {describe_key(self.stream, self.number, names)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Update(_KeyMessage):
+class Update(_OfStream, tag=4):
     """In place of an event that is not for the receiver: expect the next number (section 7; `renumber` false)."""
 
-    tag: ClassVar[int] = 4
-    message_type: ClassVar[str] = "UPDATE"
 
-
-@dataclass(frozen=True, slots=True)
-class Accepted(_KeyMessage):
-    """The reply to each of these (section 6.4)."""
-
-    tag: ClassVar[int] = 5
-    message_type: ClassVar[str] = "ACCEPTED"
+class Accepted(_OfStream, tag=5):
+    """The reply to each of the messages above, by its key (section 6.4)."""
 
 
 Numbered = Sub | Uns | Event | Update

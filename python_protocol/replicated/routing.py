@@ -1,4 +1,8 @@
-"""The routing tables of a site: what is wanted at or behind each neighbour, and how often (002, section 4)."""
+"""The routing tables of a site: what is wanted at or behind each neighbour, and how often.
+
+Filters are counted, because several clients behind one neighbour can have the same one, and each takes back its own
+(the paper on replicated brokers, section 4).
+"""
 
 from __future__ import annotations
 
@@ -14,11 +18,11 @@ class Wanted:
         self.filters: Counter[Filter] = Counter()
 
     def add(self, one: Filter) -> None:
-        """A subscription."""
+        """Somebody has subscribed."""
         self.filters[one] += 1
 
     def remove(self, one: Filter) -> None:
-        """An unsubscription of what was subscribed to (section 2)."""
+        """Somebody has unsubscribed from what was subscribed to (section 2)."""
         self.filters[one] -= 1
         if not self.filters[one]:
             del self.filters[one]

@@ -1,29 +1,36 @@
 """The state of a site, the same at each of its brokers: what a message changes, and what it makes the site send.
 
 A state is a function of the messages taken and their order, so that brokers which are informed of the same messages in
-the same order have the same state (002, section 6).
+the same order have the same state (the paper on replicated brokers, section 6). Its handlers carry out the routing of
+section 4 and the orders of section 5. They send nothing: what the site has to send is kept until it is accepted, and
+returned to the broker, which knows whether and when it is the one to send it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from roambus.python_protocol.process import Process, on
 from roambus.python_protocol.replicated.messages import ORDERED, Event, Numbered, Sub, Uns, Update
 from roambus.python_protocol.replicated.parameters import FLOODING, NONE, TOTAL, ReplicatedParameters
 from roambus.python_protocol.replicated.routing import Wanted
 from roambus.python_protocol.replicated.streams import Incoming, Outgoing
 from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 from roambus.python_protocol.sites import SiteId, Sites
 
 Peer = NodeId
 """A neighbour of a site: a client, or a neighbouring site, called by the first of its brokers."""
 
+_WHENEVER: SimTime = 0
+"""The time that handlers are told, because a state must not depend on it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a site is: its neighbours."""
+    """Where a site is in the tree, which is told by its neighbours."""
 
     parent: Peer | None
     sites: tuple[Peer, ...]
@@ -49,10 +56,11 @@ class Output(NamedTuple):
     message: Numbered
 
 
-class SiteState:
-    """Routing and order of one site."""
+class SiteState(Process):
+    """The routing and the order of one site."""
 
     def __init__(self, place: Place, parameters: ReplicatedParameters) -> None:
+        super().__init__()
         self.place = place
         self.ordered = 0
         """The last number that the sequencer has given (section 5.2)."""
@@ -61,76 +69,88 @@ class SiteState:
         self.incoming = {peer: Incoming(events_in_order=in_order) for peer in place.peers}
         self.outgoing = {peer: Outgoing() for peer in place.peers}
         self._parameters = parameters
-        self._handlers: dict[type[Any], Callable[[Peer, Any], Iterable[Output | None]]] = {
-            Sub: self._sub,
-            Uns: self._uns,
-            Event: self._event,
-            Update: self._update,
-        }
+        self._outputs: list[Output] = []
+        """What the message that is being taken in makes the site send."""
 
     def is_new(self, peer: Peer, message: Numbered) -> bool:
         """Whether the message has not been taken before."""
         return self.incoming[peer].is_new(message)
 
-    def take(self, peer: Peer, message: Numbered) -> list[Output]:
+    def take_in(self, peer: Peer, message: Numbered) -> tuple[Output, ...]:
         """Takes a message in; returns what is to be sent because of it, and of what waited for it."""
-        outputs: list[Output | None] = []
         for ready in self.incoming[peer].take(message):
-            outputs += self._handlers[type(ready)](peer, ready)
-        return [output for output in outputs if output is not None]
+            self.hear(ready, peer, _WHENEVER)
+        outputs, self._outputs = tuple(self._outputs), []
+        return outputs
 
-    def unaccepted(self) -> list[Output]:
+    def unaccepted(self) -> tuple[Output, ...]:
         """All that has been or is to be sent, and not been accepted."""
-        return [Output(peer, message) for peer, out in self.outgoing.items() for message in out.unaccepted.values()]
+        kept = self.outgoing.items()
+        return tuple(Output(peer, message) for peer, out in kept for message in out.unaccepted.values())
 
     # Handlers
 
-    def _sub(self, source: Peer, sub: Sub) -> Iterator[Output | None]:
-        """Section 4: into the table of where it comes from, and through the tree."""
+    @on(Sub)
+    def subscribe(self, sub: Sub, source: Peer, _: SimTime) -> None:
+        """Section 4: counts the filter in the table of where it comes from, and sends it on through the tree."""
         self.wanted[source].add(sub.filter)
-        return (self._put(site, sub) for site in self.place.sites if site != source)
+        self._put_to_sites(sub, source)
 
-    def _uns(self, source: Peer, uns: Uns) -> Iterator[Output | None]:
-        """Section 4: out of the table, unless others behind the same neighbour still want it; and through the tree."""
+    @on(Uns)
+    def unsubscribe(self, uns: Uns, source: Peer, _: SimTime) -> None:
+        """Section 4: counts the filter down, since others behind the neighbour may still want it, and sends this on."""
         self.wanted[source].remove(uns.filter)
-        return (self._put(site, uns) for site in self.place.sites if site != source)
+        self._put_to_sites(uns, source)
 
-    def _event(self, source: Peer, event: Event) -> Iterator[Output | None]:
-        """Section 5.2 in total order: up to the root, which numbers it; else, and from there, section 4."""
+    @on(Event)
+    def publish(self, event: Event, source: Peer, _: SimTime) -> None:
+        """Routes the event (section 4). In total order the root numbers it first, so it goes there (section 5.2)."""
         if self._parameters.order != TOTAL or event.stream == ORDERED:
-            return self._propagate(
-                event, [peer for peer in self.place.peers if peer != source or not self._is_site(peer)]
-            )
-        if self.place.parent is not None:
-            return iter([self._put(self.place.parent, _one_further(event))])
-        self.ordered += 1
-        return self._propagate(replace(event, stream=ORDERED, number=self.ordered), self.place.peers)
+            others = [peer for peer in self.place.peers if peer != source or not self._is_site(peer)]
+            self._propagate(event, others)
+        elif self.place.parent is not None:
+            self._put(self.place.parent, _one_further(event))
+        else:
+            self.ordered += 1
+            self._propagate(replace(event, stream=ORDERED, number=self.ordered), self.place.peers)
 
-    def _update(self, source: Peer, update: Update) -> Iterator[Output | None]:
+    @on(Update)
+    def update(self, update: Update, source: Peer, _: SimTime) -> None:
         """Section 7: nobody behind the sender's way wanted the event, and those behind this site must count it, too."""
-        return (self._put(site, update) for site in self.place.sites if site != source)
+        self._put_to_sites(update, source)
 
     # Senders
 
-    def _propagate(self, event: Event, peers: Iterable[Peer]) -> Iterator[Output | None]:
+    def _propagate(self, event: Event, peers: Iterable[Peer]) -> None:
         for peer in peers:
             if self._is_wanted(peer, event):
-                yield self._put(peer, _one_further(event))
+                self._put(peer, _one_further(event))
             elif self._is_site(peer) and not self._renumbers(peer, event):
-                yield self._put(peer, Update(event.stream, event.number))
+                self._put(peer, Update(event.stream, event.number))
+
+    def _put_to_sites(self, message: Numbered, source: Peer) -> None:
+        for site in self.place.sites:
+            if site != source:
+                self._put(site, message)
+
+    def _put(self, peer: Peer, message: Numbered) -> None:
+        """Has a message sent, unless it was accepted before this copy of the state has come here."""
+        outgoing = self.outgoing[peer]
+        own = outgoing.number(message) if self._renumbers(peer, message) else message
+        if outgoing.put(own):
+            self._outputs.append(Output(peer, own))
+
+    # Helpers
 
     def _is_wanted(self, peer: Peer, event: Event) -> bool:
         floods = self._parameters.routing == FLOODING and self._is_site(peer)
         return floods or self.wanted[peer].matches(event.notification)
 
-    def _put(self, peer: Peer, message: Numbered) -> Output | None:
-        """None if it was accepted before this copy of the state has come here."""
-        outgoing = self.outgoing[peer]
-        own = outgoing.number(message) if self._renumbers(peer, message) else message
-        return Output(peer, own) if outgoing.put(own) else None
-
     def _renumbers(self, peer: Peer, message: Numbered) -> bool:
-        """Section 5.1. Without order there is nothing to expect, so an event that goes elsewhere leaves no gap."""
+        """Whether a neighbour has numbers of its own (section 5.1).
+
+        Without order no number is expected, so an event that goes elsewhere leaves no gap.
+        """
         if isinstance(message, Sub | Uns) or not self._is_site(peer):
             return True
         return self._parameters.renumber or self._parameters.order == NONE

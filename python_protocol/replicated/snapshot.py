@@ -1,30 +1,65 @@
-"""A site's state as bytes, for a broker whose own copy is lost or of no use."""
+"""A site's state as bytes, for a broker whose own copy is lost or of no use.
+
+The bytes begin with the sequencer's last number. Then comes a record for each neighbour, in the order of the site's
+place, which all brokers of the site know.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from struct import Struct
-from typing import cast
+from typing import NamedTuple
 
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.messages.codec import MessageSet, Reader, Writer
-from roambus.python_protocol.replicated.messages import Event, Numbered, Sub, Uns, Update
-from roambus.python_protocol.replicated.routing import Wanted
-from roambus.python_protocol.replicated.site_state import SiteState
-from roambus.python_protocol.replicated.streams import Awaited, Incoming, Outgoing
+from roambus.python_protocol.messages.bytes import Reader, Writer
+from roambus.python_protocol.messages.fields import U16, LongTuple
+from roambus.python_protocol.messages.layout import field_type
+from roambus.python_protocol.messages.message import MessageSet
+from roambus.python_protocol.replicated.messages import Event, Key, Number, Numbered, Stream, Sub, Uns, Update
+from roambus.python_protocol.replicated.site_state import Peer, SiteState
+from roambus.python_protocol.replicated.streams import Awaited
 
+
+class _Wanted(NamedTuple):
+    """A row of a routing table."""
+
+    filter: Filter
+    times: U16
+
+
+class _Early(NamedTuple):
+    """A number that has come too early, with its message if that is yet to be processed."""
+
+    number: Number
+    messages: LongTuple[Numbered]
+
+
+class _Incoming(NamedTuple):
+    """A stream from the neighbour."""
+
+    stream: Stream
+    expected: Number
+    waiting: LongTuple[_Early]
+
+
+class _Neighbour(NamedTuple):
+    """All that is kept for one neighbour."""
+
+    wanted: LongTuple[_Wanted]
+    incoming: LongTuple[_Incoming]
+    last: LongTuple[Key]
+    early: LongTuple[Key]
+    unaccepted: LongTuple[Numbered]
+
+
+_NEIGHBOUR = field_type(_Neighbour)
 _NUMBERED = MessageSet((Sub, Uns, Event, Update))
-_KEY = Struct("!HI")
 
 
 def encode_state(state: SiteState) -> bytes:
-    """Table and streams of each neighbour, in the order of the state's place."""
+    """The bytes of a state; the same state always has the same."""
     writer = Writer()
     writer.u32(state.ordered)
     for peer in state.place.peers:
-        _write_wanted(state.wanted[peer], writer)
-        _write_incoming(state.incoming[peer], writer)
-        _write_outgoing(state.outgoing[peer], writer)
+        _NEIGHBOUR.write(writer, _record(state, peer))
     return writer.getvalue()
 
 
@@ -33,75 +68,33 @@ def decode_state(data: bytes, state: SiteState) -> SiteState:
     reader = Reader(data, _NUMBERED)
     state.ordered = reader.u32()
     for peer in state.place.peers:
-        _read_wanted(state.wanted[peer], reader)
-        _read_incoming(state.incoming[peer], reader)
-        _read_outgoing(state.outgoing[peer], reader)
+        _restore(state, peer, _NEIGHBOUR.read(reader))
     reader.finish()
     return state
 
 
-def _write_wanted(wanted: Wanted, writer: Writer) -> None:
-    writer.u16(len(wanted.filters))
-    for one, times in wanted.filters.items():
-        one.write(writer)
-        writer.u16(times)
+def _record(state: SiteState, peer: Peer) -> _Neighbour:
+    outgoing = state.outgoing[peer]
+    return _Neighbour(
+        wanted=tuple(_Wanted(one, times) for one, times in state.wanted[peer].filters.items()),
+        incoming=tuple(_stream(stream, awaited) for stream, awaited in state.incoming[peer].streams.items()),
+        last=tuple(Key(stream, number) for stream, number in sorted(outgoing.last.items())),
+        early=tuple(sorted(outgoing.early)),
+        unaccepted=tuple(outgoing.unaccepted.values()),
+    )
 
 
-def _read_wanted(wanted: Wanted, reader: Reader) -> None:
-    for _ in range(reader.u16()):
-        one = Filter.read(reader)
-        wanted.filters[one] = reader.u16()
+def _stream(stream: Stream, awaited: Awaited) -> _Incoming:
+    waiting = (_Early(number, () if one is None else (one,)) for number, one in awaited.waiting.items())
+    return _Incoming(stream, awaited.expected, tuple(waiting))
 
 
-def _write_incoming(incoming: Incoming, writer: Writer) -> None:
-    writer.u16(len(incoming.streams))
-    for stream, awaited in incoming.streams.items():
-        writer.pack(_KEY, stream, awaited.expected)
-        writer.u16(len(awaited.waiting))
-        for number, message in awaited.waiting.items():
-            writer.u32(number)
-            _write_messages([] if message is None else [message], writer)
-
-
-def _read_incoming(incoming: Incoming, reader: Reader) -> None:
-    for _ in range(reader.u16()):
-        stream, awaited = reader.u16(), Awaited(reader.u32())
-        incoming.streams[stream] = awaited
-        for _ in range(reader.u16()):
-            number, messages = reader.u32(), _read_messages(reader)
-            awaited.waiting[number] = messages[0] if messages else None
-
-
-def _write_outgoing(outgoing: Outgoing, writer: Writer) -> None:
-    _write_keys(outgoing.last.items(), writer)
-    _write_keys(outgoing.early, writer)
-    _write_messages(outgoing.unaccepted.values(), writer)
-
-
-def _read_outgoing(outgoing: Outgoing, reader: Reader) -> None:
-    outgoing.last.update(_read_keys(reader))
-    outgoing.early.update(_read_keys(reader))
-    outgoing.unaccepted.update({(one.stream, one.number): one for one in _read_messages(reader)})
-
-
-def _write_keys(keys: Iterable[tuple[int, int]], writer: Writer) -> None:
-    listed = sorted(keys)
-    writer.u16(len(listed))
-    for stream, number in listed:
-        writer.pack(_KEY, stream, number)
-
-
-def _read_keys(reader: Reader) -> list[tuple[int, int]]:
-    return [(reader.u16(), reader.u32()) for _ in range(reader.u16())]
-
-
-def _write_messages(messages: Iterable[Numbered], writer: Writer) -> None:
-    listed = list(messages)
-    writer.u16(len(listed))
-    for message in listed:
-        writer.message(message)
-
-
-def _read_messages(reader: Reader) -> list[Numbered]:
-    # The reader knows no other messages.
-    return [cast("Numbered", reader.message()) for _ in range(reader.u16())]
+def _restore(state: SiteState, peer: Peer, record: _Neighbour) -> None:
+    state.wanted[peer].filters.update({row.filter: row.times for row in record.wanted})
+    for stream, expected, waiting in record.incoming:
+        held = {number: messages[0] if messages else None for number, messages in waiting}
+        state.incoming[peer].streams[stream] = Awaited(expected, held)
+    outgoing = state.outgoing[peer]
+    outgoing.last.update(dict(record.last))
+    outgoing.early.update(record.early)
+    outgoing.unaccepted.update({one.key: one for one in record.unaccepted})

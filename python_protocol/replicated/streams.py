@@ -1,13 +1,15 @@
 """Numbered messages from and to one neighbour: each is taken once, sent until accepted, and put in order if asked for.
 
-A neighbour is a client, or a neighbouring site whatever broker speaks for it.
+A neighbour is a client, or a neighbouring site whatever broker speaks for it. For each stream the receiver keeps the
+number that it expects next, and what has come too early; the sender keeps the last number, and what has not been
+accepted (the paper on replicated brokers, section 5.1).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from roambus.python_protocol.replicated.messages import SUBSCRIPTIONS, Key, Numbered, Stream
+from roambus.python_protocol.replicated.messages import SUBSCRIPTIONS, Key, Number, Numbered, Stream
 
 
 @dataclass(slots=True)
@@ -17,15 +19,15 @@ class Awaited:
     A waiting number without a message has been taken already, where order does not matter.
     """
 
-    expected: int = 1
-    waiting: dict[int, Numbered | None] = field(default_factory=dict)
+    expected: Number = 1
+    waiting: dict[Number, Numbered | None] = field(default_factory=dict)
 
-    def is_new(self, number: int) -> bool:
-        """Whether it has not come before."""
+    def is_new(self, number: Number) -> bool:
+        """Whether the number has not come before."""
         return number >= self.expected and number not in self.waiting
 
     def take(self, message: Numbered, *, in_order: bool) -> list[Numbered]:
-        """What can be processed now, in order; `message` must be new."""
+        """Takes a new message in, and returns what can be processed now, in order."""
         self.waiting[message.number] = message if in_order else None
         ready = [] if in_order else [message]
         while self.expected in self.waiting:
@@ -43,12 +45,12 @@ class Incoming:
         self._events_in_order = events_in_order
 
     def is_new(self, message: Numbered) -> bool:
-        """Whether it has not come before."""
+        """Whether the message has not come before."""
         stream = self.streams.get(message.stream)
         return stream is None or stream.is_new(message.number)
 
     def take(self, message: Numbered) -> list[Numbered]:
-        """What can be processed now; nothing for what has come before."""
+        """Takes a message in, and returns what can be processed now: nothing for what has come before."""
         stream = self.streams.setdefault(message.stream, Awaited())
         if not stream.is_new(message.number):
             return []
@@ -59,29 +61,27 @@ class Outgoing:
     """The streams to one neighbour."""
 
     def __init__(self) -> None:
-        self.last: dict[Stream, int] = {}
+        self.last: dict[Stream, Number] = {}
         """The highest number sent in each stream (section 5.1)."""
         self.unaccepted: dict[Key, Numbered] = {}
         self.early: set[Key] = set()
         """Accepted before this copy of the state has come to sending it."""
 
     def number(self, message: Numbered) -> Numbered:
-        """The message with the next number of its stream."""
+        """Gives a message the next number of its stream."""
         return replace(message, number=self.last.get(message.stream, 0) + 1)
 
     def put(self, message: Numbered) -> bool:
-        """To be sent; False if it has been accepted already."""
-        key = message.stream, message.number
+        """Keeps a message that is to be sent until it is accepted; False if it has been accepted already."""
         self.last[message.stream] = message.number
-        if key in self.early:
-            self.early.remove(key)
+        if message.key in self.early:
+            self.early.remove(message.key)
             return False
-        self.unaccepted[key] = message
+        self.unaccepted[message.key] = message
         return True
 
     def accept(self, key: Key) -> bool:
-        """The neighbour has it; whether that was still waited for."""
-        stream, number = key
-        if number > self.last.get(stream, 0):
+        """The neighbour has it; False if nobody waited for that."""
+        if key.number > self.last.get(key.stream, 0):
             self.early.add(key)
         return self.unaccepted.pop(key, None) is not None

@@ -1,6 +1,7 @@
-"""Whether another node is there: a time-out, a question, a time-out of twice that, a suspicion (002, section 6.4).
+"""Whether another node is there: a time-out, a question, a time-out of twice that, a suspicion.
 
-Time-outs double with each round in which nothing moved, so that nobody asks for ever at the same pace.
+The paper on replicated brokers has this in section 6.4. Time-outs double with each round in which nothing moved, so
+that nobody asks for ever at the same pace.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
+from roambus.python_protocol.process import Process
 from roambus.python_protocol.replicated.failure_messages import AreYouAlive
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime
@@ -28,10 +29,11 @@ class _Phase(Enum):
     DEAD = "assumed"
 
 
-class Watch:
-    """Over one node; whoever uses it performs the actions."""
+class Watch(Process):
+    """Watches one node; whoever uses it tells it when the timer of the node has run out."""
 
-    def __init__(self, node: NodeId, time_out: SimTime) -> None:
+    def __init__(self, node: NodeId, time_out: SimTime, of: Process | None = None) -> None:
+        super().__init__(of)
         self._node = node
         self._time_out = time_out
         self._wait = time_out
@@ -42,43 +44,44 @@ class Watch:
         """Whether the node is assumed dead."""
         return self._phase is _Phase.DEAD
 
-    def expect(self) -> list[Action]:
+    def expect(self) -> None:
         """Something is to come from the node."""
-        return self._begin() if self._phase is _Phase.IDLE else []
+        if self._phase is _Phase.IDLE:
+            self._begin()
 
-    def satisfied(self) -> list[Action]:
+    def satisfied(self) -> None:
         """Something expected has come, or nothing is expected any more."""
-        actions = self._stop()
+        self._stop()
         self._phase, self._wait = _Phase.IDLE, self._time_out
-        return actions
 
-    def alive(self) -> list[Action]:
+    def alive(self) -> None:
         """The node has answered, but what is expected has not come."""
-        return self.again() if self._phase is _Phase.ASKED else []
+        if self._phase is _Phase.ASKED:
+            self.again()
 
-    def again(self) -> list[Action]:
-        """Another round, of twice the time."""
+    def again(self) -> None:
+        """Another round begins, of twice the time."""
         self._wait *= 2
-        return self._begin()
+        self._begin()
 
-    def timer(self) -> list[Action]:
-        """Time is up: a question, and after that the suspicion (`is_dead`)."""
+    def time_up(self) -> None:
+        """Asks the node; if it was asked already, it is now assumed dead (`is_dead`)."""
         if self._phase is _Phase.WAITING:
             self._phase = _Phase.ASKED
-            return [Send(self._node, AreYouAlive()), SetTimer(WatchTimer(self._node), 2 * self._wait)]
-        self._phase = _Phase.DEAD
-        return []
+            self.send(self._node, AreYouAlive())
+            self.set_timer(WatchTimer(self._node), 2 * self._wait)
+        else:
+            self._phase = _Phase.DEAD
 
-    def failed(self) -> list[Action]:
+    def failed(self) -> None:
         """The connection failed: no question needs to be asked (section 6.2)."""
-        actions = self._stop()
+        self._stop()
         self._phase = _Phase.DEAD
-        return actions
 
-    def _begin(self) -> list[Action]:
+    def _begin(self) -> None:
         self._phase = _Phase.WAITING
-        return [SetTimer(WatchTimer(self._node), self._wait)]
+        self.set_timer(WatchTimer(self._node), self._wait)
 
-    def _stop(self) -> list[Action]:
-        is_timed = self._phase in {_Phase.WAITING, _Phase.ASKED}
-        return [CancelTimer(WatchTimer(self._node))] if is_timed else []
+    def _stop(self) -> None:
+        if self._phase in {_Phase.WAITING, _Phase.ASKED}:
+            self.cancel_timer(WatchTimer(self._node))

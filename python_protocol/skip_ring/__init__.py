@@ -1,4 +1,4 @@
-"""The self-stabilising supervised skip ring, and publish/subscribe on it (004).
+"""The self-stabilising supervised skip ring, and publish/subscribe on it. Sections are those of the skip ring's paper.
 
 | module         | what it is                                                        | source              |
 |----------------|-------------------------------------------------------------------|---------------------|
@@ -15,6 +15,7 @@
 | `topics`       | which filters and notifications belong to which ring              | section 4           |
 | `labels`       | l(x), r(label), labels of shortcuts                               | sections 2.1, 3.2.2 |
 | `references`   | a node and its believed label                                     | section 2.2         |
+| `bits`         | texts of bits, and how they travel                                |                     |
 | `messages`     | what is sent                                                      |                     |
 | `parameters`   | what can be set                                                   | the paper gives none |
 | `corrupted`    | the same agent from a corrupted state: for tests and experiments  | section 1.1         |

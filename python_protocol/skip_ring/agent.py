@@ -1,35 +1,39 @@
-"""The self-stabilising supervised skip ring on a node: supervisor, and a member for each topic (004)."""
+"""The self-stabilising supervised skip ring on a node: the supervisor, and a member for each topic.
+
+The agent gives each event to the part that it concerns: requests to the supervisor, if this node is it, and all other
+messages to the member for their topic. A message about a ring in which the node has no member is refused (`refusal`).
+Time passes in rounds: the only timer calls Timeout of all parts.
+
+What supervisor and member of one node say to each other is not sent. When an event has been handled, the agent takes
+such messages out of what is to be done and handles them at once. After that it notes which labels and edges have
+changed.
+"""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from random import Random
-from typing import Any
 
 from roambus.python_protocol import events
-from roambus.python_protocol.actions import Action, Send, SetTimer
+from roambus.python_protocol.actions import Action, Send
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import (
     NO_LINK,
     Attach,
     Crashed,
     Detach,
-    Event,
-    Received,
     Recovered,
     SendFailed,
     Started,
-    TimerFired,
+    TimerKey,
 )
 from roambus.python_protocol.listing import Listing
-from roambus.python_protocol.messages.codec import MessageSet
 from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.process import on, on_timer
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SimTime
 from roambus.python_protocol.skip_ring.member import Member
 from roambus.python_protocol.skip_ring.messages import (
-    SKIP_RING_MESSAGES,
     GetConfiguration,
     SetData,
     Subscribe,
@@ -38,7 +42,7 @@ from roambus.python_protocol.skip_ring.messages import (
     Unsubscribe,
 )
 from roambus.python_protocol.skip_ring.parameters import SkipRingParameters
-from roambus.python_protocol.skip_ring.refusal import refuse
+from roambus.python_protocol.skip_ring.refusal import Outsider
 from roambus.python_protocol.skip_ring.supervisor import Supervisor
 from roambus.python_protocol.skip_ring.topics import topic_of, topic_of_filter
 
@@ -49,8 +53,6 @@ TIMEOUT = "timeout"
 class SkipRing(Agent):
     """Any node: it takes part in the ring of each topic that it subscribes to, or publishes in."""
 
-    parameters_type = SkipRingParameters
-    messages = MessageSet(SKIP_RING_MESSAGES)
     parameters: SkipRingParameters
 
     def __init__(self, node: NodeId, roles: Role, parameters: SkipRingParameters, random: Random) -> None:
@@ -58,29 +60,171 @@ class SkipRing(Agent):
         super().__init__(node, roles, parameters, random)
         self.supervisor = self._make_supervisor()
         self.members: dict[Topic, Member] = {}
+        self._outsider = Outsider(node, parameters.supervisor, of=self)
         self._is_away = False
-        """Detached."""
+        """Whether the node is detached."""
         self._lost_state = False
-        """In a crash."""
-        self._handlers: dict[type[Any], Callable[[Any], Iterable[Action]]] = {
-            Started: self._started,
-            Received: self._received,
-            TimerFired: self._timer_fired,
-            SendFailed: self._send_failed,
-            Crashed: self._crashed,
-            Recovered: self._recovered,
-            events.Subscribe: self._subscribe,
-            events.Unsubscribe: self._unsubscribe,
-            events.Publish: self._publish,
-            Detach: self._detach,
-            Attach: self._attach,
-        }
+        """Whether the node has crashed, and not recovered yet."""
 
-    def handle(self, event: Event, now: SimTime) -> Iterable[Action]:  # noqa: ARG002  # rounds are timers
-        """See `Agent.handle`."""
-        handler = self._handlers.get(type(event))
-        actions = [] if handler is None else self._deliver_locally(handler(event))
-        return [*actions, *(note for member in self.members.values() for note in member.note_changes())]
+    # Rounds and messages
+
+    @on(Started)
+    def start(self, event: Started, now: SimTime) -> None:
+        """Begins the rounds, at a time of its own."""
+        self.set_timer(TIMEOUT, self.random.randrange(self.parameters.round))
+
+    @on_timer(TIMEOUT)
+    def timeout(self, key: TimerKey, now: SimTime) -> None:
+        """Carries out Timeout of all parts; the next is a round away (section 1.1)."""
+        self.set_timer(TIMEOUT, self._draw_round())
+        if self.supervisor is not None:
+            self.supervisor.timeout()
+        for member in self._taking_part():
+            member.timeout()
+
+    @on(*Supervisor.heard())
+    def serve(self, request: Subscribe | Unsubscribe | GetConfiguration, sender: NodeId, now: SimTime) -> None:
+        """Gives the supervisor a request, if this node is the supervisor."""
+        if self.supervisor is not None:
+            self.supervisor.hear(request, sender, now)
+
+    @on(*Member.heard())
+    def pass_on(self, message: TopicMessage, sender: NodeId, now: SimTime) -> None:
+        """Gives a message to the member for its topic, which goes if that is the permission to."""
+        member = self.members.get(message.topic)
+        if member is None or self._is_away:
+            self._outsider.hear(message, sender, now)
+            return
+        member.hear(message, sender, now)
+        if isinstance(message, SetData) and message.label is None and member.subscriber.is_leaving:
+            del self.members[message.topic]
+
+    # Faults
+
+    @on(SendFailed)
+    def suspect(self, event: SendFailed, now: SimTime) -> None:
+        """The failure detector of section 3.3: a node to which the supervisor has no link has crashed."""
+        if self.supervisor is not None and event.reason == NO_LINK:
+            self.supervisor.detect_crash(event.destination)
+
+    @on(Crashed)
+    def crash(self, event: Crashed, now: SimTime) -> None:
+        """What is published and wanted is in stable storage; labels, edges and databases are not."""
+        self._lost_state = True
+        self.supervisor = self._make_supervisor()
+        self.members = {topic: one for topic, one in self.members.items() if not one.subscriber.is_leaving}
+        for member in self.members.values():
+            member.subscriber.clear()
+
+    @on(Recovered)
+    def recover(self, event: Recovered, now: SimTime) -> None:
+        """After a crash everything begins anew; a frozen node just goes on."""
+        if not self._lost_state:
+            return
+        self._lost_state = False
+        self.set_timer(TIMEOUT, self._draw_round())
+        for member in self._taking_part():
+            member.subscriber.join()
+
+    # The application
+
+    @on(events.Subscribe)
+    def subscribe(self, event: events.Subscribe, now: SimTime) -> None:
+        """Delivers what is known of the topic, and joins its ring."""
+        topic = topic_of_filter(event.filter, one_topic=self.parameters.one_topic)
+        is_to_join = self._is_to_join(topic)
+        member = self._member(topic)
+        member.publications.subscribe(event.filter)
+        if is_to_join:
+            member.subscriber.join()
+
+    @on(events.Unsubscribe)
+    def unsubscribe(self, event: events.Unsubscribe, now: SimTime) -> None:
+        """Leaves the ring of the topic, if no other filter is about it."""
+        topic = topic_of_filter(event.filter, one_topic=self.parameters.one_topic)
+        member = self.members.get(topic)
+        if member is None:
+            return
+        member.publications.filters.pop(event.filter, None)
+        if member.publications.filters:
+            return
+        if self._is_away:
+            del self.members[topic]
+        else:
+            member.subscriber.leave()
+
+    @on(events.Publish)
+    def publish(self, event: events.Publish, now: SimTime) -> None:
+        """Publishes in the ring of the topic, which a publisher joins whether it subscribes or not."""
+        topic = topic_of(event.notification, one_topic=self.parameters.one_topic)
+        is_to_join = self._is_to_join(topic)
+        member = self._member(topic)
+        if is_to_join:
+            member.subscriber.join()
+        member.publish(event.notification)
+
+    @on(Detach)
+    def detach(self, event: Detach, now: SimTime) -> None:
+        """Leaves all rings, and keeps what was published."""
+        self._is_away = True
+        for member in self.members.values():
+            member.subscriber.leave()
+            member.subscriber.clear()
+
+    @on(Attach)
+    def attach(self, event: Attach, now: SimTime) -> None:
+        """Joins all rings again."""
+        self._is_away = False
+        for member in self.members.values():
+            member.subscriber.join()
+
+    # What follows every event
+
+    def finish(self, now: SimTime) -> None:
+        """Handles what the parts of this node said to each other, and notes which labels and edges have changed."""
+        self.perform(self._handle_own(now))
+        for member in self.members.values():
+            member.note_changes()
+
+    def _handle_own(self, now: SimTime) -> list[Action]:
+        """Handles this node's messages to itself, and returns all other actions that were collected, in their order."""
+        left: list[Action] = []
+        while collected := self.take():
+            for action in collected:
+                if isinstance(action, Send) and action.destination == self.node:
+                    self.hear(action.message, self.node, now)
+                else:
+                    left.append(action)
+        return left
+
+    # Helpers
+
+    def _make_supervisor(self) -> Supervisor | None:
+        if self.node != self.parameters.supervisor:
+            return None
+        if Role.BROKER not in self.roles:
+            text = f"node {self.node} is to be the supervisor, and has not the role broker"
+            raise ValueError(f"{text}: give it that role, or name another by the parameter supervisor")
+        return Supervisor(of=self)
+
+    def _is_to_join(self, topic: Topic) -> bool:
+        """Whether the node has to ask for a place in the ring of a topic: it has none, or is on its way out."""
+        member = self.members.get(topic)
+        return not self._is_away and (member is None or member.subscriber.is_leaving)
+
+    def _member(self, topic: Topic) -> Member:
+        """The member for a topic, which is made if there is none."""
+        if topic not in self.members:
+            self.members[topic] = Member(self.node, topic, self.parameters, self.random, of=self)
+        return self.members[topic]
+
+    def _taking_part(self) -> Iterable[Member]:
+        return () if self._is_away else self.members.values()
+
+    def _draw_round(self) -> SimTime:
+        """How long the next round lasts."""
+        jitter = self.parameters.jitter
+        return self.parameters.round - jitter // 2 + self.random.randrange(jitter + 1)
 
     def listings(self, names: Names) -> Mapping[str, Listing]:
         """Label and edges, the tries, and the supervisor's databases."""
@@ -92,129 +236,3 @@ class SkipRing(Agent):
             "trie": Listing(("Topic", "Label", "Publication"), tries),
         }
         return found if self.supervisor is None else {**found, "database": self.supervisor.listing(names)}
-
-    # Events
-
-    def _started(self, _: Started) -> list[Action]:
-        return [SetTimer(TIMEOUT, self.random.randrange(self.parameters.round))]
-
-    def _timer_fired(self, _: TimerFired) -> list[Action]:
-        actions: list[Action] = [SetTimer(TIMEOUT, self._draw_round())]
-        if self.supervisor is not None:
-            actions += self.supervisor.timeout()
-        return [*actions, *(action for member in self._taking_part() for action in member.timeout())]
-
-    def _received(self, event: Received) -> list[Action]:
-        message = event.message
-        if isinstance(message, Subscribe | Unsubscribe | GetConfiguration):
-            return [] if self.supervisor is None else self.supervisor.receive(message)
-        if not isinstance(message, TopicMessage):
-            return []
-        member = self.members.get(message.topic)
-        if member is None or self._is_away:
-            return self._refuse(event.sender, message)
-        actions = member.receive(event.sender, message)
-        if isinstance(message, SetData) and message.label is None and member.subscriber.is_leaving:
-            del self.members[message.topic]
-        return actions
-
-    def _send_failed(self, event: SendFailed) -> list[Action]:
-        """The failure detector of section 3.3: a node to which the supervisor has no link has crashed."""
-        if self.supervisor is not None and event.reason == NO_LINK:
-            self.supervisor.detect_crash(event.destination)
-        return []
-
-    def _crashed(self, _: Crashed) -> list[Action]:
-        """What is published and wanted is in stable storage; labels, edges and databases are not."""
-        self._lost_state = True
-        self.supervisor = self._make_supervisor()
-        self.members = {topic: one for topic, one in self.members.items() if not one.subscriber.is_leaving}
-        for member in self.members.values():
-            member.subscriber.clear()
-        return []
-
-    def _recovered(self, _: Recovered) -> list[Action]:
-        """After a crash everything begins anew; a frozen node just goes on."""
-        if not self._lost_state:
-            return []
-        self._lost_state = False
-        joined = [action for member in self._taking_part() for action in member.subscriber.join()]
-        return [SetTimer(TIMEOUT, self._draw_round()), *joined]
-
-    # The application
-
-    def _subscribe(self, event: events.Subscribe) -> list[Action]:
-        member, actions = self._join(topic_of_filter(event.filter, one_topic=self.parameters.one_topic))
-        return [*member.publications.subscribe(event.filter), *actions]
-
-    def _unsubscribe(self, event: events.Unsubscribe) -> list[Action]:
-        topic = topic_of_filter(event.filter, one_topic=self.parameters.one_topic)
-        member = self.members.get(topic)
-        if member is None:
-            return []
-        member.publications.filters.pop(event.filter, None)
-        if member.publications.filters:
-            return []
-        if self._is_away:
-            del self.members[topic]
-            return []
-        return member.subscriber.leave()
-
-    def _publish(self, event: events.Publish) -> list[Action]:
-        """Who publishes takes part in the ring, whether it subscribes or not."""
-        member, actions = self._join(topic_of(event.notification, one_topic=self.parameters.one_topic))
-        return [*actions, *member.publish(event.notification)]
-
-    def _detach(self, _: Detach) -> list[Action]:
-        """Leaves all rings, and keeps what was published."""
-        actions = [action for member in self.members.values() for action in member.subscriber.leave()]
-        self._is_away = True
-        for member in self.members.values():
-            member.subscriber.clear()
-        return actions
-
-    def _attach(self, _: Attach) -> list[Action]:
-        """Joins them again."""
-        self._is_away = False
-        return [action for member in self.members.values() for action in member.subscriber.join()]
-
-    # Helpers
-
-    def _make_supervisor(self) -> Supervisor | None:
-        if self.node != self.parameters.supervisor:
-            return None
-        if Role.BROKER not in self.roles:
-            text = f"node {self.node} is to be the supervisor, and has not the role broker"
-            raise ValueError(f"{text}: give it that role, or name another by the parameter supervisor")
-        return Supervisor()
-
-    def _join(self, topic: Topic) -> tuple[Member, list[Action]]:
-        """The member for a topic, and what it has to say if it is a new one, or on its way out."""
-        member = self.members.get(topic)
-        if member is not None and not member.subscriber.is_leaving:
-            return member, []
-        if member is None:
-            member = self.members[topic] = Member(self.node, topic, self.parameters, self.random)
-        return member, [] if self._is_away else member.subscriber.join()
-
-    def _taking_part(self) -> Iterable[Member]:
-        return () if self._is_away else self.members.values()
-
-    def _refuse(self, sender: NodeId, message: TopicMessage) -> list[Action]:
-        return refuse(self.node, self.parameters.supervisor, sender, message)
-
-    def _draw_round(self) -> SimTime:
-        """How long the next round lasts."""
-        jitter = self.parameters.jitter
-        return self.parameters.round - jitter // 2 + self.random.randrange(jitter + 1)
-
-    def _deliver_locally(self, actions: Iterable[Action]) -> list[Action]:
-        """What supervisor and member of one node say to each other is not sent."""
-        pending, outgoing = deque(actions), list[Action]()
-        while pending:
-            action = pending.popleft()
-            if isinstance(action, Send) and action.destination == self.node:
-                pending.extend(self._received(Received(self.node, action.message, 0.0, 0.0)))
-            else:
-                outgoing.append(action)
-        return outgoing

@@ -1,34 +1,40 @@
-"""The extended BuildRing protocol: a sorted ring out of any references, right or wrong (004, section 2.2).
+"""The extended BuildRing: a sorted ring out of any references, right or wrong (the skip ring's paper, section 2.2).
 
 Each node keeps its nearest neighbours `left` and `right`, and delegates every other node that it hears of towards its
-place. The first and the last of the list close the ring by `ring`. A node tells its neighbours, whenever it introduces
-itself, which labels it believes them to have; whose is wrong answers with its own.
+place. The first and the last of the list close the ring by `ring`. Whenever a node introduces itself to a neighbour,
+it says which label it believes the neighbour to have; the neighbour answers with its own label if that is another.
 
-What the text leaves open:
+The text leaves some things open:
 
-- *Closing the ring.* A node without a left neighbour takes its right one as the other end at first, introduces itself
-  there as such (`cyclic`), and the receiver passes that on to its own right, up to the last of the list; likewise the
-  other way round.
-- *References are not lost*: what is replaced or does not fit is placed like any other, unless it is in `ring` anyway.
+- *Closing the ring.* A node without a left neighbour takes its right one as the other end at first, and introduces
+  itself there as such (`cyclic`). The receiver passes that on to its own right, up to the last of the list. A node
+  without a right neighbour does the same the other way round.
+- *References are not lost.* One that is replaced or does not fit is placed like any other, unless it is in `ring`
+  anyway.
 - *Equal labels*, which corrupted states have, are ordered by node.
 - *False labels* are corrected at introductions only, to the letter, once a round. Until then two nodes with false
-  labels of each other can delegate a third to and fro, as fast as the link is; so after an unsubscription, by which the
-  last subscriber gets another label. With `check_labels` who delegates introduces itself by the same message.
+  labels of each other can delegate a third to and fro, as fast as the link is. The same happens after an
+  unsubscription, by which the last subscriber gets another label. With `check_labels` a node that delegates introduces
+  itself by the same message.
 """
 
 from __future__ import annotations
 
-from roambus.python_protocol.actions import Action, Send
+from roambus.python_protocol.process import Process
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.skip_ring.labels import Label
 from roambus.python_protocol.skip_ring.messages import Check, Introduce, Linearize, Topic
 from roambus.python_protocol.skip_ring.references import Reference
 
 
-class BuildRing:
-    """The ring variables of one subscriber; all of them can hold anything at first."""
+class BuildRing(Process):
+    """The ring variables of one subscriber, which can all hold anything at first, and what keeps them right.
 
-    def __init__(self, node: NodeId, topic: Topic, *, check_labels: bool) -> None:
+    `own` is the node with its label; without a label it takes no part.
+    """
+
+    def __init__(self, node: NodeId, topic: Topic, *, check_labels: bool, of: Process | None = None) -> None:
+        super().__init__(of)
         self.node = node
         self.topic = topic
         self.checks_labels = check_labels
@@ -39,16 +45,16 @@ class BuildRing:
 
     @property
     def predecessor(self) -> Reference | None:
-        """The direct ring neighbour to the left, in `ring` for the first of the list."""
+        """The direct ring neighbour to the left, which the first of the list has in `ring`."""
         return self.left or self.ring
 
     @property
     def successor(self) -> Reference | None:
-        """The direct ring neighbour to the right, in `ring` for the last of the list."""
+        """The direct ring neighbour to the right, which the last of the list has in `ring`."""
         return self.right or self.ring
 
     def neighbours(self) -> list[Reference]:
-        """All that are stored."""
+        """All neighbours that are stored."""
         return [one for one in (self.left, self.right, self.ring) if one is not None]
 
     def clear(self) -> None:
@@ -61,40 +67,56 @@ class BuildRing:
             None if one is not None and one.node == node else one for one in (self.left, self.right, self.ring)
         )
 
-    def timeout(self, own: Reference) -> list[Action]:
-        """Corrects what is obviously wrong, then introduces itself."""
-        actions = self._tidy(own)
+    # What the subscriber is told
+
+    def timeout(self, own: Reference) -> None:
+        """Corrects what is obviously wrong, then introduces this node to its neighbours."""
+        self._tidy(own)
         if self.ring is None and (self.left is None or self.right is None):
             self.ring = self.left or self.right
-        actions += [self._introduce(own, one, cyclic=False) for one in (self.left, self.right) if one is not None]
+        for one in (self.left, self.right):
+            if one is not None:
+                self._introduce(own, one, cyclic=False)
         if self.ring is not None:
-            actions.append(self._introduce(own, self.ring, cyclic=True))
-        return actions
+            self._introduce(own, self.ring, cyclic=True)
 
-    def introduced(self, own: Reference, message: Introduce) -> list[Action]:
-        """Another has introduced itself."""
-        actions = self._check(own, message.reference, message.assumed)
-        return [*actions, *self._take(own, message.reference, cyclic=message.cyclic)]
+    def introduced(self, own: Reference, message: Introduce) -> None:
+        """Another node has introduced itself."""
+        self._check(own, message.reference, message.assumed)
+        self._take(own, message.reference, cyclic=message.cyclic)
 
-    def delegated(self, own: Reference, message: Linearize) -> list[Action]:
-        """Another has delegated a third."""
-        checked = [] if message.check is None else self._check(own, *message.check)
-        return [*checked, *self._take(own, message.reference, cyclic=message.cyclic)]
+    def delegated(self, own: Reference, message: Linearize) -> None:
+        """Another node has delegated a third."""
+        if message.check is not None:
+            self._check(own, *message.check)
+        self._take(own, message.reference, cyclic=message.cyclic)
 
-    def place(self, own: Reference, other: Reference) -> list[Action]:
-        """Linearization: a nearer neighbour is kept, and a farther one delegated to a nearer one."""
+    def place(self, own: Reference, other: Reference) -> None:
+        """Linearization: a nearer neighbour is kept, and a farther one is delegated to a nearer one."""
         if other.node == own.node:
-            return []
+            return
         self.remove(own.node)
         is_left = other.key < own.key
         nearest = self.left if is_left else self.right
         if nearest is None or nearest.node == other.node:
             self._keep(other, is_left=is_left)
-            return []
+            return
         if (other.key > nearest.key) == is_left:
             self._keep(other, is_left=is_left)
             nearest, other = other, nearest
-        return [] if other == self.ring else [self._delegate(own, other, nearest, cyclic=False)]
+        if other != self.ring:
+            self._delegate(own, other, nearest, cyclic=False)
+
+    # Messages
+
+    def _delegate(self, own: Reference, other: Reference, to: Reference, *, cyclic: bool) -> None:
+        check = Check(own, to.label) if self.checks_labels else None
+        self.send(to.node, Linearize(self.topic, other, cyclic, check))
+
+    def _introduce(self, own: Reference, other: Reference, *, cyclic: bool) -> None:
+        self.send(other.node, Introduce(self.topic, own, cyclic, other.label))
+
+    # Helpers
 
     def _keep(self, other: Reference, *, is_left: bool) -> None:
         if is_left:
@@ -102,14 +124,7 @@ class BuildRing:
         else:
             self.right = other
 
-    def _delegate(self, own: Reference, other: Reference, to: Reference, *, cyclic: bool) -> Send:
-        check = Check(own, to.label) if self.checks_labels else None
-        return Send(to.node, Linearize(self.topic, other, cyclic, check))
-
-    def _introduce(self, own: Reference, other: Reference, *, cyclic: bool) -> Send:
-        return Send(other.node, Introduce(self.topic, own, other.label, cyclic))
-
-    def _tidy(self, own: Reference) -> list[Action]:
+    def _tidy(self, own: Reference) -> None:
         """Puts what stands on the wrong side where it belongs, and opens a ring that is not closed at its ends."""
         self.remove(own.node)
         misplaced: list[Reference] = []
@@ -122,45 +137,52 @@ class BuildRing:
         if self.ring is not None and not self._closes(own, self.ring):
             misplaced.append(self.ring)
             self.ring = None
-        return [action for one in misplaced for action in self.place(own, one)]
+        for one in misplaced:
+            self.place(own, one)
 
     def _closes(self, own: Reference, other: Reference) -> bool:
         """Whether this node is one end of its list, and the other can be the opposite one."""
         this_side, other_side = (self.left, self.right) if other.key > own.key else (self.right, self.left)
         return this_side is None and other_side is not None
 
-    def _check(self, own: Reference, other: Reference, assumed: Label) -> list[Action]:
-        """The other says its label, and is told this node's if it does not know it."""
+    def _check(self, own: Reference, other: Reference, assumed: Label) -> None:
+        """The other says its label, and is told this node's label if it believes in another."""
         if other.node == own.node:
-            return []
+            return
         self.remove(own.node)
-        corrected = [] if assumed == own.label else [self._introduce(own, other, cyclic=False)]
-        return [*self._relabel(own, other), *corrected]
+        self._relabel(own, other)
+        if assumed != own.label:
+            self._introduce(own, other, cyclic=False)
 
-    def _take(self, own: Reference, other: Reference, *, cyclic: bool) -> list[Action]:
+    def _take(self, own: Reference, other: Reference, *, cyclic: bool) -> None:
+        """Places the other, or closes the ring with it."""
         if not cyclic or other.node == own.node:
-            return self.place(own, other)
+            self.place(own, other)
+            return
         self.remove(own.node)
-        return self._close(own, other)
+        self._close(own, other)
 
-    def _relabel(self, own: Reference, other: Reference) -> list[Action]:
-        """The other is stored under a wrong label: it is placed anew under its own."""
+    def _relabel(self, own: Reference, other: Reference) -> None:
+        """If the other is stored under a wrong label, it is placed anew under its own."""
         wrong = [one for one in (self.left, self.right) if one is not None and one.node == other.node and one != other]
         if self.ring is not None and self.ring.node == other.node:
             self.ring = other
-        if not wrong:
-            return []
-        self.left, self.right = (None if one in wrong else one for one in (self.left, self.right))
-        return self.place(own, other)
+        if wrong:
+            self.left, self.right = (None if one in wrong else one for one in (self.left, self.right))
+            self.place(own, other)
 
-    def _close(self, own: Reference, other: Reference) -> list[Action]:
+    def _close(self, own: Reference, other: Reference) -> None:
         """The other takes this node for the opposite end of the list; if it is not, one farther on may be."""
         is_last = other.key > own.key
         ahead = self.left if is_last else self.right
         if ahead is not None:
-            return [self._delegate(own, other, ahead, cyclic=True)]
+            self._delegate(own, other, ahead, cyclic=True)
+            return
         ring = self.ring
         if ring is not None and (ring.key > own.key) == is_last and (ring.key > other.key) == is_last:
-            return self.place(own, other) if ring.node != other.node else []
+            if ring.node != other.node:
+                self.place(own, other)
+            return
         self.ring = other
-        return [] if ring is None or ring.node == other.node else self.place(own, ring)
+        if ring is not None and ring.node != other.node:
+            self.place(own, ring)

@@ -1,21 +1,22 @@
-"""The skip ring from a corrupted state (004, sections 1.1 and 3.1): for tests and experiments, no part of the protocol.
+"""The skip ring from a corrupted state, for tests and experiments (the skip ring's paper, sections 1.1 and 3.1).
 
 At its start each node fills its own variables with what its generator draws, and each channel gets false messages:
 those that the nodes send then, about anybody. What the model excludes is left out: references to nodes that do not
-exist, and publications that nobody has published.
+exist, and publications that nobody has published. Which kinds of corruption there are, and how each is made, is in
+`KINDS`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from random import Random
 
-from roambus.python_protocol.actions import Action, Send
 from roambus.python_protocol.events import Started
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.parameters import parameter, unknown
-from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.process import on
+from roambus.python_protocol.roles import BROADCAST, NodeId, Role
+from roambus.python_protocol.simtime import SimTime
 from roambus.python_protocol.skip_ring.agent import SkipRing
 from roambus.python_protocol.skip_ring.labels import Label, label_of
 from roambus.python_protocol.skip_ring.member import Member
@@ -40,24 +41,27 @@ from roambus.python_protocol.skip_ring.supervisor import Supervisor
 
 SEPARATOR = "+"
 ISLANDS = 4
-"""Rings of their own in a corrupted state of that kind."""
+"""How many rings of their own there are in a corrupted state of that kind."""
 MESSAGES = 5
-"""False ones in the channel of each node, in the mean."""
+"""How many false messages each node sends at its start, in the mean."""
 EARLIER = 1 << 31
 """Publications of corrupted states are numbered from here, so that they are no others'."""
 
 
-@dataclass(frozen=True)
 class CorruptedParameters(SkipRingParameters):
     """What is corrupted, and how many nodes there are."""
 
     corruption: str = parameter(
         "labels+neighbours+shortcuts+database+messages",
-        source="004, sections 1.1 and 3.1",
+        source="the skip ring's paper, sections 1.1 and 3.1",
         doc="kinds of corruption, + between them: also islands, tries; none for no corruption",
     )
-    nodes: int = parameter(2, source="the scenario's", doc="all nodes, the supervisor included")
-    topic: int = parameter(1, source="the scenario's", doc="whose ring is corrupted")
+    nodes: int = parameter(
+        2, source="the scenario's", at_least=2, at_most=BROADCAST - 1, doc="all nodes, the supervisor included"
+    )
+    topic: int = parameter(
+        1, source="the scenario's", at_least=0, at_most=(1 << 63) - 1, doc="the topic whose ring is corrupted"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -67,28 +71,28 @@ class CorruptedParameters(SkipRingParameters):
 
     @property
     def kinds(self) -> list[str]:
-        """By their names."""
+        """The kinds of corruption by their names."""
         return [] if self.corruption == "none" else self.corruption.split(SEPARATOR)
 
 
 class CorruptedSkipRing(SkipRing):
     """The agent, with a start of its own."""
 
-    parameters_type = CorruptedParameters
     parameters: CorruptedParameters
 
-    def _started(self, event: Started) -> list[Action]:
-        actions = list(super()._started(event))
+    @on(Started)
+    def start(self, event: Started, now: SimTime) -> None:
+        """Begins the rounds, and corrupts the state of this node."""
+        super().start(event, now)
         draw = Draw(self.parameters, self.random)
         if Role.SUBSCRIBER in self.roles and self.parameters.kinds:
-            self.members[draw.topic] = Member(self.node, draw.topic, self.parameters, self.random)
+            self.members[draw.topic] = Member(self.node, draw.topic, self.parameters, self.random, of=self)
         for kind in self.parameters.kinds:
-            actions += KINDS[kind](self, draw)
-        return actions
+            KINDS[kind](self, draw)
 
 
 class Draw:
-    """Anything that a variable or a message can hold."""
+    """Anything that a variable or a message can hold. A seed keeps its meaning while the order of draws is kept."""
 
     def __init__(self, parameters: CorruptedParameters, random: Random) -> None:
         self.topic = parameters.topic
@@ -105,27 +109,27 @@ class Draw:
         return self.random.choice(self.subscribers())
 
     def label(self) -> Label:
-        """Most are near those that belong there, some are not."""
+        """A label, in most cases one that is near those that belong there."""
         limit = 2 * self._nodes if self.random.random() < 0.8 else 1 << 20
         return label_of(self.random.randrange(limit))
 
     def reference(self) -> Reference:
-        """Of an existing node, with any label."""
+        """A reference to an existing node, with any label."""
         return Reference(self.node(), self.label())
 
     def maybe(self) -> Reference | None:
-        """Or none."""
+        """A reference, or none."""
         return self.reference() if self.random.random() < 0.8 else None
 
     def message(self) -> TopicMessage:
-        """For a subscriber."""
+        """Any message for a subscriber."""
         summary = Summary(self.label(), self.random.randbytes(HASH_BYTES))
         return self.random.choice(
             (
-                SetData(self.topic, self.maybe(), self.label(), self.maybe()),
-                SetData(self.topic, None, None, None),
-                Introduce(self.topic, self.reference(), self.label(), self.random.random() < 0.5),
-                Linearize(self.topic, self.reference(), self.random.random() < 0.5, None),
+                SetData(self.topic, predecessor=self.maybe(), label=self.label(), successor=self.maybe()),
+                SetData(self.topic, label=None, predecessor=None, successor=None),
+                Introduce(self.topic, self.reference(), assumed=self.label(), cyclic=self.random.random() < 0.5),
+                Linearize(self.topic, self.reference(), cyclic=self.random.random() < 0.5, check=None),
                 IntroduceShortcut(self.topic, self.reference()),
                 RemoveConnections(self.topic, self.node()),
                 CheckTrie(self.topic, (summary,)),
@@ -134,53 +138,49 @@ class Draw:
         )
 
     def request(self) -> TopicMessage:
-        """For the supervisor."""
+        """Any message for the supervisor."""
         return self.random.choice((Subscribe, Unsubscribe, GetConfiguration))(self.topic, self.node())
 
 
-def _corrupt_labels(agent: CorruptedSkipRing, draw: Draw) -> list[Action]:
+def _corrupt_labels(agent: CorruptedSkipRing, draw: Draw) -> None:
     for member in agent.members.values():
         member.subscriber.ring.label = draw.label() if draw.random.random() < 0.8 else None
-    return []
 
 
-def _corrupt_neighbours(agent: CorruptedSkipRing, draw: Draw) -> list[Action]:
+def _corrupt_neighbours(agent: CorruptedSkipRing, draw: Draw) -> None:
     for member in agent.members.values():
         ring = member.subscriber.ring
         ring.left, ring.right, ring.ring = draw.maybe(), draw.maybe(), draw.maybe()
-    return []
 
 
-def _corrupt_shortcuts(agent: CorruptedSkipRing, draw: Draw) -> list[Action]:
+def _corrupt_shortcuts(agent: CorruptedSkipRing, draw: Draw) -> None:
     for member in agent.members.values():
         member.subscriber.shortcuts.nodes = {draw.label(): draw.node() for _ in range(draw.random.randrange(6))}
-    return []
 
 
-def _corrupt_database(agent: CorruptedSkipRing, draw: Draw) -> list[Action]:
+def _corrupt_database(agent: CorruptedSkipRing, draw: Draw) -> None:
     if agent.supervisor is not None:
         corrupt_database(agent.supervisor, draw)
-    return []
 
 
 def corrupt_database(supervisor: Supervisor, draw: Draw) -> None:
-    """All four kinds of section 3.1: labels without subscriber, too many, missing and wrong."""
+    """Makes all four kinds of section 3.1: labels without subscriber, too many, missing and wrong."""
     entries = draw.random.randrange(2 * len(draw.subscribers()))
     database = supervisor.database(draw.topic)
     for _ in range(entries):
         database.entries[draw.label()] = draw.node() if draw.random.random() < 0.8 else None
 
 
-def _corrupt_messages(agent: CorruptedSkipRing, draw: Draw) -> list[Action]:
-    """What is in the channels of others, and of the supervisor."""
-    actions: list[Action] = [Send(draw.node(), draw.message()) for _ in range(draw.random.randrange(2 * MESSAGES))]
+def _corrupt_messages(agent: CorruptedSkipRing, draw: Draw) -> None:
+    """Sends what is then in the channels of other subscribers, and of the supervisor."""
+    for _ in range(draw.random.randrange(2 * MESSAGES)):
+        agent.send(draw.node(), draw.message())
     if draw.random.random() < 0.5:
-        actions.append(Send(agent.parameters.supervisor, draw.request()))
-    return actions
+        agent.send(agent.parameters.supervisor, draw.request())
 
 
-def _make_islands(agent: CorruptedSkipRing, draw: Draw) -> list[Action]:
-    """Sorted rings that know nothing of each other, each with the labels that it would have alone."""
+def _make_islands(agent: CorruptedSkipRing, draw: Draw) -> None:
+    """Makes sorted rings that know nothing of each other, each with the labels that it would have alone."""
     island = [node for node in draw.subscribers() if node % ISLANDS == agent.node % ISLANDS]
     labelled = sorted((Reference(node, label_of(x)) for x, node in enumerate(island)), key=lambda one: one.key)
     for member in agent.members.values():
@@ -191,19 +191,17 @@ def _make_islands(agent: CorruptedSkipRing, draw: Draw) -> list[Action]:
         ring.left = labelled[place - 1] if place > 0 else None
         ring.right = labelled[place + 1] if place + 1 < len(labelled) else None
         ring.ring = {first: last, last: first}.get(labelled[place]) if first != last else None
-    return []
 
 
-def _fill_tries(agent: CorruptedSkipRing, draw: Draw) -> list[Action]:
-    """Each subscriber has some publications that nobody else has."""
+def _fill_tries(agent: CorruptedSkipRing, draw: Draw) -> None:
+    """Gives each subscriber some publications that nobody else has."""
     for member in agent.members.values():
         for number in range(draw.random.randrange(3)):
             identifier = NotificationId(agent.node, EARLIER + number)
             member.publications.trie.insert(Notification(identifier, (("topic", draw.topic),)))
-    return []
 
 
-Corrupt = Callable[[CorruptedSkipRing, Draw], list[Action]]
+Corrupt = Callable[[CorruptedSkipRing, Draw], None]
 KINDS: dict[str, Corrupt] = {
     "labels": _corrupt_labels,
     "neighbours": _corrupt_neighbours,

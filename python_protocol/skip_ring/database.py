@@ -1,11 +1,11 @@
-"""The supervisor's database of one topic: who has which label; with its repair (004, section 3.1).
+"""The supervisor's database of one topic: who has which label, and its repair (the skip ring's paper, section 3.1).
 
-Corrupted it can be in four ways: (i) a label without a subscriber, (ii) a subscriber with several labels, (iii) a
-label l(i), i < n, that is missing, (iv) a label that is none of these. As the paper suggests, labels are the keys of a
-hashmap, so that none can be there twice.
+It can be corrupted in four ways: (i) a label is without a subscriber, (ii) a subscriber has several labels, (iii) a
+label l(i), i < n, is missing, (iv) a label is none of these. As the paper suggests, labels are the keys of a hashmap,
+so that none can be there twice.
 
-The letter repairs (i), (iii) and (iv) in Timeout only. Here every operation does so first, for l(n), which a new
-subscriber gets, is not free in a damaged database.
+To the letter, (i), (iii) and (iv) are repaired in Timeout only. Here every operation repairs them first, because l(n),
+which a new subscriber gets, is not free in a damaged database.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from roambus.python_protocol.skip_ring.references import Reference
 
 
 class Configuration(NamedTuple):
-    """(pred, label, succ) of one subscriber; alone it has neither predecessor nor successor."""
+    """(pred, label, succ) of one subscriber; if it is alone, it has neither predecessor nor successor."""
 
     predecessor: Reference | None
     label: Label
@@ -27,15 +27,15 @@ class Configuration(NamedTuple):
 
 
 class Database:
-    """Who is recorded, under which label."""
+    """The subscribers of one topic, each recorded under its label."""
 
     def __init__(self) -> None:
         self.entries: dict[Label, NodeId | None] = {}
-        """None, and whatever else is wrong with it, only in corrupted states."""
+        """The subscriber of each label; it is None, or wrong in another way, only in corrupted states."""
         self._next = 0
 
     def repair(self) -> None:
-        """CheckLabels: (i), then (iii), which mends (iv) too."""
+        """Carries out CheckLabels: repairs (i), then (iii), which mends (iv) too."""
         self.entries = {label: node for label, node in self.entries.items() if node is not None}
         missing = [label for number in range(len(self.entries)) if (label := label_of(number)) not in self.entries]
         if missing:
@@ -44,13 +44,13 @@ class Database:
                 self.entries[label] = self.entries.pop(last)
 
     def remove_copies(self, subscriber: NodeId) -> None:
-        """CheckMultipleCopies: (ii); of several labels the lowest stays."""
+        """Carries out CheckMultipleCopies: repairs (ii), where the lowest of several labels stays."""
         for label in self._labels(subscriber)[1:]:
             del self.entries[label]
         self.repair()
 
     def next(self) -> NodeId | None:
-        """Whose turn it is to get its configuration, round robin."""
+        """The subscriber whose turn it is to get its configuration, round robin."""
         self.repair()
         if not self.entries:
             return None
@@ -58,7 +58,7 @@ class Database:
         return self.entries[label_of(self._next)]
 
     def integrate(self, subscriber: NodeId) -> Configuration:
-        """What the subscriber gets to know; records it first if it is not."""
+        """The configuration of a subscriber, which is recorded first if it is not yet."""
         self.repair()
         self.remove_copies(subscriber)
         if not self._labels(subscriber):
@@ -77,12 +77,12 @@ class Database:
         return None
 
     def forget(self, subscriber: NodeId) -> None:
-        """All entries of a subscriber that has crashed; `repair` closes the gap."""
+        """Deletes all entries of a subscriber that has crashed; `repair` closes the gap."""
         for label in self._labels(subscriber):
             del self.entries[label]
 
     def _labels(self, subscriber: NodeId) -> list[Label]:
-        """The lowest first: in the order in which they are given away."""
+        """The labels of a subscriber, in the order in which labels are given away."""
         return sorted((label for label, node in self.entries.items() if node == subscriber), key=number_of)
 
     def _configuration(self, label: Label) -> Configuration:

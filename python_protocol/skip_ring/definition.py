@@ -1,4 +1,6 @@
-"""The skip ring of n nodes as section 2.1 of 004 defines it: nothing of the protocol, for comparison with its results.
+"""The skip ring of n nodes as section 2.1 of its paper defines it, for comparison with what the protocol makes.
+
+Nothing here is taken from the protocol, so that both can hardly be wrong in the same way.
 
 K_i are the nodes whose labels have at most i bits. The edges between neighbours of the sorted ring over K_i, for the
 greatest i, are ring edges; those for smaller i that are no ring edges are shortcuts.
@@ -8,11 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What the node with one label has to know, by labels; `ring` only the first and the last of the list."""
+    """The labels that the node with one label has to know; only the first and the last of the list have a `ring`."""
 
     left: str | None
     right: str | None
@@ -38,13 +41,14 @@ def _label(number: int) -> str:
     return binary[1:] + binary[:1]
 
 
+@lru_cache(1 << 16)
 def _value(label: str) -> Fraction:
     """r(b1 ... bd) = sum of bi / 2^i."""
     return sum((Fraction(int(bit), 2**place) for place, bit in enumerate(label, start=1)), Fraction())
 
 
 def _edges(labels: list[str]) -> dict[str, set[str]]:
-    """The neighbours of each in the sorted ring over all."""
+    """The neighbours of each label in the sorted ring over all."""
     circle = sorted(labels, key=_value)
     return {one: {circle[i - 1], circle[(i + 1) % len(circle)]} - {one} for i, one in enumerate(circle)}
 

@@ -1,22 +1,56 @@
-"""Labels of subscribers, and their place on the circle [0, 1) (004, section 2.1).
+"""Labels of subscribers, and their place on the circle [0, 1) (the skip ring's paper, section 2.1).
 
 A label is a text of bits. l(x) moves the leading bit of x's binary form to the units place, which gives 0, 1, 01, 11,
-001, 011, ...; r(b1 ... bd) = sum of bi / 2^i. So every label ends in 1, but for "0", and no two have the same place.
+001, 011, ...; r(b1 ... bd) = sum of bi / 2^i. So every label but "0" ends in 1, and no two have the same place.
 """
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Annotated
 
-Label = str
+from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
+from roambus.python_protocol.messages.fields import By
+from roambus.python_protocol.skip_ring.bits import read_bits, write_bits
 
 MAX_BITS = 32
-"""Of a label, enough for any number of nodes."""
+"""A label has at most so many bits, which are enough for any number of nodes."""
 CIRCLE = 1 << MAX_BITS
 """A position is r(label) in units of 1 / CIRCLE."""
 
 _LABEL = re.compile("0|[01]*1")
+
+
+def is_label(bits: str) -> bool:
+    """Whether some subscriber could have it."""
+    return len(bits) <= MAX_BITS and _LABEL.fullmatch(bits) is not None
+
+
+def _read_label(reader: Reader) -> str:
+    bits = read_bits(reader)
+    if not is_label(bits):
+        raise DecodeError(f"{bits!r} is no label")
+    return bits
+
+
+Label = Annotated[str, By(write_bits, _read_label)]
+"""The label of a subscriber; bits that no subscriber can have are not read."""
+
+
+def _write_maybe(writer: Writer, label: str | None) -> None:
+    write_bits(writer, label or "")
+
+
+def _read_maybe(reader: Reader) -> str | None:
+    bits = read_bits(reader)
+    if bits and not is_label(bits):
+        raise DecodeError(f"{bits!r} is no label")
+    return bits or None
+
+
+MaybeLabel = Annotated[str | None, By(_write_maybe, _read_maybe)]
+"""A label, or None, which travels as no bits."""
 
 
 def label_of(number: int) -> Label:
@@ -26,13 +60,8 @@ def label_of(number: int) -> Label:
 
 
 def number_of(label: Label) -> int:
-    """Inverse of `label_of`."""
+    """The x of l(x)."""
     return int(label[-1] + label[:-1], 2)
-
-
-def is_label(bits: str) -> bool:
-    """Whether some subscriber could have it."""
-    return len(bits) <= MAX_BITS and _LABEL.fullmatch(bits) is not None
 
 
 @lru_cache(1 << 16)
@@ -50,8 +79,8 @@ def label_at(place: int) -> Label:
 def shortcut_labels(own: Label, neighbour: Label) -> tuple[Label, ...]:
     """The labels to which `own` has shortcuts on the side of a direct ring neighbour, nearest first (section 3.2.2).
 
-    The last of them, or else `neighbour` itself, is no longer than `own`. Each is shorter than the one before: the
-    neighbour was inserted halfway to it.
+    The last of them, or `neighbour` itself if there are none, is no longer than `own`. Each is shorter than the one
+    before it, because the neighbour was inserted halfway to it.
     """
     labels: list[Label] = []
     while len(neighbour) > len(own):

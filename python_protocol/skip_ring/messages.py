@@ -1,158 +1,74 @@
-"""The messages of the skip ring, each with the topic whose ring it is about (004, section 4).
+"""The messages of the skip ring, each with the topic whose ring it is about (the skip ring's paper, section 4).
 
 The paper names SetData, IntroduceShortcut, Subscribe, Unsubscribe, CheckTrie, CheckAndPublish and PublishNew; the text
-that we have describes the others without a name.
+that we have describes the others without a name. Bytes and notation follow from the fields (`messages.message`). A
+field's type says how its values travel, which is with `bits` and `labels` for texts of bits.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import Annotated, NamedTuple
 
 from roambus.python_protocol.filters import Notification, Value, read_value, write_value
-from roambus.python_protocol.messages.codec import Message, Reader, Writer
-from roambus.python_protocol.messages.names import NOBODY, Names, listed
+from roambus.python_protocol.messages.fields import U16, By
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.skip_ring.labels import Label
-from roambus.python_protocol.skip_ring.patricia import HASH_BYTES, Bits
-from roambus.python_protocol.skip_ring.references import (
-    Reference,
-    check_label,
-    describe_reference,
-    read_bits,
-    read_label,
-    write_bits,
-)
+from roambus.python_protocol.skip_ring.bits import Bits, show_bits
+from roambus.python_protocol.skip_ring.labels import Label, MaybeLabel
+from roambus.python_protocol.skip_ring.patricia import Hash
+from roambus.python_protocol.skip_ring.references import Reference
 
-Topic = Value
-"""Of a ring: the operand of the filter `topic = x`."""
+Topic = Annotated[Value, By(write_value, read_value)]
+"""The topic of a ring: the operand of the filter `topic = x`."""
 
 
-@dataclass(frozen=True, slots=True)
 class TopicMessage(Message):
-    """About the ring of one topic."""
+    """A message about the ring of one topic."""
 
     topic: Topic
 
 
-@dataclass(frozen=True, slots=True)
-class _OfSubscriber(TopicMessage):
-    """About one subscriber."""
+class _OfSubscriber(TopicMessage, notation="{topic} {subscriber}"):
+    """A message about one subscriber."""
 
     subscriber: NodeId
 
-    def write(self, writer: Writer) -> None:
-        """Topic, subscriber."""
-        write_value(writer, self.topic)
-        writer.u16(self.subscriber)
 
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        return cls(read_value(reader), reader.u16())
-
-    def describe(self, names: Names) -> str:
-        """Subscribe 7 n3."""
-        return f"{self.message_type} {self.topic} {names.node(self.subscriber)}"
+class Subscribe(_OfSubscriber, tag=1, name="Subscribe"):
+    """Asks the supervisor to integrate the subscriber, and to send its configuration (section 4.1; action (i))."""
 
 
-@dataclass(frozen=True, slots=True)
-class Subscribe(_OfSubscriber):
-    """To the supervisor: integrate the subscriber, and send its configuration (section 4.1; action (i))."""
-
-    tag: ClassVar[int] = 1
-    message_type: ClassVar[str] = "Subscribe"
+class Unsubscribe(_OfSubscriber, tag=2, name="Unsubscribe"):
+    """Asks the supervisor to remove the subscriber, and to permit it to go (section 4.1)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unsubscribe(_OfSubscriber):
-    """To the supervisor: remove the subscriber, and permit it to go (section 4.1)."""
-
-    tag: ClassVar[int] = 2
-    message_type: ClassVar[str] = "Unsubscribe"
+class GetConfiguration(_OfSubscriber, tag=3, name="GetConfiguration"):
+    """Asks the supervisor to send the subscriber its configuration, after integrating it if need be (section 3.2.1)."""
 
 
-@dataclass(frozen=True, slots=True)
-class GetConfiguration(_OfSubscriber):
-    """To the supervisor: send the subscriber its configuration; integrate it first if need be (section 3.2.1)."""
-
-    tag: ClassVar[int] = 3
-    message_type: ClassVar[str] = "GetConfiguration"
+class RemoveConnections(_OfSubscriber, tag=4, name="RemoveConnections"):
+    """Has connections to the subscriber deleted, which is not in the ring (section 4.1, lemma on unsubscribe)."""
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveConnections(_OfSubscriber):
-    """The subscriber is not in the ring: delete the connections to it (section 4.1, lemma on unsubscribe)."""
+class SetData(TopicMessage, tag=5, name="SetData", notation="{topic} {predecessor} < {label} < {successor}"):
+    """Brings the receiver its configuration from the supervisor (section 3.1), or, without a label, leave to go."""
 
-    tag: ClassVar[int] = 4
-    message_type: ClassVar[str] = "RemoveConnections"
-
-
-@dataclass(frozen=True, slots=True)
-class SetData(TopicMessage):
-    """From the supervisor: the configuration of the receiver (section 3.1); without a label, the permission to go."""
-
-    tag: ClassVar[int] = 5
-    message_type: ClassVar[str] = "SetData"
+    label: MaybeLabel
     predecessor: Reference | None
-    label: Label | None
     successor: Reference | None
 
-    def write(self, writer: Writer) -> None:
-        """Topic, label, a byte that says whether there are others, predecessor and successor."""
-        write_value(writer, self.topic)
-        write_bits(writer, self.label or "")
-        neighbours = [one for one in (self.predecessor, self.successor) if one is not None]
-        writer.u8((self.predecessor is not None) + 2 * (self.successor is not None))
-        for one in neighbours:
-            one.write(writer)
 
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        topic, label, there = read_value(reader), read_bits(reader), reader.u8()
-        if label:
-            check_label(label)
-        predecessor = Reference.read(reader) if there & 1 else None
-        return cls(topic, predecessor, label or None, Reference.read(reader) if there & 2 else None)
-
-    def describe(self, names: Names) -> str:
-        """SetData 7 n1:0 < 01 < n2:1."""
-        ends = (describe_reference(one, names) for one in (self.predecessor, self.successor))
-        return f"SetData {self.topic} {next(ends)} < {self.label or NOBODY} < {next(ends)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Introduce(TopicMessage):
+class Introduce(TopicMessage, tag=6, name="Introduce", notation="{topic} {reference} to={assumed} {cyclic}"):
     """A node introduces itself to a ring neighbour (section 2.2).
 
-    `assumed` is the label that it thinks the receiver has. `cyclic`: it does so as the other end of the list, with
+    `assumed` is the label that it thinks the receiver has. With `cyclic` it does so as the other end of the list, with
     which the receiver is to close the ring.
     """
 
-    tag: ClassVar[int] = 6
-    message_type: ClassVar[str] = "Introduce"
     reference: Reference
-    assumed: Label
     cyclic: bool
-
-    def write(self, writer: Writer) -> None:
-        """Topic, reference, cyclic, assumed label."""
-        write_value(writer, self.topic)
-        self.reference.write(writer)
-        writer.u8(self.cyclic)
-        write_bits(writer, self.assumed)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        topic, reference, cyclic = read_value(reader), Reference.read(reader), bool(reader.u8())
-        return cls(topic, reference, read_label(reader), cyclic)
-
-    def describe(self, names: Names) -> str:
-        """Introduce 7 n3:011 to=1 cyclic."""
-        cyclic = " cyclic" if self.cyclic else ""
-        return f"Introduce {self.topic} {self.reference.describe(names)} to={self.assumed}{cyclic}"
+    assumed: Label
 
 
 class Check(NamedTuple):
@@ -161,212 +77,65 @@ class Check(NamedTuple):
     sender: Reference
     assumed: Label
 
-    def write(self, writer: Writer) -> None:
-        """Reference, label."""
-        self.sender.write(writer)
-        write_bits(writer, self.assumed)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        return cls(Reference.read(reader), read_label(reader))
-
     def describe(self, names: Names) -> str:
-        """from=n4:11 to=01."""
+        """Both as a transcript shows them: "from=n4:11 to=01"."""
         return f"from={self.sender.describe(names)} to={self.assumed}"
 
 
-@dataclass(frozen=True, slots=True)
-class Linearize(TopicMessage):
-    """A node that is farther away than the sender's neighbour, delegated to it (section 2.2).
+class Linearize(TopicMessage, tag=7, name="Linearize", notation="{topic} {reference} {cyclic}"):
+    """A node that is farther away than the sender's neighbour, delegated to that neighbour (section 2.2).
 
-    `cyclic`: it is on its way to the other end of the list, with which it is to close the ring. `check` is how the
-    sender introduces itself at the same time; None to the letter.
+    With `cyclic` it is on its way to the other end of the list, with which it is to close the ring. `check` is how the
+    sender introduces itself at the same time; to the letter it does not.
     """
 
-    tag: ClassVar[int] = 7
-    message_type: ClassVar[str] = "Linearize"
     reference: Reference
     cyclic: bool
     check: Check | None
 
-    def write(self, writer: Writer) -> None:
-        """Topic, reference, two flags, and the check if there is one."""
-        write_value(writer, self.topic)
-        self.reference.write(writer)
-        writer.u8(self.cyclic + 2 * (self.check is not None))
-        if self.check is not None:
-            self.check.write(writer)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        topic, reference, flags = read_value(reader), Reference.read(reader), reader.u8()
-        return cls(topic, reference, bool(flags & 1), Check.read(reader) if flags & 2 else None)
-
     def describe(self, names: Names) -> str:
-        """Linearize 7 n3:011 cyclic from=n4:11 to=01."""
-        cyclic = " cyclic" if self.cyclic else ""
-        check = f" {self.check.describe(names)}" if self.check else ""
-        return f"Linearize {self.topic} {self.reference.describe(names)}{cyclic}{check}"
+        """The delegation with its check, if it has one: "Linearize 7 n3:011 cyclic from=n4:11 to=01"."""
+        delegation = TopicMessage.describe(self, names)
+        return delegation if self.check is None else f"{delegation} {self.check.describe(names)}"
 
 
-@dataclass(frozen=True, slots=True)
-class IntroduceShortcut(TopicMessage):
-    """A node to which the receiver should have a shortcut (section 3.2.2)."""
+class IntroduceShortcut(TopicMessage, tag=8, name="IntroduceShortcut", notation="{topic} {reference}"):
+    """Names a node to which the receiver should have a shortcut (section 3.2.2)."""
 
-    tag: ClassVar[int] = 8
-    message_type: ClassVar[str] = "IntroduceShortcut"
     reference: Reference
-
-    def write(self, writer: Writer) -> None:
-        """Topic, reference."""
-        write_value(writer, self.topic)
-        self.reference.write(writer)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        return cls(read_value(reader), Reference.read(reader))
-
-    def describe(self, names: Names) -> str:
-        """IntroduceShortcut 7 n3:011."""
-        return f"IntroduceShortcut {self.topic} {self.reference.describe(names)}"
 
 
 class Summary(NamedTuple):
-    """Of a node of a Patricia trie: its label and hash, without its edges (section 4.2)."""
+    """A node of a Patricia trie without its edges: its label and hash (section 4.2)."""
 
     label: Bits
-    hash: bytes
+    hash: Hash
 
-    def write(self, writer: Writer) -> None:
-        """Label, hash."""
-        write_bits(writer, self.label)
-        for byte in self.hash:
-            writer.u8(byte)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        return cls(read_bits(reader), bytes(reader.u8() for _ in range(HASH_BYTES)))
+    def describe(self, _: Names) -> str:
+        """The label, which is all that a transcript shows."""
+        return show_bits(self.label)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckTrie(TopicMessage):
-    """Nodes of the sender's trie, with which the receiver compares its own (section 4.2)."""
+class CheckTrie(TopicMessage, tag=9, name="CheckTrie", notation="{topic} {nodes}"):
+    """Some nodes of the sender's trie, with which the receiver compares its own (section 4.2)."""
 
-    tag: ClassVar[int] = 9
-    message_type: ClassVar[str] = "CheckTrie"
     nodes: tuple[Summary, ...]
 
-    def write(self, writer: Writer) -> None:
-        """Topic, a count, nodes."""
-        write_value(writer, self.topic)
-        writer.u8(len(self.nodes))
-        for node in self.nodes:
-            node.write(writer)
 
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        return cls(read_value(reader), tuple(Summary.read(reader) for _ in range(reader.u8())))
+class CheckAndPublish(CheckTrie, tag=10, name="CheckAndPublish", notation="{topic} {nodes} {prefix}"):
+    """A CheckTrie that also asks for all publications whose keys begin with `prefix` (section 4.2)."""
 
-    def describe(self, names: Names) -> str:  # noqa: ARG002  # interface
-        """CheckTrie 7 [0 10]."""
-        return f"CheckTrie {self.topic} {listed(_label(node.label) for node in self.nodes)}"
-
-
-@dataclass(frozen=True, slots=True)
-class CheckAndPublish(CheckTrie):
-    """As CheckTrie; and the receiver is to send all publications whose keys begin with `prefix` (section 4.2)."""
-
-    tag: ClassVar[int] = 10
-    message_type: ClassVar[str] = "CheckAndPublish"
     prefix: Bits
 
-    def write(self, writer: Writer) -> None:
-        """As CheckTrie, then the prefix."""
-        CheckTrie.write(self, writer)
-        write_bits(writer, self.prefix)
 
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        check = CheckTrie.read(reader)
-        return cls(check.topic, check.nodes, read_bits(reader))
-
-    def describe(self, names: Names) -> str:  # noqa: ARG002  # interface
-        """CheckAndPublish 7 [100] 101."""
-        nodes = listed(_label(node.label) for node in self.nodes)
-        return f"CheckAndPublish {self.topic} {nodes} {_label(self.prefix)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Publish(TopicMessage):
+class Publish(TopicMessage, tag=11, name="Publish", notation="{topic} {publication}"):
     """A publication that the receiver lacks (section 4.2)."""
 
-    tag: ClassVar[int] = 11
-    message_type: ClassVar[str] = "Publish"
     publication: Notification
 
-    def write(self, writer: Writer) -> None:
-        """Topic, publication."""
-        write_value(writer, self.topic)
-        self.publication.write(writer)
 
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        return cls(read_value(reader), Notification.read(reader))
+class PublishNew(TopicMessage, tag=12, name="PublishNew", notation="{topic} {publication} hops={hops}"):
+    """A new publication, flooded (section 4.3); `hops` counts those that it has made, this one included."""
 
-    def describe(self, names: Names) -> str:
-        """Publish 7 e1."""
-        return f"Publish {self.topic} {names.notification(self.publication)}"
-
-
-@dataclass(frozen=True, slots=True)
-class PublishNew(TopicMessage):
-    """A new publication, flooded (section 4.3); `hops` counts those it has made, this one included."""
-
-    tag: ClassVar[int] = 12
-    message_type: ClassVar[str] = "PublishNew"
+    hops: U16
     publication: Notification
-    hops: int
-
-    def write(self, writer: Writer) -> None:
-        """Topic, hops, publication."""
-        write_value(writer, self.topic)
-        writer.u16(self.hops)
-        self.publication.write(writer)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        topic, hops = read_value(reader), reader.u16()
-        return cls(topic, Notification.read(reader), hops)
-
-    def describe(self, names: Names) -> str:
-        """PublishNew 7 e1 hops=2."""
-        return f"PublishNew {self.topic} {names.notification(self.publication)} hops={self.hops}"
-
-
-SKIP_RING_MESSAGES = (
-    Subscribe,
-    Unsubscribe,
-    GetConfiguration,
-    RemoveConnections,
-    SetData,
-    Introduce,
-    Linearize,
-    IntroduceShortcut,
-    CheckTrie,
-    CheckAndPublish,
-    Publish,
-    PublishNew,
-)
-
-
-def _label(bits: Bits) -> str:
-    """The empty word needs a letter, as in the paper."""
-    return bits or "ε"

@@ -1,6 +1,7 @@
-"""Patricia tries with hashes: the publications that a subscriber has (004, section 4.2).
+"""Patricia tries with hashes: the publications that a subscriber has (the skip ring's paper, section 4.2).
 
-Nodes do not change once made, and a node's hash follows from what is below it: no trie can be inconsistent in itself.
+Nodes do not change once they are made, and a node's hash follows from what is below it, so that no trie can be
+inconsistent in itself. To insert a publication makes the nodes on the way from the root to its leaf anew.
 """
 
 from __future__ import annotations
@@ -8,36 +9,51 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
+from struct import Struct
+from typing import Annotated
 
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.messages.codec import Writer
+from roambus.python_protocol.messages.bytes import Reader, Writer
+from roambus.python_protocol.messages.fields import By
+from roambus.python_protocol.skip_ring.bits import Bits
 
-Bits = str
-"""A label of a node: a text of bits."""
 HASH_BYTES = 8
-"""Reasoned: no collisions among any number of publications that a run has."""
+"""The length of a hash, which we chose: there are no collisions among as many publications as a run has."""
+_BYTES = Struct(f"!{HASH_BYTES}B")
+
+
+def _write_hash(writer: Writer, digest: bytes) -> None:
+    writer.pack(_BYTES, *digest)
+
+
+def _read_hash(reader: Reader) -> bytes:
+    return bytes(reader.unpack(_BYTES))
+
+
+Hash = Annotated[bytes, By(_write_hash, _read_hash)]
+"""The hash of a node; it travels without its length, which all have in common."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A publication, under its key."""
+    """A publication, which is labelled by its key."""
 
     label: Bits
     publication: Notification
 
     @property
-    def hash(self) -> bytes:
+    def hash(self) -> Hash:
         """h(label)."""
         return _hash(self.label.encode())
 
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """The longest common prefix of what is below it; `children` go on with 0 and with 1."""
+    """A node whose label is the longest common prefix of those of its children, which go on with 0 and with 1."""
 
     label: Bits
     children: tuple[TrieNode, TrieNode]
-    hash: bytes
+    hash: Hash
     """h(h(c1) h(c2))."""
 
 
@@ -53,14 +69,14 @@ def publication_key(publication: Notification, bits: int) -> Bits:
 
 
 class PatriciaTrie:
-    """The trie of one subscriber; grows only."""
+    """The trie of one subscriber; nothing is ever taken out of it."""
 
     def __init__(self, key_bits: int) -> None:
         self.root: TrieNode | None = None
         self._key_bits = key_bits
 
     def insert(self, publication: Notification) -> bool:
-        """Whether it is new; of two with the same key the first stays."""
+        """Adds a publication, and says whether it is new; of two with the same key the first stays."""
         leaf = Leaf(publication_key(publication, self._key_bits), publication)
         if self.find(leaf.label) is not None:
             return False
@@ -68,23 +84,23 @@ class PatriciaTrie:
         return True
 
     def find(self, label: Bits) -> TrieNode | None:
-        """The node with this label."""
+        """The node with this label, if there is one."""
         node = self.first_below(label)
         return node if node is not None and node.label == label else None
 
     def first_below(self, prefix: Bits) -> TrieNode | None:
-        """The node with the shortest label that begins with `prefix`."""
+        """The node with the shortest label that begins with `prefix`, if there is one."""
         node = self.root
         while isinstance(node, Inner) and len(node.label) < len(prefix) and prefix.startswith(node.label):
             node = node.children[int(prefix[len(node.label)])]
         return node if node is not None and node.label.startswith(prefix) else None
 
     def publications(self, prefix: Bits = "") -> Iterator[Notification]:
-        """Those whose keys begin with `prefix`, in the order of keys."""
+        """The publications whose keys begin with `prefix`, in the order of keys."""
         return (leaf.publication for leaf in self.nodes(prefix) if isinstance(leaf, Leaf))
 
     def nodes(self, prefix: Bits = "") -> Iterator[TrieNode]:
-        """Those whose labels begin with `prefix`, each before what is below it."""
+        """The nodes whose labels begin with `prefix`, each before what is below it."""
         top = self.first_below(prefix)
         pending = [] if top is None else [top]
         while pending:

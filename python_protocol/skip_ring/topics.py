@@ -1,7 +1,7 @@
-"""Which ring a filter or a notification belongs to (004, section 4).
+"""Which ring a filter or a notification belongs to (the skip ring's paper, section 4).
 
-A topic is x of the constraint `topic = x`. Further constraints of a filter are the subscriber's own: it delivers what
-they match. With `one_topic` there is one ring for everybody, and every constraint is the subscriber's own.
+A topic is the x of the constraint `topic = x`. Further constraints of a filter are the subscriber's own: it delivers
+what they match. With `one_topic` there is one ring for everybody, and every constraint is the subscriber's own.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from roambus.python_protocol.filters import Filter, Notification, Operator
 from roambus.python_protocol.skip_ring.messages import Topic
 
 TOPIC = "topic"
-"""The attribute."""
+"""The attribute that names the topic."""
 EVERYTHING: Topic = ""
 """The one topic of `one_topic`."""
 
@@ -18,7 +18,7 @@ _HINT = "or set the parameter one_topic=true, which makes one ring for everybody
 
 
 def topic_of_filter(wanted: Filter, *, one_topic: bool) -> Topic:
-    """Raises ValueError for a filter that names no topic."""
+    """The topic of a filter; raises ValueError for one that names none."""
     if one_topic:
         return EVERYTHING
     for constraint in wanted.constraints:
@@ -28,7 +28,7 @@ def topic_of_filter(wanted: Filter, *, one_topic: bool) -> Topic:
 
 
 def topic_of(publication: Notification, *, one_topic: bool) -> Topic:
-    """Raises ValueError for a notification without a topic."""
+    """The topic of a notification; raises ValueError for one that has none."""
     if one_topic:
         return EVERYTHING
     for name, value in publication.attributes:

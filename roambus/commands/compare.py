@@ -58,7 +58,7 @@ def compare(  # an argument an option
 
     from roambus.experiments.comparing.comparison import COMPARE_FOLDER, Asked, compare_agents
     from roambus.experiments.comparing.loading import load
-    from roambus.experiments.studies.studies import load_study
+    from roambus.experiments.studies.registry import load_study
     from roambus.experiments.sweeps.progress import Progress
 
     progress = Progress(Console(stderr=True))

@@ -34,8 +34,8 @@ def reproduce(study: str, quick: bool, workers: int, spark: str | None, backend:
 
     Example: roambus reproduce thesis --quick --out results/thesis-quick
     """
-    from roambus.experiments.studies.studies import load_study
-    from roambus.spark.session import spark_session
+    from roambus.experiments.studies.registry import load_study
+    from roambus.spark.engine.session import spark_session
 
     chosen = load_study(study)
     folder = out or Path("results", f"{chosen.name}-quick" if quick else chosen.name)
@@ -48,12 +48,12 @@ def reproduce(study: str, quick: bool, workers: int, spark: str | None, backend:
 
 def _run_study(study: Study, quick: bool, folder: Path, crew: Crew, backend: str | None) -> list[str]:
     """Runs the sweeps; returns a line for each run that failed."""
-    from roambus.experiments.reporting.study_results import sweep_folder
+    from roambus.experiments.studies.reading import sweep_folder
     from roambus.experiments.sweeps.sweep import override
 
     problems = []
     for one in study.sweeps:
-        chosen = override(one.asked, one.quick, one.quick_seeds) if quick else one.asked
+        chosen = override(study.asked(one), one.quick, one.quick_seeds) if quick else study.asked(one)
         factory = make_factory(backend or chosen.backend, deadline=None, batching=True)
         out = sweep_folder(folder, study, one)
         problems += run_sweep(chosen, out, crew, "app", retry_failed=True, backend=factory)
@@ -62,8 +62,8 @@ def _run_study(study: Study, quick: bool, folder: Path, crew: Crew, backend: str
 
 def _aggregate_study(study: Study, folder: Path) -> list[str]:
     """Computes the metrics with the Spark session that there is; returns a line for each run that cannot be read."""
-    from roambus.experiments.reporting.study_results import sweep_folder
-    from roambus.spark.aggregate import aggregate as aggregate_results
+    from roambus.experiments.studies.reading import sweep_folder
+    from roambus.spark.aggregation.aggregate import aggregate as aggregate_results
 
     folders = [(sweep_folder(folder, study, one), one.extra) for one in study.sweeps]
     return [problem for out, extra in folders for problem in aggregate_results(out, extra=extra)]
@@ -71,13 +71,13 @@ def _aggregate_study(study: Study, folder: Path) -> list[str]:
 
 def _report_study(study: Study, folder: Path) -> None:
     """Draws the figures, and prints the claims and where the report is."""
-    from roambus.experiments.reporting.claims import check_claims, format_claims
-    from roambus.experiments.reporting.figures import draw_figures
+    from roambus.experiments.evidence.claim import format_claims
+    from roambus.experiments.reporting.figure_files import draw_figures
     from roambus.experiments.reporting.report import write_report
-    from roambus.experiments.reporting.study_results import read_results
+    from roambus.experiments.studies.reading import read_results
 
     draw_figures(folder, study)
-    claims = [claim for measured in read_results(folder, study).sweeps for claim in check_claims(measured)]
+    claims = [claim for found in read_results(folder, study).sweeps for claim in found.claims()]
     if claims:
         click.echo(format_claims(claims))
     click.echo(write_report(folder, study))

@@ -40,9 +40,9 @@ def aggregate(results: Path, afresh: bool, master: str, study: str | None) -> No
     """
     from rich.console import Console
 
-    from roambus.experiments.reporting.study_results import existing_folder, find_extra, sweep_folders
+    from roambus.experiments.studies.reading import existing_folder, find_extra, sweep_folders
     from roambus.experiments.sweeps.progress import Progress
-    from roambus.spark.aggregate import aggregate as aggregate_results
+    from roambus.spark.aggregation.aggregate import aggregate as aggregate_results
 
     progress, own = Progress(Console(stderr=True)), _own_study(study)
     problems = []
@@ -63,14 +63,14 @@ def figures(results: Path, study: str | None) -> None:
 
     Example: roambus figures results/small
     """
-    from roambus.experiments.reporting.figures import draw_figures
-    from roambus.experiments.reporting.study_results import existing_folder
+    from roambus.experiments.reporting.figure_files import draw_figures
+    from roambus.experiments.studies.reading import existing_folder
 
     for path in draw_figures(existing_folder(results), _own_study(study)):
         click.echo(path)
 
 
 def _own_study(reference: str | None) -> Study | None:
-    from roambus.experiments.studies.studies import load_study
+    from roambus.experiments.studies.registry import load_study
 
     return load_study(reference) if reference else None

@@ -108,7 +108,7 @@ def run(
 def _run_once(sweep: Sweep, level: str, record: bool, out: Path, backend: BackendFactory) -> None:
     from roambus.bridge.runs.run import execute
     from roambus.bridge.trace.writer import TraceLevel
-    from roambus.experiments.sweeps.results import opened_results
+    from roambus.experiments.sweeps.description import opened_results
     from roambus.experiments.sweeps.runner import plan_runs, prepare
 
     (plan,) = plan_runs(sweep, out, TraceLevel(level))

@@ -28,8 +28,8 @@ def run_sweep(
     from rich.progress import track
 
     from roambus.bridge.trace.writer import TraceLevel
+    from roambus.experiments.sweeps.description import opened_results
     from roambus.experiments.sweeps.progress import Progress
-    from roambus.experiments.sweeps.results import opened_results
     from roambus.experiments.sweeps.runner import plan_runs, run_plans
 
     console = Console(stderr=True)

@@ -100,7 +100,7 @@ def _check_machine() -> Result:
 
 
 def _check_java() -> Result:
-    from roambus.spark.java import find_java, java_version
+    from roambus.spark.engine.java import find_java, java_version
 
     try:
         java = find_java()
@@ -112,9 +112,9 @@ def _check_java() -> Result:
 
 def _check_radio() -> Result:
     """Runs two neighbours for two seconds, which compiles the radio if that was not done before."""
-    from roambus.bridge.backends.radio import RadioBackend
+    from roambus.bridge.backends.radio.backend import RadioBackend
+    from roambus.bridge.host.host import Host
     from roambus.bridge.ini import parse_scenario
-    from roambus.bridge.runs.host import Host
     from roambus.bridge.trace.writer import TraceWriter
     from roambus.experiments.templates.render import find_template, render
     from roambus.python_protocol.beacon import Beacon

@@ -8,10 +8,13 @@ from typing import ClassVar
 import pytest
 
 from roambus.bridge.backends.ideal.topology import make_ideal
-from roambus.bridge.backends.radio import RadioBackend
-from roambus.bridge.runs.host import Host
-from roambus.bridge.scenario.absences import DEPARTURE, Absence, absence_commands, with_absences
-from roambus.bridge.scenario.scenario import Command, Fault, FaultKind, IdealLinks, ParentChange, Scenario, Workload
+from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.host.host import Host
+from roambus.bridge.scenario.absences import Absence, absence_commands, with_absences
+from roambus.bridge.scenario.happenings import Fault, FaultKind, ParentChange
+from roambus.bridge.scenario.ideal import IdealLinks
+from roambus.bridge.scenario.network import DEPARTURE
+from roambus.bridge.scenario.scenario import Command, Scenario, Workload
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.actions import Action, Send
 from roambus.python_protocol.agent import Agent

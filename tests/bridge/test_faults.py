@@ -12,22 +12,13 @@ from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.backends.interface import Backend
-from roambus.bridge.backends.radio import RadioBackend
+from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.errors import AgentError, UserError
-from roambus.bridge.runs.host import Host
+from roambus.bridge.host.host import Host
 from roambus.bridge.scenario.faults import Outage, outages
-from roambus.bridge.scenario.scenario import (
-    Command,
-    Fault,
-    FaultKind,
-    IdealLinks,
-    LinkChange,
-    ParentChange,
-    Publication,
-    Scenario,
-    Subscription,
-    Workload,
-)
+from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, ParentChange
+from roambus.bridge.scenario.ideal import IdealLinks
+from roambus.bridge.scenario.scenario import Command, Publication, Scenario, Subscription, Workload
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
 from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.agent import Agent

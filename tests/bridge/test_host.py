@@ -8,7 +8,7 @@ import pytest
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.backends.interface import Delivery, Hello, NodeInfo, Step, Totals, Transmission
 from roambus.bridge.errors import AgentError, UserError
-from roambus.bridge.runs.host import Host
+from roambus.bridge.host.host import Host
 from roambus.bridge.scenario.scenario import Publications, Scenario, Subscription, Workload
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
 from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Send, SetTimer
@@ -218,7 +218,7 @@ def test_unknown_parameters_are_the_users_mistake() -> None:
 
 def test_generators_depend_on_seed_and_node() -> None:
     """Two nodes, or two seeds, draw different numbers; the same ones draw the same."""
-    from roambus.bridge.runs.host import make_agents  # noqa: PLC0415  # only this test looks inside
+    from roambus.bridge.host.agents import make_agents  # noqa: PLC0415  # only this test looks inside
 
     def draws(seed: int) -> list[float]:
         return [agent.random.random() for agent in make_agents(scenario([Role.NONE] * 2, seed=seed), Gossiper)]

@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.ini import radio_file_name, read_scenario
-from roambus.bridge.scenario.scenario import Line, NodeSettings, Publications, RandomWaypoint, Scenario, Subscription
+from roambus.bridge.ini import parse_scenario, radio_file_name, read_scenario
+from roambus.bridge.scenario.mobility import Line, RandomWaypoint
+from roambus.bridge.scenario.node import NodeSettings
+from roambus.bridge.scenario.scenario import Publications, Scenario, Subscription
 from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.sweeps.sweep import Scalar
+from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol.filters import Filter, parse_filter
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
@@ -85,6 +89,16 @@ def test_every_group_of_keys_reaches_the_scenario() -> None:
     assert (scenario.nodes[3].baseline_power_mw, scenario.nodes[3].start_spread) == (0, 0)
     assert (scenario.agent, scenario.agent_parameters) == ("mft", {"sticky_parent": "false"})
     assert scenario.processing_delay == MILLISECOND
+
+
+def test_the_probability_of_a_try_can_be_set_in_every_template() -> None:
+    """They all include the part that sets the radio and the MAC."""
+    template = find_template("field")
+    run: dict[str, Scalar] = {"seed": 0, "agent": "beacon", "agent_parameters": ""}
+    for variables, probability in ((run, 1), ({**run, "prob_tx": 0.5}, 0.5)):
+        rendered = render(template, variables)
+        assert parse_scenario(rendered, template, template.parent).mac.prob_tx == probability
+    refused("SN.node[*].Communication.MAC.probTx = 1.5", rf"run.ini:{LINE}: .*probTx: 1.5 is .* from 0 to 1$")
 
 
 def test_nodes_can_differ_in_place_power_and_role() -> None:
@@ -214,6 +228,14 @@ def test_an_unknown_key_is_an_error_with_its_line(text: str, message: str) -> No
         ("SN.node[*].Communication.MAC.backoffBaseValue = 16ms", "not a number without unit"),
         ('SN.node[*].Application.filter = "topic is news"', "is no constraint such as"),
         ("SN.node[*].Application.subscribeAt = 3", "not a time with its unit"),
+        (
+            "SN.node[*].Communication.MAC.macBufferSize = 0",
+            rf"run.ini:{LINE}: .*macBufferSize: 0 is out of range: it must be from 1 to 65535 packets",
+        ),
+        ("SN.wirelessChannel.sigma = -1", rf"run.ini:{LINE}: SN.wirelessChannel.sigma: -1 is .* from 0 to 100 dB"),
+        ("SN.wirelessChannel.sigma = 1e999", rf"run.ini:{LINE}: .*sigma: 1e999 is too large"),
+        ("SN.node[*].Communication.MAC.backoffBaseValue = 0", "0 is out of range: it must be above 0 ms"),
+        ("SN.node[*].Communication.MAC.randomTxOffset = -1", "-1 is out of range: it must be at least 0 ms"),
         ("SN.node[1].Communication.MAC.macBufferSize = 8", rf"run.ini:{LINE}: .*must be the same for all nodes"),
         ('SN.node[1].Application.agent = "aodv"', "must be the same for all nodes as for node 0"),
     ],

@@ -8,22 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.backends.radio import RadioBackend
+from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.scenario.scenario import (
-    Command,
-    Fault,
-    FaultKind,
-    IdealLinks,
-    LinkChange,
-    LinkDelay,
-    ParentChange,
-    Partition,
-    Publication,
-    Scenario,
-    Subscription,
-)
+from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, LinkDelay, ParentChange, Partition
+from roambus.bridge.scenario.ideal import IdealLinks
+from roambus.bridge.scenario.scenario import Command, Publication, Scenario, Subscription
 from roambus.experiments.shipped import TEMPLATES
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import addressed_to, parse_filter
@@ -230,17 +220,17 @@ def test_the_radio_does_not_mind_the_keys_of_ideal_links() -> None:
         ("SN.ideal.delays", '"0-1 5"', "5 is not a time with its unit"),
         ("SN.ideal.delays", '"0-8 5ms"', "there is no node 8"),
         ("SN.ideal.delays", '"0-1 5ms, 1-0 3ms"', "gives a link two delays"),
-        ("SN.ideal.delay", "0s", "0s is not above 0"),
+        ("SN.ideal.delay", "0s", "0s is out of range: it must be above 0s"),
         ("SN.ideal.partitions", '"12s 0 1 | 1 2"', "has a node in two groups"),
         ("SN.ideal.partitions", '"12s 0..5"', "there is no node 5"),
         ("SN.ideal.partitions", '"12s part"', "'part' is no node"),
-        ("SN.ideal.range", "-3", "-3 is negative"),
+        ("SN.ideal.range", "-3", "-3 is out of range: it must be from 0 to 1000000 m"),
         ("SN.node[3].faults", '"12s crsh"', "'crsh' is no fault; there is crash, freeze, recover"),
         ("SN.node[3].faults", '"12s recover"', "node 3 cannot recover at 12s: it is up"),
         ("SN.node[3].faults", '"12s crash, 13s freeze"', "node 3 cannot freeze at 13s: it has crashed"),
         ("SN.node[3].faults", '"12s crash, 12s recover"', "two faults at 12s"),
         ("SN.node[3].faults", '"12s crash, 11s recover"', "11s comes after 12s"),
-        ("SN.departure", "0s", "0s is not above 0"),
+        ("SN.departure", "0s", "0s is out of range: it must be above 0s"),
         ("SN.node[4].Application.absences", '"5s attach"', "'attach' at 5s is out of place: write '15s detach"),
         ("SN.node[4].Application.absences", '"5s detach 2"', "'detach 2' at 5s is out of place: write '15s detach"),
         (

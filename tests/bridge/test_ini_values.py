@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.bridge.ini import values
+from roambus.bridge.keys import values
+from roambus.bridge.keys.key import Key, Range
+from roambus.bridge.keys.kinds import COORDINATE, MILLISECONDS, NUMBER, SECONDS
 from roambus.python_protocol.filters import Filter, parse_filter
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, format_time
@@ -35,9 +37,9 @@ def test_durations_come_back_as_they_were_written(time: int) -> None:
 
 def test_parameters_of_castalia_are_in_its_own_units() -> None:
     """Milliseconds and seconds become nanoseconds."""
-    assert values.milliseconds("0.128") == 128_000
-    assert values.interval("100") == 100 * MILLISECOND
-    assert values.seconds("0.05") == 50 * MILLISECOND
+    assert Key("", MILLISECONDS, None, "").read("0.128") == 128_000
+    assert Key("", MILLISECONDS, None, "").read("1e-9") == 1
+    assert Key("", SECONDS, None, "").read("0.05") == 50 * MILLISECOND
 
 
 def test_powers_may_carry_their_unit() -> None:
@@ -72,19 +74,18 @@ def test_coordinates_can_be_drawn() -> None:
         (values.number, "5m"),
         (values.number, "2*3"),
         (values.number, "nan"),
-        (values.not_negative, "-1"),
-        (values.positive, "0"),
+        (values.number, "1e999"),
         (values.integer, "1.5"),
         (values.integer, "-1"),
-        (values.count, "0"),
+        (values.integer, "1" * 19),
         (values.boolean, "yes"),
         (values.string, "CC2420.txt"),
         (values.coordinate, "normal(0, 1)"),
-        (values.milliseconds, "100ms"),
-        (values.interval, "0"),
         (values.duration, "700"),
         (values.duration, "-1s"),
         (values.duration, "7 parsecs"),
+        (values.duration, "10000000000s"),
+        (values.duration, "1e999999999s"),
         (values.power, '"loud"'),
         (values.roles, '"listener"'),
         (values.filters, '"topic is news"'),
@@ -103,4 +104,34 @@ def test_values_that_cannot_be_read_are_refused(read: Callable[[str], Any], text
 
 def test_seconds_are_exact_enough() -> None:
     """A second is 10^9 ns."""
-    assert values.seconds("700") == 700 * SECOND
+    assert Key("", SECONDS, None, "").read("700") == 700 * SECOND
+
+
+def test_times_that_no_simulation_lasts_are_refused() -> None:
+    """They would not fit in 64 bits of nanoseconds."""
+    with pytest.raises(ValueError, match="longer than a simulation can last, which is 9000000000s"):
+        Key("", MILLISECONDS, None, "").read("1e13")
+
+
+@pytest.mark.parametrize(
+    ("unit", "within", "refused", "must_be"),
+    [
+        ("dB", Range(at_least=0), "-1", "at least 0 dB"),
+        ("", Range(above=0), "0", "above 0"),
+        ("m", Range(above=0, at_most=5), "6", "above 0 and at most 5 m"),
+        ("", Range(0, 1), "1.5", "from 0 to 1"),
+    ],
+)
+def test_a_value_out_of_range_is_refused_with_the_range(unit: str, within: Range, refused: str, must_be: str) -> None:
+    """The range stands at the declaration of the key, and its unit with it."""
+    key = Key("", NUMBER, None, "", unit, within)
+    with pytest.raises(ValueError, match=f"^{refused} is out of range: it must be {must_be}$"):
+        key.read(refused)
+
+
+def test_a_drawn_coordinate_keeps_its_range_at_both_ends() -> None:
+    """What is drawn lies between them."""
+    key = Key("", COORDINATE, None, "", within=Range(0, 5))
+    assert key.read("uniform(0, 5)") == values.Uniform(0, 5)
+    with pytest.raises(ValueError, match="from 0 to 5"):
+        key.read("uniform(3, 6)")

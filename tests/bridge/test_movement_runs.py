@@ -19,7 +19,7 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.record.rerun import rerun
 from roambus.bridge.runs.run import RunPlan, execute, run_key
-from roambus.bridge.scenario.scenario import GivenWay, Static
+from roambus.bridge.scenario.mobility import GivenWay, Static
 from roambus.experiments.sweeps.cluster.shipment import send
 from roambus.experiments.sweeps.runner import plan_run, plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand

@@ -10,7 +10,7 @@ import pytest
 from roambus.bridge.agents import registry
 from roambus.bridge.agents.registry import agent_names, agent_sources, load_agent
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.host import make_agents
+from roambus.bridge.host.agents import make_agents
 from roambus.python_protocol.roles import Role
 from tests.support.agents import write_agent
 from tests.support.scenarios import scenario

@@ -9,10 +9,11 @@ import pytest
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
-from roambus.bridge.backends.radio import RadioBackend
+from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.host.host import Host
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.runs.host import Host
-from roambus.bridge.scenario.scenario import Fault, FaultKind, Partition, Scenario
+from roambus.bridge.scenario.happenings import Fault, FaultKind, Partition
+from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.sweeps.sweep import Scalar

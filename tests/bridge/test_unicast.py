@@ -6,8 +6,8 @@ import pytest
 
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.host.host import Host
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.runs.host import Host
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.experiments.shipped import TEMPLATES

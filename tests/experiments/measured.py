@@ -13,10 +13,13 @@ from typing import Any
 import pandas as pd
 
 from roambus.bridge.runs.layout import METRICS_FOLDER, POINTS, RUNS, SWEEP_FILE
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.spark import catalogue as c
-from roambus.spark.points import mean_points
-from roambus.spark.tables import write_tables
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.studies.origin import Origin
+from roambus.experiments.studies.reading import SweepResults
+from roambus.experiments.studies.registry import load_study
+from roambus.spark.aggregation.points import mean_points
+from roambus.spark.aggregation.tables import write_tables
+from roambus.spark.metrics import catalogue as c
 
 Run = dict[str, Any]
 CONFIGS, SPEEDS = ("C2", "C4", "C8", "C16", "C32"), ("2", "4", "6", "8", "10")
@@ -67,6 +70,8 @@ def measurements(
         for agent, config, speed, seed in itertools.product(agents, configs, speeds, range(seeds))
     )
     sweep = {
+        "study": "thesis",
+        "sweep": "thesis",
         "template": "thesis.ini.j2",
         "set": {"time_limit": 200, "publish_until": 150},
         "axes": {"config": list(configs), "speed": list(speeds)},
@@ -74,6 +79,12 @@ def measurements(
         "seeds": list(range(seeds)),
     }
     return Measurements(runs, mean_points(runs), sweep)
+
+
+def of_thesis(measured: Measurements) -> SweepResults:
+    """The same as results of the thesis' sweep."""
+    study = load_study("thesis")
+    return SweepResults(measured, Origin(study, study.sweeps[0]))
 
 
 def write_measurements(measured: Measurements, results: Path) -> None:

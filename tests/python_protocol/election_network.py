@@ -6,29 +6,22 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from roambus.bridge.scenario.scenario import Fault, LinkChange, Workload
+from roambus.bridge.scenario.happenings import Fault, LinkChange
+from roambus.bridge.scenario.scenario import Workload
 from roambus.bridge.trace.schema import CRASH
 from roambus.python_protocol.actions import Action, Note, Send
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Crashed, Event, Received, Recovered, Started, TimerFired
-from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.events import Crashed, Event
+from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.notes import MIGRATE
 from roambus.python_protocol.parts.election import (
     NO_LEADERSHIP,
     Election,
     ElectionParameters,
-    ElectionTimer,
     Heartbeat,
     Leadership,
 )
-from roambus.python_protocol.parts.overlay import (
-    NOTHING,
-    Change,
-    NeighbourAppeared,
-    NeighbourGone,
-    Outcome,
-    ParentChanged,
-)
+from roambus.python_protocol.parts.overlay import Change, NeighbourAppeared, NeighbourGone, ParentChanged
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SimTime
 from tests.support.runs import Edges, Row, distances, of, run
@@ -39,7 +32,7 @@ FOLLOW, APPEARED, GONE, HEARTBEAT = "follow", "appeared", "gone", "heartbeat"
 class Electing(Agent):
     """Takes part in the election, traces what comes of it, and does nothing else."""
 
-    parameters_type = ElectionParameters
+    parameters: ElectionParameters
     messages = MessageSet((Heartbeat,))
     clocks: Mapping[NodeId, SimTime] = {}
     """What a node's clock shows at the start of the run; 0 where it is not given."""
@@ -51,22 +44,13 @@ class Electing(Agent):
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         if isinstance(event, Crashed):
             self._forget()
-        actions, changes = self._outcome(event, now + self.clocks.get(self.node, 0))
+        self._election.tell(event, now + self.clocks.get(self.node, 0))
+        actions, changes = self._election.take(), self._election.take_changes()
         return [*actions, *map(_note_change, changes), *self._note_leader(), *_note_heartbeats(actions)]
 
     def _forget(self) -> None:
         self._election = Election(self.node, Role.BROKER in self.roles, self.parameters, self.random)
         self._leadership = self._election.leadership
-
-    def _outcome(self, event: Event, now: SimTime) -> Outcome:
-        match event:
-            case Started() | Recovered():
-                return self._election.start(now)
-            case Received(message=Heartbeat() as message):
-                return self._election.receive(event.sender, message, event.rssi_dbm, now)
-            case TimerFired(key=ElectionTimer() as key):
-                return self._election.timer(key, now)
-        return NOTHING
 
     def _note_leader(self) -> list[Note]:
         if self._election.leadership == self._leadership:

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
-from roambus.python_protocol.messages.codec import MessageSet
+from roambus.python_protocol.events import Received, Started, TimerFired
+from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.parts.election import (
     NO_LEADERSHIP,
     Election,
@@ -20,14 +21,7 @@ from roambus.python_protocol.parts.election import (
     Leadership,
     settling_rounds,
 )
-from roambus.python_protocol.parts.overlay import (
-    NOTHING,
-    Change,
-    NeighbourAppeared,
-    NeighbourGone,
-    Outcome,
-    ParentChanged,
-)
+from roambus.python_protocol.parts.overlay import Change, NeighbourAppeared, NeighbourGone, ParentChanged
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
@@ -36,6 +30,8 @@ LEADER = Leadership(1000, 9)
 STRONG, WEAK = -50.0, -90.0
 LEAD, RELAY, CHOOSE, TIME_OUT = map(ElectionTimer, ("lead", "relay", "choose", "time-out"))
 PARAMETERS = ElectionParameters()
+Outcome = tuple[list[Action], list[Change]]
+NOTHING: Outcome = ([], [])
 
 nodes = st.integers(0, 65533)
 leaderships = st.builds(Leadership, st.integers(0, 2**32 - 1), nodes)
@@ -46,6 +42,31 @@ heartbeats = st.builds(
 
 def election(*, is_broker: bool = True, sticky_parent: bool = True) -> Election:
     return Election(ME, is_broker, ElectionParameters(sticky_parent=sticky_parent), Random(0))
+
+
+def outcome(made: Election) -> Outcome:
+    """What it has asked for, and what has changed in the tree."""
+    return made.take(), made.take_changes()
+
+
+def start(made: Election, now: SimTime) -> Outcome:
+    made.tell(Started(), now)
+    return outcome(made)
+
+
+def hear(made: Election, sender: NodeId, message: Heartbeat, rssi_dbm: float, now: SimTime) -> Outcome:
+    made.tell(Received(sender, message, rssi_dbm, 50.0), now)
+    return outcome(made)
+
+
+def fire(made: Election, key: ElectionTimer, now: SimTime) -> Outcome:
+    made.tell(TimerFired(key), now)
+    return outcome(made)
+
+
+def give_up(made: Election, neighbour: NodeId, now: SimTime) -> Outcome:
+    made.give_up(neighbour, now)
+    return outcome(made)
 
 
 def copy(
@@ -64,9 +85,9 @@ def one_round(made: Election, number: int, *copies: tuple[NodeId, int, float]) -
     """Copies (sender, hops, RSSI) of a round in their order, and the choice after them; rounds are a second apart."""
     now = number * SECOND
     changes = [
-        change for sender, hops, rssi in copies for change in made.receive(sender, copy(number, hops), rssi, now)[1]
+        change for sender, hops, rssi in copies for change in hear(made, sender, copy(number, hops), rssi, now)[1]
     ]
-    return [*changes, *made.timer(CHOOSE, now + PARAMETERS.parent_window)[1]]
+    return [*changes, *fire(made, CHOOSE, now + PARAMETERS.parent_window)[1]]
 
 
 def pause(actions: Sequence[Action], key: ElectionTimer) -> SimTime:
@@ -98,13 +119,13 @@ def test_a_heartbeat_decodes_to_itself(heartbeat: Heartbeat) -> None:
 def test_a_lone_broker_leads_after_the_time_out() -> None:
     """It listens first; then it broadcasts round after round."""
     made = election()
-    actions, changes = made.start(0)
+    actions, changes = start(made, 0)
     assert PARAMETERS.leader_time_out_min <= pause(actions, TIME_OUT) <= PARAMETERS.leader_time_out_min * 5 // 4
-    assert (changes, made.is_leader) == ((), False)
-    first = made.timer(TIME_OUT, 3 * SECOND)
+    assert (changes, made.is_leader) == ([], False)
+    first = fire(made, TIME_OUT, 3 * SECOND)
     assert sent(first) == [copy(1, 0, leadership=Leadership(3000, ME))]
     assert pause(first[0], LEAD) == PARAMETERS.heartbeat_interval
-    assert sent(made.timer(LEAD, 4 * SECOND)) == [copy(2, 0, leadership=Leadership(3000, ME))]
+    assert sent(fire(made, LEAD, 4 * SECOND)) == [copy(2, 0, leadership=Leadership(3000, ME))]
     assert made.is_leader
 
 
@@ -112,7 +133,7 @@ def test_a_client_never_leads() -> None:
     """It waits until it hears of a leader, again and again."""
     made = election(is_broker=False)
     for number in (1, 10, 20):
-        assert sent(made.timer(TIME_OUT, number * SECOND)) == []
+        assert sent(fire(made, TIME_OUT, number * SECOND)) == []
         assert (made.is_leader, made.leadership, made.parent) == (False, NO_LEADERSHIP, None)
         assert one_round(made, number + 1, (2, 0, STRONG)) == [ParentChanged(2)]
 
@@ -120,21 +141,21 @@ def test_a_client_never_leads() -> None:
 def test_the_older_leadership_wins() -> None:
     """A leader that hears of an older leadership follows it and stops leading; of a younger one it makes nothing."""
     made = election()
-    made.timer(TIME_OUT, 3 * SECOND)
-    assert made.receive(2, copy(7, 0, leadership=Leadership(3001, 0)), STRONG, 4 * SECOND) == NOTHING
+    fire(made, TIME_OUT, 3 * SECOND)
+    assert hear(made, 2, copy(7, 0, leadership=Leadership(3001, 0)), STRONG, 4 * SECOND) == NOTHING
     assert made.is_leader
-    actions, changes = made.receive(2, copy(7, 0, leadership=Leadership(2999, 9)), STRONG, 4 * SECOND)
+    actions, changes = hear(made, 2, copy(7, 0, leadership=Leadership(2999, 9)), STRONG, 4 * SECOND)
     assert CancelTimer(LEAD) in actions
-    assert list(changes) == [ParentChanged(2)]
+    assert changes == [ParentChanged(2)]
     assert made.leadership == Leadership(2999, 9)
 
 
 def test_a_tie_goes_to_the_smaller_id() -> None:
     """Leaderships that started in the same millisecond."""
     made = election()
-    made.timer(TIME_OUT, 3 * SECOND)
-    assert made.receive(2, copy(7, 0, leadership=Leadership(3000, ME + 1)), STRONG, 4 * SECOND) == NOTHING
-    made.receive(2, copy(7, 0, leadership=Leadership(3000, ME - 1)), STRONG, 4 * SECOND)
+    fire(made, TIME_OUT, 3 * SECOND)
+    assert hear(made, 2, copy(7, 0, leadership=Leadership(3000, ME + 1)), STRONG, 4 * SECOND) == NOTHING
+    hear(made, 2, copy(7, 0, leadership=Leadership(3000, ME - 1)), STRONG, 4 * SECOND)
     assert made.leadership.leader == ME - 1
 
 
@@ -150,11 +171,11 @@ def test_without_the_leader_another_one_that_was_heard_is_followed() -> None:
     for heard, follows in ((9 * SECOND, True), (10 * SECOND - PARAMETERS.leader_time_out_min, False)):
         made = election()
         one_round(made, 1, (2, 0, STRONG))
-        made.receive(3, copy(4, 1, leadership=younger), STRONG, heard)
-        _, changes = made.timer(TIME_OUT, 10 * SECOND)
+        hear(made, 3, copy(4, 1, leadership=younger), STRONG, heard)
+        _, changes = fire(made, TIME_OUT, 10 * SECOND)
         assert (made.leadership == younger) == follows
         assert made.is_leader == (not follows)
-        assert list(changes) == [ParentChanged(None)] + [ParentChanged(3)] * follows
+        assert changes == [ParentChanged(None)] + [ParentChanged(3)] * follows
 
 
 def test_another_leader_heard_before_is_followed_without_passing_on_its_old_round() -> None:
@@ -162,12 +183,12 @@ def test_another_leader_heard_before_is_followed_without_passing_on_its_old_roun
     made = election()
     one_round(made, 1, (2, 0, STRONG))
     younger = Leadership(2000, 8)
-    made.receive(3, copy(4, 1, leadership=younger), STRONG, 3 * SECOND)
-    actions, _ = made.timer(TIME_OUT, 4 * SECOND)
+    hear(made, 3, copy(4, 1, leadership=younger), STRONG, 3 * SECOND)
+    actions, _ = fire(made, TIME_OUT, 4 * SECOND)
     assert actions[-1] == CancelTimer(RELAY)
     assert pause(actions, TIME_OUT) >= PARAMETERS.leader_time_out_min
-    made.receive(3, copy(5, 1, leadership=younger), STRONG, 4 * SECOND)
-    assert sent(made.timer(RELAY, 4 * SECOND)) == [copy(5, 2, leadership=younger, parent=3)]
+    hear(made, 3, copy(5, 1, leadership=younger), STRONG, 4 * SECOND)
+    assert sent(fire(made, RELAY, 4 * SECOND)) == [copy(5, 2, leadership=younger, parent=3)]
 
 
 @pytest.mark.parametrize("number", [6, 7, 8])
@@ -175,8 +196,8 @@ def test_a_leader_that_was_lost_is_followed_again_only_for_a_new_round(number: i
     """A copy of a round heard before is an echo: passed on again and again it could circulate for ever."""
     made = election()
     one_round(made, 7, (2, 0, STRONG))
-    made.timer(TIME_OUT, 10 * SECOND)
-    made.receive(3, copy(number, 1), STRONG, 11 * SECOND)
+    fire(made, TIME_OUT, 10 * SECOND)
+    hear(made, 3, copy(number, 1), STRONG, 11 * SECOND)
     assert (made.leadership == LEADER) == (number > 7)
 
 
@@ -184,18 +205,18 @@ def test_a_leader_that_was_left_is_followed_again_only_for_a_new_round() -> None
     """Also if it was left for an older one, and that one was lost."""
     made = election()
     one_round(made, 7, (2, 0, STRONG))
-    made.receive(3, copy(1, 1, leadership=Leadership(999, 8)), STRONG, 8 * SECOND)
-    made.receive(2, copy(7, 0), STRONG, 9 * SECOND)
-    made.timer(TIME_OUT, 10 * SECOND)
-    assert made.receive(2, copy(7, 0), STRONG, 11 * SECOND) == NOTHING
+    hear(made, 3, copy(1, 1, leadership=Leadership(999, 8)), STRONG, 8 * SECOND)
+    hear(made, 2, copy(7, 0), STRONG, 9 * SECOND)
+    fire(made, TIME_OUT, 10 * SECOND)
+    assert hear(made, 2, copy(7, 0), STRONG, 11 * SECOND) == NOTHING
     assert made.is_leader
 
 
 def test_a_leader_that_was_down_does_not_follow_itself() -> None:
     """Its neighbours may still pass on what it said before it crashed."""
     made = election()
-    made.start(5 * SECOND)
-    assert made.receive(2, copy(9, 1, leadership=Leadership(1000, ME)), STRONG, 6 * SECOND) == NOTHING
+    start(made, 5 * SECOND)
+    assert hear(made, 2, copy(9, 1, leadership=Leadership(1000, ME)), STRONG, 6 * SECOND) == NOTHING
     assert made.leadership == NO_LEADERSHIP
 
 
@@ -203,8 +224,8 @@ def test_old_rounds_are_not_followed() -> None:
     """A copy that comes late says nothing of the way now."""
     made = election()
     one_round(made, 5, (2, 1, STRONG))
-    assert made.receive(3, copy(4, 0), STRONG, 6 * SECOND) == NOTHING
-    assert made.timer(CHOOSE, 6 * SECOND) == ((), ())
+    assert hear(made, 3, copy(4, 0), STRONG, 6 * SECOND) == NOTHING
+    assert fire(made, CHOOSE, 6 * SECOND) == NOTHING
     assert made.parent == 2
 
 
@@ -214,23 +235,23 @@ def test_old_rounds_are_not_followed() -> None:
 def test_a_round_is_passed_on_once_with_one_hop_more() -> None:
     """After a delay of up to the jitter; it tells our parent and role."""
     made = election(is_broker=False)
-    actions, _ = made.receive(2, copy(1, 3), STRONG, 0)
+    actions, _ = hear(made, 2, copy(1, 3), STRONG, 0)
     assert 0 <= pause(actions, RELAY) <= PARAMETERS.relay_jitter
-    assert made.receive(3, copy(1, 3), STRONG, 0) == NOTHING
-    assert sent(made.timer(RELAY, 0)) == [copy(1, 4, parent=2, is_broker=False)]
+    assert hear(made, 3, copy(1, 3), STRONG, 0) == NOTHING
+    assert sent(fire(made, RELAY, 0)) == [copy(1, 4, parent=2, is_broker=False)]
 
 
 def test_a_round_waits_for_the_parents_copy() -> None:
     """So that the hops told are those of the place in the tree; if it does not come in time the best copy counts."""
     made = election()
     one_round(made, 1, (2, 2, STRONG))
-    actions, _ = made.receive(3, copy(2, 3), STRONG, 2 * SECOND)
+    actions, _ = hear(made, 3, copy(2, 3), STRONG, 2 * SECOND)
     assert 3 * PARAMETERS.relay_jitter <= pause(actions, RELAY) <= 4 * PARAMETERS.relay_jitter
-    actions, _ = made.receive(2, copy(2, 2), STRONG, 2 * SECOND)
+    actions, _ = hear(made, 2, copy(2, 2), STRONG, 2 * SECOND)
     assert pause(actions, RELAY) <= PARAMETERS.relay_jitter
-    assert sent(made.timer(RELAY, 2 * SECOND)) == [copy(2, 3, parent=2)]
-    made.receive(3, copy(3, 3), STRONG, 3 * SECOND)
-    assert sent(made.timer(RELAY, 3 * SECOND)) == [copy(3, 4, parent=2)]
+    assert sent(fire(made, RELAY, 2 * SECOND)) == [copy(2, 3, parent=2)]
+    hear(made, 3, copy(3, 3), STRONG, 3 * SECOND)
+    assert sent(fire(made, RELAY, 3 * SECOND)) == [copy(3, 4, parent=2)]
 
 
 @pytest.mark.parametrize(("hops", "jitters"), [(0, 1), (1, 1), (2, 2), (5, 5), (6, 5)])
@@ -238,7 +259,7 @@ def test_the_wait_for_the_parents_copy_grows_with_the_hops(hops: int, jitters: i
     """On its way that copy may have been late by the jitter of each hop; after `parent_window` it is too late."""
     made = election()
     one_round(made, 1, (2, hops, STRONG))
-    actions, _ = made.receive(3, copy(2, hops), STRONG, 2 * SECOND)
+    actions, _ = hear(made, 3, copy(2, hops), STRONG, 2 * SECOND)
     assert 0 <= pause(actions, RELAY) - jitters * PARAMETERS.relay_jitter <= PARAMETERS.relay_jitter
 
 
@@ -246,24 +267,24 @@ def test_who_has_no_parent_waits_for_none() -> None:
     """Its parent was given up; the first copy of the next round is passed on within a jitter."""
     made = election()
     one_round(made, 1, (2, 5, STRONG))
-    made.give_up(2, SECOND)
-    assert pause(made.receive(3, copy(2, 5), STRONG, 2 * SECOND)[0], RELAY) <= PARAMETERS.relay_jitter
+    give_up(made, 2, SECOND)
+    assert pause(hear(made, 3, copy(2, 5), STRONG, 2 * SECOND)[0], RELAY) <= PARAMETERS.relay_jitter
 
 
 def test_another_leader_is_told_of_without_waiting() -> None:
     """The parent's copy is worth waiting for only in the rounds of its leader."""
     made = election()
     one_round(made, 1, (2, 5, STRONG))
-    actions, _ = made.receive(3, copy(7, 5, leadership=Leadership(500, 8)), STRONG, 2 * SECOND)
+    actions, _ = hear(made, 3, copy(7, 5, leadership=Leadership(500, 8)), STRONG, 2 * SECOND)
     assert pause(actions, RELAY) <= PARAMETERS.relay_jitter
-    assert sent(made.timer(RELAY, 2 * SECOND)) == [copy(7, 6, leadership=Leadership(500, 8), parent=3)]
+    assert sent(fire(made, RELAY, 2 * SECOND)) == [copy(7, 6, leadership=Leadership(500, 8), parent=3)]
 
 
 def test_hops_do_not_overflow() -> None:
     """What a heartbeat cannot tell is cut to what it can."""
     made = election()
-    made.receive(2, copy(1, 255), STRONG, 0)
-    assert sent(made.timer(RELAY, 0)) == [copy(1, 255, parent=2)]
+    hear(made, 2, copy(1, 255), STRONG, 0)
+    assert sent(fire(made, RELAY, 0)) == [copy(1, 255, parent=2)]
 
 
 # The parent
@@ -272,21 +293,21 @@ def test_hops_do_not_overflow() -> None:
 def test_the_sender_of_the_first_copy_is_the_parent_of_who_has_none() -> None:
     """Figure 2.4: at once, without waiting for the round's other copies."""
     made = election()
-    assert list(made.receive(2, copy(1, 3), STRONG, 0)[1]) == [ParentChanged(2)]
+    assert hear(made, 2, copy(1, 3), STRONG, 0)[1] == [ParentChanged(2)]
 
 
 def test_a_nearer_sender_in_the_same_round_takes_its_place() -> None:
     """When the round's copies are all there."""
     made = election()
     assert one_round(made, 1, (2, 3, STRONG), (3, 2, STRONG)) == [ParentChanged(2), ParentChanged(3)]
-    made.give_up(3, SECOND)
+    give_up(made, 3, SECOND)
     assert one_round(made, 2, (4, 3, STRONG), (5, 2, STRONG)) == [ParentChanged(4), ParentChanged(5)]
 
 
 def test_a_clients_copy_makes_no_parent() -> None:
     """Brokers make the tree, clients hang on it."""
     made = election()
-    assert made.receive(2, copy(1, 0, is_broker=False), STRONG, 0) == NOTHING
+    assert hear(made, 2, copy(1, 0, is_broker=False), STRONG, 0) == NOTHING
     assert (made.parent, made.leadership) == (None, NO_LEADERSHIP)
 
 
@@ -318,17 +339,17 @@ def test_a_copy_at_the_limit_is_not_weak() -> None:
     """Neither the round's first nor a later one."""
     made = election()
     limit = PARAMETERS.weak_signal_dbm
-    assert list(made.receive(2, copy(1, 3), limit, SECOND)[1]) == [ParentChanged(2)]
+    assert hear(made, 2, copy(1, 3), limit, SECOND)[1] == [ParentChanged(2)]
     assert one_round(made, 2, (2, 3, STRONG), (3, 2, limit), (4, 1, WEAK)) == [ParentChanged(3)]
 
 
 def test_a_weak_copy_makes_a_parent_where_there_is_no_other() -> None:
     """When the round's copies are all there; and it is passed on late."""
     made = election()
-    actions, changes = made.receive(2, copy(1, 1), WEAK, SECOND)
-    assert list(changes) == []
+    actions, changes = hear(made, 2, copy(1, 1), WEAK, SECOND)
+    assert changes == []
     assert PARAMETERS.relay_jitter <= pause(actions, RELAY) <= 2 * PARAMETERS.relay_jitter
-    assert list(made.timer(CHOOSE, 2 * SECOND)[1]) == [ParentChanged(2)]
+    assert fire(made, CHOOSE, 2 * SECOND)[1] == [ParentChanged(2)]
 
 
 @pytest.mark.parametrize(("first", "second"), [(2, 3), (3, 2)])
@@ -343,9 +364,9 @@ def test_a_weak_copy_of_another_leadership_makes_no_parent_where_there_is_a_stro
     one_round(made, 1, (2, 1, STRONG))
     older = Leadership(500, 8)
     changes = [
-        *made.receive(3, copy(7, 1, leadership=older), WEAK, 2 * SECOND)[1],
-        *made.receive(4, copy(7, 3, leadership=older), STRONG, 2 * SECOND)[1],
-        *made.timer(CHOOSE, 3 * SECOND)[1],
+        *hear(made, 3, copy(7, 1, leadership=older), WEAK, 2 * SECOND)[1],
+        *hear(made, 4, copy(7, 3, leadership=older), STRONG, 2 * SECOND)[1],
+        *fire(made, CHOOSE, 3 * SECOND)[1],
     ]
     assert changes == [ParentChanged(None), ParentChanged(4)]
 
@@ -355,7 +376,7 @@ def test_a_parent_that_grows_weaker_is_kept() -> None:
     made = election()
     one_round(made, 1, (2, 2, STRONG))
     assert one_round(made, 2, (2, 2, WEAK), (3, 2, STRONG)) == []
-    assert list(made.receive(2, copy(9, 2, leadership=Leadership(500, 8)), WEAK, 3 * SECOND)[1]) == []
+    assert hear(made, 2, copy(9, 2, leadership=Leadership(500, 8)), WEAK, 3 * SECOND)[1] == []
     assert made.parent == 2
 
 
@@ -377,21 +398,21 @@ def test_a_parent_may_miss_some_rounds() -> None:
 def test_nobody_as_far_away_as_told_becomes_the_parent() -> None:
     """Its hops may well be our own, come round: then the two would be each other's parent."""
     made = election()
-    made.receive(2, copy(1, 1), STRONG, SECOND)
-    made.timer(RELAY, SECOND)
-    made.give_up(2, SECOND)
-    made.receive(3, copy(1, 2), STRONG, SECOND)
-    assert made.timer(CHOOSE, SECOND) == ((), ())
+    hear(made, 2, copy(1, 1), STRONG, SECOND)
+    fire(made, RELAY, SECOND)
+    give_up(made, 2, SECOND)
+    hear(made, 3, copy(1, 2), STRONG, SECOND)
+    assert fire(made, CHOOSE, SECOND) == NOTHING
     assert made.parent is None
-    made.receive(4, copy(1, 1), STRONG, SECOND)
-    assert list(made.timer(CHOOSE, SECOND)[1]) == [ParentChanged(4)]
+    hear(made, 4, copy(1, 1), STRONG, SECOND)
+    assert fire(made, CHOOSE, SECOND)[1] == [ParentChanged(4)]
 
 
 def test_a_neighbour_given_up_is_no_parent_for_a_time() -> None:
     """Not the first copy, nor the best; after `exclusion` it counts again."""
     made = election()
     one_round(made, 1, (2, 1, STRONG))
-    assert made.give_up(2, SECOND) == ((), (ParentChanged(None),))
+    assert give_up(made, 2, SECOND) == ([], [ParentChanged(None)])
     assert one_round(made, 2, (2, 1, STRONG)) == []
     assert one_round(made, 3, (2, 1, STRONG), (3, 2, STRONG)) == [ParentChanged(3)]
     assert one_round(made, 4, (2, 1, STRONG), (3, 2, STRONG)) == [ParentChanged(2)]
@@ -400,9 +421,9 @@ def test_a_neighbour_given_up_is_no_parent_for_a_time() -> None:
 def test_a_round_that_came_only_from_neighbours_given_up_is_not_passed_on() -> None:
     """There is no way here to tell of."""
     made = election()
-    made.give_up(2, 0)
-    made.receive(2, copy(1, 1), STRONG, SECOND)
-    assert sent(made.timer(RELAY, SECOND)) == []
+    give_up(made, 2, 0)
+    hear(made, 2, copy(1, 1), STRONG, SECOND)
+    assert sent(fire(made, RELAY, SECOND)) == []
 
 
 # Children
@@ -411,56 +432,54 @@ def test_a_round_that_came_only_from_neighbours_given_up_is_not_passed_on() -> N
 def test_children_appear_with_their_role_and_go_when_they_move() -> None:
     """Each copy tells its sender's parent; of a copy more there is nothing to say."""
     made = election()
-    assert list(made.receive(2, copy(1, 1, parent=ME, is_broker=False), STRONG, 0)[1]) == [NeighbourAppeared(2, False)]
-    assert list(made.receive(2, copy(2, 1, parent=ME, is_broker=False), STRONG, 0)[1]) == []
+    assert hear(made, 2, copy(1, 1, parent=ME, is_broker=False), STRONG, 0)[1] == [NeighbourAppeared(2, False)]
+    assert hear(made, 2, copy(2, 1, parent=ME, is_broker=False), STRONG, 0)[1] == []
     assert list(made.children) == [2]
-    assert list(made.receive(2, copy(3, 1, parent=7, is_broker=False), STRONG, 0)[1]) == [NeighbourGone(2, moved=True)]
+    assert hear(made, 2, copy(3, 1, parent=7, is_broker=False), STRONG, 0)[1] == [NeighbourGone(2, moved=True)]
     assert list(made.children) == []
 
 
 def test_a_silent_child_is_gone() -> None:
     """After one round more than `allowed_heartbeat_loss`, and some jitter; our next broadcast shows it."""
     made = election()
-    made.timer(TIME_OUT, 0)
-    made.receive(2, copy(1, 1, leadership=Leadership(0, ME), parent=ME), STRONG, 0)
-    assert made.timer(LEAD, 3 * SECOND + PARAMETERS.parent_window)[1] == []
-    assert made.timer(LEAD, 3 * SECOND + PARAMETERS.parent_window + 1)[1] == [NeighbourGone(2, moved=False)]
-    assert made.timer(LEAD, 4 * SECOND)[1] == []
+    fire(made, TIME_OUT, 0)
+    hear(made, 2, copy(1, 1, leadership=Leadership(0, ME), parent=ME), STRONG, 0)
+    assert fire(made, LEAD, 3 * SECOND + PARAMETERS.parent_window)[1] == []
+    assert fire(made, LEAD, 3 * SECOND + PARAMETERS.parent_window + 1)[1] == [NeighbourGone(2, moved=False)]
+    assert fire(made, LEAD, 4 * SECOND)[1] == []
 
 
 def test_a_child_that_is_heard_stays() -> None:
     """However long ago it appeared."""
     made = election()
     for number in (1, 4, 7):
-        made.receive(2, copy(number, 1, parent=ME), STRONG, number * SECOND)
-        assert made.timer(RELAY, (number + 3) * SECOND)[1] == []
+        hear(made, 2, copy(number, 1, parent=ME), STRONG, number * SECOND)
+        assert fire(made, RELAY, (number + 3) * SECOND)[1] == []
 
 
 def test_a_follower_notices_silent_children_too() -> None:
     """When it passes a round on."""
     made = election()
-    made.receive(2, copy(1, 1, parent=ME), STRONG, 0)
-    made.receive(3, copy(5, 1), STRONG, 5 * SECOND)
-    assert made.timer(RELAY, 5 * SECOND)[1] == [NeighbourGone(2, moved=False)]
+    hear(made, 2, copy(1, 1, parent=ME), STRONG, 0)
+    hear(made, 3, copy(5, 1), STRONG, 5 * SECOND)
+    assert fire(made, RELAY, 5 * SECOND)[1] == [NeighbourGone(2, moved=False)]
 
 
 def test_an_adopted_child_is_one_like_any_other() -> None:
     """Its own heartbeat says nothing new; its silence does."""
     made = election()
     made.adopt(2, SECOND)
-    assert list(made.receive(2, copy(1, 1, parent=ME, is_broker=False), STRONG, 2 * SECOND)[1]) == []
-    assert made.timer(RELAY, 6 * SECOND)[1] == [NeighbourGone(2, moved=False)]
+    assert hear(made, 2, copy(1, 1, parent=ME, is_broker=False), STRONG, 2 * SECOND)[1] == []
+    assert fire(made, RELAY, 6 * SECOND)[1] == [NeighbourGone(2, moved=False)]
 
 
 def test_a_child_given_up_is_none() -> None:
     """Until it says again that it is one."""
     made = election()
-    made.receive(2, copy(1, 1, parent=ME, is_broker=False), STRONG, 0)
-    assert made.give_up(2, SECOND) == NOTHING
+    hear(made, 2, copy(1, 1, parent=ME, is_broker=False), STRONG, 0)
+    assert give_up(made, 2, SECOND) == NOTHING
     assert list(made.children) == []
-    assert list(made.receive(2, copy(2, 1, parent=ME, is_broker=False), STRONG, 2 * SECOND)[1]) == [
-        NeighbourAppeared(2, False)
-    ]
+    assert hear(made, 2, copy(2, 1, parent=ME, is_broker=False), STRONG, 2 * SECOND)[1] == [NeighbourAppeared(2, False)]
 
 
 # The time-out
@@ -470,7 +489,7 @@ def heard_at(times: Sequence[SimTime]) -> SimTime:
     """The time-out set after rounds that were heard at these times."""
     made = election()
     for number, now in enumerate(times, start=1):
-        actions, _ = made.receive(2, copy(number, 1), STRONG, now)
+        actions, _ = hear(made, 2, copy(number, 1), STRONG, now)
     return pause(actions, TIME_OUT)
 
 
@@ -482,7 +501,7 @@ def test_the_time_out_is_short_while_rounds_come_regularly() -> None:
 
 def test_time_outs_are_spread_over_a_quarter() -> None:
     """Brokers that start together do not all become leaders together."""
-    starts = [Election(ME, True, PARAMETERS, Random(seed)).start(0)[0] for seed in range(100)]
+    starts = [start(Election(ME, True, PARAMETERS, Random(seed)), 0)[0] for seed in range(100)]
     time_outs = sorted(pause(actions, TIME_OUT) / PARAMETERS.leader_time_out_min for actions in starts)
     assert 1 <= time_outs[0] < 1.05
     assert 1.2 < time_outs[-1] <= 1.25
@@ -504,18 +523,18 @@ def test_the_time_out_stays_within_its_bounds(gaps: list[SimTime]) -> None:
 def test_the_time_between_two_leaders_is_no_gap_between_rounds() -> None:
     """A partition of a minute does not make the next leader's loss noticed later."""
     made = election()
-    made.receive(2, copy(1, 1), STRONG, SECOND)
-    actions, _ = made.receive(2, copy(7, 1, leadership=Leadership(1, 8)), STRONG, 60 * SECOND)
+    hear(made, 2, copy(1, 1), STRONG, SECOND)
+    actions, _ = hear(made, 2, copy(7, 1, leadership=Leadership(1, 8)), STRONG, 60 * SECOND)
     assert pause(actions, TIME_OUT) <= PARAMETERS.leader_time_out_min * 5 // 4
-    made.timer(TIME_OUT, 70 * SECOND)
-    actions, _ = made.receive(2, copy(8, 1, leadership=Leadership(0, 8)), STRONG, 130 * SECOND)
+    fire(made, TIME_OUT, 70 * SECOND)
+    actions, _ = hear(made, 2, copy(8, 1, leadership=Leadership(0, 8)), STRONG, 130 * SECOND)
     assert pause(actions, TIME_OUT) <= PARAMETERS.leader_time_out_min * 5 // 4
 
 
 def test_a_heartbeat_is_broadcast_on_within_milliseconds_of_its_time() -> None:
     """The relay's delay is drawn uniformly: over many rounds it fills the jitter's range."""
     made = election()
-    pauses = [pause(made.receive(2, copy(number, 1), STRONG, number * SECOND)[0], RELAY) for number in range(1, 200)]
+    pauses = [pause(hear(made, 2, copy(number, 1), STRONG, number * SECOND)[0], RELAY) for number in range(1, 200)]
     assert min(pauses) < 10 * MILLISECOND
     assert max(pauses) > PARAMETERS.relay_jitter - 10 * MILLISECOND
     assert max(pauses) <= PARAMETERS.relay_jitter

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roambus.bridge.scenario.scenario import Fault, FaultKind, LinkChange
+from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange
 from roambus.bridge.trace.schema import CRASH
 from roambus.python_protocol.notes import MIGRATE
 from roambus.python_protocol.parameters import parse_parameters

@@ -1,30 +1,30 @@
 """The tree that the scenario gives: who comes, who goes, who is the parent."""
 
-from random import Random
-
-from roambus.python_protocol.events import Rewired
+from roambus.python_protocol.events import Received, Recovered, Rewired, Started, TimerFired
+from roambus.python_protocol.parts.election import ElectionTimer, Heartbeat, Leadership
 from roambus.python_protocol.parts.given_tree import GivenTree
-from roambus.python_protocol.parts.overlay import NOTHING, Change, NeighbourAppeared, NeighbourGone, ParentChanged
+from roambus.python_protocol.parts.overlay import Change, NeighbourAppeared, NeighbourGone, ParentChanged
 
-ME, PARENT, OTHER, BROKER, CLIENT = range(5)
+PARENT, OTHER, BROKER, CLIENT = range(4)
 
 
 def tree() -> GivenTree:
     """Below a parent, with a broker and a client as children."""
-    made = GivenTree(ME, True, None, Random(0))
-    made.rewire(Rewired(PARENT, (BROKER, CLIENT), frozenset({BROKER})))
+    made = GivenTree()
+    made.tell(Rewired(PARENT, (BROKER, CLIENT), frozenset({BROKER})), 0)
+    made.take_changes()
     return made
 
 
 def changes(made: GivenTree, parent: int | None, *children: int) -> list[Change]:
-    actions, found = made.rewire(Rewired(parent, children, frozenset({PARENT, OTHER, BROKER})))
-    assert actions == ()
-    return list(found)
+    made.tell(Rewired(parent, children, frozenset({PARENT, OTHER, BROKER})), 0)
+    assert made.take() == []
+    return made.take_changes()
 
 
 def test_at_first_everybody_is_new() -> None:
     """The parent first, then the children in the order given, each with its role."""
-    made = GivenTree(ME, True, None, Random(0))
+    made = GivenTree()
     found = changes(made, PARENT, CLIENT, BROKER)
     assert found == [ParentChanged(PARENT), NeighbourAppeared(CLIENT, False), NeighbourAppeared(BROKER, True)]
     assert made.parent == PARENT
@@ -55,7 +55,8 @@ def test_a_child_that_becomes_the_parent_has_not_gone() -> None:
 def test_a_parent_that_is_given_up_is_none() -> None:
     """Until the scenario says so again."""
     made = tree()
-    assert made.give_up(PARENT, 0) == ((), [ParentChanged(None)])
+    made.give_up(PARENT, 0)
+    assert made.take_changes() == [ParentChanged(None)]
     assert made.parent is None
     assert changes(made, PARENT, BROKER, CLIENT) == [ParentChanged(PARENT)]
 
@@ -63,14 +64,18 @@ def test_a_parent_that_is_given_up_is_none() -> None:
 def test_a_child_that_is_given_up_is_none() -> None:
     """It appears again if the scenario says so again; the parent stays."""
     made = tree()
-    assert made.give_up(BROKER, 0) is NOTHING
+    made.give_up(BROKER, 0)
+    assert made.take_changes() == []
     assert made.parent == PARENT
     assert changes(made, PARENT, BROKER, CLIENT) == [NeighbourAppeared(BROKER, True)]
 
 
 def test_it_sends_nothing_and_waits_for_nothing() -> None:
-    """No event of an overlay but `rewire` and `give_up` changes anything."""
+    """No event of an overlay but `Rewired` and `give_up` changes anything."""
     made = tree()
+    heartbeat = Heartbeat(Leadership(0, OTHER), 1, 0, None, is_broker=True)
+    for event in (Started(), Recovered(), Received(OTHER, heartbeat, 0.0, 50.0), TimerFired(ElectionTimer("lead"))):
+        made.tell(event, 0)
     made.adopt(OTHER, 0)
-    assert made.start(0) is made.receive(OTHER, None, 0.0, 0) is made.timer(None, 0) is NOTHING
-    assert made.children == {BROKER: True, CLIENT: False}
+    assert (made.take(), made.take_changes()) == ([], [])
+    assert (made.parent, made.children) == (PARENT, {BROKER: True, CLIENT: False})

@@ -103,6 +103,13 @@ class Polite(Greeter):
         self.note("rung", detail=str(event.key))
 
 
+class Tidy(Greeter):
+    """A Greeter that notes the end of every event."""
+
+    def finish(self, now: SimTime) -> None:
+        self.note("finished")
+
+
 def make(cls: type[Agent]) -> Agent:
     return cls(7, Role.NONE, cls.parameters_type(), Random(0))
 
@@ -167,7 +174,9 @@ def test_handlers_can_be_called_hear_and_fire() -> None:
 @pytest.mark.parametrize("name", ["send", "set_timer", "cancel_timer", "deliver", "note", "perform", "take", "tell"])
 def test_what_handlers_act_by_cannot_be_hidden(name: str) -> None:
     """A method that would call itself instead is refused where it is written."""
-    with pytest.raises(TypeError, match=rf"Mine.{name} hides what every process does by {name}\(\): choose another name"):
+    with pytest.raises(
+        TypeError, match=rf"Mine.{name} hides what every process does by {name}\(\): choose another name"
+    ):
         type("Mine", (Agent,), {name: lambda self: None})
 
 
@@ -176,6 +185,13 @@ def test_actions_are_given_once() -> None:
     agent = make(Greeter)
     assert list(agent.handle(Started(), 0))
     assert list(agent.handle(heard(Bye()), 0)) == []
+
+
+def test_every_event_is_followed_by_what_the_agent_does_at_the_end() -> None:
+    """That is so whether the event is a message or another, and whether it has a handler or not."""
+    assert list(make(Tidy).handle(heard(Hello(2)), 5)) == [Send(9, Hello(7)), Note("finished")]
+    assert list(make(Tidy).handle(Subscribe(Filter()), 5)) == [Note("finished")]
+    assert list(make(Tidy).handle(heard(Bye()), 5)) == [Note("finished")]
 
 
 def test_messages_and_parameters_follow_from_the_class() -> None:

@@ -14,7 +14,7 @@ import roambus
 from roambus.bridge.errors import UserError
 from roambus.dataframes import Results
 from roambus.experiments.comparing.loading import Loaded
-from roambus.spark import catalogue as c
+from roambus.spark.metrics import catalogue as c
 from tests.experiments.measured import measurements, write_measurements
 
 MEASURED = measurements(configs=("C2", "C4", "C16"), speeds=("2", "8", "10"), seeds=4)

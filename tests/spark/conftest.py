@@ -2,7 +2,7 @@
 
 import pytest
 
-from roambus.spark import computation
+from roambus.spark.aggregation import computation
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from roambus.spark import catalogue as c
+from roambus.spark.metrics import catalogue as c
 
 UPKEEP = ["PUB", "REP", "HEARTBEAT", "ACK"]
 PAIR = ["notification_id", "subscriber"]

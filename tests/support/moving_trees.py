@@ -15,8 +15,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from roambus.bridge.backends.ideal.topology import make_ideal
-from roambus.bridge.runs.host import Host
-from roambus.bridge.scenario.scenario import Command, Fault, FaultKind, ParentChange, Publication, Scenario, Workload
+from roambus.bridge.host.host import Host
+from roambus.bridge.scenario.happenings import Fault, FaultKind, ParentChange
+from roambus.bridge.scenario.scenario import Command, Publication, Scenario, Workload
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.events import Subscribe, Unsubscribe

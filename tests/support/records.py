@@ -8,8 +8,8 @@ from textwrap import dedent
 
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
+from roambus.bridge.host.host import Host
 from roambus.bridge.record.recorder import recorded
-from roambus.bridge.runs.host import Host
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
 from roambus.python_protocol.simtime import SECOND, SimTime
 from tests.bridge.backends.conformance import Case, Factory, make_given_graph, write_case

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from roambus.bridge.backends.ideal import IdealBackend
-from roambus.bridge.runs.host import Host
-from roambus.bridge.scenario.scenario import Fault, LinkChange, Publications, Subscription, Workload
+from roambus.bridge.host.host import Host
+from roambus.bridge.scenario.happenings import Fault, LinkChange
+from roambus.bridge.scenario.scenario import Publications, Subscription, Workload
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.filters import Filter

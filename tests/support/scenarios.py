@@ -3,16 +3,12 @@
 from collections.abc import Sequence
 
 from benchmarks.reference_scenarios import CC2420
-from roambus.bridge.scenario.scenario import (
-    ChannelParameters,
-    Fault,
-    IdealLinks,
-    MacParameters,
-    NodeSettings,
-    ParentChange,
-    Scenario,
-    Workload,
-)
+from roambus.bridge.scenario.channel import ChannelSettings
+from roambus.bridge.scenario.happenings import Fault, ParentChange
+from roambus.bridge.scenario.ideal import IdealLinks
+from roambus.bridge.scenario.mac import MacSettings
+from roambus.bridge.scenario.node import NodeSettings
+from roambus.bridge.scenario.scenario import Scenario, Workload
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND, SimTime
 
@@ -33,9 +29,9 @@ def scenario(
         seed=seed,
         time_limit=time_limit,
         field_m=(100.0, 100.0),
-        channel=ChannelParameters(),
+        channel=ChannelSettings(),
         radio=CC2420,
-        mac=MacParameters(),
+        mac=MacSettings(),
         nodes=tuple(NodeSettings(roles=entry) for entry in roles),
         workload=workload,
         agent_parameters=agent_parameters or {},

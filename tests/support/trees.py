@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from roambus.bridge.backends.ideal.topology import make_ideal
-from roambus.bridge.runs.host import Host
-from roambus.bridge.scenario.scenario import ParentChange, Workload
+from roambus.bridge.host.host import Host
+from roambus.bridge.scenario.happenings import ParentChange
+from roambus.bridge.scenario.scenario import Workload
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.roles import NodeId, Role

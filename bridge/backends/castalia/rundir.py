@@ -14,7 +14,8 @@ from types import MappingProxyType
 
 from roambus.bridge.backends.castalia.endpoint import Endpoint
 from roambus.bridge.backends.castalia.files import SIMULATOR_FOLDER
-from roambus.bridge.scenario.scenario import GivenWay, Scenario, WayPoint
+from roambus.bridge.scenario.mobility import GivenWay, WayPoint
+from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.roles import NodeId
 
 SESSION, WAYS = "session", "ways"

@@ -28,7 +28,7 @@ from roambus.bridge.backends.interface import (
     Transmission,
     refuse_past,
 )
-from roambus.bridge.scenario.scenario import Fault, FaultKind, LinkChange, Partition
+from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, Partition
 from roambus.python_protocol.events import NO_LINK
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SimTime

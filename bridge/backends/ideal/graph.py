@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from roambus.bridge.scenario.scenario import LinkChange, Partition
+from roambus.bridge.scenario.happenings import LinkChange, Partition
 from roambus.python_protocol.roles import NodeId
 
 Link = tuple[NodeId, NodeId]

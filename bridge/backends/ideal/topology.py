@@ -11,7 +11,8 @@ from roambus.bridge.backends.interface import Move
 from roambus.bridge.backends.radio.mobility import moves_until
 from roambus.bridge.backends.radio.setup import paths_of, randomness
 from roambus.bridge.scenario.given_tree import tree_links
-from roambus.bridge.scenario.scenario import LinkChange, Scenario
+from roambus.bridge.scenario.happenings import LinkChange
+from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.roles import NodeId
 
 

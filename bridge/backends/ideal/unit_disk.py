@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio.mobility import Path, positions
-from roambus.bridge.scenario.scenario import LinkChange, NodeSettings, Scenario
+from roambus.bridge.scenario.happenings import LinkChange
+from roambus.bridge.scenario.node import NodeSettings
+from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.simtime import SECOND, SimTime
 
 Span = tuple[SimTime, SimTime]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.scenario.scenario import ChannelParameters
+from roambus.bridge.scenario.channel import ChannelSettings
 
 MOST_IN_A_TABLE = 2048
 """Up to so many places every pair has its entry, in 32 MiB at most: nodes in reach are found fastest then."""
@@ -49,7 +49,7 @@ class _Ways(NamedTuple):
     loss_db: NDArray[np.float64]
 
 
-def path_loss(places: Places, channel: ChannelParameters, loudest_dbm: float, random: np.random.Generator) -> PathLoss:
+def path_loss(places: Places, channel: ChannelSettings, loudest_dbm: float, random: np.random.Generator) -> PathLoss:
     """Draws log-normal shadowing once a pair; raises UserError for more ways than memory is meant for.
 
     First the shadowing of all pairs in reach is drawn, row by row, then what their directions differ by. Pairs are
@@ -94,7 +94,7 @@ def _advanced(random: np.random.Generator, draws: int) -> np.random.Generator:
 
 def _draw_pairs(
     distance: NDArray[np.float64],
-    channel: ChannelParameters,
+    channel: ChannelSettings,
     shadowings: np.random.Generator,
     jitters: np.random.Generator,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -106,7 +106,7 @@ def _draw_pairs(
     return np.where(at_contact, 0.0, mean), np.where(at_contact, 0.0, jitter)
 
 
-def _audible(ways: _Ways, loudest_dbm: float, channel: ChannelParameters) -> _Ways:
+def _audible(ways: _Ways, loudest_dbm: float, channel: ChannelSettings) -> _Ways:
     heard = np.flatnonzero(loudest_dbm - ways.loss_db >= channel.signal_delivery_threshold_dbm)
     return _Ways(ways.sources[heard], ways.targets[heard], ways.loss_db[heard])
 
@@ -132,7 +132,7 @@ def _rows(found: list[_Ways], places: int) -> PathLoss:
     return PathLoss(table.indptr.astype(np.int64), table.indices, table.data)
 
 
-def reach_m(channel: ChannelParameters) -> float:
+def reach_m(channel: ChannelSettings) -> float:
     """The distance beyond which no pair is connected, whatever its shadowing: three sigmas in its favour."""
     budget = channel.max_tx_power_dbm - channel.signal_delivery_threshold_dbm - channel.pl_d0_db + 3 * channel.sigma_db
     return float(channel.d0_m * 10 ** (budget / (10 * channel.path_loss_exponent)))
@@ -141,7 +141,7 @@ def reach_m(channel: ChannelParameters) -> float:
 class Cells:
     """The cells of a field, numbered row by row."""
 
-    def __init__(self, field_m: tuple[float, float], channel: ChannelParameters) -> None:
+    def __init__(self, field_m: tuple[float, float], channel: ChannelSettings) -> None:
         self._field = np.array(field_m)
         self._size = np.array([channel.x_cell_m, channel.y_cell_m])
         self._counts = np.ceil(self._field / self._size).astype(np.int64)

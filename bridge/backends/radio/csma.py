@@ -11,13 +11,16 @@ from typing import Any
 from roambus.bridge.backends.radio import events
 from roambus.bridge.backends.radio.chance import BACKOFF, uniform
 from roambus.bridge.backends.radio.compiled import compiled
-from roambus.bridge.backends.radio.outbox import BUFFER_FULL, NOT_BOOTED, QUEUE_FULL, TAKEN, refuse
+from roambus.bridge.backends.radio.outbox import BUFFER_FULL, NOT_BOOTED, QUEUE_FULL, TAKEN, refuse, release
 from roambus.bridge.backends.radio.receiver import measured_power
-from roambus.bridge.backends.radio.state import CONTENDING, DRAINING, IDLE, LISTENING, State
+from roambus.bridge.backends.radio.state import LISTENING, State
 from roambus.bridge.backends.radio.transmitter import buffer_frame
 
 EARLY = 0.95
 """The next frame goes to the radio after this share of the air time of the one before, so that TX is not left."""
+
+IDLE, CONTENDING, DRAINING, SKIPPING = 0, 1, 2, 3
+"""States of the MAC: nothing to send; sensing or backing off; sending everything queued; not trying for a while."""
 
 CONSTANT, MULTIPLYING, EXPONENTIAL = 1, 2, 3
 """Back-off types: the bound is the base; times the busy results in a row; doubled by each."""
@@ -31,18 +34,29 @@ def accept(s: State, sender: int, frame: int, now: int) -> None:
     if not _takes(s, node, s.frames[frame], now):
         refuse(s, frame)
         return
-    node.queue[(node.front + node.queued) % run.queue_size] = frame
+    node.queue[(node.front + node.queued) % run.mac.buffer_size] = frame
     node.queued += 1
     if node.mac == IDLE and node.queued == 1:
+        _attempt(s, sender, now)
+
+
+@compiled
+def _attempt(s: State, sender: int, now: int) -> None:
+    """Tries to transmit the first queued frame; by chance the try does not happen."""
+    node, mac = s.nodes[sender], s.run[0].mac
+    if mac.prob_tx < 1.0 and uniform(s.run[0], BACKOFF) >= mac.prob_tx:
+        node.mac = SKIPPING
+        _set_timer(s, sender, float(mac.retransmission_interval), now)
+    else:
         node.mac = CONTENDING
-        _sense_after(s, sender, uniform(s.run[0], BACKOFF) * run.random_tx_offset, now)
+        _set_timer(s, sender, uniform(s.run[0], BACKOFF) * mac.random_tx_offset, now)
 
 
 @compiled
 def _takes(s: State, node: Any, frame: Any, now: int) -> bool:
     if now < node.start:
         frame.refusal = NOT_BOOTED
-    elif frame.refusal == TAKEN and node.queued == s.run[0].queue_size:
+    elif frame.refusal == TAKEN and node.queued == s.run[0].mac.buffer_size:
         node.mac_overflown += 1
         frame.refusal = QUEUE_FULL
     taken: bool = frame.refusal == TAKEN
@@ -50,49 +64,77 @@ def _takes(s: State, node: Any, frame: Any, now: int) -> bool:
 
 
 @compiled
-def sense(s: State, sender: int, now: int) -> None:
+def timer_fired(s: State, sender: int, now: int) -> None:
+    """Goes on with what the MAC is at; it has one timer, which runs unless the MAC is idle."""
+    if s.nodes[sender].mac == CONTENDING:
+        _sense(s, sender, now)
+    elif s.nodes[sender].mac == DRAINING:
+        _drain(s, sender, now)
+    else:
+        _give_up(s, sender, now)
+
+
+@compiled
+def _give_up(s: State, sender: int, now: int) -> None:
+    """Drops the first queued frame, whose only try did not happen; like TunableMAC, it tells nobody."""
+    node = s.nodes[sender]
+    release(s, _take_first(s, node))
+    if node.queued > 0:
+        _attempt(s, sender, now)
+    else:
+        node.mac = IDLE
+
+
+@compiled
+def _take_first(s: State, node: Any) -> int:
+    frame: int = node.queue[node.front]
+    node.front = (node.front + 1) % s.run[0].mac.buffer_size
+    node.queued -= 1
+    return frame
+
+
+@compiled
+def _sense(s: State, sender: int, now: int) -> None:
     """Senses the carrier: sends if it is clear, backs off if not, tries again soon if the radio cannot tell."""
     node, run = s.nodes[sender], s.run[0]
     power = measured_power(s, sender, now)
     if node.radio != LISTENING or math.isnan(power):
-        _sense_after(s, sender, float(run.valid_cs_delay), now)
-    elif power < run.cca_threshold:
+        _set_timer(s, sender, float(run.mac.valid_cs_delay), now)
+    elif power < run.radio.cca_threshold_dbm:
         node.backoffs = 0
         node.mac = DRAINING
-        drain(s, sender, now)
+        _drain(s, sender, now)
     else:
         node.backoffs += 1
-        _sense_after(s, sender, uniform(s.run[0], BACKOFF) * _backoff_bound(s, node.backoffs), now)
+        _set_timer(s, sender, uniform(s.run[0], BACKOFF) * _backoff_bound(s, node.backoffs), now)
 
 
 @compiled
 def _backoff_bound(s: State, backoffs: int) -> float:
-    run = s.run[0]
+    mac = s.run[0].mac
     factor = 1.0
-    if run.backoff_type == MULTIPLYING:
+    if mac.backoff_type == MULTIPLYING:
         factor = float(backoffs)
-    elif run.backoff_type == EXPONENTIAL:
+    elif mac.backoff_type == EXPONENTIAL:
         factor = 2.0 ** (backoffs - 1)
-    return factor * float(run.backoff_base)
+    return factor * float(mac.backoff_base)
 
 
 @compiled
-def _sense_after(s: State, sender: int, delay: float, now: int) -> None:
-    events.schedule(s, now + round(delay * s.nodes[sender].clock_rate), events.SENSE, sender)
+def _set_timer(s: State, sender: int, delay: float, now: int) -> None:
+    events.schedule(s, now + round(delay * s.nodes[sender].clock_rate), events.MAC_TIMER, sender)
 
 
 @compiled
-def drain(s: State, sender: int, now: int) -> None:
+def _drain(s: State, sender: int, now: int) -> None:
     """Passes the first queued frame to the radio; with none left the MAC is idle."""
     node = s.nodes[sender]
     if node.queued == 0:
         node.mac = IDLE
         return
-    frame = node.queue[node.front]
-    node.front = (node.front + 1) % s.run[0].queue_size
-    node.queued -= 1
+    frame = _take_first(s, node)
     if not buffer_frame(s, sender, frame, now):
         s.frames[frame].refusal = BUFFER_FULL
         refuse(s, frame)
     early = EARLY * s.frames[frame].airtime * node.clock_rate
-    events.schedule(s, now + round(early), events.DRAIN, sender)
+    events.schedule(s, now + round(early), events.MAC_TIMER, sender)

@@ -7,11 +7,13 @@ from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio.state import SENDING, SWITCHING, State
 from roambus.bridge.errors import UserError
-from roambus.bridge.scenario.scenario import NodeSettings, RadioParameters, Scenario
+from roambus.bridge.scenario.node import NodeSettings
+from roambus.bridge.scenario.radio import RadioSettings
+from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.simtime import SECOND, SimTime
 
 
-def tx_power_mw(node: int, settings: NodeSettings, radio: RadioParameters) -> float:
+def tx_power_mw(node: int, settings: NodeSettings, radio: RadioSettings) -> float:
     """What the radio draws while it sends; raises UserError if it has no such level."""
     levels = dict(radio.tx_levels_mw)
     if settings.tx_power_dbm not in levels:
@@ -36,7 +38,7 @@ def energy_mj(scenario: Scenario, s: State, now: SimTime) -> NDArray[np.float64]
     return energy + (radio.transition_power_mw - radio.rx_power_mw) * _switching_s(radio, s)
 
 
-def _switching_s(radio: RadioParameters, s: State) -> NDArray[np.float64]:
+def _switching_s(radio: RadioSettings, s: State) -> NDArray[np.float64]:
     away = np.isin(s.nodes["radio"], (SENDING, SWITCHING))
     back = (s.nodes["switches"] - away) // 2
     seconds: NDArray[np.float64] = (back * (radio.rx_to_tx + radio.tx_to_rx) + away * radio.rx_to_tx) / SECOND

@@ -6,9 +6,9 @@ from roambus.bridge.backends.radio import heap
 from roambus.bridge.backends.radio.compiled import compiled
 from roambus.bridge.backends.radio.state import State
 
-REQUEST, SENSE, DRAIN, SENDING_ON, FRAME_END, LISTENING_ON, ARRIVE = range(7)
-"""A frame comes down to the MAC; the MAC senses the carrier; the MAC passes the next
-queued frame on; the radio is in TX; its frame has left; the radio is in RX; a frame comes up to its receivers' MACs."""
+REQUEST, MAC_TIMER, SENDING_ON, FRAME_END, LISTENING_ON, ARRIVE = range(6)
+"""A frame comes down to the MAC; the MAC's timer fires, and its state says what for; the radio is in TX; its frame has
+left; the radio is in RX; a frame comes up to its receivers' MACs."""
 
 
 @compiled

@@ -64,7 +64,7 @@ def _look_at_places(s: State, sender: int) -> None:
 @compiled
 def _link(s: State, sender: int, receiver: int, power: float) -> None:
     node = s.nodes[sender]
-    if receiver != sender and power >= s.run[0].delivery_threshold:
+    if receiver != sender and power >= s.run[0].channel.signal_delivery_threshold_dbm:
         link = s.links[sender, node.reached]
         link.receiver = receiver
         link.power = power

@@ -21,10 +21,8 @@ Reached = tuple[int, int, int, int]
 
 @compiled
 def _dispatch(s: State, kind: int, index: int, now: int) -> None:
-    if kind == events.SENSE:
-        csma.sense(s, index, now)
-    elif kind == events.DRAIN:
-        csma.drain(s, index, now)
+    if kind == events.MAC_TIMER:
+        csma.timer_fired(s, index, now)
     elif kind in (events.SENDING_ON, events.FRAME_END):
         _transmit(s, kind, index, now)
     elif kind == events.LISTENING_ON:

@@ -15,12 +15,13 @@ TAKEN, QUEUE_FULL, BUFFER_FULL, FRAME_TOO_LONG, PACKET_TOO_LONG, NOT_BOOTED = ra
 @compiled
 def refuse(s: State, frame: int) -> None:
     """Tells that a frame will not be sent, as its `refusal` says."""
-    s.run[0].refusals += _done(s, frame)
+    s.run[0].refusals += release(s, frame)
     s.frames[frame].refusal = TAKEN
 
 
 @compiled
-def _done(s: State, frame: int) -> int:
+def release(s: State, frame: int) -> int:
+    """Tells that a frame is done with, so that its number can be used again; returns how many are told of."""
     run = s.run[0]
     if frame < run.own_frames:
         return 0
@@ -40,7 +41,7 @@ def arrive(s: State, sender: int) -> None:
         arrival = s.arrivals[sender, k]
         if destination == BROADCAST or destination == arrival.receiver:  # noqa: PLR1714  # Numba wants one type in a tuple
             _deliver(s, node.arriving, arrival)
-    _done(s, node.arriving)
+    release(s, node.arriving)
 
 
 @compiled

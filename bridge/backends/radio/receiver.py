@@ -52,7 +52,7 @@ def _disturb_others(s: State, receiver: int, power: float, now: int) -> None:
 def _begin_reception(s: State, node: Any, signal: Any) -> None:
     signal.interference = node.total
     signal.worst = node.total
-    weak = int(signal.power < s.run[0].sensitivity)
+    weak = int(signal.power < s.run[0].radio.sensitivity_dbm)
     signal.fate = LOST * weak  # RECEIVABLE is 0; a branch would be mispredicted for every other signal
     node.fail_sens += weak
 
@@ -107,7 +107,7 @@ def _remove(s: State, receiver: int, place: int) -> None:
 
 @compiled
 def _judge(s: State, node: Any, fate: int, worst: float) -> bool:
-    alone = worst == s.run[0].noise_floor
+    alone = worst == s.run[0].radio.noise_floor_dbm
     if fate == RECEIVABLE:
         if alone:
             node.rx_no_interf += 1
@@ -136,7 +136,7 @@ def _draw_bit_errors(s: State, node: Any, signal: Any, now: int) -> None:
     run = s.run[0]
     snr = signal.power - signal.interference
     if snr < run.negligible_snr:
-        bits = ((now - node.changed) * run.data_rate + SECOND - 1) // SECOND
+        bits = ((now - node.changed) * run.radio.data_rate_bps + SECOND - 1) // SECOND
         loss = bits * loss_per_bit(snr + run.bandwidth_db)
         chance = uniform(s.run[0], BIT_ERRORS)
         if chance > 1.0 - loss and chance > math.exp(-loss):  # exp(-loss) >= 1 - loss, and costs more
@@ -156,7 +156,7 @@ def _sum_afresh(s: State, receiver: int) -> float:
 
 @compiled
 def _sum_powers(s: State, receiver: int, excepted: int) -> float:
-    total: float = s.run[0].noise_floor
+    total: float = s.run[0].radio.noise_floor_dbm
     for k in range(s.nodes[receiver].heard - 1, -1, -1):
         if k != excepted:
             total = add_dbm(total, s.signals[receiver, k].power)

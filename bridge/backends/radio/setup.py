@@ -19,6 +19,7 @@ from roambus.bridge.backends.radio.energy import tx_power_mw
 from roambus.bridge.backends.radio.hearers import occupants
 from roambus.bridge.backends.radio.mobility import Path, cell_changes, path
 from roambus.bridge.backends.radio.outbox import FRAME_TOO_LONG, PACKET_TOO_LONG, TAKEN
+from roambus.bridge.backends.radio.records import values_of
 from roambus.bridge.backends.radio.state import (
     ARRIVAL,
     DELIVERY,
@@ -35,7 +36,8 @@ from roambus.bridge.backends.radio.tables import HIGHEST_DB
 from roambus.bridge.backends.radio.traffic import PoissonSources
 from roambus.bridge.backends.radio.transmitter import NO_FRAME, PROCESSING_DELAY
 from roambus.bridge.errors import UserError
-from roambus.bridge.scenario.scenario import Scenario, Static
+from roambus.bridge.scenario.mobility import Static
+from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import SECOND, SimTime
 
@@ -137,25 +139,15 @@ def ground(scenario: Scenario, paths: Sequence[Path], seeds: Randomness) -> Grou
 
 def run_of(scenario: Scenario, seeds: Randomness, own_frames: int) -> NDArray[Any]:
     """RUN[1], before anything has happened."""
-    radio, mac = scenario.radio, scenario.mac
+    radio = scenario.radio
     bandwidth_db = 10 * math.log10(radio.noise_bandwidth_hz / radio.data_rate_bps)
     fields = {
-        "noise_floor": radio.noise_floor_dbm,
-        "sensitivity": radio.sensitivity_dbm,
-        "delivery_threshold": scenario.channel.signal_delivery_threshold_dbm,
-        "cca_threshold": radio.cca_threshold_dbm,
+        "channel": values_of(scenario.channel),
+        "radio": values_of(radio),
+        "mac": values_of(scenario.mac),
         "bandwidth_db": bandwidth_db,
         "negligible_snr": HIGHEST_DB - bandwidth_db,
-        "data_rate": radio.data_rate_bps,
         "averaging_time": radio.symbols_for_rssi * radio.bits_per_symbol * SECOND // radio.data_rate_bps,
-        "rx_to_tx": radio.rx_to_tx,
-        "tx_to_rx": radio.tx_to_rx,
-        "valid_cs_delay": mac.valid_cs_delay,
-        "random_tx_offset": mac.random_tx_offset,
-        "backoff_base": mac.backoff_base,
-        "backoff_type": mac.backoff_type,
-        "queue_size": mac.buffer_size,
-        "buffer_size": radio.buffer_size,
         "own_frames": own_frames,
         "streams": seeds.streams.generate_state(STREAMS, np.uint64),
     }

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio.chance import STREAMS
+from roambus.bridge.backends.radio.records import record_of
+from roambus.bridge.scenario.channel import ChannelSettings
+from roambus.bridge.scenario.mac import MacSettings
+from roambus.bridge.scenario.radio import RadioSettings
 
 LISTENING, SENDING, SWITCHING = 0, 1, 2
 """Radio states: in RX; in TX; between the two."""
-
-IDLE, CONTENDING, DRAINING = 0, 1, 2
-"""MAC states: nothing to send; sensing or backing off; sending everything queued."""
 
 RECEIVABLE, CORRUPTED, LOST = 0, 1, 2
 """Fates of a signal: no bit error yet; a bit error; interference only."""
@@ -125,22 +126,12 @@ DONE = np.dtype([("frame", "i8"), ("reason", "i8")])
 
 RUN = np.dtype(
     [
-        ("noise_floor", "f8"),
-        ("sensitivity", "f8"),
-        ("delivery_threshold", "f8"),
-        ("cca_threshold", "f8"),
+        ("channel", record_of(ChannelSettings)),
+        ("radio", record_of(RadioSettings)),
+        ("mac", record_of(MacSettings)),
         ("bandwidth_db", "f8"),  # 10 log10(noise bandwidth / data rate)
         ("negligible_snr", "f8"),  # above it there are no bit errors
-        ("data_rate", "i8"),
         ("averaging_time", "i8"),
-        ("rx_to_tx", "i8"),
-        ("tx_to_rx", "i8"),
-        ("valid_cs_delay", "i8"),
-        ("random_tx_offset", "i8"),
-        ("backoff_base", "i8"),
-        ("backoff_type", "i8"),
-        ("queue_size", "i8"),
-        ("buffer_size", "i8"),
         ("own_frames", "i8"),  # frames under this index are the compiled traffic's: nobody is told of them
         ("streams", "u8", (STREAMS,)),  # states of the random streams
         ("now", "i8"),
@@ -152,7 +143,7 @@ RUN = np.dtype(
         ("done", "i8"),
     ]
 )
-"""The parameters, and what changes for the run as a whole."""
+"""The settings, what follows from them, and what changes for the run as a whole."""
 
 
 class State(NamedTuple):

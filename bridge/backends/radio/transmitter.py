@@ -19,14 +19,14 @@ NO_FRAME = -1
 def buffer_frame(s: State, sender: int, frame: int, now: int) -> bool:
     """Takes a frame from the MAC, and goes to TX for it; false if the buffer is full."""
     node, run = s.nodes[sender], s.run[0]
-    if node.buffered == run.buffer_size:
+    if node.buffered == run.radio.buffer_size:
         return False
-    node.buffer[(node.buffer_front + node.buffered) % run.buffer_size] = frame
+    node.buffer[(node.buffer_front + node.buffered) % run.radio.buffer_size] = frame
     node.buffered += 1
     if node.radio == LISTENING:
         node.radio = SWITCHING
         node.switches += 1
-        events.schedule(s, now + run.rx_to_tx, events.SENDING_ON, sender)
+        events.schedule(s, now + run.radio.rx_to_tx, events.SENDING_ON, sender)
     return True
 
 
@@ -35,7 +35,7 @@ def start_frame(s: State, sender: int, now: int) -> None:
     """The radio is in TX: the first frame of its buffer goes on the air."""
     node = s.nodes[sender]
     frame = node.buffer[node.buffer_front]
-    node.buffer_front = (node.buffer_front + 1) % s.run[0].buffer_size
+    node.buffer_front = (node.buffer_front + 1) % s.run[0].radio.buffer_size
     node.buffered -= 1
     node.radio = SENDING
     node.remembered = 0
@@ -61,4 +61,4 @@ def end_frame(s: State, sender: int, now: int) -> None:
     if node.buffered == 0:
         node.radio = SWITCHING
         node.switches += 1
-        events.schedule(s, now + s.run[0].tx_to_rx, events.LISTENING_ON, sender)
+        events.schedule(s, now + s.run[0].radio.tx_to_rx, events.LISTENING_ON, sender)

@@ -1,4 +1,4 @@
-"""What sections 6 and 7 of 001 say, each with one precise reading.
+"""What sections 6 and 7 of the paper on caching say, each sentence with one precise reading.
 
 The paper names loads and loss by its figure 4 alone, whose curves its text does not give: a claim about "the" gain or
 ratio is tested at every load, one about how high the gain gets at the highest.
@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import pandas as pd
 
-from roambus.experiments.reporting.claim import ClaimTest
-from roambus.experiments.reporting.evidence import Part, Side, make_part
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.experiments.reporting.seed_tables import NotMeasuredError, by_seed, slopes
+from roambus.experiments.evidence.claim import ClaimTest
+from roambus.experiments.evidence.rule import Part, Side, make_part
+from roambus.experiments.measurements.by_seed import NotMeasuredError, by_seed, slopes
+from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.studies.caching.metrics import (
     ABSORPTION_S,
     CATCH_UP_S,
@@ -23,14 +23,14 @@ from roambus.experiments.studies.caching.metrics import (
     LOST_RATIO,
     MISSED,
 )
-from roambus.spark.catalogue import DELIVERY_RATE_ALL
+from roambus.spark.metrics.catalogue import DELIVERY_RATE_ALL
 
 LOAD, ABSENCE, RATE, SIZE = "load", "absence", "rate", "size"
 DROPPING, PLAIN = "dropping", "plain"
 SUPPORT, UNSUPPORTED = "support", "unsupported"
 
 _AT_ONCE_S = 1.0
-"""What is no delay beside an absence of 15 s."""
+"""A time that counts as no delay beside an absence of 15 s."""
 _ONE_RESPONSE = 0.5
 """Per cent of further responses that still are "only one response"."""
 _AGENT_OF = {ABSORPTION_S: DROPPING, LOST_RATIO: DROPPING, GAIN_PERCENT: PLAIN}

@@ -1,6 +1,7 @@
-"""What the evaluation of caching measures (001, sections 6 and 7), from traces alone: DataFrame in, DataFrame out.
+"""Measures what sections 6 and 7 of the paper on caching measure, from traces alone: DataFrame in, DataFrame out.
 
-The paper's definitions are in its section 6; how each is read where it leaves something open, the functions say.
+The paper's definitions are in its section 6. Where one of them leaves something open, the function that computes it says
+how it is read.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
 from roambus.bridge.trace import schema
-from roambus.experiments.studies.absence_metrics import BACK_NS, DELIVERED_NS, LEFT_NS, absences, missed
-from roambus.spark.catalogue import Metric
-from roambus.spark.exact import billionths, mean_of_billionths
-from roambus.spark.extra import Extra, ExtraMetrics, ExtraTable
-from roambus.spark.metrics import RUN
+from roambus.spark.metrics.absences import BACK_NS, DELIVERED_NS, LEFT_NS, absences, missed
+from roambus.spark.metrics.catalogue import Metric, Scale
+from roambus.spark.metrics.exact import billionths, mean_of_billionths
+from roambus.spark.metrics.extra import Extra, ExtraMetrics, ExtraTable
+from roambus.spark.metrics.run_metrics import RUN
 
 ABSORPTION_S = "absorption_time_s"
 STILL_CACHED = "still_cached"
@@ -92,7 +93,7 @@ def figure_5(traces: DataFrame) -> DataFrame:
 
 
 def deliveries(traces: DataFrame) -> DataFrame:
-    """A row a delivery: the time since the first one (s), and how many there are up to then (001, figure 5)."""
+    """A row a delivery: the time since the first one (s), and how many there are up to then (the paper on caching, figure 5)."""
     in_time = Window.partitionBy(RUN).orderBy(schema.TIME_S, schema.NOTIFICATION_ID)
     delivered = traces.where(_event() == schema.DELIVER)
     since = _time_s() - F.min(_time_s()).over(Window.partitionBy(RUN))
@@ -143,23 +144,47 @@ POPULATION = Extra(
     metrics=(
         ExtraMetrics(
             (
-                Metric(ABSORPTION_S, "absorption time (s)", "From publication until no cache has it, mean."),
-                Metric(STILL_CACHED, "still cached", "Share of these messages that a cache has when the run ends."),
-                Metric(MESSAGES_OBSERVED, "messages observed", "Messages that the absorption time is a mean of."),
+                Metric(
+                    ABSORPTION_S,
+                    "absorption time",
+                    "Time from a message's publication until no cache has it, mean over messages.",
+                    "s",
+                ),
+                Metric(
+                    STILL_CACHED,
+                    "still cached",
+                    "Share of the messages observed that a cache has when the run ends.",
+                    scale=Scale.SHARE,
+                ),
+                Metric(MESSAGES_OBSERVED, "messages observed", "Messages over which the absorption time is a mean."),
             ),
             absorption,
         ),
         ExtraMetrics(
             (
-                Metric(GAIN_PERCENT, "further responses (%)", "Responses beyond the first with the same message."),
-                Metric(RESPONSES_PER_REQUEST, "responses per request", "Responses that come to who asked, if any do."),
+                Metric(
+                    GAIN_PERCENT,
+                    "further responses",
+                    "Responses beyond the first with the same message for the same request.",
+                    "%",
+                ),
+                Metric(
+                    RESPONSES_PER_REQUEST,
+                    "responses per request",
+                    "Responses that come to whom asked, over the requests that bring any.",
+                ),
                 Metric(REQUESTS_ANSWERED, "requests answered", "Requests for old messages that bring any."),
             ),
             responses,
         ),
         ExtraMetrics(
             (
-                Metric(LOST_RATIO, "lost message ratio", "Share of what an absence misses that never came."),
+                Metric(
+                    LOST_RATIO,
+                    "lost message ratio",
+                    "Share of what was published in an absence that never came, mean over absences.",
+                    scale=Scale.SHARE,
+                ),
                 Metric(ABSENCES_OBSERVED, "absences observed", "Absences in which something was published."),
             ),
             losses,
@@ -173,7 +198,12 @@ MOVE = Extra(
         ExtraMetrics(
             (
                 Metric(MISSED, "messages missed", "Messages published in the absence that never came."),
-                Metric(CATCH_UP_S, "time to catch up (s)", "From the return until the last of them that comes."),
+                Metric(
+                    CATCH_UP_S,
+                    "time to catch up",
+                    "Time from the client's return until the last message that it had missed and that comes.",
+                    "s",
+                ),
             ),
             figure_5,
         ),

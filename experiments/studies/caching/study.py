@@ -1,12 +1,16 @@
-"""The evaluation of caching for mobility (001, sections 6 and 7): figures 4 and 5, and what the text claims."""
+"""The evaluation of caching for mobile clients: figures 4 and 5 of the paper on caching, and what its text claims.
+
+Figure 4 shows means over seeds, and has a row over absences and one over rates; a third row over cache sizes is ours.
+Figure 5 shows every single delivery of one run.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from roambus.bridge.runs.layout import AGENT, SEED
-from roambus.experiments.reporting.figure_plan import DotPlan, Line, Plan, slug
-from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.figures.plans import DotPlan, Line, Plan, slug
+from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.studies.caching.claims import (
     ABSENCE,
     ABSENCE_CLAIMS,
@@ -96,13 +100,13 @@ def _row(measured: Measurements, axis: str, letters: str) -> Iterator[Plan]:
 
 def _plan(name: str, title: str, metric: str, axis: str, lines: list[Line]) -> Plan:
     y_title = _Y_TITLES.get(metric, "")
-    return Plan(name, title, metric, axis, lines, y_title, x_title=_X_TITLES[axis], share=metric == LOST_RATIO)
+    return Plan(name, title, metric, axis, lines, y_title, x_title=_X_TITLES[axis])
 
 
 STUDY = Study(
     name="caching",
     title="Caching for mobile clients",
-    source="Sourlas et al. (001)",
+    source="Sourlas et al.",
     sweeps=(
         StudySweep(
             "caching-absence",

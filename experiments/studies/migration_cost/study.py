@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 
-from roambus.experiments.reporting.figure_plan import Plan, agent_lines, cut, slug
-from roambus.experiments.reporting.measurements import BROKERS, MOVING, SUBSCRIPTIONS, Measurements
-from roambus.experiments.reporting.point_table import point_table
+from roambus.experiments.figures.plans import Plan, agent_lines, cut, slug
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.measurements.point_table import point_table
 from roambus.experiments.studies.study import Study, StudySweep
-from roambus.spark import catalogue
+from roambus.spark.metrics import catalogue
 
+MOVING, BROKERS, SUBSCRIPTIONS = "moving", "brokers", "subscriptions"
 TABLE_FILE = "migration-cost.md"
 
 _DRAWN = (catalogue.MESSAGES_PER_MIGRATION, catalogue.BYTES_PER_MIGRATION, catalogue.MIGRATION_MESSAGE_MEAN_B)
@@ -24,7 +25,7 @@ def migration_plans(measured: Measurements) -> Iterator[Plan]:
     one = cut(measured, SUBSCRIPTIONS, _ONE_SUBSCRIPTION)
     largest = cut(measured, BROKERS, _LARGEST_NETWORK)
     for moving, metric in itertools.product(measured.values(MOVING), _DRAWN):
-        title, name = f"{catalogue.TITLES[metric]} of {moving}", slug(f"{metric}-of-{moving}")
+        title, name = f"{measured.title(metric)} of {moving}", slug(f"{metric}-of-{moving}")
         place = {MOVING: moving}
         lines = agent_lines(measured, {**place, SUBSCRIPTIONS: one})
         yield Plan(f"{name}-by-brokers", f"{title}, subscriptions a subscriber: {one}", metric, BROKERS, lines)

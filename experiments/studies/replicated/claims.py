@@ -1,4 +1,4 @@
-"""What the paper on replicated brokers says of its costs and of failures, as tests on our numbers (002)."""
+"""What the paper on replicated brokers says of costs and failures, each sentence with one reading that can be tested."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from roambus.experiments.reporting.claim import ClaimTest
-from roambus.experiments.reporting.evidence import Part, Side, make_part
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.experiments.reporting.seed_tables import by_seed, slopes
+from roambus.experiments.evidence.claim import ClaimTest
+from roambus.experiments.evidence.rule import Part, Side, make_part
+from roambus.experiments.measurements.by_seed import by_seed, slopes
+from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.studies.replicated.metrics import EVENT_MESSAGES, LONGEST_DELAY_S, SITE_MESSAGES
 from roambus.python_protocol.simtime import parse_time, to_seconds
-from roambus.spark import catalogue
+from roambus.spark.metrics import catalogue
 
 FLOODING, FILTERING, UPDATES = "flooding", "filtering", "filtering-updates"
 FIFO, TOTAL = "fifo", "total"
@@ -105,7 +105,7 @@ ORDER_CLAIMS = (
         lambda measured: _total_order_costs(catalogue.DELAY_MEAN_S, measured),
     ),
     ClaimTest(
-        "The same: messages.",
+        "That the root is always the sequencer is a limitation in terms of performance (section 7): messages.",
         "More messages per event in total order than in FIFO, everything included, at every number of sites.",
         lambda measured: _total_order_costs(EVENT_MESSAGES, measured),
     ),

@@ -6,9 +6,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
 from roambus.bridge.trace import schema
-from roambus.spark.catalogue import Metric
-from roambus.spark.extra import Extra, ExtraMetrics
-from roambus.spark.metrics import RUN
+from roambus.spark.metrics.catalogue import Metric
+from roambus.spark.metrics.extra import Extra, ExtraMetrics
+from roambus.spark.metrics.run_metrics import RUN
 
 SITE_MESSAGES = "site_messages_per_event"
 SITE_BYTES = "site_bytes_per_event"
@@ -61,14 +61,29 @@ COSTS = (
         "messages per event",
         "Packets of all nodes from the first event on, everything included, over the number of events.",
     ),
-    Metric(SITE_MESSAGES, "messages between sites per event", "Of these, events and updates from site to site."),
-    Metric(SITE_BYTES, "bytes between sites per event", "The bytes of these, without headers."),
+    Metric(
+        SITE_MESSAGES,
+        "messages between sites per event",
+        "Events and updates from site to site, over the number of events.",
+    ),
+    Metric(
+        SITE_BYTES,
+        "bytes between sites per event",
+        "Bytes of events and updates from site to site, without headers, over the number of events.",
+    ),
 )
 EXTRA = Extra(
     metrics=(
         ExtraMetrics(COSTS, costs),
         ExtraMetrics(
-            (Metric(LONGEST_DELAY_S, "longest delay (s)", "How long any event took until a subscriber had it."),),
+            (
+                Metric(
+                    LONGEST_DELAY_S,
+                    "longest delay",
+                    "The longest time that any event took until a subscriber had it.",
+                    "s",
+                ),
+            ),
             longest_delay,
         ),
     )

@@ -1,12 +1,16 @@
-"""Replicated brokers (002): flooding against filtering, what order costs, and how long a failure holds events up."""
+"""The study of replicated brokers: flooding against filtering, what order costs, how long failures hold events up.
+
+Each question has a sweep with figures, a table and claims of its own. The paper on replicated brokers has no
+measurements: what it says of costs and failures is tested on ours.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from roambus.experiments.reporting.figure_plan import Line, Plan, agent_lines
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.experiments.reporting.point_table import point_table
+from roambus.experiments.figures.plans import Line, Plan, agent_lines
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.measurements.point_table import point_table
 from roambus.experiments.studies.replicated.claims import (
     FAULT,
     FAULT_CLAIMS,
@@ -24,7 +28,7 @@ from roambus.experiments.studies.replicated.metrics import (
     SITE_MESSAGES,
 )
 from roambus.experiments.studies.study import Study, StudySweep
-from roambus.spark import catalogue
+from roambus.spark.metrics import catalogue
 
 _SHARE_TITLE, _SITES_TITLE, _TIME_OUT_TITLE = "share of interested sites", "sites", "time-out"
 _ROUTING = (SITE_MESSAGES, SITE_BYTES, EVENT_MESSAGES, catalogue.DELAY_MEAN_S)

@@ -6,11 +6,11 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
 from roambus.bridge.trace import schema
-from roambus.experiments.studies.absence_metrics import BACK_NS, DELIVERED_NS, absences, missed, time_ns
-from roambus.spark.catalogue import Metric
-from roambus.spark.exact import mean_of_billionths
-from roambus.spark.extra import Extra, ExtraMetrics
-from roambus.spark.metrics import RUN
+from roambus.spark.metrics.absences import BACK_NS, DELIVERED_NS, absences, missed, time_ns
+from roambus.spark.metrics.catalogue import Metric, Scale
+from roambus.spark.metrics.exact import mean_of_billionths
+from roambus.spark.metrics.extra import Extra, ExtraMetrics
+from roambus.spark.metrics.run_metrics import RUN
 
 STORED_MEAN, STORED_PEAK = "stored_mean", "stored_peak"
 HANDED_OVER, CATCH_UP_S = "handed_over", "catch_up_s"
@@ -79,7 +79,11 @@ RETURNING = Extra(
                 Metric(
                     STORED_MEAN, "stored, mean", "Notifications that brokers store for subscribers, mean over time."
                 ),
-                Metric(STORED_PEAK, "stored, at most", "The same, at most at any time."),
+                Metric(
+                    STORED_PEAK,
+                    "stored, at most",
+                    "The most notifications that brokers store for subscribers at any time.",
+                ),
             ),
             storage,
         ),
@@ -89,8 +93,14 @@ RETURNING = Extra(
                     HANDED_OVER,
                     "delivered of what was missed",
                     "Of what was published while its subscriber was away, announced, the share delivered in the end.",
+                    scale=Scale.SHARE,
                 ),
-                Metric(CATCH_UP_S, "catching up (s)", "Of these, from the return to the delivery."),
+                Metric(
+                    CATCH_UP_S,
+                    "catching up",
+                    "Time from a subscriber's return to the delivery of what it had missed, mean.",
+                    "s",
+                ),
             ),
             handed_over,
         ),

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.reporting.figure_plan import Line, Plan, agent_name, cut
-from roambus.experiments.reporting.markdown import markdown_table
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.experiments.reporting.summary import format_mean
+from roambus.experiments.figures.plans import Line, Plan, cut
+from roambus.experiments.measurements.markdown import markdown_table
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.measurements.names import agent_name
+from roambus.experiments.measurements.tables import format_mean
 from roambus.experiments.studies.returning.metrics import CATCH_UP_S, HANDED_OVER, RETURNING, STORED_MEAN, STORED_PEAK
 from roambus.experiments.studies.study import Study, StudySweep
-from roambus.spark import catalogue as c
-from roambus.spark.points import HALF_WIDTH, MEAN
+from roambus.spark.aggregation.points import HALF_WIDTH, MEAN
+from roambus.spark.metrics import catalogue as c
 
 ANNOUNCED, ABSENCE, PRESENCE = "announced", "absence", "presence"
 TABLE_FILE = "returning.md"
@@ -28,8 +29,8 @@ _DRAWN = (
     CATCH_UP_S,
 )
 _OF_ANNOUNCED = (HANDED_OVER, CATCH_UP_S)
-_SHARES = (HANDED_OVER,)
-_LOGARITHMIC = (c.MESSAGES,)
+_SCALES = {c.MESSAGES: c.Scale.LOGARITHMIC}
+"""Other scales than the metrics' own: the protocols' messages differ by orders of magnitude."""
 _PRESENCE, _ABSENCE = "10", "8"
 """Where the figures and the table cut through the sweep."""
 _WAYS = {"true": "who leaves says so", "false": "who leaves does not say so"}
@@ -56,8 +57,7 @@ def _plan(measured: Measurements, metric: str, announced: str) -> Plan:
         x=ABSENCE,
         lines=lines,
         x_title="mean absence (s)",
-        logarithmic=metric in _LOGARITHMIC,
-        share=metric in _SHARES,
+        scale=_SCALES.get(metric),
     )
 
 

@@ -1,4 +1,4 @@
-"""The theorems and lemmas of 004, each with one precise reading; the names of what its sweeps vary."""
+"""The theorems and lemmas of the skip ring's paper, each with one precise reading, and what the sweeps vary."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from math import ceil, log2
 import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.reporting.claim import ClaimTest
-from roambus.experiments.reporting.evidence import Part, Side, make_part
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.experiments.reporting.seed_tables import NotMeasuredError, by_seed, slopes
+from roambus.experiments.evidence.claim import ClaimTest
+from roambus.experiments.evidence.rule import Part, Side, make_part
+from roambus.experiments.measurements.by_seed import NotMeasuredError, by_seed, slopes
+from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.studies.skip_ring.metrics import (
     CATCH_UP_ROUNDS,
     CONVERGED,
@@ -23,7 +23,7 @@ from roambus.experiments.studies.skip_ring.metrics import (
     REQUESTS_PER_ROUND,
     SENT_PER_NODE_ROUND,
 )
-from roambus.spark import catalogue
+from roambus.spark.metrics import catalogue
 
 START, SUBSCRIBERS = "start", "subscribers"
 OURS, LETTER, RING_ONLY, FREQUENT = "skip-ring", "letter", "ring-only", "frequent"

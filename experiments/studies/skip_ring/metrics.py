@@ -1,4 +1,4 @@
-"""What the lemmas and theorems on the skip ring are about (004), from traces alone: DataFrame in, DataFrame out.
+"""Measures what the lemmas and theorems of the skip ring's paper are about, from traces alone.
 
 A state is what the last `overlay` rows of all nodes say. It is the skip ring if it has exactly the labels and edges
 that `roambus.python_protocol.skip_ring.definition` has for as many nodes. A round takes a second on average.
@@ -15,9 +15,9 @@ from roambus.bridge.trace import schema
 from roambus.python_protocol.messages.names import NOBODY
 from roambus.python_protocol.skip_ring.definition import skip_ring
 from roambus.python_protocol.skip_ring.messages import GetConfiguration, SetData
-from roambus.spark.catalogue import Metric
-from roambus.spark.extra import Extra, ExtraMetrics
-from roambus.spark.metrics import RUN
+from roambus.spark.metrics.catalogue import Metric, Scale
+from roambus.spark.metrics.extra import Extra, ExtraMetrics
+from roambus.spark.metrics.run_metrics import RUN
 
 CONVERGED = "converged"
 ROUNDS_TO_CONVERGE = "rounds_to_converge"
@@ -217,8 +217,17 @@ CONVERGENCE = Extra(
     (
         ExtraMetrics(
             (
-                Metric(CONVERGED, "share of runs that converge", "1 if the run ends in the skip ring, 10 rounds old."),
-                Metric(ROUNDS_TO_CONVERGE, "rounds to converge", "Until the last change, in runs that converge."),
+                Metric(
+                    CONVERGED,
+                    "share of runs that converge",
+                    "Whether a run ends in a skip ring that is 10 rounds old: 1 or 0.",
+                    scale=Scale.SHARE,
+                ),
+                Metric(
+                    ROUNDS_TO_CONVERGE,
+                    "rounds to converge",
+                    "Rounds until the last change of a label or edge, in runs that converge.",
+                ),
             ),
             convergence,
         ),
@@ -228,29 +237,62 @@ STEADY = Extra(
     (
         ExtraMetrics(
             (
-                Metric(LEGITIMATE, "share of legitimate states", "1 if there is the skip ring when publishing begins."),
+                Metric(
+                    LEGITIMATE,
+                    "share of legitimate states",
+                    "Whether there is the skip ring when publishing begins: 1 or 0.",
+                    scale=Scale.SHARE,
+                ),
                 Metric(DEGREE_MEAN, "mean degree", "Different neighbours by ring and shortcuts, mean over nodes."),
-                Metric(DEGREE_MAX, "greatest degree", "Different neighbours of the node that has most."),
+                Metric(
+                    DEGREE_MAX,
+                    "greatest degree",
+                    "Different neighbours by ring and shortcuts of the node that has most.",
+                ),
             ),
             legitimate_state,
         ),
         ExtraMetrics(
             (
-                Metric(REQUESTS_PER_ROUND, "requests a round", "Configuration requests of all subscribers."),
-                Metric(SENT_PER_NODE_ROUND, "messages a round", "Sent by a subscriber, mean over all."),
+                Metric(
+                    REQUESTS_PER_ROUND,
+                    "requests a round",
+                    "Configuration requests that all subscribers send in a round.",
+                ),
+                Metric(
+                    SENT_PER_NODE_ROUND,
+                    "messages a round",
+                    "Messages that a subscriber sends in a round, mean over all.",
+                ),
             ),
             maintenance,
         ),
         ExtraMetrics(
             (
-                Metric(PER_SUBSCRIBE, "answers a subscription", "Messages of the supervisor that serve it."),
-                Metric(PER_UNSUBSCRIBE, "answers an unsubscription", "Messages of the supervisor that serve it."),
-                Metric(FURTHER, "further answers an operation", "To requests that there would not be without it."),
+                Metric(
+                    PER_SUBSCRIBE, "answers a subscription", "Messages of the supervisor that serve a subscription."
+                ),
+                Metric(
+                    PER_UNSUBSCRIBE,
+                    "answers an unsubscription",
+                    "Messages of the supervisor that serve an unsubscription.",
+                ),
+                Metric(
+                    FURTHER,
+                    "further answers an operation",
+                    "Messages of the supervisor to requests that there would not be without the operation.",
+                ),
             ),
             operations,
         ),
         ExtraMetrics(
-            (Metric(CATCH_UP_ROUNDS, "rounds to catch up", "Until a new subscriber has all that there was before."),),
+            (
+                Metric(
+                    CATCH_UP_ROUNDS,
+                    "rounds to catch up",
+                    "Rounds until a new subscriber has all that was published before it came.",
+                ),
+            ),
             catching_up,
         ),
     )

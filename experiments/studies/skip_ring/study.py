@@ -1,12 +1,16 @@
-"""The self-stabilising skip ring (004): convergence from corrupted states, and its lemmas on legitimate ones."""
+"""The study of the self-stabilising skip ring: convergence from corrupted states, and the lemmas on legitimate ones.
+
+The first sweep starts from corrupted states and asks whether and when they become a skip ring. The second one starts
+from legitimate states and compares degrees, requests, messages and hops with what the skip ring's paper proves.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.reporting.figure_plan import Line, Plan
-from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.figures.plans import Line, Plan
+from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.studies.skip_ring.claims import (
     CONVERGENCE_CLAIMS,
     FREQUENT,
@@ -33,7 +37,7 @@ from roambus.experiments.studies.skip_ring.metrics import (
     STEADY,
 )
 from roambus.experiments.studies.study import Study, StudySweep
-from roambus.spark.catalogue import HOPS_MAX
+from roambus.spark.metrics.catalogue import HOPS_MAX
 
 _X_TITLE = "subscribers"
 
@@ -45,9 +49,7 @@ def convergence_plans(measured: Measurements) -> Iterator[Plan]:
             for metric, title in ((ROUNDS_TO_CONVERGE, "Rounds to converge"), (CONVERGED, "Runs that converge")):
                 lines = [Line(STARTS.get(one, one), {AGENT: agent, START: one}) for one in measured.values(START)]
                 name = f"{metric.replace('_', '-')}-{agent}"
-                yield Plan(
-                    name, f"{title}, {called}", metric, SUBSCRIBERS, lines, x_title=_X_TITLE, share=metric == CONVERGED
-                )
+                yield Plan(name, f"{title}, {called}", metric, SUBSCRIBERS, lines, x_title=_X_TITLE)
 
 
 def steady_plans(_: Measurements) -> Iterator[Plan]:

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from roambus.experiments.reporting.claim import ClaimTest
-from roambus.experiments.reporting.evidence import Part, Side, make_part
-from roambus.experiments.reporting.measurements import AODV, CONFIG, MFT, SPEED, THESIS_SPEED, Measurements
-from roambus.experiments.reporting.seed_tables import (
-    NotMeasuredError,
+from roambus.experiments.evidence.claim import ClaimTest
+from roambus.experiments.evidence.rule import Part, Side, make_part
+from roambus.experiments.measurements.by_seed import NotMeasuredError, slopes
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.studies.thesis.size_and_speed import (
+    AODV,
+    CONFIG,
+    MFT,
+    SPEED,
+    THESIS_SPEED,
     difference,
     doublings,
     log2,
     mean_by,
     seed_table,
-    slopes,
 )
-from roambus.spark import catalogue as c
+from roambus.spark.metrics import catalogue as c
 
 _FALL = -0.05
 """Claim 2: a change of the rate of less than 5 points over all speeds is no fall."""

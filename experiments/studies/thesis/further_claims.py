@@ -1,6 +1,7 @@
 """What else the thesis' section 4.5 and conclusion 5.1 say about the figures, read like the ten claims.
 
-These readings were fixed after small runs had been seen, so the ten of `roambus.experiments.reporting.claims` stay apart from them.
+These readings were fixed after small runs had been seen. So they stay apart from the ten of
+`roambus.experiments.studies.thesis.claims`, which were fixed before any run.
 """
 
 from __future__ import annotations
@@ -9,11 +10,20 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from roambus.experiments.reporting.claim import Claim, ClaimTest, check
-from roambus.experiments.reporting.evidence import Part, Side, make_part
-from roambus.experiments.reporting.measurements import AODV, CONFIG, MFT, SPEED, THESIS_SPEED, Measurements
-from roambus.experiments.reporting.seed_tables import NotMeasuredError, mean_by, seed_table, slopes
-from roambus.spark import catalogue as c
+from roambus.experiments.evidence.claim import Claim, ClaimTest, check
+from roambus.experiments.evidence.rule import Part, Side, make_part
+from roambus.experiments.measurements.by_seed import NotMeasuredError, slopes
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.studies.thesis.size_and_speed import (
+    AODV,
+    CONFIG,
+    MFT,
+    SPEED,
+    THESIS_SPEED,
+    mean_by,
+    seed_table,
+)
+from roambus.spark.metrics import catalogue as c
 
 FIRST = 11
 """The number of the first one: they come after the ten."""
@@ -22,8 +32,8 @@ _MOSTLY = 0.5
 
 
 def check_further_claims(measured: Measurements) -> list[Claim]:
-    """The verdict on each of them; empty for a sweep that is not the thesis'."""
-    return check(_TESTS, measured, FIRST) if measured.is_thesis() else []
+    """The verdict on each of them."""
+    return check(FURTHER_CLAIMS, measured, FIRST)
 
 
 def _change_with_speed(measured: Measurements, agent: str) -> pd.Series[float]:
@@ -79,7 +89,7 @@ def _not_taken_on(measured: Measurements) -> Iterable[Part]:
     yield make_part("share of the expected that MFT-PubSub takes on", share, Side.BELOW, 1.0)
 
 
-_TESTS = (
+FURTHER_CLAIMS = (
     ClaimTest(
         "MFT-PubSub's delivery rate even improves with speed.",
         "From the slowest to the fastest speed, by least squares and mean over sizes, the rate rises.",

@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from roambus.experiments.reporting.figure_plan import Plan, cut
-from roambus.experiments.reporting.figures import look_up, plan_figures
-from roambus.experiments.reporting.markdown import figure_table, markdown_table
-from roambus.experiments.reporting.measurements import SPEED, THESIS_SPEED, Measurements
-from roambus.experiments.reporting.plot import Figure, draw_panels
-from roambus.experiments.reporting.summary import sent_table, table_of
-from roambus.experiments.studies.thesis.comparison import (
+from roambus.experiments.figures.drawing import draw_panels
+from roambus.experiments.figures.figure import Figure
+from roambus.experiments.figures.figure_table import figure_table
+from roambus.experiments.figures.look_up import look_up
+from roambus.experiments.figures.plans import Plan, cut
+from roambus.experiments.measurements.markdown import markdown_table
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.measurements.tables import sent_table, table_of
+from roambus.experiments.studies.thesis.more_protocols import (
     INTERVAL,
     joined,
     plan_by_size,
     plan_by_speed,
     plan_unicast,
 )
-from roambus.spark import catalogue as c
+from roambus.experiments.studies.thesis.size_and_speed import SPEED, THESIS_SPEED
+from roambus.experiments.studies.thesis.study import thesis_plans
+from roambus.spark.metrics import catalogue as c
 
 THESIS, BARE, UNICAST = "thesis", "thesis-bare", "unicast"
 COMPARED = (THESIS, "aodv-rfc", "flooding")
@@ -46,7 +50,8 @@ class Gallery:
 
     def thesis(self, picture: str, *names: str, sweep: str = THESIS) -> str:
         """Figures of the thesis by their names, such as figure-4.4a."""
-        planned = {figure.name: figure for figure in plan_figures(self._sweeps[sweep])}
+        measured = self._sweeps[sweep]
+        planned = {plan.name: look_up(measured, plan) for plan in thesis_plans(measured)}
         return self._show(picture, [planned[name] for name in names if name in planned])
 
     def compared(self, picture: str, *metrics: str) -> str:

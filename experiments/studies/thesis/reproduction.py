@@ -2,9 +2,10 @@
 
 python -m roambus.experiments.studies.thesis.reproduction results/thesis results/flooding results/explain-mft --out docs
 
-Each folder holds the aggregated results of the sweep of ours that it is called like. Only `thesis` must be there; the
-document says what was not run. Its numbers and verdicts come from the results, its explanations from
-`reproduction_notes.md`, each of which is printed only while the verdicts that it explains stand.
+Each folder holds the aggregated results of a sweep of ours. Results that name no sweep are of the one that their folder
+is called like. Only those of `thesis` must be there; the document says what was not run.
+Its numbers and verdicts come from the results. Its explanations come from `reproduction_notes.md`; each is printed only
+while the verdicts that it explains stand.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ import click
 import jinja2
 
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.experiments.reporting.claim import Claim
-from roambus.experiments.reporting.claims import check_claims
-from roambus.experiments.reporting.measurements import Measurements, read_measurements
-from roambus.experiments.reporting.summary import runs_there
+from roambus.experiments.evidence.claim import Claim, check
+from roambus.experiments.measurements.measurements import Measurements, read_measurements
 from roambus.experiments.shipped import shipped_files
+from roambus.experiments.studies.thesis.claims import THESIS_CLAIMS
 from roambus.experiments.studies.thesis.explanations import check_suppositions
 from roambus.experiments.studies.thesis.further_claims import check_further_claims
 from roambus.experiments.studies.thesis.gallery import BARE, THESIS, Gallery
-from roambus.experiments.sweeps.rerun_command import rerun_command
+from roambus.experiments.studies.thesis.rerun_command import rerun_command
+from roambus.experiments.sweeps.description import SWEEP
 from roambus.experiments.sweeps.sweep_file import SUFFIX
 from roambus.python_protocol.parameters import unknown
-from roambus.spark.tables import replace_file
+from roambus.spark.aggregation.tables import replace_file
 
 DOCUMENT, PICTURES = "reproduction.md", "reproduction"
 _TEMPLATE, NOTES = (Path(__file__).with_name(f"reproduction{end}") for end in (".md.j2", "_notes.md"))
@@ -63,10 +64,13 @@ def write_reproduction(results: Sequence[Path], out: Path) -> Path:
 
 def _read_sweeps(results: Sequence[Path]) -> dict[str, Measurements]:
     known = shipped_files(SUFFIX)
+    sweeps = {}
     for folder in results:
-        if folder.name not in known:
-            raise UserError(f"{folder}: {unknown('sweep', folder.name, known)}; call the folder like its sweep")
-    sweeps = {folder.name: read_measurements(folder) for folder in results}
+        measured = read_measurements(folder)
+        name = measured.sweep.get(SWEEP, folder.name)
+        if name not in known:
+            raise UserError(f"{folder}: {unknown('sweep', name, known)}")
+        sweeps[name] = measured
     if THESIS not in sweeps:
         raise UserError("results/thesis is missing: run `roambus reproduce thesis`, and give its folder, too")
     return sweeps
@@ -79,12 +83,16 @@ def _render(content: Mapping[str, Any]) -> str:
 
 
 def _content(sweeps: Mapping[str, Measurements], gallery: Gallery) -> dict[str, Any]:
-    claims = _labelled("", check_claims(sweeps[THESIS]))
+    claims = _labelled("", check(THESIS_CLAIMS, sweeps[THESIS]))
     further = _labelled("", check_further_claims(sweeps[THESIS]))
     suppositions = _labelled("S", check_suppositions(sweeps))
-    bare = _labelled("", [*check_claims(sweeps[BARE]), *check_further_claims(sweeps[BARE])]) if BARE in sweeps else {}
+    bare = (
+        _labelled("", [*check(THESIS_CLAIMS, sweeps[BARE]), *check_further_claims(sweeps[BARE])])
+        if BARE in sweeps
+        else {}
+    )
     return {
-        "sweeps": [(name, rerun_command(name, one), runs_there(one), one.seeds) for name, one in sweeps.items()],
+        "sweeps": [(name, rerun_command(name, one), one.runs_there(), one.seeds) for name, one in sweeps.items()],
         "claims": claims,
         "further": further,
         "suppositions": suppositions,
@@ -122,7 +130,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         "python -m roambus.experiments.studies.thesis.reproduction", description=(__doc__ or "").split("\n")[0]
     )
-    parser.add_argument("results", nargs="+", type=Path, help="aggregated results, called like their sweeps")
+    parser.add_argument("results", nargs="+", type=Path, help="aggregated results of sweeps of ours")
     parser.add_argument("--out", type=Path, default=Path("docs"), help="where the document goes [docs]")
     return parser.parse_args(arguments)
 

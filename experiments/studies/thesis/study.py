@@ -1,4 +1,4 @@
-"""The evaluation of MFT-PubSub against AODV (003, section 4.5): figures 4.4 to 4.8 with intervals, and ten claims."""
+"""The evaluation of MFT-PubSub against AODV (the thesis, section 4.5): figures 4.4 to 4.8 with intervals, and ten claims."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from string import ascii_lowercase
 
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.reporting.figure_plan import Line, Plan, agent_lines, agent_name, cut, slug
-from roambus.experiments.reporting.measurements import CONFIG, SPEED, THESIS_CONFIG, THESIS_SPEED, Measurements
+from roambus.experiments.figures.plans import Line, Plan, agent_lines, cut, slug
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.measurements.names import agent_name
 from roambus.experiments.studies.study import Study, StudySweep
 from roambus.experiments.studies.thesis.claims import THESIS_CLAIMS
-from roambus.spark import catalogue
+from roambus.experiments.studies.thesis.size_and_speed import CONFIG, SPEED, THESIS_CONFIG, THESIS_SPEED
+from roambus.spark.metrics import catalogue
 
 _ROLES = {
     "brokers": catalogue.MESSAGES_PER_BROKER,
@@ -19,38 +21,37 @@ _ROLES = {
 }
 
 
-def _thesis_plans(measured: Measurements) -> Iterator[Plan]:
+def thesis_plans(measured: Measurements) -> Iterator[Plan]:
+    """Figures 4.4 to 4.8, then what the thesis lacks: messages by role and energy."""
     speed, config = cut(measured, SPEED, THESIS_SPEED), cut(measured, CONFIG, THESIS_CONFIG)
     at_speed = f"at {speed} m/s" + ("" if speed == THESIS_SPEED else f" (in the thesis: {THESIS_SPEED} m/s)")
     at_config = f"at {config}" + ("" if config == THESIS_CONFIG else f" (in the thesis: {THESIS_CONFIG})")
     by_config, by_speed = agent_lines(measured, {SPEED: speed}), agent_lines(measured, {CONFIG: config})
     yield from _delivery_rates(measured, catalogue.DELIVERY_RATE_THESIS, "")
     yield from _delivery_rates(measured, catalogue.DELIVERY_RATE_ALL, "-all")
-    yield _numbered("4.5a", catalogue.DELIVERED, at_speed, CONFIG, by_config)
-    yield _numbered("4.5b", catalogue.DELIVERED, at_config, SPEED, by_speed)
-    yield _numbered("4.6", catalogue.DELAY_MEAN_S, at_speed, CONFIG, by_config)
-    yield _numbered("4.7a", catalogue.HOPS_MEAN, at_speed, CONFIG, by_config)
-    yield _numbered("4.7b", catalogue.HOPS_MAX, at_speed, CONFIG, by_config)
-    yield _numbered("4.8", catalogue.MESSAGES_PER_NODE, at_speed, CONFIG, by_config)
+    for number, metric, at, x, lines in (
+        ("4.5a", catalogue.DELIVERED, at_speed, CONFIG, by_config),
+        ("4.5b", catalogue.DELIVERED, at_config, SPEED, by_speed),
+        ("4.6", catalogue.DELAY_MEAN_S, at_speed, CONFIG, by_config),
+        ("4.7a", catalogue.HOPS_MEAN, at_speed, CONFIG, by_config),
+        ("4.7b", catalogue.HOPS_MAX, at_speed, CONFIG, by_config),
+        ("4.8", catalogue.MESSAGES_PER_NODE, at_speed, CONFIG, by_config),
+    ):
+        yield Plan(f"figure-{number}", f"Figure {number}: {measured.title(metric)} {at}", metric, x, lines)
     yield from _messages_by_role(measured, speed, at_speed)
-    title = f"Energy per node {at_speed}"
-    yield Plan("energy-per-node", title, catalogue.ENERGY_PER_NODE_MJ, CONFIG, by_config)
-
-
-def _numbered(number: str, metric: str, at: str, x: str, lines: list[Line]) -> Plan:
-    return Plan(f"figure-{number}", f"Figure {number}: {catalogue.TITLES[metric]} {at}", metric, x, lines)
+    yield Plan("energy-per-node", f"Energy per node {at_speed}", catalogue.ENERGY_PER_NODE_MJ, CONFIG, by_config)
 
 
 def _delivery_rates(measured: Measurements, metric: str, suffix: str) -> Iterator[Plan]:
-    """Figure 4.4: a panel an agent, a line a speed."""
+    """Figure 4.4 has a panel for each agent, and in it a line for each speed."""
     for letter, agent in zip(ascii_lowercase, measured.agents, strict=False):
         lines = [Line(f"{speed} m/s", {AGENT: agent, SPEED: speed}) for speed in measured.values(SPEED)]
-        title = f"Figure 4.4{letter}: {catalogue.TITLES[metric]}, {agent_name(agent)}"
+        title = f"Figure 4.4{letter}: {measured.title(metric)}, {agent_name(agent)}"
         yield Plan(f"figure-4.4{letter}{suffix}", title, metric, CONFIG, lines)
 
 
 def _messages_by_role(measured: Measurements, speed: str, at_speed: str) -> Iterator[Plan]:
-    """A panel an agent, a line a role."""
+    """There is a panel for each agent, and in it a line for each role."""
     for agent in measured.agents:
         lines = [Line(role, {AGENT: agent, SPEED: speed}, metric) for role, metric in _ROLES.items()]
         title = f"Messages per node by role, {agent_name(agent)}, {at_speed}"
@@ -63,8 +64,9 @@ STUDY = Study(
     sweeps=(
         StudySweep(
             "thesis",
-            _thesis_plans,
+            thesis_plans,
             THESIS_CLAIMS,
+            alike=("thesis-bare", "aodv-rfc", "flooding"),
             # Publishing ends at 143 s: the thesis' 500 of 700 s, in proportion.
             quick={"config": "C2,C4,C8", "speed": "2,8", "time_limit": "200", "publish_until": "143"},
             quick_seeds=3,

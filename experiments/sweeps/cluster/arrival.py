@@ -42,23 +42,23 @@ class Outcomes(AccumulatorParam[list[Outcome]]):
         return value1
 
 
-def worker(archive: str, outcomes: Accumulator[list[Outcome]]) -> Callable[[Iterable[bytes]], None]:
-    """What executors do with their tasks (each a pickled `roambus.experiments.sweeps.cluster.task.Task`)."""
+def worker(archive: str, maker: str, outcomes: Accumulator[list[Outcome]]) -> Callable[[Iterable[bytes]], None]:
+    """What executors do with their tasks: each is given to the function `make` of the module that `maker` names."""
 
     def work(tasks: Iterable[bytes]) -> None:
-        task = arrive(archive)
+        module = arrive(archive, maker)
         for sent in tasks:
-            outcomes.add([task.make(sent)])
+            outcomes.add([module.make(sent)])
 
     return work
 
 
-def arrive(archive: str) -> ModuleType:
-    """`roambus.experiments.sweeps.cluster.task` of the packages in the archive, a file that was added to the Spark context."""
+def arrive(archive: str, module: str) -> ModuleType:
+    """That module of the package in the archive, which is a file that was added to the Spark context."""
     folder = str(_unpacked(archive))
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    return importlib.import_module("roambus.experiments.sweeps.cluster.task")
+    return importlib.import_module(module)
 
 
 def _unpacked(archive: str) -> Path:

@@ -17,7 +17,7 @@ from roambus.bridge.runs.run import RunPlan, run_key
 from roambus.experiments.sweeps.cluster.job import Job
 from roambus.experiments.sweeps.cluster.shipment import pack, send
 from roambus.experiments.sweeps.cluster.task import Task
-from roambus.spark.session import spark_session
+from roambus.spark.engine.session import spark_session
 
 PATIENCE_S = 20.0
 """How long nothing may begin before the user is told why that may be."""

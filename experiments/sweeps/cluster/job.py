@@ -86,7 +86,7 @@ class Job:
         self.context.setJobGroup(self._group, self._group, interruptOnCancel=True)
         try:
             sent = [pickle.dumps(task) for task in self.tasks]
-            work = arrival.worker(self.archive, self._accumulator)
+            work = arrival.worker(self.archive, Task.__module__, self._accumulator)
             self.context.parallelize(sent, len(sent)).foreachPartition(work)
         except Exception as error:  # whatever it was, the thread that started the job has to tell it
             self.failure = explain(str(error))

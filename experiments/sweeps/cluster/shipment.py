@@ -1,4 +1,4 @@
-"""What executors are sent: our packages in an archive, the user's own files in the folder that all can reach."""
+"""What executors are sent: our package in an archive, the user's own files in the folder that all can reach."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.runs.run import RunPlan
 
 DISTRIBUTION = "roambus"
-PACKAGES = ("bridge", "experiments", "python_protocol", "roambus", "spark")
 SHIPPED = "shipped"
 """The folder in the workspace that holds the user's files; executors can import from it."""
 
-_ROOT = Path(__file__).parents[2]
+_PACKAGE = Path(__file__).parents[3]
+"""The folder of our package."""
+_LEFT_OUT = ("__pycache__", "omnet")
+"""Executors compile for themselves, and find the modules for Castalia by their own environment."""
 _SAME_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def pack(folder: Path) -> Path:
-    """Writes our packages with all their files, and the names of the agents, as a zip named after its contents."""
+    """Writes our package with all its files, and the names of the agents, as a zip named after its contents."""
     archive = folder / "packages.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
         for name, content in _contents():
@@ -35,12 +37,19 @@ def pack(folder: Path) -> Path:
 
 
 def _contents() -> Iterator[tuple[str, bytes]]:
-    for package in PACKAGES:
-        for path in sorted((_ROOT / package).rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                yield str(path.relative_to(_ROOT)), path.read_bytes()
+    for path in _files(_PACKAGE):
+        yield str(path.relative_to(_PACKAGE.parent)), path.read_bytes()
     for name in ("METADATA", "entry_points.txt"):
         yield f"{DISTRIBUTION}.dist-info/{name}", _metadata(name).encode()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """All files below a folder; in a checkout the parts of our package are symbolic links, which are followed."""
+    for path in sorted(folder.iterdir()):
+        if path.is_file():
+            yield path
+        elif path.name not in _LEFT_OUT:
+            yield from _files(path)
 
 
 def _metadata(name: str) -> str:
@@ -76,8 +85,7 @@ def _send_agent(reference: str, shipped: Path) -> str:
 
 
 def _is_installed(source: Path) -> bool:
-    places = [_ROOT / package for package in PACKAGES]
-    places += [Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")]
+    places = [_PACKAGE, *(Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib"))]
     return any(source.is_relative_to(place) for place in places)
 
 

@@ -1,25 +1,24 @@
-"""One node's part in the election."""
+"""One node's part in the election: rounds, leaders, the parent and the children.
+
+A node follows one leadership at a time and in it one round, that of the newest heartbeat. The first copy of a round
+starts the timer after which the node passes the round on ("relay"), the timer after which it chooses its parent among
+the senders of the round's copies ("choose"), and the time-out for the next round ("time-out"). A leader has a timer for
+its next round instead ("lead"). Later copies of a round only enter the comparison, which is why nearly all messages
+cost little.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
-from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
-from roambus.python_protocol.events import Rewired
+from roambus.python_protocol.events import Received, Recovered, Started
 from roambus.python_protocol.parts.election.heartbeat import MAX_HOPS, NO_LEADERSHIP, Heartbeat, Leadership
 from roambus.python_protocol.parts.election.parameters import ElectionParameters
 from roambus.python_protocol.parts.election.time_out import GapEstimate
-from roambus.python_protocol.parts.overlay import (
-    NOTHING,
-    Change,
-    NeighbourAppeared,
-    NeighbourGone,
-    Outcome,
-    ParentChanged,
-)
+from roambus.python_protocol.parts.overlay import NeighbourAppeared, NeighbourGone, Overlay
+from roambus.python_protocol.process import Process, on, on_timer
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
@@ -31,7 +30,7 @@ class ElectionTimer:
     name: str
 
 
-_LEAD, _RELAY, _CHOOSE, _TIME_OUT = map(ElectionTimer, ("lead", "relay", "choose", "time-out"))
+LEAD, RELAY, CHOOSE, TIME_OUT = map(ElectionTimer, ("lead", "relay", "choose", "time-out"))
 
 
 class _Copy(NamedTuple):
@@ -42,18 +41,35 @@ class _Copy(NamedTuple):
     sender: NodeId
 
 
-class Election:
+class _Other(NamedTuple):
+    """A heartbeat of a younger leadership than the one that is followed."""
+
+    heard: SimTime
+    copy: _Copy
+    message: Heartbeat
+
+
+class Election(Overlay):
     """One node's part in the election."""
 
-    def __init__(self, node: NodeId, is_broker: bool, parameters: ElectionParameters, random: Random) -> None:
-        """`random` is the agent's; a node that reboots makes a new Election."""
+    children: dict[NodeId, SimTime]
+    """When each child was last heard."""
+
+    def __init__(
+        self,
+        node: NodeId,
+        is_broker: bool,
+        parameters: ElectionParameters,
+        random: Random,
+        of: Process | None = None,
+    ) -> None:
+        """`random` is the agent's, and `of` the agent; a node that reboots makes a new Election."""
+        super().__init__(of)
         self._node = node
         self._is_broker = is_broker
         self._parameters = parameters
         self._random = random
-        self.parent: NodeId | None = None
-        self.children: dict[NodeId, SimTime] = {}
-        """When each child was last heard."""
+        self.children = {}
         self.leadership = NO_LEADERSHIP
         self._round = 0
         self._best: _Copy | None = None
@@ -64,8 +80,8 @@ class Election:
         """The hops that this node has told in this round, once it has."""
         self._parent_missed = 0
         self._excluded: dict[NodeId, SimTime] = {}
-        self._other: tuple[SimTime, _Copy, Heartbeat] | None = None
-        """When, how and what was last heard of a younger leadership."""
+        self._other: _Other | None = None
+        """The heartbeat that was last heard of a younger leadership."""
         self._left: dict[Leadership, int] = {}
         """The last round heard of each leadership that this node no longer follows: a few entries a minute at most."""
         self._gap = GapEstimate(parameters)
@@ -75,81 +91,138 @@ class Election:
         """Whether this node leads."""
         return self.leadership.leader == self._node
 
-    def start(self, now: SimTime) -> Outcome:  # the interface's
-        """See `Overlay`: listens for a leader first."""
-        return [self._time_out()], ()
+    # Handlers
 
-    # Heartbeats
+    @on(Started, Recovered)
+    def start(self, _: Started | Recovered, now: SimTime) -> None:
+        """The node has booted, or is back: it listens for a leader first."""
+        self._await_next_round()
 
-    def receive(self, sender: NodeId, message: Heartbeat, rssi_dbm: float, now: SimTime) -> Outcome:
-        """See `Overlay`: nearly all calls are for a round's later copies, and return NOTHING."""
-        changes = self._follow_child(sender, message, now)
+    @on(Received)
+    def receive(self, event: Received, now: SimTime) -> None:
+        """A copy of a heartbeat has arrived; nearly all of them are later copies, which are only compared."""
+        message, sender = event.message, event.sender
+        if not isinstance(message, Heartbeat):
+            return
+        self._follow_child(sender, message, now)
         if not message.is_broker:
-            return ((), changes) if changes else NOTHING
-        if message.leadership == self.leadership and message.round <= self._round:
-            actions = self._receive_again(sender, message, rssi_dbm) if message.round == self._round else ()
-            return (actions, changes) if actions or changes else NOTHING
-        copy = _Copy(rssi_dbm < self._parameters.weak_signal_dbm, message.hops, sender)
-        actions, more = self._receive_news(copy, message, now)
-        return actions, (*changes, *more)
+            return
+        copy = _Copy(event.rssi_dbm < self._parameters.weak_signal_dbm, message.hops, sender)
+        if message.leadership != self.leadership or message.round > self._round:
+            self._receive_news(copy, message, now)
+        elif message.round == self._round:
+            self._receive_again(copy)
 
-    def _receive_again(self, sender: NodeId, message: Heartbeat, rssi_dbm: float) -> Sequence[Action]:
-        """A later copy of the round; the parent's is what the round was held back for."""
-        self._compare(_Copy(rssi_dbm < self._parameters.weak_signal_dbm, message.hops, sender))
-        is_awaited = sender == self.parent and self._told_hops == MAX_HOPS and self._parameters.sticky_parent
-        return [self._relay_after(0)] if is_awaited else ()
+    @on_timer(LEAD)
+    def lead(self, _: ElectionTimer, now: SimTime) -> None:
+        """Begins the leader's next round (the thesis, figure 2.4a)."""
+        self._round += 1
+        self._broadcast(0)
+        self.set_timer(LEAD, self._parameters.heartbeat_interval)
+        self._age(now)
 
-    def _follow_child(self, sender: NodeId, message: Heartbeat, now: SimTime) -> Sequence[Change]:
-        children = self.children
-        if message.parent == self._node:
-            is_new = sender not in children
-            children[sender] = now
-            return (NeighbourAppeared(sender, message.is_broker),) if is_new else ()
-        if sender in children:
-            del children[sender]
-            return (NeighbourGone(sender, moved=True),)
-        return ()
+    @on_timer(RELAY)
+    def relay(self, _: ElectionTimer, now: SimTime) -> None:
+        """Passes the round on (the thesis, figure 2.4b and c).
 
-    def _receive_news(self, copy: _Copy, message: Heartbeat, now: SimTime) -> Outcome:
-        """Another leadership, or a new round of our leader's."""
+        If the only copies are from neighbours that cannot be a parent, there is no way here to tell of.
+        """
+        heard = self._parent_copy if self._parameters.sticky_parent and self._parent_copy else self._best
+        if heard is not None:
+            self._told_hops = min(heard.hops + 1, MAX_HOPS)
+            self._broadcast(self._told_hops)
+        self._age(now)
+
+    @on_timer(CHOOSE)
+    def choose(self, _: ElectionTimer, now: SimTime) -> None:
+        """All of the round's copies have arrived: keeps a sticky parent, or takes the best."""
+        if self._best is not None and (self.parent is None or not self._keeps_parent(self._best)):
+            self._take_parent(self._best)
+
+    @on_timer(TIME_OUT)
+    def lose_leader(self, _: ElectionTimer, now: SimTime) -> None:
+        """No heartbeat has come: follows another leader that was heard lately, or leads, if this node is a broker."""
+        self._left[self.leadership] = self._round
+        self.leadership, other = NO_LEADERSHIP, self._other
+        self._take_parent(None)
+        if other is not None and now - other.heard < self._parameters.leader_time_out_min:
+            self._follow(other.copy, other.message, now)
+            self.cancel_timer(RELAY)  # it is an old round, perhaps of a leader that is lost as well
+        elif self._is_broker:
+            self.leadership, self._round = Leadership(now // MILLISECOND, self._node), 0
+            self.lead(LEAD, now)
+        else:
+            self._age(now)
+
+    def adopt(self, neighbour: NodeId, now: SimTime) -> None:
+        """A node has shown by its messages that this node is its parent: it is a child before its heartbeat says so."""
+        self.children[neighbour] = now
+
+    def give_up(self, neighbour: NodeId, now: SimTime) -> None:
+        """The link layer gave a neighbour up: it is no child, and until `exclusion` is over no parent."""
+        self._excluded[neighbour] = now + self._parameters.exclusion
+        self.children.pop(neighbour, None)
+        if self._best is not None and self._best.sender == neighbour:
+            self._best = None
+        if neighbour == self.parent:
+            self._take_parent(None)
+
+    # Senders
+
+    def _broadcast(self, hops: int) -> None:
+        self.send(BROADCAST, Heartbeat(self.leadership, self._round, hops, self.parent, self._is_broker))
+
+    def _relay_after(self, pause: SimTime) -> None:
+        self.set_timer(RELAY, pause + self._random.randrange(self._parameters.relay_jitter + 1))
+
+    def _await_next_round(self) -> None:
+        self.set_timer(TIME_OUT, self._gap.time_out(self._random))
+
+    # Rounds and leaders
+
+    def _receive_again(self, copy: _Copy) -> None:
+        """Takes a later copy of the round; the parent's is what the round was held back for."""
+        self._compare(copy)
+        if copy.sender == self.parent and self._told_hops == MAX_HOPS and self._parameters.sticky_parent:
+            self._relay_after(0)
+
+    def _receive_news(self, copy: _Copy, message: Heartbeat, now: SimTime) -> None:
+        """Takes a copy of another leadership, or the first one of a new round of the leader that is followed."""
         self._excluded = {node: until for node, until in self._excluded.items() if now < until}
         if message.leadership == self.leadership:
-            return self._begin_round(copy, message, now), self._take_at_once(copy)
-        if self._is_echo(message):
-            return NOTHING
-        if message.leadership < self.leadership:
-            return self._follow(copy, message, now)
-        self._other = (now, copy, message)
-        return NOTHING
+            self._begin_round(copy, message, now)
+            self._take_at_once(copy)
+        elif not self._is_echo(message):
+            if message.leadership < self.leadership:
+                self._follow(copy, message, now)
+            else:
+                self._other = _Other(now, copy, message)
 
     def _is_echo(self, message: Heartbeat) -> bool:
-        """Of a round heard before this node left that leadership, or of one that it led before a crash.
+        """Whether it is of a round heard before this node left that leadership, or of one that it led before a crash.
 
-        Passed on again, the last round of a leader that is gone could circulate for ever.
+        If it were passed on again, the last round of a leader that is gone could circulate for ever.
         """
         return message.leadership.leader == self._node or message.round <= self._left.get(message.leadership, 0)
 
-    def _follow(self, copy: _Copy, message: Heartbeat, now: SimTime) -> Outcome:
+    def _follow(self, copy: _Copy, message: Heartbeat, now: SimTime) -> None:
         """Changes to another leadership; what is known of the parent is of no use there."""
         self._left[self.leadership] = self._round
         self.leadership = message.leadership
         self._gap.interrupted()
-        changes = self._set_parent(copy if self._is_fit_at_once(copy) else None)
-        return [CancelTimer(_LEAD), *self._begin_round(copy, message, now)], changes
+        self._take_parent(copy if self._is_fit_at_once(copy) else None)
+        self.cancel_timer(LEAD)
+        self._begin_round(copy, message, now)
 
-    def _begin_round(self, copy: _Copy, message: Heartbeat, now: SimTime) -> Sequence[Action]:
+    def _begin_round(self, copy: _Copy, message: Heartbeat, now: SimTime) -> None:
         self._round = message.round
         self._best = self._parent_copy = None
         self._told_hops = MAX_HOPS
         self._gap.heard(now)
         self._compare(copy)
-        relay = self._relay_after(self._patience(copy))
-        return [relay, SetTimer(_CHOOSE, self._parameters.parent_window), self._time_out()]
-
-    def _take_at_once(self, copy: _Copy) -> Sequence[Change]:
-        """A round's first sender is the parent of who has none; without `sticky_parent`, of everyone."""
-        is_free = self.parent is None or not self._parameters.sticky_parent
-        return self._set_parent(copy) if is_free and self._is_fit_at_once(copy) else ()
+        self._relay_after(self._patience(copy))
+        self.set_timer(CHOOSE, self._parameters.parent_window)
+        self._await_next_round()
 
     def _patience(self, copy: _Copy) -> SimTime:
         """How long to wait for the parent's copy, which each hop's jitter makes later, or for a stronger one."""
@@ -157,16 +230,10 @@ class Election:
             return min(max(1, copy.hops) * self._parameters.relay_jitter, self._parameters.parent_window)
         return self._parameters.relay_jitter if copy.is_weak else 0
 
-    def _is_fit_at_once(self, copy: _Copy) -> bool:
-        """Whether a round's first copy can make a parent before the choice; with `sticky_parent` a weak one waits."""
-        if copy.sender in self._excluded:
-            return False
-        return not (copy.is_weak and self._parameters.sticky_parent) or copy.sender == self.parent
-
-    def _relay_after(self, pause: SimTime) -> SetTimer:
-        return SetTimer(_RELAY, pause + self._random.randrange(self._parameters.relay_jitter + 1))
+    # The parent
 
     def _compare(self, copy: _Copy) -> None:
+        """Remembers the copy if it is the parent's, or the best so far."""
         if copy.sender == self.parent:
             self._parent_copy = copy
         elif copy.hops >= self._told_hops:
@@ -174,15 +241,19 @@ class Election:
         if (self._best is None or copy[:2] < self._best[:2]) and copy.sender not in self._excluded:
             self._best = copy
 
-    # The parent
+    def _take_at_once(self, copy: _Copy) -> None:
+        """Makes a round's first sender the parent of who has none; without `sticky_parent`, of everyone."""
+        is_free = self.parent is None or not self._parameters.sticky_parent
+        if is_free and self._is_fit_at_once(copy):
+            self._take_parent(copy)
 
-    def _choose(self) -> Sequence[Change]:
-        """All of the round's copies have arrived: keeps a sticky parent, or takes the best."""
-        if self._best is None or (self.parent is not None and self._keep_parent(self._best)):
-            return ()
-        return self._set_parent(self._best)
+    def _is_fit_at_once(self, copy: _Copy) -> bool:
+        """Whether a round's first copy can make a parent before the choice; with `sticky_parent` a weak one waits."""
+        if copy.sender in self._excluded:
+            return False
+        return not (copy.is_weak and self._parameters.sticky_parent) or copy.sender == self.parent
 
-    def _keep_parent(self, best: _Copy) -> bool:
+    def _keeps_parent(self, best: _Copy) -> bool:
         if not self._parameters.sticky_parent:
             return True
         if self._parent_copy is not None:
@@ -191,81 +262,29 @@ class Election:
         self._parent_missed += 1
         return self._parent_missed <= self._parameters.allowed_heartbeat_loss
 
-    def _set_parent(self, copy: _Copy | None) -> Sequence[Change]:
+    def _take_parent(self, copy: _Copy | None) -> None:
         self._parent_copy = copy
         self._parent_missed = 0
-        parent = None if copy is None else copy.sender
-        if parent == self.parent:
-            return ()
-        self.parent = parent
-        return (ParentChanged(parent),)
+        self._set_parent(None if copy is None else copy.sender)
 
-    def rewire(self, tree: Rewired) -> Outcome:  # the interface's
-        """See `Overlay`: this tree makes itself."""
-        return NOTHING
+    # The children
 
-    def adopt(self, neighbour: NodeId, now: SimTime) -> None:
-        """See `Overlay`."""
-        self.children[neighbour] = now
+    def _follow_child(self, sender: NodeId, message: Heartbeat, now: SimTime) -> None:
+        """Learns from the parent that a heartbeat tells whether its sender is a child."""
+        children = self.children
+        if message.parent == self._node:
+            if sender not in children:
+                self.changes.append(NeighbourAppeared(sender, message.is_broker))
+            children[sender] = now
+        elif sender in children:
+            del children[sender]
+            self.changes.append(NeighbourGone(sender, moved=True))
 
-    def give_up(self, neighbour: NodeId, now: SimTime) -> Outcome:
-        """See `Overlay`."""
-        self._excluded[neighbour] = now + self._parameters.exclusion
-        self.children.pop(neighbour, None)
-        if self._best is not None and self._best.sender == neighbour:
-            self._best = None
-        return ((), self._set_parent(None)) if neighbour == self.parent else NOTHING
-
-    # Timers
-
-    def timer(self, key: ElectionTimer, now: SimTime) -> Outcome:
-        """See `Overlay`."""
-        if key == _RELAY:
-            return self._relay(), self._age(now)
-        if key == _CHOOSE:
-            return (), self._choose()
-        if key == _LEAD:
-            return self._lead(now)
-        return self._lose_leader(now)
-
-    def _relay(self) -> Sequence[Action]:
-        """Nothing, if the only copies are from neighbours that cannot be a parent: there is no way here."""
-        heard = self._parent_copy if self._parameters.sticky_parent and self._parent_copy else self._best
-        if heard is None:
-            return ()
-        self._told_hops = min(heard.hops + 1, MAX_HOPS)
-        return [self._heartbeat(self._told_hops)]
-
-    def _lead(self, now: SimTime) -> Outcome:
-        self._round += 1
-        return [self._heartbeat(0), SetTimer(_LEAD, self._parameters.heartbeat_interval)], self._age(now)
-
-    def _lose_leader(self, now: SimTime) -> Outcome:
-        self._left[self.leadership] = self._round
-        self.leadership, other = NO_LEADERSHIP, self._other
-        changes = self._set_parent(None)
-        if other is not None and now - other[0] < self._parameters.leader_time_out_min:
-            actions, more = self._follow(other[1], other[2], now)
-            actions = [*actions, CancelTimer(_RELAY)]  # it is an old round, perhaps of a leader that is lost as well
-        elif self._is_broker:
-            self.leadership, self._round = Leadership(now // MILLISECOND, self._node), 0
-            actions, more = self._lead(now)
-        else:
-            actions, more = (), self._age(now)
-        return actions, (*changes, *more)
-
-    def _heartbeat(self, hops: int) -> Send:
-        heartbeat = Heartbeat(self.leadership, self._round, hops, self.parent, self._is_broker)
-        return Send(BROADCAST, heartbeat)
-
-    def _age(self, now: SimTime) -> Sequence[Change]:
+    def _age(self, now: SimTime) -> None:
         """Forgets the children that have not been heard for too many rounds."""
         rounds = self._parameters.allowed_heartbeat_loss + 1
         patience = rounds * self._parameters.heartbeat_interval + self._parameters.parent_window
         gone = [child for child, heard in self.children.items() if now - heard > patience]
         for child in gone:
             del self.children[child]
-        return [NeighbourGone(child, moved=False) for child in gone]
-
-    def _time_out(self) -> SetTimer:
-        return SetTimer(_TIME_OUT, self._gap.time_out(self._random))
+            self.changes.append(NeighbourGone(child, moved=False))

@@ -10,24 +10,24 @@ from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.roles import NodeId
 
 MAX_HOPS = 0xFF
-"""What `Heartbeat.hops` can tell at most."""
+"""The most hops that a heartbeat can tell."""
 
 _NO_PARENT = 0xFFFE
 
 
 class Leadership(NamedTuple):
-    """Names a leadership: the smaller one wins. `started` is in ms by the leader's clock."""
+    """The name of a leadership, of which the smaller one wins; `started` is in ms by the leader's clock."""
 
     started: U32
     leader: NodeId
 
 
 NO_LEADERSHIP = Leadership(0xFFFFFFFF, 0xFFFF)
-"""What a node follows while it knows no leader; younger than any."""
+"""What a node follows while it knows no leader; every other leadership is older."""
 
 
 class Heartbeat(Message, tag=0x42):
-    """One copy of a round's heartbeat: `hops` (at most 255) from leader to sender, the sender's parent and role."""
+    """One copy of a round's heartbeat; it tells the hops from leader to sender, and the sender's parent and role."""
 
     leadership: Leadership
     round: U32
@@ -36,7 +36,7 @@ class Heartbeat(Message, tag=0x42):
     is_broker: bool
 
     def describe(self, names: Names) -> str:
-        """As in "HEARTBEAT leader=b1 since=2839ms round=4 hops=1 parent=b1 broker"."""
+        """The heartbeat as in "HEARTBEAT leader=b1 since=2839ms round=4 hops=1 parent=b1 broker"."""
         leader = f"leader={names.node(self.leadership.leader)} since={self.leadership.started}ms"
         place = f"round={self.round} hops={self.hops} parent={names.node(self.parent)}"
         return f"HEARTBEAT {leader} {place}{' broker' if self.is_broker else ''}"

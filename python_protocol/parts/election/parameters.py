@@ -12,7 +12,7 @@ class ElectionParameters(Parameters):
     heartbeat_interval: SimTime = parameter(
         SECOND,
         unit="s",
-        source="reasoned: changes must be noticed quickly (003, section 4.5), as quickly as by the hellos of AODV",
+        source="reasoned: changes must be noticed quickly (the thesis, section 4.5), as by the hellos of AODV",
         above=0,
         doc="time from one round to the next",
     )
@@ -26,7 +26,7 @@ class ElectionParameters(Parameters):
     sticky_parent: bool = parameter(
         True,
         source="reasoned: on a contended channel the first copy's sender changes without any movement",
-        doc="keep a parent whose copies come at no more hops than the best; false is the letter of the thesis",
+        doc="keep a parent whose copies come at no more hops than the best; the letter of the thesis does not",
     )
     weak_signal_dbm: float = parameter(
         -87.0,
@@ -45,8 +45,8 @@ class ElectionParameters(Parameters):
     allowed_heartbeat_loss: int = parameter(
         2,
         source="RFC 3561, section 10, ALLOWED_HELLO_LOSS",
-        at_least=1,
-        doc="rounds in a row without a copy from a neighbour before it counts as gone",
+        at_least=0,
+        doc="rounds in a row that a neighbour may miss; when it misses one more it counts as gone",
     )
     leader_time_out_min: SimTime = parameter(
         2500 * MILLISECOND,

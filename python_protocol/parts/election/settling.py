@@ -1,4 +1,7 @@
-"""How soon the election comes to rest, as far as it can be proved."""
+"""How soon the election comes to rest, as far as it can be proved.
+
+The tests of networks take the bound from here: whatever has happened before, there is one leader and one tree by then.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,10 @@ from roambus.python_protocol.parts.election.time_out import longest_time_out
 def settling_rounds(parameters: ElectionParameters, depth: int) -> int:
     """Rounds after the last change within which each partition has one leader, and its tree does not change any more.
 
-    A change is a link or a node that comes or goes, at the start of the run too. `depth` is the greatest number of hops
-    between a broker and any other node of its partition. It takes:
+    A change is a link or a node that comes or goes, and so is the start of the run. `depth` is the greatest number of
+    hops between a broker and any other node of its partition. It takes:
 
-    1. two floods, until no copy is under way of a leader that is lost, or that gave way to one;
+    1. two floods, until no copy is under way of a leader that is lost, or that gave way to one that is;
     2. `leader_time_out_min`, until nobody has heard of such a leader lately enough to follow it next, and one longest
        time-out, until nobody follows one;
     3. a round and a flood, until all know the oldest leader that is left: nothing older is under way to stop it;

@@ -1,4 +1,8 @@
-"""How long a node waits for its leader's next round."""
+"""How long a node waits for its leader's next round.
+
+The time-out adapts to the gaps between the rounds that were heard, within bounds: where heartbeats are often lost, a
+leader is not given up too soon, and where none is lost, its loss is noticed soon.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +17,12 @@ _SPREAD = 1 / 4
 
 
 def longest_time_out(parameters: ElectionParameters) -> float:
-    """In ns: what no time-out exceeds."""
+    """The time in ns that no time-out exceeds."""
     return (1 + _SPREAD) * parameters.leader_time_out_max
 
 
 class GapEstimate:
-    """The adaptive time-out: what the gaps between rounds will hardly exceed, within bounds."""
+    """Estimates what the gaps between rounds will hardly exceed, within bounds: the adaptive time-out."""
 
     def __init__(self, parameters: ElectionParameters) -> None:
         self._parameters = parameters
@@ -32,10 +36,10 @@ class GapEstimate:
         self._last = now
 
     def interrupted(self) -> None:
-        """The next gap is that of another leader, or of a partition, and no sample."""
+        """Another leader is followed: the time until its first round is no sample of the gaps."""
         self._last = None
 
     def time_out(self, random: Random) -> SimTime:
-        """One to set now."""
+        """The time-out to set now, drawn anew each time."""
         bound = max(self._gap.bound(), self._parameters.leader_time_out_min)
         return round(min(bound, self._parameters.leader_time_out_max) * (1 + _SPREAD * random.random()))

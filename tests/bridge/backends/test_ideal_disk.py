@@ -12,17 +12,13 @@ from hypothesis import strategies as st
 
 from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.backends.ideal.unit_disk import contacts, disk_changes, reach_m
-from roambus.bridge.backends.radio import RadioBackend
+from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.mobility import Path, positions
-from roambus.bridge.scenario.scenario import (
-    IdealLinks,
-    Line,
-    LinkChange,
-    NodeSettings,
-    RandomWaypoint,
-    Scenario,
-    WayPoint,
-)
+from roambus.bridge.scenario.happenings import LinkChange
+from roambus.bridge.scenario.ideal import IdealLinks
+from roambus.bridge.scenario.mobility import Line, RandomWaypoint, WayPoint
+from roambus.bridge.scenario.node import NodeSettings
+from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import MICROSECOND, SECOND
 from tests.bridge.backends.conformance import Conforming, Marker, send

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.backends.interface import Transmission
-from roambus.bridge.scenario.scenario import Fault, FaultKind, LinkChange, Partition
+from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, Partition
 from roambus.python_protocol.events import NO_LINK
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime

@@ -6,16 +6,9 @@ from dataclasses import replace
 
 from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.backends.interface import Delivery
-from roambus.bridge.scenario.scenario import (
-    Fault,
-    FaultKind,
-    IdealLinks,
-    LinkChange,
-    LinkDelay,
-    ParentChange,
-    Partition,
-    Scenario,
-)
+from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, LinkDelay, ParentChange, Partition
+from roambus.bridge.scenario.ideal import IdealLinks
+from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.bridge.backends.conformance import Conforming, send

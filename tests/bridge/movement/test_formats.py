@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from roambus.bridge.backends.radio.mobility import positions
 from roambus.bridge.errors import UserError
 from roambus.bridge.movement import Ways, lines, read_movement
-from roambus.bridge.scenario.scenario import WayPoint
+from roambus.bridge.scenario.mobility import WayPoint
 from tests.bridge.movement.ways import EXTENT, SIDE, Way, as_bonnmotion, as_setdest, ways
 
 NS2 = "$node_(0) set X_ 10\n$node_(0) set Y_ 20\n$node_(0) set Z_ 0.0\n"

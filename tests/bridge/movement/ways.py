@@ -9,7 +9,7 @@ from itertools import pairwise
 from hypothesis import strategies as st
 
 from roambus.bridge.movement import Extent
-from roambus.bridge.scenario.scenario import WayPoint
+from roambus.bridge.scenario.mobility import WayPoint
 from roambus.python_protocol.simtime import SECOND
 
 SIDE = 100.0

@@ -14,9 +14,9 @@ from roambus.bridge.errors import UserError
 from roambus.experiments.comparing import comparison
 from roambus.experiments.comparing.comparison import Asked, Compared, compare_agents, file_stems
 from roambus.experiments.comparing.pictures import panels
-from roambus.experiments.reporting.measurements import Measurements
-from roambus.spark import catalogue as c
-from roambus.spark.points import mean_points
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.spark.aggregation.points import mean_points
+from roambus.spark.metrics import catalogue as c
 from tests.experiments.measured import measurements
 
 SMALL = measurements(configs=("C2", "C4", "C16"), speeds=("2", "8"), seeds=4, agents=("mft", "aodv", "third"))

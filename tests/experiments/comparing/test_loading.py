@@ -12,10 +12,10 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import SWEEP_FILE
 from roambus.experiments.comparing import loading
 from roambus.experiments.comparing.loading import load
-from roambus.spark.catalogue import DELIVERED, METRICS
-from roambus.spark.extra import EXTRA, Extra
-from roambus.spark.metrics import SENT
-from roambus.spark.traces import Trace
+from roambus.spark.aggregation.traces import Trace
+from roambus.spark.metrics.catalogue import DELIVERED, METRICS
+from roambus.spark.metrics.extra import EXTRA, Extra
+from roambus.spark.metrics.run_metrics import SENT
 from tests.experiments.measured import measurements, write_measurements
 from tests.spark.synthetic import write_trace
 

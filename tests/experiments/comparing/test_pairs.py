@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from roambus.experiments.comparing.pairs import all_pairs, paired_tests
-from roambus.experiments.reporting.evidence import holm
-from roambus.experiments.reporting.measurements import Measurements
+from roambus.experiments.evidence.rule import holm
+from roambus.experiments.measurements.measurements import Measurements
 
 METRIC = "messages"
 NUMBERS = st.floats(-100, 100).map(lambda value: round(value, 3))

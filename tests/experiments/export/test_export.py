@@ -30,9 +30,9 @@ from roambus.experiments.export.exporter import export_results
 from roambus.experiments.export.result_file import quoted
 from roambus.experiments.export.runs import find_runs, rows
 from roambus.python_protocol.roles import BROADCAST
-from roambus.spark.catalogue import DELIVERED, DELIVERY_RATE_ALL, METRICS
-from roambus.spark.extra import EXTRA
-from roambus.spark.metrics import SENT
+from roambus.spark.metrics.catalogue import DELIVERED, DELIVERY_RATE_ALL, METRICS
+from roambus.spark.metrics.extra import EXTRA
+from roambus.spark.metrics.run_metrics import SENT
 from tests.spark.synthetic import Row, deliver, energy, publish, random_trace, role, send, write_trace
 
 RUN = "agent=mft/network=C2/speed=2.5/seed=3"
@@ -160,7 +160,7 @@ def test_omnetpp_knows_the_run(results: Path, scavetool: Path) -> None:
     assert (attributes["repetition"], attributes["seedset"], attributes["network"]) == ("3", "3", "SN")
     assert attributes["iterationvars"] == "$agent=mft, $axis_network=C2, $speed=2.5"
     titles = {record["attrvalue"] for record in records if record["attrname"] == "title"}
-    assert titles == {"messages delivered", "delivery rate (all)"}
+    assert titles == {"messages delivered", "delivery rate (all)", "packets of type PUB"}
 
 
 @pytest.mark.castalia

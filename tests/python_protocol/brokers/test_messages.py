@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from roambus.python_protocol.brokers import messages as family
 from roambus.python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
 from roambus.python_protocol.brokers.messages import Filters
-from roambus.python_protocol.brokers.routing import Entry
 from roambus.python_protocol.caching import Caching
 from roambus.python_protocol.caching import messages as caching
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.first_approach import FirstApproach
 from roambus.python_protocol.first_approach import messages as first
-from roambus.python_protocol.messages.message import DecodeError, Message
+from roambus.python_protocol.messages.bytes import DecodeError
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.link import LinkData
 from roambus.python_protocol.phoenix import Phoenix
 from roambus.python_protocol.phoenix import messages as phoenix
@@ -36,39 +36,39 @@ stamps = st.builds(Stamp, bytes_2, counters)
 addressees = st.lists(nodes, max_size=5).map(tuple)
 somebody = st.none() | nodes
 identifiers = st.lists(st.builds(NotificationId, nodes, counters), max_size=3).map(tuple)
-entries = st.lists(st.builds(Entry, filters, nodes, nodes), max_size=5).map(tuple)
+entries = st.lists(st.builds(first.Row, nodes, nodes, filters), max_size=5).map(tuple)
 ByType = dict[type[Message], st.SearchStrategy[Message]]
 by_agent: dict[type[BrokerAgent], ByType] = {
     Simple: {
         simple.Sub: st.builds(simple.Sub, filters),
         simple.Uns: st.builds(simple.Uns, filters),
-        family.Pub: st.builds(family.Pub, notifications, bytes_1),
+        family.Pub: st.builds(family.Pub, bytes_1, notifications),
     },
     Phoenix: {
-        family.Sub: st.builds(family.Sub, filters, nodes),
-        family.Uns: st.builds(family.Uns, filters, nodes),
-        phoenix.Pub: st.builds(phoenix.Pub, notifications, bytes_1, stamps, addressees),
+        family.Sub: st.builds(family.Sub, nodes, filters),
+        family.Uns: st.builds(family.Uns, nodes, filters),
+        phoenix.Pub: st.builds(phoenix.Pub, stamps, bytes_1, addressees, notifications),
         phoenix.Mig: st.builds(phoenix.Mig, nodes, nodes, stamps, bytes_2),
-        phoenix.Rep: st.builds(phoenix.Rep, notifications, nodes, stamps, bytes_1),
+        phoenix.Rep: st.builds(phoenix.Rep, nodes, stamps, bytes_1, notifications),
         phoenix.Turn: st.builds(phoenix.Turn, nodes, stamps, bytes_2, st.booleans()),
     },
     FirstApproach: {
-        family.Sub: st.builds(family.Sub, filters, nodes),
-        family.Uns: st.builds(family.Uns, filters, nodes),
-        family.Pub: st.builds(family.Pub, notifications, bytes_1),
+        family.Sub: st.builds(family.Sub, nodes, filters),
+        family.Uns: st.builds(family.Uns, nodes, filters),
+        family.Pub: st.builds(family.Pub, bytes_1, notifications),
         Filters: st.builds(Filters, several),
         first.Mig: st.builds(first.Mig, nodes, nodes),
-        first.Rep: st.builds(first.Rep, notifications, nodes, bytes_1),
-        first.Bmig: st.builds(first.Bmig, addressees, nodes),
+        first.Rep: st.builds(first.Rep, nodes, bytes_1, notifications),
+        first.Bmig: st.builds(first.Bmig, nodes, addressees),
         first.Btab: st.builds(first.Btab, entries),
         first.Fmig: st.builds(first.Fmig),
     },
     Caching: {
         simple.Sub: st.builds(simple.Sub, filters),
         simple.Uns: st.builds(simple.Uns, filters),
-        family.Pub: st.builds(family.Pub, notifications, bytes_1),
-        caching.Request: st.builds(caching.Request, bytes_2, several, addressees, somebody, somebody, identifiers),
-        caching.Response: st.builds(caching.Response, notifications, addressees, bytes_2, st.booleans(), bytes_1),
+        family.Pub: st.builds(family.Pub, bytes_1, notifications),
+        caching.Request: st.builds(caching.Request, bytes_2, somebody, somebody, several, addressees, identifiers),
+        caching.Response: st.builds(caching.Response, bytes_2, st.booleans(), bytes_1, addressees, notifications),
     },
 }
 agents = pytest.mark.parametrize("agent", by_agent, ids=lambda agent: agent.__name__)
@@ -118,20 +118,20 @@ EMPTY = Notification(NotificationId(1, 2), ())
     [
         (simple.Sub(Filter()), 2),
         (simple.Uns(Filter()), 2),
-        (family.Sub(Filter(), 1), 4),
-        (family.Uns(Filter(), 1), 4),
-        (phoenix.Pub(EMPTY, 0, NEVER, (1, 2)), 23),
+        (family.Sub(1, Filter()), 4),
+        (family.Uns(1, Filter()), 4),
+        (phoenix.Pub(NEVER, 0, (1, 2), EMPTY), 23),
         (phoenix.Mig(1, 2, NEVER), 13),
-        (phoenix.Rep(EMPTY, 1, NEVER, 0), 19),
+        (phoenix.Rep(1, NEVER, 0, EMPTY), 19),
         (phoenix.Turn(1, NEVER, 2, True), 12),
         (first.Mig(1, 2), 5),
-        (first.Rep(EMPTY, 1, 0), 13),
-        (first.Bmig((1, 2, 3), 4), 10),
-        (first.Btab((Entry(Filter(), 1, 2), Entry(Filter(), 3, 4))), 13),
+        (first.Rep(1, 0, EMPTY), 13),
+        (first.Bmig(4, (1, 2, 3)), 10),
+        (first.Btab((first.Row(1, 2, Filter()), first.Row(3, 4, Filter()))), 13),
         (first.Fmig(), 1),
-        (caching.Request(1, (), (1,), 1), 13),
-        (caching.Request(1, (Filter(),), (1, 2), 2, 3, (EMPTY.id,)), 22),
-        (caching.Response(EMPTY, (1, 2), 1, kept=True, hops=1), 19),
+        (caching.Request(1, 1, route=(1,)), 13),
+        (caching.Request(1, 2, 3, (Filter(),), (1, 2), (EMPTY.id,)), 22),
+        (caching.Response(1, kept=True, hops=1, route=(1, 2), notification=EMPTY), 19),
     ],
     ids=str,
 )

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from roambus.bridge.scenario.scenario import Command, ParentChange, Publication, Subscription, Workload
+from roambus.bridge.scenario.happenings import ParentChange
+from roambus.bridge.scenario.scenario import Command, Publication, Subscription, Workload
 from roambus.python_protocol.caching import Caching
 from roambus.python_protocol.caching.cache import EMERGENCY_FULL
 from roambus.python_protocol.events import Attach, Detach

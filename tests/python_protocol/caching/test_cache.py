@@ -44,7 +44,7 @@ def told(notes: Sequence[Note]) -> list[tuple[str, str, int | None, str | None]]
 
 
 def test_an_ordinary_message_replaces_the_first_one() -> None:
-    """First in, first out (section 3.2)."""
+    """The order is first in, first out (section 3.2)."""
     made = filled(2)
     assert told(made.put(message(2))) == [(FORGET, "0", None, EVICTED), (CACHE, "2", None, None)]
     assert numbers(made) == [1, 2]
@@ -69,7 +69,7 @@ def test_what_is_there_is_not_cached_again() -> None:
 
 
 def test_what_is_kept_takes_the_room_of_ordinary_messages() -> None:
-    """Section 4: never the other way round."""
+    """By section 4 it is never the other way round."""
     made = filled(2)
     made.put(message(2), [S1])
     assert numbers(made) == [1, 2]
@@ -93,14 +93,14 @@ def test_what_is_lost_to_whom_is_told() -> None:
 
 
 def test_a_cache_without_room_loses_at_once() -> None:
-    """K = 0."""
+    """With k = 0, what is kept for a client is lost to it."""
     made = cache(0)
     assert made.put(message(0)) == []
     assert told(made.put(message(0), [S1])) == [(DROP, "0", S1, EMERGENCY_FULL)]
 
 
 def test_released_messages_are_ordinary() -> None:
-    """But for those that are kept for somebody else, too."""
+    """Those that are kept for somebody else, too, stay kept."""
     made = cache(2)
     made.put(message(0), [S1])
     made.put(message(1), [S1, S2])

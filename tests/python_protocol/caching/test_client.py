@@ -1,4 +1,4 @@
-"""A client that detaches and comes back (001, section 4)."""
+"""A client that detaches and comes back (the paper on caching, section 4)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from roambus.python_protocol.caching.messages import Request, Response
 from roambus.python_protocol.caching.parameters import CachingParameters
 from roambus.python_protocol.notes import ANSWER, DROP
 from roambus.python_protocol.simple.messages import Sub, Uns
+from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.brokers.network import event, topic
 
 ME, HERE, THERE = 7, 1, 2
@@ -20,140 +21,144 @@ F1, F2 = topic(1), topic(2)
 def subscribed(parameters: CachingParameters = CachingParameters()) -> Client:  # noqa: B008  # frozen
     """At HERE, with topic 1."""
     made = Client(ME, parameters)
-    made.attach(HERE)
-    assert made.subscribe(F1)[0] == Send(HERE, Sub(F1))
+    asked(made.attach, HERE)
+    assert asked(made.subscribe, F1)[0] == Send(HERE, Sub(F1))
     return made
 
 
 def away(parameters: CachingParameters = CachingParameters()) -> Client:  # noqa: B008  # frozen
     """It has left HERE, and the link is gone."""
     made = subscribed(parameters)
-    made.leave()
+    asked(made.leave)
     made.detach()
     return made
 
 
 def response(number: int, *, kept: bool) -> Response:
-    return Response(event(1, number), (), 3, kept=kept, hops=2)
+    return Response(3, kept=kept, hops=2, route=(), notification=event(1, number))
 
 
 def test_it_says_that_it_leaves() -> None:
-    """By a REQUEST with its id; what still comes is delivered."""
+    """It sends a REQUEST with its id, and what still comes is delivered."""
     made = subscribed()
-    assert made.leave() == [Send(HERE, Request(1, (), (ME,), ME))]
-    assert made.receive(Pub(event(1), 3)) == [Deliver(event(1), 3)]
+    assert asked(made.leave) == [Send(HERE, Request(1, ME, route=(ME,)))]
+    assert told(made, HERE, Pub(3, event(1))) == [Deliver(event(1), 3)]
 
 
 def test_back_elsewhere_it_subscribes_and_asks_for_what_was_kept() -> None:
-    """In this order, once it has a broker and the application is back, whichever comes first."""
-    said = [Send(THERE, Sub(F1)), Send(THERE, Request(2, (F1,), (ME,), ME, HERE))]
+    """It does so in this order, once it has a broker and the application is back, whichever comes first."""
+    said = [Send(THERE, Sub(F1)), Send(THERE, Request(2, ME, HERE, (F1,), (ME,)))]
     made = away()
-    assert made.attach(THERE) == []
-    assert made.come_back() == said
+    assert asked(made.attach, THERE) == []
+    assert asked(made.come_back) == said
     made = away()
-    assert made.come_back() == []
-    assert made.attach(THERE) == said
+    assert asked(made.come_back) == []
+    assert asked(made.attach, THERE) == said
 
 
 def test_back_at_the_same_broker_it_only_asks() -> None:
-    """That it is subscribed is known there."""
+    """The broker still knows that it is subscribed."""
     made = subscribed()
-    made.leave()
-    assert made.come_back() == [Send(HERE, Request(2, (F1,), (ME,), ME, HERE))]
+    asked(made.leave)
+    assert asked(made.come_back) == [Send(HERE, Request(2, ME, HERE, (F1,), (ME,)))]
 
 
 @pytest.mark.parametrize(("broker", "uns"), [(HERE, [Send(HERE, Uns(F1))]), (THERE, [])])
 def test_what_it_takes_up_and_gives_up_on_its_way_counts_when_it_is_back(broker: int, uns: list[Action]) -> None:
-    """Asked for is what it wanted before: by that the request finds its way."""
+    """It asks for what it wanted before, because by that the request finds its way."""
     made = away()
-    assert made.subscribe(F2) + made.unsubscribe(F1) == []
-    made.attach(broker)
-    request = Send(broker, Request(2, (F1,), (ME,), ME, HERE))
-    assert made.come_back() == [Send(broker, Sub(F2)), *uns, request]
+    assert asked(made.subscribe, F2) + asked(made.unsubscribe, F1) == []
+    asked(made.attach, broker)
+    request = Send(broker, Request(2, ME, HERE, (F1,), (ME,)))
+    assert asked(made.come_back) == [Send(broker, Sub(F2)), *uns, request]
 
 
 def test_a_client_without_filters_leaves_without_a_word() -> None:
     """There is nothing to keep; what it takes up on its way it subscribes to."""
     made = Client(ME, CachingParameters())
-    made.attach(HERE)
-    assert made.leave() == []
-    made.subscribe(F1)
-    assert made.come_back() == [Send(HERE, Sub(F1))]
+    asked(made.attach, HERE)
+    assert asked(made.leave) == []
+    asked(made.subscribe, F1)
+    assert asked(made.come_back) == [Send(HERE, Sub(F1))]
 
 
 def test_without_support_it_unsubscribes_and_subscribes_anew() -> None:
-    """As if it left for ever."""
+    """It behaves as if it left for ever."""
     made = subscribed(CachingParameters(mobility_support=False))
-    assert made.leave() == [Send(HERE, Uns(F1))]
-    assert made.come_back() == [Send(HERE, Sub(F1))]
+    assert asked(made.leave) == [Send(HERE, Uns(F1))]
+    assert asked(made.come_back) == [Send(HERE, Sub(F1))]
 
 
 def test_who_never_left_is_not_back() -> None:
     """It says nothing."""
-    assert subscribed().come_back() == []
+    assert asked(subscribed().come_back) == []
 
 
 def test_on_its_way_it_keeps_what_it_publishes() -> None:
-    """And publishes it when it is back."""
+    """It publishes that when it is back."""
     made = subscribed()
-    made.leave()
-    assert made.publish(event(1)) == []
-    assert made.come_back()[-1] == Send(HERE, Pub(event(1), 1))
+    asked(made.leave)
+    assert asked(made.publish, event(1)) == []
+    assert asked(made.come_back)[-1] == Send(HERE, Pub(1, event(1)))
 
 
 def test_a_return_that_the_link_lost_is_said_again() -> None:
-    """To the next broker."""
+    """The next broker hears of it."""
     made = away()
-    made.attach(THERE)
-    lost = [action.message for action in made.come_back() if isinstance(action, Send)]
+    asked(made.attach, THERE)
+    lost = [action.message for action in asked(made.come_back) if isinstance(action, Send)]
     made.detach()
-    made.link_broken(lost)
-    assert made.attach(3)[-1] == Send(3, Request(3, (F1,), (ME,), ME, HERE))
+    asked(made.link_broken, lost)
+    assert asked(made.attach, 3)[-1] == Send(3, Request(3, ME, HERE, (F1,), (ME,)))
 
 
 def test_found_elsewhere_without_having_left_it_subscribes_anew() -> None:
-    """As a new client would."""
+    """It does what a new client would do."""
     made = subscribed()
     made.detach()
-    assert made.attach(THERE) == [Send(THERE, Sub(F1))]
+    assert asked(made.attach, THERE) == [Send(THERE, Sub(F1))]
 
 
 def test_who_wants_old_messages_asks_for_them() -> None:
-    """Section 3.2: once for each subscription, and for all at once at its first broker."""
+    """It asks once for each subscription, and for all at once at its first broker (section 3.2)."""
     made = Client(ME, CachingParameters(request_old=True))
-    made.subscribe(F1)
-    made.subscribe(F2)
-    assert made.attach(HERE) == [Send(HERE, Sub(F1)), Send(HERE, Sub(F2)), Send(HERE, Request(1, (F1, F2), (ME,)))]
+    asked(made.subscribe, F1)
+    asked(made.subscribe, F2)
+    assert asked(made.attach, HERE) == [
+        Send(HERE, Sub(F1)),
+        Send(HERE, Sub(F2)),
+        Send(HERE, Request(1, filters=(F1, F2), route=(ME,))),
+    ]
     made = subscribed(CachingParameters(request_old=True))
-    assert made.subscribe(F2) == [Send(HERE, Sub(F2)), Send(HERE, Request(2, (F2,), (ME,)))]
-    assert made.subscribe(F2) == []
+    assert asked(made.subscribe, F2) == [Send(HERE, Sub(F2)), Send(HERE, Request(2, filters=(F2,), route=(ME,)))]
+    assert asked(made.subscribe, F2) == []
 
 
 def test_a_message_is_delivered_once() -> None:
-    """However it comes; the trace tells of the second copy."""
+    """It does not matter how it comes, and the trace tells of the second copy."""
     made = subscribed()
-    assert made.receive(response(1, kept=True)) == [Deliver(event(1, 1), 2)]
-    assert made.receive(Pub(event(1, 1), 1)) == [Note(DROP, notification_id="99.1", detail="received already")]
+    assert told(made, HERE, response(1, kept=True)) == [Deliver(event(1, 1), 2)]
+    assert told(made, HERE, Pub(1, event(1, 1))) == [Note(DROP, notification_id="99.1", detail="received already")]
 
 
 def test_to_the_letter_it_is_delivered_twice() -> None:
     """The paper does not speak of it."""
     made = subscribed(CachingParameters(deliver_once=False))
     for _ in range(2):
-        assert made.receive(response(1, kept=True)) == [Deliver(event(1, 1), 2)]
+        assert told(made, HERE, response(1, kept=True)) == [Deliver(event(1, 1), 2)]
 
 
 def test_the_trace_tells_what_a_request_for_old_messages_brings() -> None:
-    """With its number; what was kept is no answer to one."""
+    """The trace has the number of the request; what was kept is no answer to one."""
     made = subscribed()
     answer = Note(ANSWER, notification_id="99.1", detail="3")
-    assert made.receive(response(1, kept=False)) == [answer, Deliver(event(1, 1), 2)]
+    assert told(made, HERE, response(1, kept=False)) == [answer, Deliver(event(1, 1), 2)]
 
 
 def test_what_it_does_not_want_any_more_is_not_delivered() -> None:
-    """Nor remembered: it may want it again."""
+    """It is not remembered, either, because the client may want it again."""
     made = away()
-    made.unsubscribe(F1)
-    assert made.receive(response(1, kept=True)) == [Note(DROP, notification_id="99.1", detail="not subscribed")]
-    made.subscribe(F1)
-    assert made.receive(response(1, kept=True)) == [Deliver(event(1, 1), 2)]
+    asked(made.unsubscribe, F1)
+    assert told(made, HERE, response(1, kept=True)) == [Note(DROP, notification_id="99.1", detail="not subscribed")]
+    asked(made.subscribe, F1)
+    assert told(made, HERE, response(1, kept=True)) == [Deliver(event(1, 1), 2)]

@@ -1,4 +1,7 @@
-"""What clients that leave and come back get (001, section 4): all of it once, as far as there is room to keep it."""
+"""Clients that leave and come back get everything once, as far as there is room to keep it.
+
+The paper on caching promises it in its section 4.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ POLICIES = st.sampled_from(["fifo-regeneration", "fifo", "lifo"])
 @given(scenes(crossing=True))
 @settings(max_examples=60)
 def test_with_room_everything_comes_exactly_once(scene: Scene) -> None:
-    """Whatever is under way when a client leaves and comes back."""
+    """It does not matter what is under way when a client leaves and comes back."""
     rows = scene.run({"cache_size": "100"})
     assert delivered(rows) == dict.fromkeys(scene.expected(), 1)
     assert evicted(rows) == set()
@@ -31,7 +34,7 @@ def test_with_quiet_between_no_mend_is_needed(scene: Scene) -> None:
 @given(scenes(crossing=True), st.integers(0, 3), POLICIES)
 @settings(max_examples=60)
 def test_with_too_little_room_exactly_what_is_evicted_is_lost(scene: Scene, size: int, policy: str) -> None:
-    """And counted: a message that was on its way to where a client came back is not lost by being evicted."""
+    """A message that was on its way to where a client came back is not lost by being evicted."""
     rows = scene.run({"cache_size": str(size), "policy": policy})
     got = delivered(rows)
     assert set(got.values()) <= {1}
@@ -49,7 +52,7 @@ def test_with_quiet_between_every_eviction_is_a_loss(scene: Scene, size: int, po
 @given(scenes(crossing=True), st.integers(0, 3))
 @settings(max_examples=20)
 def test_no_cache_ever_holds_more_than_its_size(scene: Scene, size: int) -> None:
-    """Ordinary and emergency cache together; what comes in and goes out is all in the trace."""
+    """That holds for ordinary and emergency cache together; what comes in and goes out is all in the trace."""
     held: dict[int, set[str]] = {}
     for row in scene.run({"cache_size": str(size)}):
         own = held.setdefault(row["node"], set())
@@ -64,7 +67,7 @@ def test_no_cache_ever_holds_more_than_its_size(scene: Scene, size: int) -> None
 @given(scenes(crossing=False))
 @settings(max_examples=15)
 def test_without_support_what_is_published_meanwhile_is_lost(scene: Scene) -> None:
-    """Figure 5, left: the client gets what is published while it is there."""
+    """The client gets what is published while it is there (figure 5, left)."""
     rows = scene.run({"mobility_support": "false"})
     away: set[int] = set()
     missed = set()

@@ -1,4 +1,4 @@
-"""What a client that asks for old messages gets (001, sections 3.2 and 5)."""
+"""What a client that asks for old messages gets (the paper on caching, sections 3.2 and 5)."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def answers(rows: Sequence[Row]) -> Counter[str]:
 def test_it_gets_every_message_that_is_cached_anywhere(
     reactive: bool, proactive: bool, scene: Scene, size: int
 ) -> None:
-    """Section 3.2: "every old message matching its filter and is still cached in at least one cache"."""
+    """Section 3.2 promises "every old message matching its filter and is still cached in at least one cache"."""
     switches = {"reactive": str(reactive), "proactive": str(proactive)}
     rows = scene.run(cache_size=str(size), drop_by_request="false", **switches)
     asked = [row for row in rows if row["time_s"] * SECOND >= ASKS]
@@ -102,5 +102,5 @@ def test_it_gets_every_message_that_is_cached_anywhere(
 @given(scenes(), st.integers(1, 4))
 @settings(max_examples=15)
 def test_the_reactive_mechanism_leaves_one_response(proactive: bool, scene: Scene, size: int) -> None:
-    """Section 6: "we have only one response per successful request"."""
+    """Section 6 says that "we have only one response per successful request"."""
     assert set(answers(scene.run(cache_size=str(size), proactive=str(proactive))).values()) <= {1}

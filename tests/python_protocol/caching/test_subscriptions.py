@@ -22,13 +22,13 @@ def table(*entries: tuple[Filter, int]) -> SubscriptionTable:
 
 
 def test_each_interface_with_a_match_once() -> None:
-    """However many of its filters match."""
+    """It does not matter how many of its filters match."""
     made = table((WIDE, S1), (NARROW, S1), (OTHER, S2), (topic(3), B2))
     assert made.matching(event(3)) == [S1, B2]
 
 
 def test_a_request_concerns_who_may_have_a_message_in_common() -> None:
-    """Figure 1: fltr_c matches fltr_a and fltr_b."""
+    """In figure 1, fltr_c matches fltr_a and fltr_b."""
     assert table((WIDE, S1), (NARROW, S2), (OTHER, B2)).overlapping([topic(8), topic(9)]) == [S1, B2]
 
 
@@ -40,7 +40,7 @@ def test_a_neighbour_is_not_told_of_its_own() -> None:
 
 
 def test_what_is_covered_is_told_when_that_ends() -> None:
-    """Section 3.1: not twice, and not too late."""
+    """By section 3.1 it is told neither twice nor too late."""
     made = table((WIDE, S1))
     assert made.tell(B2) == ((WIDE,), ())
     made.add(NARROW, S2)
@@ -51,12 +51,12 @@ def test_what_is_covered_is_told_when_that_ends() -> None:
 
 
 def test_of_two_new_ones_the_wide_one_is_told() -> None:
-    """Whichever came first."""
+    """It does not matter which came first."""
     assert table((NARROW, S1), (WIDE, S2), (OTHER, S2)).tell(B2) == ((WIDE, OTHER), ())
 
 
 def test_of_an_interface_that_is_gone_nothing_is_left() -> None:
-    """And it is told all anew if it comes back."""
+    """It is told all anew if it comes back."""
     made = table((WIDE, B2), (OTHER, S1))
     made.tell(B2)
     made.remove_interface(B2)

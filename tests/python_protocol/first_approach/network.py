@@ -1,4 +1,4 @@
-"""Brokers of the first approach joined by reliable FIFO links; see `tests.python_protocol.brokers.network`."""
+"""Brokers of the first approach, joined by reliable FIFO links."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from roambus.python_protocol.brokers.messages import Pub, Sub, Uns
 from roambus.python_protocol.first_approach.broker import Broker
 from roambus.python_protocol.first_approach.messages import Bmig, Btab, Fmig, Mig, Rep
 from roambus.python_protocol.first_approach.parameters import FirstApproachParameters
-from roambus.python_protocol.messages.codec import Message
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import NodeId
 from tests.python_protocol.brokers import network
 from tests.python_protocol.brokers.network import CLIENTS, describe_filter, describe_node, topic
 
 
 class Network(network.Network[Broker]):
-    """See there."""
+    """Brokers with one set of parameters, in which s_number wants f_number."""
 
     def __init__(self, *links: tuple[NodeId, NodeId], parameters: FirstApproachParameters | None = None) -> None:
         self.parameters = parameters or FirstApproachParameters(link_layer=False)
@@ -24,12 +24,12 @@ class Network(network.Network[Broker]):
 
     def subscribe(self, number: int, broker: NodeId) -> None:
         client = CLIENTS + number
-        self.client_sends(client, broker, Sub(topic(number), client))
+        self.client_sends(client, broker, Sub(client, topic(number)))
 
     def unsubscribe(self, number: int, broker: NodeId) -> None:
         """s_number unsubscribes from f_number at a broker."""
         client = CLIENTS + number
-        self.client_sends(client, broker, Uns(topic(number), client))
+        self.client_sends(client, broker, Uns(client, topic(number)))
 
     def next_hops(self, number: int) -> dict[NodeId, list[str]]:
         """Where each broker sends what is for s_number."""
@@ -44,19 +44,16 @@ class Network(network.Network[Broker]):
     def describe(self, message: Message) -> str:
         """As the thesis writes it: "C=[s3] b=b3"."""
         match message:
-            case Bmig(subscribers, broker):
+            case Bmig(broker, subscribers):
                 return f"C=[{' '.join(map(describe_node, subscribers))}] b={describe_node(broker)}"
-            case Btab(entries):
-                return (
-                    "R=["
-                    + " ".join(f"({describe_filter(f)},{describe_node(z)},{describe_node(s)})" for f, z, s in entries)
-                    + "]"
-                )
+            case Btab(rows):
+                listed = (f"({describe_filter(f)},{describe_node(z)},{describe_node(s)})" for z, s, f in rows)
+                return f"R=[{' '.join(listed)}]"
             case Mig(subscriber, broker):
                 return f"{describe_node(subscriber)} b={describe_node(broker)}"
             case Pub() | Rep():
                 return str(message.notification.id)
-            case Sub(wanted, subscriber) | Uns(wanted, subscriber):
+            case Sub(subscriber, wanted) | Uns(subscriber, wanted):
                 return f"{describe_filter(wanted)} {describe_node(subscriber)}"
         assert isinstance(message, Fmig)
         return ""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from roambus.bridge.scenario.scenario import Command, ParentChange, Publications, Subscription, Workload
+from roambus.bridge.scenario.happenings import ParentChange
+from roambus.bridge.scenario.scenario import Command, Publications, Subscription, Workload
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Unsubscribe
 from roambus.python_protocol.filters import Filter

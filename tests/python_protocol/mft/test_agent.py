@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from roambus.bridge.scenario.scenario import LinkChange
+from roambus.bridge.scenario.happenings import LinkChange
 from roambus.python_protocol.actions import Action, Deliver, Note, Send
 from roambus.python_protocol.brokers.messages import Filters, Pub
 from roambus.python_protocol.events import (

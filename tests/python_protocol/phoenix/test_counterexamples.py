@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from roambus.bridge.scenario.scenario import Command, ParentChange, Publication, Subscription, Workload
+from roambus.bridge.scenario.happenings import ParentChange
+from roambus.bridge.scenario.scenario import Command, Publication, Subscription, Workload
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.phoenix import Phoenix
 from roambus.python_protocol.roles import NodeId, Role

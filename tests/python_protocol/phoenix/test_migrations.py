@@ -12,7 +12,8 @@ from typing import NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roambus.bridge.scenario.scenario import Command, ParentChange, Publication, Subscription, Workload
+from roambus.bridge.scenario.happenings import ParentChange
+from roambus.bridge.scenario.scenario import Command, Publication, Subscription, Workload
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.phoenix import Phoenix
 from roambus.python_protocol.roles import NodeId, Role

@@ -10,8 +10,10 @@ from random import Random
 from typing import Any
 
 from roambus.bridge.backends.ideal.topology import make_ideal
-from roambus.bridge.runs.host import Host
-from roambus.bridge.scenario.scenario import Command, Fault, IdealLinks, LinkDelay, Publication, Scenario, Workload
+from roambus.bridge.host.host import Host
+from roambus.bridge.scenario.happenings import Fault, LinkDelay
+from roambus.bridge.scenario.ideal import IdealLinks
+from roambus.bridge.scenario.scenario import Command, Publication, Scenario, Workload
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.actions import Action, Send
 from roambus.python_protocol.events import Event
@@ -81,13 +83,17 @@ class Result:
 
     def brokers(self) -> Iterator[Broker]:
         """All of them."""
-        return (agent.broker for agent in self.agents.values() if agent.broker is not None)
+        return (agent.part for agent in self.agents.values() if isinstance(agent.part, Broker))
+
+    def broker(self, node: NodeId) -> Broker:
+        """The one on a node."""
+        found = self.agents[node].part
+        assert isinstance(found, Broker)
+        return found
 
     def tables(self, broker: NodeId) -> dict[NodeId, dict[str, int]]:
         """The routing table of a broker: how often each filter is wanted towards each neighbour."""
-        found = self.agents[broker].broker
-        assert found is not None
-        wanted = found.replica.state.wanted.items()
+        wanted = self.broker(broker).replica.state.wanted.items()
         return {peer: {str(one): times for one, times in its.filters.items()} for peer, its in wanted if its.filters}
 
 
@@ -126,8 +132,7 @@ def check_silence(result: Result) -> None:
 def check_copies(result: Result) -> None:
     """The brokers of a site have one state; nothing waits anywhere."""
     for broker in result.brokers():
-        leader = result.agents[broker.replica.leader].broker
-        assert leader is not None
+        leader = result.broker(broker.replica.leader)
         assert leader.replica.is_leader
         assert broker.replica.point == leader.replica.point
         assert result.tables(broker.node) == result.tables(leader.node)

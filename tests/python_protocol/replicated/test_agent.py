@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from random import Random
 
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.host import make_agents
+from roambus.bridge.host.agents import make_agents
 from roambus.python_protocol.actions import Deliver, Send, SetTimer
-from roambus.python_protocol.events import Crashed, Event, Received, Recovered, Sited, Stopped, Subscribe, TimerFired
-from roambus.python_protocol.filters import Filter, Notification, NotificationId
+from roambus.python_protocol.events import (
+    Crashed,
+    Event,
+    Publish,
+    Received,
+    Recovered,
+    Sited,
+    Stopped,
+    Subscribe,
+    TimerFired,
+    Unsubscribe,
+)
+from roambus.python_protocol.filters import Filter, Notification, NotificationId, addressed_to
 from roambus.python_protocol.parameters import parse_parameters
 from roambus.python_protocol.replicated import Replicated
 from roambus.python_protocol.replicated import messages as m
-from roambus.python_protocol.replicated.failure_messages import AreYouAlive, IAmAlive, IAmLeader
+from roambus.python_protocol.replicated.failure_messages import AreYouAlive, IAmAlive, IAmLeader, Point
 from roambus.python_protocol.replicated.parameters import ReplicatedParameters
 from roambus.python_protocol.replicated.replica_messages import Inform, Informed
 from roambus.python_protocol.roles import NodeId, Role
@@ -22,7 +34,7 @@ from roambus.python_protocol.sites import Site, Sites
 from tests.support.scenarios import scenario
 
 SITE = Sites((Site("a", None, (0, 1, 2), (3, 4)),))
-EVENT = m.Event(3, 1, Notification(NotificationId(3, 0), (("topic", 1),)), 1)
+EVENT = m.Event(3, 1, hops=1, notification=Notification(NotificationId(3, 0), (("topic", 1),)))
 
 
 def agent(node: NodeId) -> Replicated:
@@ -46,20 +58,20 @@ def test_a_thawed_node_looks_at_new_leaders_first_then_control_then_events() -> 
     old_leader = agent(0)
     tell(old_leader, Stopped())
     assert list(old_leader.handle(Recovered(), 0)) == [SetTimer("wake", 0)]
-    waited = (AreYouAlive(), EVENT), (Inform(1, 1, 3, EVENT),), (IAmLeader(1, 0, 0),)
+    waited = (AreYouAlive(), EVENT), (Inform(Point(1, 1), 3, EVENT),), (IAmLeader(1, Point(0, 0)),)
     senders = (3, 3), (1,), (1,)
     for group, its in zip(waited, senders, strict=True):
         assert not tell(old_leader, *(received(sender, one) for sender, one in zip(its, group, strict=True)))
     assert tell(old_leader, TimerFired("wake")) == [
-        Send(1, Informed(1, 0)),
-        Send(1, Informed(1, 1)),
+        Send(1, Informed(Point(1, 0))),
+        Send(1, Informed(Point(1, 1))),
         Send(3, IAmAlive(1)),
         Send(3, m.Accepted(3, 1)),
     ]
 
 
 def test_a_broker_that_has_crashed_says_nothing_until_it_has_a_copy() -> None:
-    """But asks both others for one."""
+    """It asks both others for one, and answers nobody before one of them has sent it."""
     broker = agent(2)
     tell(broker, Crashed())
     assert [send.destination for send in tell(broker, Recovered())] == [0, 1]
@@ -75,26 +87,43 @@ def test_a_subscriber_gets_an_event_once_and_replies_to_each_copy() -> None:
 
 
 def test_what_is_subscribed_to_is_subscribed_to_once() -> None:
-    """And only that can be unsubscribed from (section 2)."""
+    """Neither a second subscription nor an unsubscription from something else is told to the brokers (section 2)."""
     subscriber = agent(4)
     assert len(tell(subscriber, Subscribe(Filter()), Subscribe(Filter()))) == 3
+    assert tell(subscriber, Unsubscribe(addressed_to(4))) == []
+    assert len(tell(subscriber, Unsubscribe(Filter()), Unsubscribe(Filter()))) == 3
+
+
+@pytest.mark.parametrize("command", [Subscribe(Filter()), Unsubscribe(Filter()), Publish(EVENT.notification)])
+def test_a_broker_has_no_client(command: Event) -> None:
+    """A command to the application on a broker's node is a mistake, and is not ignored (section 2)."""
+    with pytest.raises(LookupError, match="node 0 is a broker, and has no client"):
+        tell(agent(0), command)
+
+
+def test_a_copy_of_an_agent_acts_for_itself() -> None:
+    """An agent is plain data: its copy collects its own actions, and the parts of the copy collect them with it."""
+    subscriber = agent(4)
+    copied = deepcopy(subscriber)
+    assert tell(copied, Subscribe(Filter())) == tell(subscriber, Subscribe(Filter()))
+    assert list(copied.handle(Subscribe(Filter()), 0)) == []
 
 
 @pytest.mark.parametrize(
     ("name", "value", "problem"),
     [
-        ("routing", "fast", "parameter routing: 'fast' is none of flooding, filtering"),
-        ("order", "fido", "parameter order: 'fido' is none of none, fifo, total"),
-        ("time_out", "0s", "parameter time_out: 0 ns is no time to wait"),
+        ("routing", "fast", "parameter routing: fast is none of flooding, filtering"),
+        ("order", "fido", "parameter order: fido is none of none, fifo, total"),
+        ("time_out", "0s", "parameter time_out: 0s is not greater than 0s"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(name: str, value: str, problem: str) -> None:
-    """By name."""
+    """The message names the parameter, the value and what it can be."""
     with pytest.raises(ValueError, match=problem):
         parse_parameters(ReplicatedParameters, {name: value})
 
 
 def test_without_sites_the_user_is_told_to_write_them() -> None:
-    """Before anything runs."""
+    """The message comes before anything runs."""
     with pytest.raises(UserError, match=r"^agent Replicated needs sites; write them in the ini, such as SN.sites = "):
         make_agents(scenario([Role.SUBSCRIBER]), Replicated)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roambus.bridge.scenario.scenario import Command, Fault, FaultKind, LinkDelay
+from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkDelay
+from roambus.bridge.scenario.scenario import Command
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.roles import NodeId

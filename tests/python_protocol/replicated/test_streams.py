@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.replicated.messages import SUBSCRIPTIONS, Update
+from roambus.python_protocol.replicated.messages import SUBSCRIPTIONS, Key, Update
 from roambus.python_protocol.replicated.streams import Incoming, Outgoing
 
 PUBLISHER = 7
@@ -26,7 +26,7 @@ def test_whatever_comes_in_whatever_order_is_taken_once_and_in_order(order: list
 
 @given(st.permutations(list(range(1, 9))))
 def test_without_order_everything_is_taken_as_it_comes_and_once(order: list[int]) -> None:
-    """Numbers then only tell what has come before."""
+    """Without order, numbers only tell what has come before."""
     incoming = Incoming(events_in_order=False)
     for number in order:
         assert incoming.is_new(Update(PUBLISHER, number))
@@ -43,7 +43,7 @@ def test_subscriptions_are_always_taken_in_order() -> None:
 
 
 def test_streams_are_numbered_apart() -> None:
-    """Each from 1."""
+    """Each stream is numbered from 1."""
     outgoing = Outgoing()
     sent = []
     for stream in (PUBLISHER, 8, PUBLISHER):
@@ -54,9 +54,9 @@ def test_streams_are_numbered_apart() -> None:
 
 @pytest.mark.parametrize("is_early", [True, False])
 def test_what_is_accepted_is_not_sent_again(is_early: bool) -> None:
-    """Also if the reply comes before a replica has learnt that there is something to be replied to."""
+    """The reply counts even if it comes before a replica has learnt that there is something to be replied to."""
     outgoing = Outgoing()
-    message, key = Update(PUBLISHER, 1), (PUBLISHER, 1)
+    message, key = Update(PUBLISHER, 1), Key(PUBLISHER, 1)
     if is_early:
         assert not outgoing.accept(key)
         assert not outgoing.put(message)
@@ -68,9 +68,9 @@ def test_what_is_accepted_is_not_sent_again(is_early: bool) -> None:
 
 
 def test_a_second_reply_is_not_taken_for_an_early_one() -> None:
-    """Else it would be remembered for ever."""
+    """It would be remembered for ever otherwise."""
     outgoing = Outgoing()
     outgoing.put(Update(PUBLISHER, 1))
-    outgoing.accept((PUBLISHER, 1))
-    assert not outgoing.accept((PUBLISHER, 1))
+    outgoing.accept(Key(PUBLISHER, 1))
+    assert not outgoing.accept(Key(PUBLISHER, 1))
     assert not outgoing.early

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from hypothesis import given, settings
 
-from roambus.bridge.scenario.scenario import Command, ParentChange, Publication, Workload
+from roambus.bridge.scenario.happenings import ParentChange
+from roambus.bridge.scenario.scenario import Command, Publication, Workload
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.resubscribing import Resubscribing

@@ -9,8 +9,9 @@ from random import Random
 from typing import Any
 
 from roambus.bridge.backends.ideal import IdealBackend
-from roambus.bridge.runs.host import Host
-from roambus.bridge.scenario.scenario import Command, Fault, Publication, Workload
+from roambus.bridge.host.host import Host
+from roambus.bridge.scenario.happenings import Fault
+from roambus.bridge.scenario.scenario import Command, Publication, Workload
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.events import Subscribe
 from roambus.python_protocol.filters import parse_filter

@@ -1,12 +1,14 @@
-"""The agent on its nodes: joining, leaving, crashing, being away, and several topics (004, sections 3.3 and 4)."""
+"""The agent on its nodes: joining, leaving, crashing, being away, several topics (its paper, sections 3.3 and 4)."""
 
 from __future__ import annotations
 
+from copy import deepcopy
 from random import Random
 
 import pytest
 
-from roambus.bridge.scenario.scenario import Command, Fault, FaultKind
+from roambus.bridge.scenario.happenings import Fault, FaultKind
+from roambus.bridge.scenario.scenario import Command
 from roambus.python_protocol.actions import Send
 from roambus.python_protocol.events import Attach, Detach, Publish, Received, Started, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Notification, NotificationId, parse_filter
@@ -39,7 +41,7 @@ def delivered(outcome: Outcome) -> set[tuple[int, str]]:
 
 
 def test_who_unsubscribes_is_out_and_the_others_make_the_ring() -> None:
-    """Section 4.1: it is disconnected from the graph in the end."""
+    """It is disconnected from the graph in the end (section 4.1)."""
     outcome = run(6, rounds=60, commands=[Command(20 * SECOND, 2, Unsubscribe(ANY_TOPIC))])
     found = outcome.subscribers()
     assert found.keys() == {1, 3, 4, 5, 6}
@@ -47,7 +49,7 @@ def test_who_unsubscribes_is_out_and_the_others_make_the_ring() -> None:
 
 
 def test_crashed_subscribers_are_excluded_and_come_back() -> None:
-    """Section 3.3: by the supervisor's failure detector alone."""
+    """The supervisor's failure detector alone is enough for it (section 3.3)."""
     crashes = [Fault(20 * SECOND, node, FaultKind.CRASH) for node in (2, 5)]
     outcome = run(6, rounds=80, faults=crashes)
     assert_skip_ring({node: one for node, one in outcome.subscribers().items() if node not in {2, 5}})
@@ -63,7 +65,7 @@ def test_the_ring_comes_back_after_a_crash_of_the_supervisor() -> None:
 
 
 def test_topics_have_rings_of_their_own() -> None:
-    """Section 4: and publications stay in theirs."""
+    """Publications stay in theirs (section 4)."""
     other = parse_filter("topic = 2")
     commands = [Command(0, node, Subscribe(other)) for node in (2, 3, 4)]
     outcome = run(4, rounds=40, commands=[*commands, published(30 * SECOND, 1), published(30 * SECOND, 4, topic=2)])
@@ -75,7 +77,7 @@ def test_topics_have_rings_of_their_own() -> None:
 
 @pytest.mark.parametrize("flooding", ["true", "false"])
 def test_everybody_gets_everything_with_and_without_flooding(flooding: str) -> None:
-    """Those who subscribe after it was published too; the tries alone are enough."""
+    """So do those who subscribe after it was published; the tries alone are enough."""
     late = [Command(10 * SECOND, 5, Unsubscribe(ANY_TOPIC)), Command(40 * SECOND, 5, Subscribe(ANY_TOPIC))]
     outcome = run(5, rounds=60, commands=[*late, published(30 * SECOND, 1)], parameters={"flooding": flooding})
     assert delivered(outcome) == {(node, "1.0") for node in range(1, 6)}
@@ -93,7 +95,7 @@ def test_who_was_away_gets_what_it_missed() -> None:
 
 
 def test_flooding_over_the_ring_alone_takes_more_hops() -> None:
-    """Among twelve, from the oldest: it is two from everybody, by the ring six."""
+    """Among twelve, the oldest is two hops from everybody by shortcuts, and six by the ring."""
     commands = [published(40 * SECOND, 1)]
     hops = [
         max(
@@ -110,13 +112,13 @@ def test_flooding_over_the_ring_alone_takes_more_hops() -> None:
 
 @pytest.mark.parametrize("text", ["all", "topic prefix 'a'", "price = 3"])
 def test_a_filter_without_a_topic_is_refused(text: str) -> None:
-    """With one sentence that says what to write."""
+    """One sentence says what to write instead."""
     with pytest.raises(ValueError, match="names no topic: write one such as topic = 1, or set the parameter one_topic"):
         agent().handle(Subscribe(parse_filter(text)), 0)
 
 
 def test_a_publication_without_a_topic_is_refused() -> None:
-    """Likewise."""
+    """One sentence says which notification it is."""
     with pytest.raises(ValueError, match=r"notification 3\.0 has no attribute topic"):
         agent().handle(Publish(Notification(NotificationId(3, 0), (("price", 3),))), 0)
 
@@ -126,7 +128,7 @@ def test_with_one_topic_any_filter_is_a_subscribers_own() -> None:
     wanting = agent(one_topic=True)
     wanting.handle(Subscribe(parse_filter("price < 3")), 0)
     for price, expected in ((2, 1), (4, 0)):
-        message = messages.PublishNew("", Notification(NotificationId(9, price), (("price", price),)), 1)
+        message = messages.PublishNew("", 1, Notification(NotificationId(9, price), (("price", price),)))
         actions = list(wanting.handle(Received(5, message, 0.0, 0.0), 0))
         assert len([one for one in actions if type(one).__name__ == "Deliver"]) == expected
 
@@ -147,13 +149,16 @@ def test_the_supervisor_must_be_a_broker() -> None:
 @pytest.mark.parametrize(
     ("message", "answers"),
     [
-        (messages.Introduce(1, Reference(5, "1"), "01", cyclic=False), [Send(5, messages.RemoveConnections(1, 3))]),
+        (
+            messages.Introduce(1, Reference(5, "1"), cyclic=False, assumed="01"),
+            [Send(5, messages.RemoveConnections(1, 3))],
+        ),
         (messages.IntroduceShortcut(1, Reference(6, "1")), [Send(5, messages.RemoveConnections(1, 3))]),
         (
             messages.Linearize(1, Reference(6, "1"), cyclic=False, check=None),
             [Send(5, messages.RemoveConnections(1, 3)), Send(SUPERVISOR, messages.GetConfiguration(1, 6))],
         ),
-        (messages.SetData(1, None, "01", None), [Send(SUPERVISOR, messages.Unsubscribe(1, 3))]),
+        (messages.SetData(1, "01", None, None), [Send(SUPERVISOR, messages.Unsubscribe(1, 3))]),
         (messages.SetData(1, None, None, None), []),
         (messages.RemoveConnections(1, 5), []),
     ],
@@ -173,15 +178,38 @@ def test_supervisor_and_subscriber_of_one_node_need_no_messages() -> None:
 
 
 def test_an_unknown_kind_of_corruption_is_refused() -> None:
-    """With those that there are."""
+    """The error names a kind that there is."""
     with pytest.raises(ValueError, match="parameter corruption: unknown kind 'label': did you mean 'labels'"):
         CorruptedParameters(corruption="label")
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("key_bits", "0"), ("key_bits", "129"), ("round", "0s"), ("jitter", "-1s")]
+    ("name", "value", "problem"),
+    [
+        ("supervisor", "-1", "-1 is not at least 0"),
+        ("supervisor", "65534", "65534 is not at most 65533"),
+        ("key_bits", "0", "0 is not at least 1"),
+        ("key_bits", "129", "129 is not at most 128"),
+        ("round", "0s", "0s is not greater than 0s"),
+        ("jitter", "-1s", "-1s is not at least 0s"),
+        ("jitter", "2s", "it is not below twice the round"),
+        ("nodes", "1", "1 is not at least 2"),
+        ("nodes", "65535", "65535 is not at most 65534"),
+        ("topic", "-1", "-1 is not at least 0"),
+    ],
 )
-def test_parameters_that_make_no_sense_are_refused(name: str, value: str) -> None:
-    """By their names."""
-    with pytest.raises(ValueError, match=f"parameter {name}"):
-        parse_parameters(SkipRingParameters, {name: value})
+def test_parameters_that_make_no_sense_are_refused(name: str, value: str, problem: str) -> None:
+    """The error names the parameter, and the bound that it violates."""
+    with pytest.raises(ValueError, match=f"^parameter {name}: {problem}$"):
+        parse_parameters(CorruptedParameters, {name: value})
+
+
+def test_a_copy_of_an_agent_lives_a_life_of_its_own() -> None:
+    """Its state is plain data, with which an exploration can go on in another way."""
+    first = agent(SUPERVISOR, Role.BROKER | Role.SUBSCRIBER)
+    first.handle(Subscribe(ANY_TOPIC), 0)
+    second = deepcopy(first)
+    message = messages.Subscribe(1, 5)
+    answers = list(second.handle(Received(5, message, 0.0, 0.0), 0))
+    assert list(first.members[1].subscriber.ring.neighbours()) == []
+    assert list(first.handle(Received(5, message, 0.0, 0.0), 0)) == answers != []

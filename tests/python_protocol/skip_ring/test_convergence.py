@@ -1,4 +1,4 @@
-"""From any corrupted state to the skip ring of the definition, and no further (004, section 5, all theorems)."""
+"""From any corrupted state to the skip ring of the definition, and no further (the skip ring's paper, section 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The supervisor's database: labels given away, each kind of corruption repaired, configurations (004, section 3.1)."""
+"""The supervisor's database: labels, configurations, and repairs (the skip ring's paper, section 3.1)."""
 
 from __future__ import annotations
 

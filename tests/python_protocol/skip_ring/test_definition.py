@@ -1,4 +1,4 @@
-"""The skip ring as it is defined: figure 1, and the lemma on degrees (004, section 2.1)."""
+"""The skip ring as it is defined: figure 1, and the lemma on degrees (its paper, section 2.1)."""
 
 from __future__ import annotations
 

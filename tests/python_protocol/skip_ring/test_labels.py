@@ -1,4 +1,4 @@
-"""Labels: their order, their places on the circle, and those of shortcuts (004, sections 2.1 and 3.2.2)."""
+"""Labels: their order, and their places on the circle (the skip ring's paper, sections 2.1 and 3.2.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Patricia tries with hashes (004, section 4.2)."""
+"""Patricia tries tell by their hashes what subscribers have (the skip ring's paper, section 4.2)."""
 
 from __future__ import annotations
 

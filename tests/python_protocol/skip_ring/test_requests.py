@@ -1,4 +1,4 @@
-"""Configuration requests in a legitimate state (004, section 3.2.1): the lemma, and the letter, which misses it."""
+"""Configuration requests in a legitimate state, which to the letter are too many (its paper, section 3.2.1)."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from roambus.bridge.backends.castalia.backend import CastaliaBackend
 from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
+from roambus.bridge.host.host import Host
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.runs.host import Host
 from roambus.bridge.runs.run import write_inputs
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
 from roambus.experiments.sweeps.runner import plan_runs

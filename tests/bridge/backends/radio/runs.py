@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
-from benchmarks.reference_scenarios import CC2420
+from benchmarks.reference_scenarios import CC2420, MAC
 from roambus.bridge.backends.interface import Step, Totals, Transmission
-from roambus.bridge.backends.radio import RadioBackend
-from roambus.bridge.scenario.scenario import ChannelParameters, MacParameters, NodeSettings, Scenario
+from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.scenario.channel import ChannelSettings
+from roambus.bridge.scenario.node import NodeSettings
+from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
-STEEP = ChannelParameters(path_loss_exponent=4, sigma_db=0, bidirectional_sigma_db=0)
+STEEP = ChannelSettings(path_loss_exponent=4, sigma_db=0, bidirectional_sigma_db=0)
 """At 5 m a signal has -83 dBm, at 8 m -91, at 12 m -98; beyond 13.3 m it is not there."""
 
 START = 100 * MILLISECOND
@@ -30,13 +33,13 @@ class Text(Message, tag=1, name="Text"):
     text: str
 
 
-def at_places(*xs: float, channel: ChannelParameters = STEEP, seed: int = 1) -> Scenario:
+def at_places(*xs: float, channel: ChannelSettings = STEEP, seed: int = 1) -> Scenario:
     """Static nodes at (x, 0), booted at time 0, with exact clocks; 10 s."""
     nodes = tuple(NodeSettings(position=(x, 0.0), start_spread=0, clock_drift_sigma=0) for x in xs)
-    return Scenario(seed, 10 * SECOND, (100.0, 100.0), channel, CC2420, MacParameters(), nodes)
+    return Scenario(seed, 10 * SECOND, (100.0, 100.0), channel, CC2420, MAC, nodes)
 
 
-def with_mac(scenario: Scenario, **changes: int) -> Scenario:
+def with_mac(scenario: Scenario, **changes: Any) -> Scenario:
     """The scenario with other MAC parameters."""
     return replace(scenario, mac=replace(scenario.mac, **changes))
 

@@ -5,9 +5,12 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.reference_scenarios import MOBILE, SHADOWED
-from roambus.bridge.backends.radio import PoissonSources, RadioBackend
+from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.backends.radio.traffic import PoissonSources
 from roambus.bridge.errors import UserError
-from roambus.bridge.scenario.scenario import Line, NodeSettings, RandomWaypoint, Scenario
+from roambus.bridge.scenario.mobility import Line, RandomWaypoint
+from roambus.bridge.scenario.node import NodeSettings
+from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.bridge.backends.radio.runs import START, at_places, run, send
 

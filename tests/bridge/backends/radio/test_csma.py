@@ -101,3 +101,31 @@ def test_a_random_offset_spreads_what_is_sent_together() -> None:
     told, totals = run(scenario, [send(0, "a"), send(1, "b")])
     assert sorted(line.split(": ")[1] for line in told) == ["0 gets b from 1", "1 gets a from 0"]
     assert total(totals, "fail_nonrx") == 0
+
+
+def test_by_chance_a_frame_is_not_tried_and_nobody_is_told() -> None:
+    """As in TunableMAC with one try: a quarter of the frames leaves, the others are dropped in silence."""
+    scenario = with_mac(at_places(0, 5), prob_tx=0.25)
+    sent = [send(0, str(k), START + k * 10 * MILLISECOND) for k in range(400)]
+    told, totals = run(scenario, sent)
+    assert 70 < len(told) < 130
+    assert all("1 gets" in line for line in told)
+    assert total(totals, "transmitted") == len(told)
+
+
+def test_frames_that_are_not_tried_leave_the_queue() -> None:
+    """More of them than the queue holds pass, one after the other, and none is refused."""
+    scenario = with_mac(at_places(0, 5), prob_tx=0)
+    told, totals = run(scenario, [send(0, str(k), START + k * MILLISECOND) for k in range(100)])
+    assert told == []
+    assert (total(totals, "offered"), total(totals, "mac_overflown")) == (100, 0)
+
+
+def test_after_a_try_that_does_not_happen_the_next_frame_waits() -> None:
+    """The interval between tries passes before the frame is dropped: the queue holds 32 at one time."""
+    scenario = with_mac(at_places(0, 5), prob_tx=0, retransmission_interval=5 * MILLISECOND)
+    later = send(0, "later", START + 5 * MILLISECOND - 1)
+    told, _ = run(scenario, [*(send(0, str(k)) for k in range(32)), later])
+    assert told == ["4999 us: 0 cannot send: MAC queue full"]
+    told, _ = run(scenario, [*(send(0, str(k)) for k in range(32)), later._replace(at=START + 5 * MILLISECOND + 1)])
+    assert told == []

@@ -5,21 +5,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.reference_scenarios import CC2420
+from benchmarks.reference_scenarios import CC2420, MAC
 from roambus.bridge.backends.interface import Totals
-from roambus.bridge.backends.radio import PoissonSources, RadioBackend, channel
+from roambus.bridge.backends.radio import channel
+from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.hearers import NOBODY, occupants
-from roambus.bridge.scenario.scenario import ChannelParameters, MacParameters, NodeSettings, RandomWaypoint, Scenario
+from roambus.bridge.backends.radio.traffic import PoissonSources
+from roambus.bridge.scenario.channel import ChannelSettings
+from roambus.bridge.scenario.mobility import RandomWaypoint
+from roambus.bridge.scenario.node import NodeSettings
+from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
-CELLS = ChannelParameters(only_static_nodes=False)
+CELLS = ChannelSettings(only_static_nodes=False)
 FAST = RandomWaypoint(20, 0, 100 * MILLISECOND)
 
 
 def wandering(seed: int, nodes: int, tx_power_dbm: float) -> Scenario:
     """Fast nodes in a field that not every signal crosses, all but the first with the given power."""
     loud, others = NodeSettings(mobility=FAST), NodeSettings(mobility=FAST, tx_power_dbm=tx_power_dbm)
-    return Scenario(seed, 3 * SECOND, (150.0, 150.0), CELLS, CC2420, MacParameters(), (loud, *(others,) * (nodes - 1)))
+    return Scenario(seed, 3 * SECOND, (150.0, 150.0), CELLS, CC2420, MAC, (loud, *(others,) * (nodes - 1)))
 
 
 def totals_of(scenario: Scenario) -> Totals:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from roambus.bridge.backends.interface import Move
 from roambus.bridge.backends.radio.channel import Cells
 from roambus.bridge.backends.radio.mobility import Path, cell_changes, moves_until, path, positions
-from roambus.bridge.scenario.scenario import ChannelParameters, Line, Mobility, RandomWaypoint, Static
+from roambus.bridge.scenario.channel import ChannelSettings
+from roambus.bridge.scenario.mobility import Line, Mobility, RandomWaypoint, Static
 from roambus.python_protocol.simtime import SECOND
 
 FIELD = (45.0, 30.0)
@@ -62,7 +63,7 @@ def test_what_has_no_speed_stays() -> None:
 def test_cells_change_at_updates_only() -> None:
     """At 4 m/s along x a node crosses x = 5 m at 1 s, and is seen in the next cell at the first update from then on."""
     mobility = Line(41, 2, 4, update_interval=300_000_000)
-    cells = Cells(FIELD, ChannelParameters())
+    cells = Cells(FIELD, ChannelSettings())
     changes = cell_changes([mobility], [waypoints(mobility, seconds=3)], cells, 3 * SECOND)
     assert changes.tolist() == [(1_200_000_000, 0, 1), (2_400_000_000, 0, 2)]
 

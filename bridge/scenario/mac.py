@@ -1,0 +1,82 @@
+"""The MAC of every node, which is TunableMAC without a duty cycle, and the header that the routing above it adds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from roambus.bridge.keys.key import EVERY_NODE, Key, Range, key, keys_of
+from roambus.bridge.keys.kinds import MILLISECONDS, NUMBER, TEXT, TRUTH, WHOLE
+from roambus.bridge.scenario.radio import MOST_BYTES, MOST_FRAMES
+from roambus.python_protocol.simtime import SimTime
+
+COMMUNICATION = f"SN.{EVERY_NODE}.Communication."
+MAC = COMMUNICATION + "MAC."
+ROUTING = COMMUNICATION + "Routing."
+
+DATA_RATE = Key(MAC + "phyDataRate", NUMBER, "250.0", "data rate of the radio's mode", "kbit/s", Range(above=0))
+FRAME_OVERHEAD = Key(MAC + "phyFrameOverhead", WHOLE, "6", "what the radio adds to a frame", "bytes")
+
+_BYTES = Range(0, MOST_BYTES)
+_WAIT = Range(at_least=0)
+
+
+@dataclass(frozen=True, slots=True)
+class MacSettings:
+    """TunableMAC as CSMA, and the routing header above it."""
+
+    buffer_size: int = key(
+        MAC + "macBufferSize", WHOLE, "32", "packets that the queue has room for", "packets", Range(1, MOST_FRAMES)
+    )
+    packet_overhead_bytes: int = key(
+        MAC + "macPacketOverhead", WHOLE, "9", "what the MAC adds to a packet", "bytes", _BYTES
+    )
+    max_packet_bytes: int = key(
+        MAC + "macMaxPacketSize", WHOLE, "0", "longest packet with the MAC's header; 0 means no limit", "bytes", _BYTES
+    )
+    network_overhead_bytes: int = key(
+        ROUTING + "netDataFrameOverhead", WHOLE, "10", "what the routing adds to a message", "bytes", _BYTES
+    )
+    backoff_base: SimTime = key(
+        MAC + "backoffBaseValue", MILLISECONDS, "16", "base of the bound of a back-off", within=Range(above=0)
+    )
+    backoff_type: int = key(
+        MAC + "backoffType",
+        WHOLE,
+        "1",
+        "bound of a back-off: 0 and 1 the base, 2 the base times the busy results in a row, 3 doubled by each",
+        only=(0, 1, 2, 3),
+    )
+    random_tx_offset: SimTime = key(
+        MAC + "randomTxOffset", MILLISECONDS, "0.0", "bound of the random wait before the first sensing", within=_WAIT
+    )
+    valid_cs_delay: SimTime = key(
+        MAC + "phyDelayForValidCS", MILLISECONDS, "0.128", "wait for a valid sensing", within=Range(above=0)
+    )
+    prob_tx: float = key(
+        MAC + "probTx", NUMBER, "1.0", "probability that the try to transmit a packet happens", within=Range(0, 1)
+    )
+    retransmission_interval: SimTime = key(
+        MAC + "reTxInterval", MILLISECONDS, "0.0", "from a try that does not happen until the next", within=_WAIT
+    )
+
+
+KEYS = (
+    Key(COMMUNICATION + "MACProtocolName", TEXT, '"BypassMAC"', "the MAC", only=("TunableMAC",)),
+    Key(MAC + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
+    Key(MAC + "printStateTransitions", TRUTH, "false", "a part of Castalia's own trace, which has no effect here"),
+    *keys_of(MacSettings),
+    DATA_RATE,
+    FRAME_OVERHEAD,
+    Key(MAC + "numTx", WHOLE, "1", "tries to transmit each packet", only=(1,)),
+    Key(MAC + "dutyCycle", NUMBER, "1.0", "share of the time that the radio listens", only=(1.0,)),
+    Key(MAC + "listenInterval", NUMBER, "10", "no effect without a duty cycle", "ms"),
+    Key(MAC + "beaconIntervalFraction", NUMBER, "1.0", "no effect without a duty cycle"),
+    Key(MAC + "beaconFrameSize", WHOLE, "125", "no effect without a duty cycle", "bytes"),
+    Key(MAC + "CSMApersistance", NUMBER, "0", "persistence of the CSMA; 0 means not persistent", only=(0.0,)),
+    Key(MAC + "txAllPacketsInFreeChannel", TRUTH, "true", "a clear channel is used for all packets", only=(True,)),
+    Key(MAC + "sleepDuringBackoff", TRUTH, "false", "the radio sleeps while the MAC backs off", only=(False,)),
+    Key(COMMUNICATION + "RoutingProtocolName", TEXT, '"BypassRouting"', "the routing", only=("BypassRouting",)),
+    Key(ROUTING + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
+    Key(ROUTING + "maxNetFrameSize", WHOLE, "0", "longest frame of the routing; 0 means no limit", "bytes", only=(0,)),
+    Key(ROUTING + "netBufferSize", WHOLE, "32", "no effect, for packets pass straight through", "packets"),
+)

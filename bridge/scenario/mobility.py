@@ -1,0 +1,91 @@
+"""How nodes move: not at all, to and fro on a line, by random waypoint, or as a movement file says.
+
+A mobility manager of Castalia stands behind each; random waypoint and given ways are modules of ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from roambus.bridge.keys.key import EVERY_NODE, Key, Range, key, keys_of
+from roambus.bridge.keys.kinds import COORDINATE, FILE, MILLISECONDS, NUMBER, TEXT, TIME, TRUTH
+from roambus.python_protocol.simtime import SimTime
+
+_MANAGER = f"SN.{EVERY_NODE}.MobilityManager."
+_UPDATE, _SPEED = _MANAGER + "updateInterval", _MANAGER + "speed"
+_UPDATES = "between the moments at which the channel looks where the node is"
+_SPEEDS = Range(above=0, at_most=1e4)
+
+MOVEMENT_FILE = Key(_MANAGER + "file", FILE, None, "a movement file of BonnMotion or of ns-2's setdest, beside the ini")
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """The node stays at its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """LineMobilityManager: the node goes to and fro between its start and (x, y)."""
+
+    x: float = key(_MANAGER + "xCoorDestination", COORDINATE, "0", "the other end; uniform(a, b) draws it per node")
+    y: float = key(_MANAGER + "yCoorDestination", COORDINATE, "0", "the other end; uniform(a, b) draws it per node")
+    speed_mps: float = key(_SPEED, NUMBER, "1", "speed of the node", "m/s", _SPEEDS)
+    update_interval: SimTime = key(_UPDATE, MILLISECONDS, "1000", _UPDATES, within=Range(above=0))
+
+
+@dataclass(frozen=True, slots=True)
+class RandomWaypoint:
+    """RandomWaypointMobilityManager: the node goes to uniform destinations at constant speed, and pauses at each."""
+
+    speed_mps: float = key(_SPEED, NUMBER, "1", "speed of the node", "m/s", _SPEEDS)
+    pause: SimTime = key(_MANAGER + "pause", TIME, "0s", "pause at each destination", within=Range(at_least=0))
+    update_interval: SimTime = key(_UPDATE, MILLISECONDS, "100", _UPDATES, within=Range(above=0))
+
+
+class WayPoint(NamedTuple):
+    """The node is at (x, y) metres at `time_s`."""
+
+    time_s: float
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class GivenWay:
+    """MovementFileMobilityManager: straight from point to point, the first at time 0; the node rests at the last."""
+
+    points: tuple[WayPoint, ...]
+    update_interval: SimTime = key(_UPDATE, MILLISECONDS, "100", _UPDATES, within=Range(above=0))
+
+
+Mobility = Static | Line | RandomWaypoint | GivenWay
+
+MANAGERS: dict[str, type[Any]] = {
+    "NoMobilityManager": Static,
+    "LineMobilityManager": Line,
+    "RandomWaypointMobilityManager": RandomWaypoint,
+    "MovementFileMobilityManager": GivenWay,
+}
+"""The mobility that each MobilityManagerName stands for."""
+
+MANAGER_KEYS: dict[str, tuple[Key, ...]] = {
+    "NoMobilityManager": (),
+    "LineMobilityManager": (
+        *keys_of(Line),
+        Key(_MANAGER + "zCoorDestination", NUMBER, "0", "height of the other end", "m", only=(0.0,)),
+    ),
+    "RandomWaypointMobilityManager": keys_of(RandomWaypoint),
+    "MovementFileMobilityManager": (*keys_of(GivenWay), MOVEMENT_FILE),
+}
+"""The keys that each MobilityManagerName adds."""
+
+MANAGER = Key(
+    f"SN.{EVERY_NODE}.MobilityManagerName", TEXT, '"NoMobilityManager"', "how the node moves", only=tuple(MANAGERS)
+)
+
+KEYS = (
+    MANAGER,
+    Key(_MANAGER + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
+)

@@ -1,0 +1,87 @@
+"""The run and its network as a whole: how long it lasts, its seed, its field, and the plans that concern many nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from roambus.bridge.keys.key import Key, Range, key, keys_of
+from roambus.bridge.keys.kinds import NUMBER, TEXT, TIME, WHOLE, WORD, Kind
+from roambus.bridge.scenario import plans
+from roambus.bridge.scenario.happenings import ParentChange
+from roambus.bridge.scenario.plans import Order
+from roambus.python_protocol.simtime import MILLISECOND, SimTime, format_time
+from roambus.python_protocol.sites import Sites
+
+DEPARTURE = 100 * MILLISECOND
+"""From a detachment until the client leaves its place in a given tree, unless the scenario says otherwise."""
+MOST_NODES = 65534
+"""The highest address that a node can have, and one."""
+MOST_SEED = 2**31 - 1
+"""OMNeT++ takes no seed above it."""
+
+_NETWORK = "SN."
+_SIDE = Range(above=0, at_most=1e6)
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """Options of OMNeT++ that say what happens."""
+
+    time_limit: SimTime = key("sim-time-limit", TIME, None, "how long a run lasts", within=Range(at_least=0))
+    seed: int = key("seed-set", WHOLE, "0", "the run's seed", within=Range(0, MOST_SEED))
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkSettings:
+    """The field, and what is planned for many nodes."""
+
+    nodes: int = key(_NETWORK + "numNodes", WHOLE, None, "number of nodes", "nodes", Range(1, MOST_NODES))
+    field_x_m: float = key(_NETWORK + "field_x", NUMBER, "30", "width of the field", "m", _SIDE)
+    field_y_m: float = key(_NETWORK + "field_y", NUMBER, "30", "height of the field", "m", _SIDE)
+    deployment: str = key(
+        _NETWORK + "deployment", TEXT, '""', "where nodes start: uniform, center, 5x5, or by ranges: [0..3]->2x2"
+    )
+    sites: Sites | None = key(
+        _NETWORK + "sites",
+        Kind("sites", plans.sites),
+        '""',
+        'brokers and clients of each site, such as "a: 0 1 2 | 6, b < a: 3..5 | 7"; Castalia never asks for it',
+    )
+    tree: tuple[ParentChange, ...] = key(
+        _NETWORK + "tree",
+        Kind("plan of parents", plans.tree),
+        '""',
+        'parents in a given tree, such as "1:0 2:0 3:1, 12s 2:1, 15s 2:-"; Castalia never asks for it',
+    )
+    commands: tuple[Order, ...] = key(
+        _NETWORK + "commands",
+        Kind("plan of commands", plans.commands),
+        '""',
+        'what applications do, such as "12s 7 subscribe, 20s 9 publish, 30s 7 detach"; Castalia never asks for it',
+    )
+    departure: SimTime = key(
+        _NETWORK + "departure",
+        TIME,
+        format_time(DEPARTURE),
+        "from a client's detachment until it leaves its place in a given tree; Castalia never asks for it",
+        within=Range(above=0),
+    )
+
+
+KEYS = (
+    Key("network", WORD, None, "the network of Castalia", only=("SN",)),
+    *keys_of(RunSettings),
+    Key("simtime-resolution", WORD, "ps", "OMNeT++'s step of time; the bridge to it needs ns"),
+    Key("num-rngs", WHOLE, "1", "streams of random numbers in OMNeT++, which have no effect here"),
+    *keys_of(NetworkSettings),
+    Key(_NETWORK + "field_z", NUMBER, "0", "depth of the field", "m", only=(0.0,)),
+    Key(_NETWORK + "wirelessChannelName", TEXT, '"WirelessChannel"', "the channel", only=("WirelessChannel",)),
+    Key(_NETWORK + "numPhysicalProcesses", WHOLE, "1", "what sensors sense, which has no effect here"),
+    Key(
+        _NETWORK + "physicalProcessName",
+        TEXT,
+        '"CustomizablePhysicalProcess"',
+        "what sensors sense, which has no effect here",
+    ),
+    Key(_NETWORK + "debugInfoFileName", TEXT, '"Castalia-Trace.txt"', "Castalia's own trace, which has no effect here"),
+)

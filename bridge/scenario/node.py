@@ -1,0 +1,67 @@
+"""What can differ from node to node: its place, when it boots, its clock, and what it draws beside its radio."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from roambus.bridge.keys import values
+from roambus.bridge.keys.key import EVERY_NODE, Key, Range, key, keys_of
+from roambus.bridge.keys.kinds import COORDINATE, NUMBER, SECONDS, TRUTH, Kind
+from roambus.bridge.scenario import plans
+from roambus.bridge.scenario.application import APPLICATION
+from roambus.bridge.scenario.mobility import Mobility, Static
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SimTime
+
+_NODE = f"SN.{EVERY_NODE}."
+_RESOURCES = _NODE + "ResourceManager."
+_BOOT = Range(at_least=0)
+
+X = Key(_NODE + "xCoor", COORDINATE, "0", "where the node starts; uniform(a, b) draws it per node")
+Y = Key(_NODE + "yCoor", COORDINATE, "0", "where the node starts; uniform(a, b) draws it per node")
+FAULTS = Key(
+    _NODE + "faults",
+    Kind("plan of faults", plans.faults),
+    '""',
+    'when the node fails, such as "12s crash, 20s recover, 25s freeze"; Castalia never asks for it',
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSettings:
+    """What can differ from node to node; `position` None means uniform in the field."""
+
+    position: tuple[float, float] | None = None
+    mobility: Mobility = Static()
+    tx_power_dbm: float = 0.0
+    roles: Role = key(
+        APPLICATION + "roles", Kind("roles", values.roles), '""', "any of publisher, subscriber and broker"
+    )
+    start_offset: SimTime = key(_NODE + "startupOffset", SECONDS, "0", "when the node boots", within=_BOOT)
+    start_spread: SimTime = key(
+        _NODE + "startupRandomization", SECONDS, "0.05", "bound of a random time by which it boots later", within=_BOOT
+    )
+    clock_drift_sigma: float = key(
+        _RESOURCES + "sigmaCPUClockDrift",
+        NUMBER,
+        "0.00003",
+        "standard deviation of the drift of the node's clock",
+        within=Range(0, 0.1),
+    )
+    baseline_power_mw: float = key(
+        _RESOURCES + "baselineNodePower", NUMBER, "6", "what the node draws beside its radio", "mW", Range(0, 1e9)
+    )
+
+
+KEYS = (
+    X,
+    Y,
+    Key(_NODE + "zCoor", NUMBER, "0", "height of the node", "m", only=(0.0,)),
+    Key(_NODE + "phi", NUMBER, "0", "orientation of the node, which has no effect"),
+    Key(_NODE + "theta", NUMBER, "0", "orientation of the node, which has no effect"),
+    *keys_of(NodeSettings),
+    FAULTS,
+    Key(_RESOURCES + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
+    Key(_RESOURCES + "initialEnergy", NUMBER, "18720", "energy is not limited here", "J", only=(18720.0,)),
+    Key(_RESOURCES + "periodicEnergyCalculationInterval", NUMBER, "1000", "no effect here", "ms"),
+)

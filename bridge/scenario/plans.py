@@ -1,0 +1,201 @@
+"""Values that say what happens when: trees, links, partitions, faults, absences, commands.
+
+Each reader raises ValueError. A plan is a list of items between commas; an item begins with its time ("12s"), and times
+never fall.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from roambus.bridge.keys import values
+from roambus.bridge.scenario.happenings import FaultKind, LinkChange, LinkDelay, ParentChange, Partition
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime, format_time
+from roambus.python_protocol.sites import SiteLine, Sites, make_sites, split_line
+
+Pair = tuple[NodeId, NodeId]
+
+Away = tuple[SimTime, SimTime | None, NodeId | None]
+"""From when on, until when (None: for ever), and the broker to which it comes back (None: the same)."""
+
+_PAIR = re.compile(r"(\d+)-(\d+)")
+_PARENT = re.compile(r"(\d+):(\d+|-)")
+_MEMBERS = re.compile(r"(\d+)(?:\.\.(\d+))?")
+_KINDS = {kind.value: kind for kind in FaultKind}
+
+
+def links(text: str) -> tuple[Pair, ...]:
+    """Reads "0-1 1-2"."""
+    return tuple(map(_pair, values.string(text).split()))
+
+
+def link_delays(text: str) -> tuple[LinkDelay, ...]:
+    """Reads "0-1 1-2 5ms, 2-3 20ms"."""
+    found = []
+    for item in _items(text):
+        *pairs, delay = item.split()
+        found += [LinkDelay(*_pair(pair), _latency(delay)) for pair in pairs]
+    if len({frozenset((one.a, one.b)) for one in found}) < len(found):
+        raise ValueError(f"{text} gives a link two delays")
+    return tuple(found)
+
+
+def _latency(text: str) -> SimTime:
+    time = values.duration(text)
+    if time == 0:
+        raise ValueError(f"{text} is not above 0")
+    return time
+
+
+def link_changes(text: str) -> tuple[LinkChange, ...]:
+    """Reads "12s 0-1 1-2 down, 15s 0-1 up"."""
+    changes = []
+    for at, words in _timed(text):
+        *pairs, state = words
+        if state not in ("up", "down") or not pairs:
+            raise ValueError(f"{' '.join(words)!r} is no change of links such as 0-1 1-2 down")
+        changes += [LinkChange(at, *_pair(pair), up=state == "up") for pair in pairs]
+    return tuple(changes)
+
+
+def partitions(text: str) -> tuple[Partition, ...]:
+    """Reads "12s 0..2 | 3 4, 20s merge"."""
+    return tuple(_partition(at, words) for at, words in _timed(text))
+
+
+def tree(text: str) -> tuple[ParentChange, ...]:
+    """Reads "1:0 2:0 3:1, 12s 2:1, 15s 2:-": parents, from the start where there is no time; - for none."""
+    changes = []
+    for at, words in _timed(text, first=0):
+        changes += [_parent(at, word) for word in words]
+    return tuple(changes)
+
+
+def sites(text: str) -> Sites | None:
+    """Reads "a: 0 1 2 | 6, b < a: 3..5 | 7": name < parent: brokers | clients."""
+    lines = [split_line(item) for item in _items(text)]
+    return make_sites(map(_site, lines)) if lines else None
+
+
+def faults(text: str) -> tuple[tuple[SimTime, FaultKind], ...]:
+    """Reads "12s crash, 20s recover", of one node."""
+    planned: list[tuple[SimTime, FaultKind]] = []
+    for at, words in _timed(text):
+        if len(words) != 1 or words[0] not in _KINDS:
+            raise ValueError(f"{' '.join(words)!r} is no fault; there is {', '.join(_KINDS)}")
+        if planned and at == planned[-1][0]:
+            raise ValueError(f"two faults at {format_time(at)}")
+        planned.append((at, _KINDS[words[0]]))
+    return tuple(planned)
+
+
+class Order(NamedTuple):
+    """At `at`, the application of `node` is to do what the words say."""
+
+    at: SimTime
+    node: NodeId
+    words: tuple[str, ...]
+
+
+def commands(text: str) -> tuple[Order, ...]:
+    """Reads "12s 7 subscribe, 15s 7 detach, 20s 7 attach 5, 21s 9 publish, 30s 7 unsubscribe"."""
+    return tuple(_order(at, words) for at, words in _timed(text))
+
+
+def absences(text: str) -> tuple[Away, ...]:
+    """Reads "15s detach, 20s attach 5, 40s detach", of one node."""
+    return away(_timed(text))
+
+
+def away(timed: Iterable[tuple[SimTime, Sequence[str]]]) -> tuple[Away, ...]:
+    """The absences of one node that these words tell, in the order of time; raises ValueError."""
+    found: list[Away] = []
+    for at, words in timed:
+        is_back = not found or found[-1][1] is not None
+        match words:
+            case ["detach"] if is_back:
+                found.append((at, None, None))
+            case ["attach", *broker] if not is_back and len(broker) <= 1:
+                found[-1] = found[-1][0], at, values.integer(broker[0]) if broker else None
+            case _:
+                example = "'15s detach, 20s attach 5'" if is_back else "'20s attach', or '20s attach 5'"
+                raise ValueError(f"{' '.join(words)!r} at {format_time(at)} is out of place: write {example}")
+    return tuple(found)
+
+
+def _items(text: str) -> Iterator[str]:
+    for item in values.string(text).split(","):
+        if item.strip():
+            yield item
+
+
+def _timed(text: str, first: SimTime | None = None) -> Iterator[tuple[SimTime, list[str]]]:
+    """Each item's time and words; `first` is the time of a first item that has none."""
+    last: SimTime = 0
+    for place, item in enumerate(_items(text)):
+        time, *words = item.split()
+        if place == 0 and first is not None and _PARENT.fullmatch(time):
+            at, words = first, [time, *words]
+        else:
+            at = values.duration(time)
+        if not words:
+            raise ValueError(f"{item.strip()!r} does not say what happens then")
+        if at < last:
+            raise ValueError(f"{format_time(at)} comes after {format_time(last)}; put them in the order of time")
+        last = at
+        yield at, words
+
+
+def _order(at: SimTime, words: list[str]) -> Order:
+    match words:
+        case [node, ("subscribe" | "unsubscribe" | "publish" | "detach" | "attach")] | [node, "attach", _]:
+            return Order(at, values.integer(node), tuple(words[1:]))
+    raise ValueError(f"{' '.join(words)!r} is no command such as '7 subscribe', '7 publish' or '7 attach 5'")
+
+
+def _pair(word: str) -> Pair:
+    match = _PAIR.fullmatch(word)
+    if match is None:
+        raise ValueError(f"{word!r} is no link such as 0-1")
+    a, b = int(match[1]), int(match[2])
+    if a == b:
+        raise ValueError(f"{word} links node {a} to itself")
+    return a, b
+
+
+def _parent(at: SimTime, word: str) -> ParentChange:
+    match = _PARENT.fullmatch(word)
+    if match is None:
+        raise ValueError(f"{word!r} gives no parent; write 3:1 for node 3 and its parent 1, 3:- for none")
+    return ParentChange(at, int(match[1]), None if match[2] == "-" else int(match[2]))
+
+
+def _partition(at: SimTime, words: list[str]) -> Partition:
+    if words == ["merge"]:
+        return Partition(at)
+    groups = tuple(_group(group) for group in " ".join(words).split("|"))
+    if sum(map(len, groups)) > len(frozenset[NodeId]().union(*groups)):
+        raise ValueError(f"{' '.join(words)!r} has a node in two groups")
+    return Partition(at, groups)
+
+
+def _site(line: SiteLine) -> tuple[str, str | None, tuple[NodeId, ...], tuple[NodeId, ...]]:
+    brokers, clients = (tuple(_members(part, "a: 0..2 | 6")) for part in (line.brokers, line.clients))
+    return line.name, line.parent, brokers, clients
+
+
+def _group(text: str) -> frozenset[NodeId]:
+    return frozenset(_members(text, '"12s 0..2 | 3 4", or "20s merge"'))
+
+
+def _members(text: str, example: str) -> list[NodeId]:
+    found: list[NodeId] = []
+    for word in text.split():
+        match = _MEMBERS.fullmatch(word)
+        if match is None:
+            raise ValueError(f"{word!r} is no node; write groups as in {example}")
+        found += range(int(match[1]), int(match[2] or match[1]) + 1)
+    return found

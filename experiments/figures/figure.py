@@ -1,0 +1,81 @@
+"""What pictures show: lines of means with intervals, or single observations, looked up and ready to be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from roambus.spark.metrics.catalogue import Scale
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A line: at each x a mean, half the width of its 95 % interval (NaN: none), and how many seeds it is of.
+
+    `place` is what all its points have in common: the agent, values of axes.
+    """
+
+    label: str
+    x: tuple[str, ...]
+    mean: tuple[float, ...]
+    half_width: tuple[float, ...]
+    seeds: tuple[int, ...]
+    place: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What a picture shows; `x_values` are all places on the x axis."""
+
+    name: str
+    title: str
+    x_title: str
+    y_title: str
+    x_values: tuple[str, ...]
+    series: tuple[Series, ...]
+    scale: Scale = Scale.FROM_ZERO
+
+    @property
+    def logarithmic(self) -> bool:
+        """Whether the vertical axis is."""
+        return self.scale is Scale.LOGARITHMIC
+
+    @property
+    def intervals(self) -> str:
+        """What the error bars are, for titles and captions."""
+        counts = sorted({n for series in self.series for n in series.seeds})
+        seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        if counts == [1]:
+            return "1 seed, so without intervals"
+        return f"means of {seeds} seeds with 95 % intervals"
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """Single observations: as many x as y, and what they have in common."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    place: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DotFigure:
+    """What a picture of single observations shows; both axes are numbers."""
+
+    name: str
+    title: str
+    x_title: str
+    y_title: str
+    series: tuple[Dots, ...]
+    logarithmic: bool = False
+
+    @property
+    def intervals(self) -> str:
+        """There are none."""
+        return f"{sum(len(dots.x) for dots in self.series):,} single observations"
+
+
+Drawn = Figure | DotFigure
+"""Whatever can be drawn."""

@@ -1,0 +1,117 @@
+"""What a sweep measured: the tables that an aggregation wrote, with the names of agents, axes and metrics.
+
+Figures, claims, reports and comparisons all read the same `Measurements`, all of a sweep or a part. It knows nothing of
+studies: whoever reads results of a study says what that study measures beside the metrics of every sweep.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, POINTS, RUNS, SEED
+from roambus.experiments.sweeps.description import read_description
+from roambus.python_protocol.parameters import unknown
+from roambus.spark.aggregation.points import METRIC, axes_of, natural_order
+from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, Metric, sent_metric
+from roambus.spark.metrics.extra import NOTHING, Extra
+
+
+@dataclass(frozen=True, slots=True)
+class Measurements:
+    """`runs` has a row a run, `points` a row for each metric of each point; `sweep` is what was asked for."""
+
+    runs: pd.DataFrame
+    points: pd.DataFrame
+    sweep: dict[str, Any] = field(default_factory=dict)
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    """Those of the study: agent, axes and seed, then numbers, a row an observation."""
+    metrics: tuple[Metric, ...] = METRICS
+    """All that can be measured: the metrics of every sweep, then those of the study."""
+
+    @property
+    def axes(self) -> list[str]:
+        """The names of the axes, in the sweep's order."""
+        return axes_of(self.runs)
+
+    def metric(self, column: str) -> Metric:
+        """The metric with that column, the packets of a message type included; raises UserError if there is none."""
+        known = {metric.column: metric for metric in self.comparable()}
+        if column not in known:
+            raise UserError(unknown("metric", column, known))
+        return known[column]
+
+    def title(self, column: str) -> str:
+        """The title of a metric with its unit, as axes have it."""
+        return self.metric(column).axis_title
+
+    def comparable(self) -> list[Metric]:
+        """The metrics, and the packets of each message type that any run sent."""
+        sent = [str(column) for column in self.runs if str(column).startswith(SENT_PREFIX)]
+        return [*self.metrics, *map(sent_metric, sent)]
+
+    @property
+    def agents(self) -> list[str]:
+        """The agents' names, in the sweep's order."""
+        return self._ordered(AGENT, list(self.sweep.get("agents", [])))
+
+    @property
+    def seeds(self) -> int:
+        """How many seeds any point has at most."""
+        return int(self.runs[SEED].nunique())
+
+    def values(self, axis: str) -> list[str]:
+        """The values of an axis that were measured, in the sweep's order, or else in natural order.
+
+        An axis that the sweep does not have has none.
+        """
+        if axis == AGENT:
+            return self.agents
+        return self._ordered(axis, self.sweep.get("axes", {}).get(axis, [])) if axis in self.runs else []
+
+    def _ordered(self, column: str, asked: list[Any]) -> list[str]:
+        measured = sorted({str(value) for value in self.runs[column]}, key=natural_order)
+        places = {str(value): place for place, value in enumerate(asked)}
+        return sorted(measured, key=lambda value: places.get(value, len(places)))
+
+    def point(self, metric: str, **place: str) -> pd.DataFrame:
+        """The rows of `points` with this metric at this place."""
+        chosen = self.points[self.points[METRIC] == metric]
+        for column, value in place.items():
+            chosen = chosen[chosen[column] == value]
+        return chosen
+
+    def runs_there(self) -> str:
+        """How many runs there are, and how many are missing of those asked for."""
+        there = len(self.runs)
+        if not self.sweep:
+            return str(there)
+        levels = [self.sweep["agents"], *self.sweep["axes"].values(), self.sweep["seeds"]]
+        asked = math.prod(len(level) for level in levels)
+        return f"{there}, complete" if there >= asked else f"{there} of {asked}: {asked - there} missing"
+
+
+def read_measurements(results: Path, extra: Extra = NOTHING) -> Measurements:
+    """Reads what `roambus aggregate` wrote; raises UserError if it is not there or damaged.
+
+    `extra` is what the study of these results measures beside the metrics of every sweep.
+    """
+    runs, points = (_read_table(results, name) for name in (RUNS, POINTS))
+    tables = {table.name: _read_table(results, table.name) for table in extra.tables}
+    return Measurements(runs, points, read_description(results), tables, (*METRICS, *extra.catalogue))
+
+
+def _read_table(results: Path, name: str) -> pd.DataFrame:
+    file = results / METRICS_FOLDER / f"{name}.parquet"
+    if not file.is_file():
+        raise UserError(f"{file} is not there: run `roambus aggregate {results}` first")
+    try:
+        return pd.read_parquet(file)
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file.parent}: damaged ({error}): run `roambus aggregate {results}` again") from None

@@ -1,0 +1,125 @@
+"""Reads and writes `sweep.json`, which says what the sweep in a results folder was asked for.
+
+It names the study and the sweep, so that whoever reads the results knows which figures and claims are theirs, and it
+has the template, the fixed values, the axes, the agents and the seeds. A second sweep into the same folder must fit
+what is there, so that no two sweeps are mixed by mistake; then it adds its agents, values and seeds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import SWEEP_FILE, TRACES
+from roambus.bridge.runs.run import errors_named
+from roambus.bridge.unfinished_file import UnfinishedFile
+from roambus.experiments.sweeps.sweep import Sweep
+from roambus.experiments.sweeps.workspace import locked
+
+STUDY, SWEEP = "study", "sweep"
+"""The keys under which results name their study and their sweep; `sweep.json` of earlier versions lacks both."""
+_NEEDED = {"template", "set", "axes", "agents", "seeds"}
+_RESTORE = "restore it, or delete it and run the sweep again"
+
+
+def describe(sweep: Sweep) -> dict[str, Any]:
+    """The sweep as it is written to `sweep.json`."""
+    return {
+        STUDY: sweep.study,
+        SWEEP: sweep.name,
+        "template": sweep.template.name,
+        "set": dict(sweep.fixed),
+        "axes": {axis.name: list(axis.values) for axis in sweep.axes},
+        "agents": {choice.label: [choice.agent, dict(choice.parameters)] for choice in sweep.agents},
+        "seeds": list(sweep.seeds),
+    }
+
+
+@contextmanager
+def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
+    """Makes the folder, or checks that what it holds fits the sweep; raises UserError, OSError.
+
+    It fits if template, fixed values and names of the axes are the same: then more agents, values or seeds are added.
+    If everything fails, nothing of it is left.
+    """
+    created = not results.exists()
+    results.mkdir(parents=True, exist_ok=True)
+    with locked(results):
+        description = _merge_with_old(describe(sweep), results)
+        with _removed_if_empty(results, created):
+            _write_description(description, results)
+    with _removed_if_empty(results, created):
+        yield
+
+
+def _merge_with_old(new: dict[str, Any], results: Path) -> dict[str, Any]:
+    file = results / SWEEP_FILE
+    if not file.is_file():
+        return new
+    old = _read_own(file)
+    _check_fit(old, new, results)
+    return _merge(old, new)
+
+
+def _write_description(description: dict[str, Any], results: Path) -> None:
+    file = results / SWEEP_FILE
+    with errors_named(file), UnfinishedFile(file) as unfinished:
+        unfinished.file.write(f"{json.dumps(description, indent=2)}\n".encode())
+        unfinished.finish()
+
+
+def _read_own(file: Path) -> dict[str, Any]:
+    try:
+        old = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        old = None
+    if not isinstance(old, dict) or set(old) - {STUDY, SWEEP} != _NEEDED:
+        raise UserError(f"{file}: not written by roambus, or damaged: remove it, or choose another --out")
+    return old
+
+
+@contextmanager
+def _removed_if_empty(results: Path, created: bool) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        if not (results / TRACES).exists():
+            with suppress(OSError):
+                (results / SWEEP_FILE).unlink(missing_ok=True)
+                if created:
+                    results.rmdir()
+        raise
+
+
+def _check_fit(old: dict[str, Any], new: dict[str, Any], results: Path) -> None:
+    for key in ("template", "set"):
+        if old[key] != new[key]:
+            raise UserError(f"{results} holds runs with {key} {old[key]}, not {new[key]}: choose another --out")
+    if list(old["axes"]) != list(new["axes"]):
+        problem = f"with axes {', '.join(old['axes']) or 'none'}, not {', '.join(new['axes']) or 'none'}"
+        raise UserError(f"{results} holds runs {problem}: choose another --out")
+
+
+def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    axes = {name: list(dict.fromkeys([*values, *new["axes"][name]])) for name, values in old["axes"].items()}
+    agents, seeds = {**old["agents"], **new["agents"]}, sorted({*old["seeds"], *new["seeds"]})
+    origin = {key: old.get(key, new[key]) for key in (STUDY, SWEEP)}
+    return {**new, **origin, "axes": axes, "agents": agents, "seeds": seeds}
+
+
+def read_description(results: Path) -> dict[str, Any]:
+    """The results' `sweep.json`; empty if there is none. Raises UserError."""
+    file = results / SWEEP_FILE
+    if not file.is_file():
+        return {}
+    try:
+        sweep = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UserError(f"{file}: {error}: {_RESTORE}") from None
+    if not isinstance(sweep, dict) or not all(isinstance(sweep.get(key, {}), dict) for key in ("axes", "agents")):
+        raise UserError(f"{file}: does not describe a sweep: {_RESTORE}")
+    return sweep

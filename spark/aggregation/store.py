@@ -1,0 +1,142 @@
+"""What earlier aggregations found: the metrics of each run, kept until its trace or the metrics' own code changes.
+
+DIR/aggregated/ holds Parquet files, each written in one step, so that after a kill at any moment every row in it is
+right; at worst some are there twice or belong to traces that have gone. A damaged file counts as absent.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyspark
+
+from roambus.bridge.errors import UserError
+from roambus.bridge.unfinished_file import UnfinishedFile
+from roambus.python_protocol import notes
+from roambus.spark.aggregation.computation import METRICS_SCHEMA
+from roambus.spark.aggregation.traces import Trace
+from roambus.spark.metrics import catalogue
+from roambus.spark.metrics.run_metrics import RUN
+
+_STAMP = pa.schema(
+    [
+        pa.field("run_key", pa.string(), nullable=False),
+        pa.field("size", pa.int64(), nullable=False),
+        pa.field("modified_ns", pa.int64(), nullable=False),
+    ]
+)
+"""By which a trace is known again, together with its run. A trace without a key is known by size and time alone."""
+STORE_SCHEMA = pa.schema([*METRICS_SCHEMA, *_STAMP])
+
+Stamp = tuple[str, str, int, int]
+
+
+@contextmanager
+def opened_store(folder: Path, extra: str = "") -> Iterator[Store]:
+    """The store in this folder, for one process at a time; raises UserError if another one has it, OSError.
+
+    `extra` is the digest of what a study measures beside the catalogue.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder, os.O_DIRECTORY)
+    try:
+        _lock(descriptor, folder)
+        yield Store(folder, definition(extra))
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, folder: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise UserError(f"{folder}: in use by another aggregation: wait until it has ended") from None
+    except OSError:
+        return  # not every network's file system has locks
+
+
+@cache
+def definition(extra: str = "") -> str:
+    """A digest of the code that metrics come from: another one, and everything is computed anew."""
+    digest = sha256(f"{pyspark.__version__}{extra}".encode())
+    rooms = (Path(__file__).parent, Path(catalogue.__file__).parent)
+    for file in (*(file for room in rooms for file in sorted(room.glob("*.py"))), Path(notes.__file__)):
+        digest.update(file.name.encode() + b"\0" + sha256(file.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+class Store:
+    """The rows of `METRICS_SCHEMA` by the stamps of their traces. Use `opened_store`."""
+
+    def __init__(self, folder: Path, definition: str) -> None:
+        self._folder, self._definition = folder, definition
+
+    def rows_of(self, traces: Sequence[Trace]) -> pa.Table:
+        """What is known of these traces as they are now: one row each of `STORE_SCHEMA`, or none. Raises OSError."""
+        wanted = {_stamp(trace) for trace in traces}
+        table = pa.concat_tables([STORE_SCHEMA.empty_table(), *map(_read, self._parts())])
+        chosen = []
+        for stamp in _stamps(table):
+            chosen.append(stamp in wanted)
+            wanted.discard(stamp)
+        return table.filter(pa.array(chosen, pa.bool_()))
+
+    def add(self, metrics: pa.Table, traces: Sequence[Trace]) -> None:
+        """Keeps the metrics of some of these traces; raises OSError."""
+        by_run = {trace.run: _stamp(trace)[1:] for trace in traces}
+        stamps = zip(*(by_run[run] for run in metrics[RUN].to_pylist()), strict=True)
+        for field, values in zip(_STAMP, stamps, strict=False):
+            metrics = metrics.append_column(field, pa.array(values, field.type))
+        if len(metrics):
+            self._write(metrics)
+
+    def keep_only(self, rows: pa.Table) -> None:
+        """Makes one file of these rows, and removes whatever else there is; raises OSError."""
+        kept = self._write(rows)
+        for file in self._folder.iterdir():
+            if file != kept:
+                file.unlink()
+
+    def _parts(self) -> list[Path]:
+        return sorted(self._folder.glob(f"{self._definition}-*.parquet"))
+
+    def _write(self, rows: pa.Table) -> Path:
+        ordered = rows.sort_by(RUN)
+        digest = sha256(repr(list(_stamps(ordered))).encode()).hexdigest()[:16]
+        path = self._folder / f"{self._definition}-{digest}.parquet"
+        if len(_read(path)) != len(ordered):
+            with UnfinishedFile(path) as unfinished:
+                pq.write_table(ordered, unfinished.file, write_page_checksum=True)
+                unfinished.finish()
+        return path
+
+
+def missing_from(rows: pa.Table, traces: Sequence[Trace]) -> list[Trace]:
+    """The traces that have no row."""
+    known = set(_stamps(rows))
+    return [trace for trace in traces if _stamp(trace) not in known]
+
+
+def _read(part: Path) -> pa.Table:
+    """The rows of a part; none if it is damaged or not there."""
+    try:
+        table = pq.read_table(part, page_checksum_verification=True, partitioning=None)
+    except (OSError, pa.ArrowException):
+        return STORE_SCHEMA.empty_table()
+    return table if table.schema.equals(STORE_SCHEMA) else STORE_SCHEMA.empty_table()
+
+
+def _stamp(trace: Trace) -> Stamp:
+    return (trace.run, trace.key, trace.size, trace.modified_ns)
+
+
+def _stamps(rows: pa.Table) -> Iterator[Stamp]:
+    yield from zip(*(rows[name].to_pylist() for name in (RUN, *_STAMP.names)), strict=True)

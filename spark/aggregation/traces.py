@@ -1,0 +1,139 @@
+"""Finds the traces of a sweep, tells sound from damaged and missing ones by their footers, reads them with Spark."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.runs.layout import AGENT, SEED, SWEEP_FILE, TRACE_FILE, TRACES
+from roambus.bridge.runs.run import RUN_KEY
+from roambus.bridge.trace.schema import TRACE_SCHEMA
+from roambus.spark.metrics.run_metrics import RUN
+
+_READERS = 8
+"""Threads that read footers: what takes the time is opening files."""
+_SKIP_DAMAGED = {
+    "ignoreCorruptFiles": "true",
+    "ignoreMissingFiles": "true",
+    "parquet.page.verify-checksum.enabled": "true",
+}
+"""A damaged file gives fewer rows than its footer promises, instead of ending the whole job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A trace file as its footer describes it. `run` is its place, `key` the run's (empty if the file has none)."""
+
+    file: Path
+    run: str
+    key: str
+    size: int
+    modified_ns: int
+    rows: int
+
+
+def find_traces(results: Path) -> list[Path]:
+    """The trace files of all runs, in the order of their paths."""
+    return sorted((results / TRACES).glob(f"{AGENT}=*/**/{SEED}=*/{TRACE_FILE}"))
+
+
+def examine(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
+    """The traces whose footers are those of traces, and a line for each other file."""
+    with ThreadPoolExecutor(_READERS) as readers:
+        found = dict(zip(files, readers.map(_examine, files), strict=True))
+    traces = [trace for trace in found.values() if isinstance(trace, Trace)]
+    return traces, {file: line for file, line in found.items() if isinstance(line, str)}
+
+
+def _examine(file: Path) -> Trace | str:
+    try:
+        return read_footer(file)
+    except UserError as error:
+        return str(error)
+
+
+def read_footer(file: Path) -> Trace:
+    """The trace without its rows; raises UserError if the file cannot be one."""
+    try:
+        footer, status = pq.read_metadata(file), file.stat()
+    except (OSError, pa.ArrowException) as error:
+        raise UserError(f"{file}: damaged ({str(error).splitlines()[0]}): {_REMEDY}") from None
+    if not footer.schema.to_arrow_schema().equals(TRACE_SCHEMA):
+        raise UserError(f"{file}: its columns are not those of a trace: {_REMEDY}")
+    key = (footer.metadata or {}).get(RUN_KEY.encode(), b"").decode(errors="replace")
+    return Trace(file, run_name(file), key, status.st_size, status.st_mtime_ns, footer.num_rows)
+
+
+_REMEDY = "delete it and run the sweep again"
+
+
+def damaged_pages(trace: Trace, rows_read: int) -> str:
+    """The line for a trace of which Spark could read no more than `rows_read` rows."""
+    if not trace.file.exists():
+        return f"{trace.file}: vanished while it was read: run the sweep again to add it"
+    return f"{trace.file}: damaged (only {rows_read} of its {trace.rows} rows can be read): {_REMEDY}"
+
+
+def missing(results: Path, found: Sequence[Path]) -> list[str]:
+    """A line for each run that `sweep.json` asks for and that is not among the trace files found."""
+    file = results / SWEEP_FILE
+    if not file.is_file():
+        return []
+    places = _places(json.loads(file.read_text(encoding="utf-8")))
+    wanted = [results / TRACES / place / TRACE_FILE for place in places]
+    there = set(found)
+    return [f"{trace}: missing: run the sweep again to add it" for trace in wanted if trace not in there]
+
+
+def _places(sweep: dict[str, Any]) -> list[str]:
+    levels = {AGENT: list(sweep["agents"]), **sweep["axes"], SEED: sweep["seeds"]}
+    named = [[f"{name}={value}" for value in values] for name, values in levels.items()]
+    return ["/".join(place) for place in itertools.product(*named)]
+
+
+def run_name(file: Path) -> str:
+    """What tables call the run of a trace file: its folders from `agent=` on."""
+    parts = file.parent.parts
+    start = max(index for index, part in enumerate(parts) if part == TRACES)
+    return "/".join(parts[start + 1 :])
+
+
+def read_traces(session: SparkSession, files: Sequence[Path]) -> DataFrame:
+    """The rows of all files, as far as they can be read; `run` is a number for each file, see `run_numbers`.
+
+    A file that is damaged or vanishes gives fewer rows than its footer promises: compare.
+    """
+    reader = session.read.schema(from_arrow_schema(TRACE_SCHEMA)).options(**_SKIP_DAMAGED)
+    rows = reader.parquet(*(str(file) for file in files))
+    return rows.select(*TRACE_SCHEMA.names, _number().alias(RUN))
+
+
+def _number() -> Column:
+    """Of the file that a row is in: to group by its name, which is long, takes several times as long."""
+    return F.xxhash64("_metadata.file_path")
+
+
+def run_numbers(session: SparkSession, files: Sequence[Path]) -> dict[int, Path]:
+    """The files by the numbers that `read_traces` gives them; those that have vanished are left out.
+
+    Raises RoambusError if two files have the same number.
+    """
+    reader = session.read.format("binaryFile").option("ignoreMissingFiles", "true")
+    named = reader.load([str(file) for file in files]).select(_number(), "_metadata.file_path").collect()
+    numbers = {number: Path(unquote(urlsplit(uri).path)) for number, uri in named}
+    if len(numbers) < len(named):
+        raise RoambusError(f"two of {len(named)} traces have the same number: aggregate them in two folders")
+    return numbers

@@ -1,0 +1,278 @@
+"""Computes the metrics of every run from its trace rows alone: DataFrame in, DataFrame out.
+
+Traces are read for three summaries, which are small beside them: one has a row for each node, with what a few rows tell
+of it; one for each node, event and message type; one for each pair of a notification and a subscriber.
+The readings count the same rows, so that a file that one of them could not read to its end is noticed.
+
+Times and energies are summed as integers (ns, nJ), so that no result depends on the order in which Spark adds.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
+
+from roambus.bridge.trace import schema
+from roambus.spark.metrics import catalogue
+from roambus.spark.metrics.exact import billionths, mean_of_billionths
+
+RUN = "run"
+"""The column that tells runs apart."""
+SENT = "sent"
+"""The column that maps each message type to the number of packets sent."""
+ROWS_READ = "rows_read"
+"""The column with the number of rows that the metrics are made of."""
+NONSENSE = "nonsense"
+"""The column with the number of rows that hold something else where the metrics need numbers."""
+
+_OF_PAIRS = (schema.PUBLISH, schema.ROUTE, schema.DELIVER)
+_SUBSCRIBER = "subscriber"
+_NO_NUMBER = -1
+"""Stands for a subscriber in a list that is no number."""
+_PAIR_ROWS, _PAIR_ROWS_FOUND, _NONSENSE_LISTED = "pair_rows", "pair_rows_found", "nonsense_listed"
+_OF_NODES = (schema.ROLE, schema.ENERGY, schema.MIGRATE)
+_NODE_ROWS, _NODE_ROWS_FOUND, _NONSENSE_ENERGIES = "node_rows", "node_rows_found", "nonsense_energies"
+_PARENTS, _FIRST_MIGRATION_S = "parents", "first_migration_s"
+_ROWS, _LATEST = "rows", "latest"
+_ROWS_SINCE, _MESSAGES_SINCE = "rows_since", "messages_since"
+_BYTES_SINCE, _LONGEST_SINCE = "bytes_since", "longest_since"
+"""From the first migration on."""
+_NOT_OF_MIGRATIONS = ("PUB", "REP", "HEARTBEAT", "ACK")
+"""Message types of notifications, and of what keeps tree and links up whether or not anything moves."""
+_ROLES = ("publisher", "subscriber", "broker")
+"""A node with several roles counts as the last of them."""
+_LATEST_S = 1e9
+"""No trace lasts longer; up to here times are exact to a microsecond at least."""
+
+
+# Pairs: one row for each pair of a notification and a subscriber, and number of hops
+
+
+def summarise_pairs(traces: DataFrame) -> DataFrame:
+    """When each pair was published, how often it was taken on and delivered, and when first.
+
+    `traces` has the columns of `roambus.bridge.trace.schema` and `run`. A row without a subscriber tells how many rows
+    there are.
+    Every aggregate here is a plain number: those of other types are computed by sorting, which takes several times as
+    long.
+    """
+    event, time_s, itself = F.col(schema.EVENT), F.col(schema.TIME_S), F.col(_SUBSCRIBER).isNull()
+    publish, route, deliver = (~itself & (event == name) for name in _OF_PAIRS)
+    rows = traces.where(event.isin(*_OF_PAIRS)).withColumn(_SUBSCRIBER, F.explode(_subscribers()))
+    notification = F.when(~itself, F.col(schema.NOTIFICATION_ID)).alias(schema.NOTIFICATION_ID)
+    return rows.groupBy(RUN, notification, _SUBSCRIBER, schema.HOPS).agg(
+        F.min(F.when(publish, time_s)).alias("published_s"),
+        F.count_if(route).alias("routes"),
+        F.count_if(deliver).alias("deliveries"),
+        F.min(F.when(deliver, time_s)).alias("delivered_s"),
+        F.count_if(itself).alias(_PAIR_ROWS_FOUND),
+        F.count_if(F.col(_SUBSCRIBER) == _NO_NUMBER).alias(_NONSENSE_LISTED),
+    )
+
+
+def _subscribers() -> Column:
+    """The subscribers that a row is about: the node of a delivery, the list of the others; null for the row itself."""
+    words = F.filter(F.split(F.coalesce(schema.DETAIL, F.lit("")), schema.LIST_SEPARATOR), lambda word: word != "")
+    listed = F.transform(words, lambda word: F.coalesce(word.try_cast("int"), F.lit(_NO_NUMBER)))
+    about = F.when(F.col(schema.EVENT) == schema.DELIVER, F.array(schema.NODE)).otherwise(listed)
+    return F.concat(F.array(F.lit(None).cast("int")), about)
+
+
+# Rows: how many of each node, event and message type
+
+
+def summarise_rows(traces: DataFrame, first_migrations: DataFrame) -> DataFrame:
+    """How many rows of each node, event and message type there are, and what they come to from the first migration on.
+
+    `first_migrations` has `run` and `first_migration_s`. This is the one reading that every row goes through, so it
+    only counts; what the rows mean is left to those who read the summary.
+    """
+    since = F.col(schema.TIME_S) >= F.col(_FIRST_MIGRATION_S)
+    size = F.when(since, F.col(schema.BYTES))
+    rows = traces.join(F.broadcast(first_migrations), RUN, "left")
+    return rows.groupBy(RUN, schema.NODE, schema.EVENT, schema.MESSAGE_TYPE).agg(
+        F.count("*").alias(_ROWS),
+        F.max(F.abs(schema.TIME_S)).alias(_LATEST),
+        F.count_if(since).alias(_ROWS_SINCE),
+        F.sum(size).alias(_BYTES_SINCE),
+        F.max(size).alias(_LONGEST_SINCE),
+    )
+
+
+# Nodes: one row for each, from the few rows whose contents count
+
+
+def summarise_nodes(traces: DataFrame) -> DataFrame:
+    """Role, energy (nJ), number of parents, and the time (s) of the second one: that of the first migration."""
+    event, parent = F.col(schema.EVENT), (F.col(schema.EVENT) == schema.MIGRATE) & F.col(schema.PEER).isNotNull()
+    rows = traces.where(event.isin(*_OF_NODES))
+    return rows.groupBy(RUN, schema.NODE).agg(
+        F.max(F.when(event == schema.ROLE, _role(F.col(schema.DETAIL)))).alias("role"),
+        F.try_sum(F.when(event == schema.ENERGY, _energy_nj())).alias("energy_nj"),
+        F.count_if((event == schema.ENERGY) & _energy_nj().isNull()).alias(_NONSENSE_ENERGIES),
+        F.count_if(parent).alias(_PARENTS),
+        F.get(F.array_sort(F.collect_list(F.when(parent, F.col(schema.TIME_S)))), 1).alias(_FIRST_MIGRATION_S),
+        F.count("*").alias(_NODE_ROWS_FOUND),
+    )
+
+
+def first_migrations(nodes: DataFrame) -> DataFrame:
+    """When a node gets a parent after its first one, for the first time in each run: `run`, `first_migration_s`."""
+    return nodes.groupBy(RUN).agg(F.min(_FIRST_MIGRATION_S).alias(_FIRST_MIGRATION_S))
+
+
+def _energy_nj() -> Column:
+    return F.round(F.col(schema.DETAIL).try_cast("double") * 1e6).try_cast("long")
+
+
+def _role(roles: Column) -> Column:
+    """The position in _ROLES of the last role that is named; null for a node without any."""
+    words = F.split(roles, schema.LIST_SEPARATOR)
+    return F.greatest(*(F.when(F.array_contains(words, role), F.lit(position)) for position, role in enumerate(_ROLES)))
+
+
+# Metrics: one row a run
+
+
+def run_metrics(rows: DataFrame, nodes: DataFrame, pairs: DataFrame) -> DataFrame:
+    """One row for each run that has any: the metrics of the catalogue, `sent`, `rows_read` and `nonsense`.
+
+    They are made of the summaries; `rows` and `nodes` are read several times, so let Spark keep them. A metric without
+    anything to measure is null. `rows_read` is null if not every reading of a trace found the same rows.
+    """
+    parts = (
+        _delivery_metrics(_pairs(pairs)),
+        _node_metrics(_efforts(rows).join(nodes, [RUN, schema.NODE], "full")),
+        _sent(rows),
+        _reading(rows),
+    )
+    joined = reduce(lambda whole, part: whole.join(part, RUN, "full"), parts)
+    return _checked(joined).na.fill(0, list(catalogue.COUNTS))
+
+
+def _reading(rows: DataFrame) -> DataFrame:
+    """How many rows there are, and how many of them the other readings should have found."""
+    event, count = F.col(schema.EVENT), F.col(_ROWS)
+    return rows.groupBy(RUN).agg(
+        F.sum(count).alias(ROWS_READ),
+        F.sum(F.when(event.isin(*_OF_PAIRS), count)).alias(_PAIR_ROWS),
+        F.sum(F.when(event.isin(*_OF_NODES), count)).alias(_NODE_ROWS),
+        F.count_if(F.col(_LATEST) > _LATEST_S).alias(NONSENSE),
+    )
+
+
+def _checked(joined: DataFrame) -> DataFrame:
+    """Without what was counted for comparison only."""
+    found = {_NODE_ROWS: _NODE_ROWS_FOUND, _PAIR_ROWS: _PAIR_ROWS_FOUND}
+    alike = reduce(Column.__and__, (_or_0(counted) == _or_0(again) for counted, again in found.items()))
+    nonsense = (NONSENSE, _NONSENSE_LISTED, _NONSENSE_ENERGIES)
+    checks = {
+        ROWS_READ: F.when(alike, F.col(ROWS_READ)),
+        NONSENSE: reduce(Column.__add__, (_or_0(name) for name in nonsense)),
+    }
+    return joined.withColumns(checks).drop(*found, *found.values(), _NONSENSE_LISTED, _NONSENSE_ENERGIES)
+
+
+def _or_0(count: str) -> Column:
+    return F.coalesce(count, F.lit(0))
+
+
+def _pairs(pairs: DataFrame) -> DataFrame:
+    """When each pair was published, whether it was taken on, its first delivery, and its number of deliveries."""
+    first = F.struct(F.col("delivered_s").alias(schema.TIME_S), schema.HOPS)
+    return pairs.groupBy(RUN, schema.NOTIFICATION_ID, _SUBSCRIBER).agg(
+        F.min("published_s").alias("published_s"),
+        (F.sum("routes") > 0).alias("routed"),
+        F.min(F.when(F.col("deliveries") > 0, first)).alias("first"),
+        *(F.sum(name).alias(name) for name in ("deliveries", _PAIR_ROWS_FOUND, _NONSENSE_LISTED)),
+    )
+
+
+def _delivery_metrics(pairs: DataFrame) -> DataFrame:
+    expected, delivered = F.col("published_s").isNotNull(), F.col("first").isNotNull()
+    wanted = pairs.withColumn("wanted", expected & delivered)
+    delay = F.when(F.col("wanted"), billionths(F.col("first.time_s")) - billionths(F.col("published_s")))
+    hops = F.when(F.col("wanted"), F.col("first.hops"))
+    counted = wanted.groupBy(RUN).agg(
+        F.count_if(expected).alias(catalogue.EXPECTED),
+        F.count_if(expected & F.col("routed")).alias(catalogue.ATTEMPTED),
+        F.count_if("wanted").alias(catalogue.DELIVERED),
+        F.sum(F.when(F.col("wanted"), F.col("deliveries") - 1)).alias(catalogue.DUPLICATES),
+        F.count_if(delivered & ~expected).alias(catalogue.UNEXPECTED),
+        mean_of_billionths(delay).alias(catalogue.DELAY_MEAN_S),
+        F.avg(hops).alias(catalogue.HOPS_MEAN),
+        F.max(hops).alias(catalogue.HOPS_MAX),
+        *(F.sum(name).alias(name) for name in (_PAIR_ROWS_FOUND, _NONSENSE_LISTED)),
+    )
+    return _with_rates(counted)
+
+
+def _with_rates(counted: DataFrame) -> DataFrame:
+    """The same deliveries over both denominators; null where there is nothing to deliver."""
+    delivered = F.col(catalogue.DELIVERED)
+    rates = {
+        catalogue.DELIVERY_RATE_THESIS: F.try_divide(delivered, F.col(catalogue.ATTEMPTED)),
+        catalogue.DELIVERY_RATE_ALL: F.try_divide(delivered, F.col(catalogue.EXPECTED)),
+    }
+    return counted.withColumns(rates)
+
+
+def _efforts(rows: DataFrame) -> DataFrame:
+    """What each node sent, in all, and since the first migration without notifications and upkeep.
+
+    `messages` is null for a node of which the trace tells nothing but that it migrated.
+    """
+    event, kind = F.col(schema.EVENT), F.coalesce(schema.MESSAGE_TYPE, F.lit(""))
+    sent, known = event == schema.SEND, event.isin(schema.ROLE, schema.SEND, schema.ENERGY)
+    of_migrations = sent & ~kind.isin(*_NOT_OF_MIGRATIONS)
+    return rows.groupBy(RUN, schema.NODE).agg(
+        F.sum(F.when(sent, F.col(_ROWS)).when(known, F.lit(0))).alias("messages"),
+        F.sum(F.when(of_migrations, F.col(_ROWS_SINCE)).otherwise(0)).alias(_MESSAGES_SINCE),
+        F.sum(F.when(of_migrations, F.col(_BYTES_SINCE))).alias(_BYTES_SINCE),
+        F.max(F.when(of_migrations, F.col(_LONGEST_SINCE))).alias(_LONGEST_SINCE),
+    )
+
+
+def _node_metrics(nodes: DataFrame) -> DataFrame:
+    """Packets and energy over nodes, and what migrations cost."""
+    sent, energy, migrations = F.col("messages"), F.col("energy_nj"), F.col(_PARENTS) - 1
+    by_role = (F.avg(F.when(F.col("role") == position, sent)) for position, _ in enumerate(_ROLES))
+    columns = (
+        catalogue.MESSAGES_PER_PUBLISHER,
+        catalogue.MESSAGES_PER_SUBSCRIBER,
+        catalogue.MESSAGES_PER_BROKER,
+    )
+    measured = nodes.groupBy(RUN).agg(
+        F.sum(sent).alias(catalogue.MESSAGES),
+        F.avg(sent).alias(catalogue.MESSAGES_PER_NODE),
+        *(average.alias(column) for average, column in zip(by_role, columns, strict=True)),
+        (F.try_sum(energy) / F.count(energy) / 1e6).alias(catalogue.ENERGY_PER_NODE_MJ),
+        F.sum(F.greatest(migrations, F.lit(0))).alias(catalogue.MIGRATIONS),
+        F.sum(_MESSAGES_SINCE).alias(_MESSAGES_SINCE),
+        F.sum(_BYTES_SINCE).alias(_BYTES_SINCE),
+        F.max(_LONGEST_SINCE).alias(catalogue.MIGRATION_MESSAGE_MAX_B),
+        *(F.sum(name).alias(name) for name in (_NODE_ROWS_FOUND, _NONSENSE_ENERGIES)),
+    )
+    return _with_costs(measured)
+
+
+def _with_costs(measured: DataFrame) -> DataFrame:
+    """What a migration costs: all that was sent from the first one on, but for notifications and upkeep."""
+    migrations, messages = F.col(catalogue.MIGRATIONS), F.col(_MESSAGES_SINCE)
+    size = F.when(messages > 0, F.coalesce(_BYTES_SINCE, F.lit(0)))
+    costs = {
+        catalogue.MESSAGES_PER_MIGRATION: F.try_divide(messages, migrations),
+        catalogue.BYTES_PER_MIGRATION: F.try_divide(F.coalesce(size, F.lit(0)), migrations),
+        catalogue.MIGRATION_MESSAGE_MEAN_B: F.try_divide(size, messages),
+    }
+    return measured.withColumns(costs).drop(_MESSAGES_SINCE, _BYTES_SINCE)
+
+
+def _sent(rows: DataFrame) -> DataFrame:
+    """The packets of each message type, as a map: types are the protocol's, so they cannot be columns of a plan."""
+    kind = F.coalesce(schema.MESSAGE_TYPE, F.lit("")).alias("kind")
+    counts = rows.where(F.col(schema.EVENT) == schema.SEND).groupBy(RUN, kind).agg(F.sum(_ROWS).alias("count"))
+    entries = F.array_sort(F.collect_list(F.struct("kind", "count")))
+    return counts.groupBy(RUN).agg(F.map_from_entries(entries).alias(SENT))

@@ -1,0 +1,154 @@
+"""Figures: which there are, what they show, and that the same numbers give the same files."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from roambus.bridge.errors import UserError
+from roambus.experiments.figures.drawing import draw, draw_panels
+from roambus.experiments.figures.figure import Figure, Series
+from roambus.experiments.measurements.measurements import Measurements, read_measurements
+from roambus.experiments.reporting.figure_files import draw_figures, metric_figures
+from roambus.experiments.studies.reading import SweepResults
+from roambus.spark.aggregation.points import mean_points
+from roambus.spark.metrics import catalogue as c
+from roambus.spark.metrics.catalogue import Scale
+from tests.experiments.measured import measurements, of_thesis, write_measurements
+
+THESIS = ["4.4a", "4.4b", "4.4a-all", "4.4b-all", "4.5a", "4.5b", "4.6", "4.7a", "4.7b", "4.8"]
+
+
+def planned(measured: Measurements) -> dict[str, Figure]:
+    return {figure.name: figure for figure in metric_figures(of_thesis(measured))}
+
+
+def other_sweep(axes: dict[str, list[str]]) -> Measurements:
+    """A sweep of two agents over these axes, in which only messages are measured."""
+    places = [{"agent": agent} for agent in ("x", "y")]
+    for name, values in axes.items():
+        places = [{**place, name: value} for place in places for value in values]
+    runs = pd.DataFrame({**place, "seed": seed, c.MESSAGES: seed + 1} for place in places for seed in (0, 1))
+    return Measurements(runs, mean_points(runs))
+
+
+def test_all_figures_of_the_thesis() -> None:
+    """Each figure of the thesis is there, and messages by role and energy besides."""
+    names = [f"figure-{number}" for number in THESIS]
+    extra = ["messages-by-role-mft", "messages-by-role-aodv", "energy-per-node"]
+    assert list(planned(measurements())) == [*names, *extra]
+
+
+def test_figures_show_the_points() -> None:
+    """Figure 4.8 has MFT-PubSub's messages per node at 8 m/s: the points' means and intervals, with their seeds."""
+    measured = measurements()
+    mft, aodv = planned(measured)["figure-4.8"].series
+    assert (mft.label, aodv.label) == ("MFT-PubSub", "AODV")
+    point = measured.point(c.MESSAGES_PER_NODE, agent="mft", config="C16", speed="8").iloc[0]
+    at = mft.x.index("C16")
+    assert (mft.mean[at], mft.half_width[at], mft.seeds[at]) == (point["mean"], point["half_width"], 5)
+
+
+def test_axes_are_the_thesis_own() -> None:
+    """4.4 has a line a speed over sizes, 4.5b runs over speeds; 4.6 and 4.8 are logarithmic."""
+    figures = planned(measurements())
+    assert [series.label for series in figures["figure-4.4a"].series] == [f"{v} m/s" for v in (2, 4, 6, 8, 10)]
+    assert figures["figure-4.4a"].x_values == ("C2", "C4", "C8", "C16", "C32")
+    assert figures["figure-4.5b"].x_values == ("2", "4", "6", "8", "10")
+    logarithmic = {name for name, figure in figures.items() if figure.logarithmic}
+    assert {"figure-4.6", "figure-4.8"} <= logarithmic
+    assert logarithmic.isdisjoint({"figure-4.5a", "figure-4.7a"})
+
+
+def test_titles_say_where_they_depart_from_the_thesis() -> None:
+    """Without C16 and 8 m/s the largest values stand in, and the titles say so."""
+    figures = planned(measurements(configs=("C2", "C8"), speeds=("2", "4")))
+    assert figures["figure-4.5b"].title.endswith("at C8 (in the thesis: C16)")
+    assert figures["figure-4.8"].title.endswith("at 4 m/s (in the thesis: 8 m/s)")
+    assert "in the thesis" not in planned(measurements())["figure-4.5b"].title
+
+
+def test_number_of_seeds() -> None:
+    """Every figure says how many seeds its means are of, and that one seed has no interval."""
+    assert planned(measurements(seeds=5))["figure-4.8"].intervals == "means of 5 seeds with 95 % intervals"
+    assert planned(measurements(seeds=1))["figure-4.8"].intervals == "1 seed, so without intervals"
+
+
+def test_figures_of_another_sweep() -> None:
+    """Each metric over the first axis in natural order, a line for each agent and value of the second axis."""
+    (figure,) = metric_figures(
+        SweepResults(other_sweep({"nodes": ["9", "10"], "power": ["0", "-5"], "rate": ["1", "2"]}))
+    )
+    assert (figure.name, figure.title, figure.x_values) == ("messages", "messages, rate 1", ("9", "10"))
+    assert {series.label for series in figure.series} == {
+        f"{agent}, power {power}" for agent in "xy" for power in ("0", "-5")
+    }
+
+
+def test_figures_of_a_sweep_without_axes() -> None:
+    """Then the agents stand side by side."""
+    (figure,) = metric_figures(SweepResults(other_sweep({})))
+    assert [(series.label, series.x) for series in figure.series] == [("", ("x", "y"))]
+
+
+def test_values_keep_the_sweep_order() -> None:
+    """Names of an axis without a natural order come as the sweep lists them."""
+    found = other_sweep({"size": ["large", "medium", "small"]})
+    asked = {"axes": {"size": ["small", "medium", "large"]}}
+    assert Measurements(found.runs, found.points, asked).values("size") == ["small", "medium", "large"]
+
+
+def test_files(tmp_path: Path) -> None:
+    """Each figure is drawn as PNG and SVG, the same bytes every time, without a date."""
+    write_measurements(measurements(configs=("C2", "C4"), speeds=("2",), seeds=2, agents=("mft",)), tmp_path)
+    files = draw_figures(tmp_path)
+    assert {file.name for file in files} == {file.name for file in (tmp_path / "figures").iterdir()}
+    assert {file.suffix for file in files} == {".png", ".svg"}
+    before = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
+    assert [hashlib.sha256(file.read_bytes()).hexdigest() for file in draw_figures(tmp_path)] == before
+    assert not any(re.search(rb"20\d\d-\d\d-\d\d", file.read_bytes()) for file in files if file.suffix == ".svg")
+
+
+def test_a_value_of_zero_on_a_logarithmic_axis(tmp_path: Path) -> None:
+    """A zero cannot stand on a logarithmic axis: the axis is a plain one then, and nothing is lost."""
+    zero = Series("a", ("1", "2"), (0.0, 5.0), (0.0, 1.0), (2, 2))
+    figure = Figure("zero", "zero", "x", "y", ("1", "2"), (zero,), Scale.LOGARITHMIC)
+    assert all(file.stat().st_size > 1000 for file in draw(figure, tmp_path))
+
+
+def test_several_figures_in_one_picture(tmp_path: Path) -> None:
+    """Two side by side, so a picture of three is twice as high as one of two."""
+    line = Series("a", ("1", "2"), (1.0, 5.0), (0.0, 1.0), (2, 2))
+    figures = [Figure(name, name, "x", "y", ("1", "2"), (line,)) for name in "abc"]
+    sizes = []
+    for count in (2, 3):
+        draw_panels(figures[:count], tmp_path / "panels.png")
+        header = (tmp_path / "panels.png").read_bytes()[16:24]
+        sizes.append((int.from_bytes(header[:4]), int.from_bytes(header[4:])))
+    assert sizes[1] == (sizes[0][0], 2 * sizes[0][1])
+
+
+def test_no_metrics(tmp_path: Path) -> None:
+    """Without metrics the message says which command makes them."""
+    with pytest.raises(UserError, match="run `roambus aggregate"):
+        draw_figures(tmp_path)
+
+
+def test_damaged_metrics(tmp_path: Path) -> None:
+    """A table that cannot be read is named."""
+    write_measurements(measurements(configs=("C2",), speeds=("2",), seeds=1), tmp_path)
+    (tmp_path / "metrics" / "points.parquet").write_bytes(b"nonsense")
+    with pytest.raises(UserError, match="damaged"):
+        read_measurements(tmp_path)
+
+
+def test_figures_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    """A file where the figures should go is named in the message."""
+    write_measurements(measurements(configs=("C2",), speeds=("2",), seeds=1), tmp_path)
+    (tmp_path / "figures").write_text("in the way")
+    with pytest.raises(UserError, match="figures"):
+        draw_figures(tmp_path)

@@ -1,0 +1,166 @@
+"""The report is one file that needs nothing else, and shows everything that was measured."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from roambus.bridge.errors import UserError
+from roambus.experiments.measurements.tables import format_mean, metrics_table
+from roambus.experiments.reporting.facts import commands, facts
+from roambus.experiments.reporting.figure_files import metric_figures
+from roambus.experiments.reporting.filters import Filters, common_place
+from roambus.experiments.reporting.report import write_report
+from tests.experiments.measured import HOSTILE, QUICK, measurements, of_thesis
+
+
+class Page(HTMLParser):
+    """The page's elements with their attributes, and its text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(html)
+
+    @property
+    def policy(self) -> str:
+        """What the page may load and run."""
+        return next(str(attributes["content"]) for _, attributes in self.elements if "http-equiv" in attributes)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture
+def page(quick_results: Path) -> Page:
+    return Page((quick_results / "report.html").read_text(encoding="utf-8"))
+
+
+def test_every_figure_is_inside(page: Page, quick_results: Path) -> None:
+    """Each figure stands in the page with the strokes that its file has, and a caption that says the same."""
+    pictures = [attributes for tag, attributes in page.elements if tag == "svg"]
+    figures = metric_figures(of_thesis(QUICK))
+    assert len(pictures) == len(figures)
+    for picture, figure in zip(pictures, figures, strict=True):
+        assert str(picture["aria-label"]).startswith(figure.title)
+        assert f"{figure.title}; {figure.intervals}" in page.text
+    files = [(quick_results / "figures" / f"{figure.name}.svg").read_text(encoding="utf-8") for figure in figures]
+    strokes = [attributes["d"] for _, attributes in page.elements if "d" in attributes]
+    assert strokes == [" ".join(stroke.split()) for file in files for stroke in re.findall(r' d="([^"]*)"', file)]
+
+
+def test_needs_no_network(page: Page) -> None:
+    """Nothing in the page is fetched: no link, no picture, no address outside; its policy forbids it, too."""
+    assert not [tag for tag, _ in page.elements if tag in ("link", "img", "image", "iframe", "object")]
+    sources = [value for _, attributes in page.elements for name in ("src", "href") if (value := attributes.get(name))]
+    assert all(source.startswith("#") for source in sources)
+    assert page.policy.startswith("default-src 'none'; script-src 'sha256-")
+
+
+def test_the_policy_allows_the_one_script(page: Page, quick_results: Path) -> None:
+    """By its hash, and no other script by any."""
+    html = (quick_results / "report.html").read_text(encoding="utf-8")
+    (script,) = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert re.findall(r"script-src ([^;]*);", page.policy) == [f"'sha256-{digest}'"]
+
+
+def test_every_claim_with_its_verdict(page: Page) -> None:
+    """All ten claims are there with a verdict in words; in a quick sweep three are not measured."""
+    for words in ("Delivery falls as the network grows", "brokers send more than clients", "not measured"):
+        assert words in page.text
+    assert re.search(r"3 not measured", page.text)
+
+
+def test_parts_of_several_sweeps_are_told_apart() -> None:
+    """Choices are those of all sweeps, without single values; what a sweep has in common its figures need not say."""
+    first, second = QUICK, measurements(configs=("C8", "C16"), speeds=("2",), seeds=2, agents=("flooding",))
+    assert (common_place(first), common_place(second)) == ({}, {"agent": "flooding", "speed": "2"})
+    filters = Filters([first, second], [])
+    names = {choice.key: [option.name for option in choice.options] for choice in filters.choices}
+    assert names == {"agent": ["mft", "aodv", "flooding"], "config": ["C2", "C4", "C8", "C16"], "speed": ["2", "8"]}
+    assert filters.at({"config": "C16", "agent": "flooding", "seed": "1"}) == "6 2"
+    assert [choice.key for choice in Filters([second], []).choices] == ["config"]
+
+
+def test_every_point_is_in_the_table() -> None:
+    """A row for each agent, size and speed, in the sweep's order, and a cell for each metric."""
+    table = metrics_table(QUICK)
+    assert len(table.rows) == 2 * 3 * 2
+    assert [row[: table.places] for row in table.rows[:3]] == [
+        ["MFT-PubSub", "C2", "2"],
+        ["MFT-PubSub", "C2", "8"],
+        ["MFT-PubSub", "C4", "2"],
+    ]
+    assert all(len(row) == len(table.headings) for row in table.rows)
+
+
+def test_what_was_run() -> None:
+    """Agents, axes, seeds, number of runs and durations, with their units."""
+    told = dict(facts(QUICK))
+    assert (told["agents"], told["config"], told["speed (m/s)"]) == ("MFT-PubSub; AODV", "C2, C4, C8", "2, 8")
+    assert (told["seeds a point"], told["runs"], told["time limit"]) == ("3", "36, complete", "200 s")
+
+
+def test_missing_runs_are_told() -> None:
+    """A report of an unfinished sweep says how much is missing."""
+    whole = measurements(configs=("C2",), speeds=("2",), seeds=3)
+    whole.sweep["seeds"] = [0, 1, 2, 3, 4]
+    assert dict(facts(whole))["runs"] == "6 of 10: 4 missing"
+
+
+def test_how_to_run_it_again() -> None:
+    """The command names everything that the sweep set."""
+    assert commands(of_thesis(QUICK))[0] == (
+        "roambus sweep thesis --set agent=mft,aodv --set config=C2,C4,C8 --set speed=2,8 "
+        "--set time_limit=200 --set publish_until=150 --seeds 3 --out DIR"
+    )
+
+
+def test_hostile_names_are_only_text(hostile_report: Path) -> None:
+    """An agent, an axis value, a message type or a parameter that looks like markup is shown, never obeyed."""
+    html = hostile_report.read_text(encoding="utf-8")
+    page = Page(html)
+    tags = Counter(tag for tag, _ in page.elements)
+    assert (tags["script"], tags["img"]) == (1, 0)
+    assert HOSTILE not in html
+    assert HOSTILE in page.text
+
+
+def test_same_results_same_report(quick_results: Path) -> None:
+    """Writing the report again gives the same bytes."""
+    before = (quick_results / "report.html").read_bytes()
+    assert write_report(quick_results).read_bytes() == before
+
+
+def test_no_metrics(tmp_path: Path) -> None:
+    """Without metrics there is no report, and the message says what to do."""
+    with pytest.raises(UserError, match="run `roambus aggregate"):
+        write_report(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("mean", "half_width", "text"),
+    [
+        (0.91234, 0.0456, "0.912 ± 0.046"),
+        (12345.6, 78.9, "12,346 ± 79"),
+        (12.3456, math.nan, "12.3"),
+        (0.0, 0.0, "0 ± 0"),
+        (0.00012, 0.1, "0.0001 ± 0.1000"),
+    ],
+)
+def test_numbers(mean: float, half_width: float, text: str) -> None:
+    """Three digits that matter, at most four decimals, thousands apart."""
+    assert format_mean(mean, half_width) == text

@@ -1,0 +1,98 @@
+"""What the evaluation of caching measures, on rows whose numbers one can count by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from roambus.bridge.trace.schema import ATTACH, DELIVER, DETACH, MOVE, PUBLISH
+from roambus.experiments.studies.caching import metrics as c
+from roambus.python_protocol.notes import ANSWER, CACHE, FORGET
+from roambus.spark.metrics.run_metrics import RUN
+
+SCHEMA = "run int, time_s double, node int, event string, notification_id string, detail string"
+Row = tuple[int, float, int, str, str | None, str | None]
+Measured = dict[int, dict[str, Any]]
+
+
+def row(time_s: float, node: int, event: str, notification: str | None = None, detail: str | None = None) -> Row:
+    return 0, time_s, node, event, notification, detail
+
+
+END = row(100.0, 0, MOVE)
+"""Something that ends the run."""
+
+CACHED = [
+    # Before and after what is observed: 20 to 70 s.
+    *(row(10.0, 0, PUBLISH, "0.0", "5"), row(10.0, 1, CACHE, "0.0"), row(80.0, 1, FORGET, "0.0")),
+    *(row(75.0, 0, PUBLISH, "0.1", "5"), row(75.0, 1, CACHE, "0.1")),
+    # In two caches, gone from the last one after 12 s; in none; in one again, until the end.
+    *(row(30.0, 0, PUBLISH, "0.2", "5"), row(31.0, 1, CACHE, "0.2"), row(32.0, 2, CACHE, "0.2")),
+    *(row(35.0, 1, FORGET, "0.2"), row(42.0, 2, FORGET, "0.2")),
+    row(40.0, 0, PUBLISH, "0.3", ""),
+    *(row(60.0, 0, PUBLISH, "0.4", "5"), row(60.0, 1, CACHE, "0.4"), row(61.0, 1, FORGET, "0.4")),
+    *(row(62.0, 1, CACHE, "0.4"), END),
+]
+ASKED = [
+    # Request 1 of node 5: one message three times, another once. Request 1 of node 6, request 2 of node 5: one each.
+    *(row(1.0, 5, ANSWER, one, "1") for one in ("0.0", "0.0", "0.0", "0.1")),
+    *(row(1.0, 6, ANSWER, "0.0", "1"), row(2.0, 5, ANSWER, "0.0", "2")),
+]
+AWAY = [
+    # Node 5 is away from 10 to 20 s: of three messages it wants one comes later, two never; one it does not want.
+    *(row(9.0, 0, PUBLISH, "0.0", "5 6"), row(10.0, 5, DETACH), row(11.0, 0, PUBLISH, "0.1", "5 6")),
+    *(row(12.0, 0, PUBLISH, "0.2", "5"), row(13.0, 0, PUBLISH, "0.3", "6"), row(14.0, 0, PUBLISH, "0.4", "5")),
+    *(row(20.0, 5, ATTACH), row(20.5, 5, DELIVER, "0.1"), row(12.1, 6, DELIVER, "0.2")),
+    # Away again: the one message comes. Away once more, until too near the end; node 6, from too late on.
+    *(row(30.0, 5, DETACH), row(31.0, 0, PUBLISH, "0.5", "5"), row(40.0, 5, ATTACH), row(40.25, 5, DELIVER, "0.5")),
+    *(row(45.0, 5, DETACH), row(46.0, 0, PUBLISH, "0.6", "5"), row(99.5, 5, ATTACH)),
+    *(row(50.0, 6, DETACH), row(51.0, 0, PUBLISH, "0.7", "6"), row(60.0, 6, ATTACH), END),
+]
+
+
+@pytest.fixture
+def measure(session: SparkSession) -> Callable[[Callable[[DataFrame], DataFrame], list[Row]], dict[str, Any]]:
+    """The one row that a metric's function gives for these rows."""
+
+    def measured(function: Callable[[DataFrame], DataFrame], rows: list[Row]) -> dict[str, Any]:
+        (found,) = function(session.createDataFrame(rows, SCHEMA)).collect()
+        assert found[RUN] == 0
+        return dict(found.asDict())
+
+    return measured
+
+
+def test_absorption_is_from_publication_until_no_cache_has_a_message(measure: Any) -> None:
+    """What is in no cache has 0, what still is in one counts until the end: (12 + 0 + 40) / 3."""
+    found = measure(c.absorption, CACHED)
+    assert found[c.ABSORPTION_S] == pytest.approx(52 / 3)
+    assert (found[c.STILL_CACHED], found[c.MESSAGES_OBSERVED]) == (pytest.approx(1 / 3), 3)
+
+
+def test_the_gain_is_of_responses_over_different_messages(measure: Any) -> None:
+    """Six responses bring four messages to three requests."""
+    found = measure(c.responses, ASKED)
+    assert found[c.GAIN_PERCENT] == pytest.approx(50)
+    assert (found[c.RESPONSES_PER_REQUEST], found[c.REQUESTS_ANSWERED]) == (2, 3)
+
+
+def test_the_lost_ratio_is_a_mean_over_absences(measure: Any) -> None:
+    """Two of three, then none of one; absences that begin or end too late do not count."""
+    found = measure(c.losses, AWAY)
+    assert (found[c.LOST_RATIO], found[c.ABSENCES_OBSERVED]) == (pytest.approx(1 / 3), 2)
+
+
+def test_what_is_missed_and_how_late_the_rest_is(measure: Any) -> None:
+    """Over all absences: two missed, the others after half a second at most."""
+    found = measure(c.figure_5, AWAY)
+    assert (found[c.MISSED], found[c.CATCH_UP_S]) == (2, pytest.approx(0.5))
+
+
+def test_deliveries_are_counted_from_the_first_one(session: SparkSession) -> None:
+    """Figure 5's axes."""
+    rows = [row(3.0, 5, DELIVER, "0.1"), row(2.0, 5, DELIVER, "0.0"), row(7.5, 5, DELIVER, "0.2"), END]
+    found = c.deliveries(session.createDataFrame(rows, SCHEMA)).collect()
+    assert sorted((one[c.DELIVERED_S], one[c.COUNT]) for one in found) == [(0, 1), (1, 2), (5.5, 3)]

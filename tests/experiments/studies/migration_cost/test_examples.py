@@ -1,0 +1,58 @@
+"""The cost of the thesis' simple migration (003, figures 3.1 and 4.1), counted from the trace of a whole run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from roambus.bridge.scenario.happenings import ParentChange
+from roambus.bridge.scenario.scenario import Subscription, Workload
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.filters import parse_filter
+from roambus.python_protocol.first_approach import FirstApproach
+from roambus.python_protocol.first_approach.messages import Rep
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.mft import MftPubSub
+from roambus.python_protocol.parts.election import Heartbeat
+from roambus.python_protocol.parts.link import LinkAck
+from roambus.python_protocol.resubscribing import Resubscribing
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
+from roambus.spark.aggregation.aggregate import compute_metrics
+from roambus.spark.metrics import catalogue as c
+from tests.spark.in_pandas import UPKEEP
+from tests.spark.synthetic import write_trace
+from tests.support.runs import Row
+from tests.support.trees import run_on_tree
+
+FIGURE_3_1 = {1: 0, 2: 0, 3: 1, 4: 1, 5: 2, 6: 2}
+"""b1 is node 0, and so on; b3 (node 2) goes from b1 to b2 (node 1)."""
+
+
+def simple_migration(agent: type[Agent]) -> list[Row]:
+    """The trace's rows; s_i subscribes to f_i at b_i."""
+    subscriptions = tuple(Subscription(node, SECOND, parse_filter(f"topic = {node}")) for node in range(7))
+    roles = [Role.SUBSCRIBER | Role.BROKER] * 7
+    return run_on_tree(agent, FIGURE_3_1, roles, Workload(subscriptions), moves=[ParentChange(2 * SECOND, 2, 1)])
+
+
+@pytest.mark.usefixtures("session")
+def test_the_simple_migration(tmp_path: Path) -> None:
+    """Thirteen messages by the first approach (section 3.4), two by MFT-PubSub (4.4), or three SUBs over four links."""
+    agents: dict[str, type[Agent]] = {"first": FirstApproach, "mft": MftPubSub, "resubscribing": Resubscribing}
+    files = [write_trace(tmp_path, f"agent={name}/seed=0", simple_migration(each)) for name, each in agents.items()]
+    metrics = compute_metrics(files)
+    assert metrics[c.MIGRATIONS].to_list() == [1, 1, 1]
+    assert dict(zip(agents, metrics[c.MESSAGES_PER_MIGRATION], strict=True)) == {
+        "first": 13,
+        "mft": 2,
+        "resubscribing": 12,
+    }
+
+
+def test_upkeep_has_the_names_of_its_messages() -> None:
+    """Renaming a message would change what counts as the cost of a migration."""
+    messages: tuple[type[Message], ...] = (Pub, Rep, Heartbeat, LinkAck)
+    assert [message.message_type for message in messages] == UPKEEP

@@ -1,0 +1,263 @@
+"""Studies: ours are in order, results are known as theirs, and several sweeps have one report."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import METRICS_FOLDER
+from roambus.experiments.evidence.claim import ClaimTest
+from roambus.experiments.evidence.rule import Side, Verdict, make_part
+from roambus.experiments.figures.figure import DotFigure, Figure
+from roambus.experiments.figures.plans import DotPlan, Line, Plan, agent_lines
+from roambus.experiments.measurements.by_seed import by_seed
+from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.reporting.figure_files import all_figures, draw_figures
+from roambus.experiments.reporting.report import write_report
+from roambus.experiments.shipped import shipped_studies
+from roambus.experiments.studies.origin import Origin, find_origin
+from roambus.experiments.studies.reading import SweepResults, find_extra, read_results, read_sweep_results, sweep_folder
+from roambus.experiments.studies.registry import load_study
+from roambus.experiments.studies.study import Study, StudySweep
+from roambus.experiments.sweeps.description import describe
+from roambus.experiments.sweeps.sweep import expand, override
+from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.spark.aggregation.points import mean_points
+from roambus.spark.aggregation.tables import write_tables
+from roambus.spark.metrics import catalogue as c
+from roambus.spark.metrics.catalogue import Metric
+from roambus.spark.metrics.extra import Extra, ExtraMetrics, ExtraTable
+from tests.experiments.measured import measurements, write_measurements
+
+OURS = [(name, sweep) for name in shipped_studies() for sweep in load_study(name).sweeps]
+
+
+# Ours
+
+
+@pytest.mark.parametrize("name", shipped_studies())
+def test_a_study_is_called_like_its_entry(name: str) -> None:
+    """So that its results' folder and its name on the command line are one."""
+    assert load_study(name).name == name
+
+
+@pytest.mark.parametrize(("name", "sweep"), OURS, ids=[f"{name}-{sweep.name}" for name, sweep in OURS])
+def test_every_sweep_of_ours_can_be_run_in_small(name: str, sweep: StudySweep) -> None:
+    """With less than the whole of it, and results that are known as the study's again."""
+    quick = override(sweep.asked, sweep.quick, sweep.quick_seeds)
+    assert len(expand(quick)) < len(expand(sweep.asked))
+    origin = Origin(load_study(name), sweep)
+    assert find_origin(describe(origin.study.asked(sweep)), "elsewhere") == origin
+    assert find_origin(description(sweep), sweep.name) == origin
+
+
+def test_sweeps_that_look_alike_have_different_names() -> None:
+    """Else nothing could tell whose results are whose."""
+    for (_, one), (_, other) in itertools.combinations(OURS, 2):
+        assert one.name != other.name
+
+
+def description(sweep: StudySweep) -> dict[str, Any]:
+    """Of its results, as far as a study can be known by it."""
+    return {"template": sweep.asked.template.name, "axes": {axis.name: [] for axis in sweep.asked.axes}}
+
+
+def test_an_unknown_study_is_named_with_those_that_there_are() -> None:
+    """And the nearest."""
+    with pytest.raises(
+        UserError, match=r"unknown study 'tesis': did you mean 'thesis'\? there is .*; or give the path"
+    ):
+        load_study("tesis")
+
+
+def test_a_file_without_a_study_is_refused(tmp_path: Path) -> None:
+    """As is one that is not there."""
+    file = tmp_path / "mine.py"
+    with pytest.raises(UserError, match=r"study '.*mine.py': there is no file"):
+        load_study(str(file))
+    file.write_text("STUDY = 3\n")
+    with pytest.raises(
+        UserError, match=r"mine.py': the file has no STUDY, which is a roambus.experiments.studies.study.Study"
+    ):
+        load_study(str(file))
+
+
+# Whose results are whose
+
+
+def test_results_of_no_study() -> None:
+    """A sweep of the user's own names no study, even if it has the template and axes of one of ours."""
+    sweep = load_study("thesis").sweeps[0].asked
+    mine = describe(replace(sweep, name="mine", study=None))
+    assert find_origin(mine, "thesis") is None
+    assert SweepResults(measurements()).claims() == []
+
+
+@pytest.mark.parametrize("name", ["thesis-bare", "aodv-rfc", "flooding"])
+def test_a_sweep_like_that_of_a_study_has_its_figures_and_claims(name: str) -> None:
+    """The same evaluation with other agents, or without a link layer."""
+    thesis = load_study("thesis")
+    assert find_origin(describe(read_sweep(name)), "elsewhere") == Origin(thesis, thesis.sweeps[0])
+
+
+def test_results_say_which_sweep_they_are_of_wherever_they_lie() -> None:
+    """Two sweeps of a study may have the same template and axes."""
+    study = two_sweeps("thesis", "flooding")
+    for sweep in study.sweeps:
+        assert find_origin(describe(study.asked(sweep)), "elsewhere", study) == Origin(study, sweep)
+
+
+def test_results_that_name_no_sweep_are_told_apart_by_their_folder() -> None:
+    """Earlier versions wrote no names; the first is meant where the folder tells nothing."""
+    study = two_sweeps("thesis", "flooding")
+    for folder, number in (("thesis", 0), ("flooding", 1), ("elsewhere", 0)):
+        found = find_origin(description(study.sweeps[0]), folder, study)
+        assert found == Origin(study, study.sweeps[number])
+
+
+def test_earlier_results_have_underscores_in_their_names() -> None:
+    """Templates and sweeps were called skip_ring and skip_ring_steady once."""
+    study = load_study("skip-ring")
+    old = {**description(study.sweeps[1]), "template": "skip_ring.ini.j2"}
+    assert find_origin(old, "skip_ring_steady") == Origin(study, study.sweeps[1])
+
+
+def test_a_study_of_the_users_own_that_did_not_make_the_results_is_an_error() -> None:
+    """The message names its sweeps."""
+    asked = load_study("caching").sweeps[0].asked
+    with pytest.raises(
+        UserError, match="'caching-absence' are not of study 'sizes', whose sweeps are thesis, flooding"
+    ):
+        find_origin(describe(asked), "elsewhere", two_sweeps("thesis", "flooding"))
+
+
+# A study of two sweeps
+
+SIZE = Metric("size_b", "size (B)", "How large messages are.")
+
+
+def never(traces: Any) -> Any:
+    """Nothing is computed here."""
+    raise AssertionError(traces)
+
+
+def plans(name: str) -> Any:
+    def planned(measured: Measurements) -> list[Plan]:
+        return [Plan(name, f"Sizes of {name}", SIZE.column, "config", agent_lines(measured, {"speed": "2"}))]
+
+    return planned
+
+
+def dots(measured: Measurements) -> list[DotPlan]:
+    lines = [Line(agent, {"agent": agent, "seed": "1"}) for agent in measured.agents]
+    return [DotPlan("dots", "Every size", "sizes", "at_s", "size_b", lines, "time (s)", "size (B)")]
+
+
+def larger(than: float) -> ClaimTest:
+    def parts(measured: Measurements) -> list[Any]:
+        values = by_seed(measured, SIZE.column, agent="mft", config="C2", speed="2")
+        return [make_part("size", values, Side.ABOVE, than)]
+
+    return ClaimTest(f"Messages are larger than {than:g} bytes.", "Of mft at C2.", parts)
+
+
+def two_sweeps(first: str, second: str) -> Study:
+    extra = Extra((ExtraMetrics((SIZE,), never),), (ExtraTable("sizes", ("at_s", "size_b"), never),))
+    one = StudySweep(first, plans("first"), claims=(larger(1), larger(100)), extra=extra, dots=dots)
+    other = StudySweep(second, plans("second"), claims=(larger(10),), extra=Extra((ExtraMetrics((SIZE,), never),)))
+    return Study("sizes", "nobody", (one, other), notes=("Sizes are <made up>.",))
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> tuple[Study, Path]:
+    """Made-up results of both, with the metric, and of the first with the table."""
+    study = two_sweeps("thesis", "flooding")
+    for sweep in study.sweeps:
+        folder = sweep_folder(tmp_path, study, sweep)
+        folder.mkdir()
+        measured = measurements(configs=("C2", "C4"), speeds=("2",), seeds=3)
+        runs = measured.runs.assign(**{SIZE.column: 20.0 + measured.runs["seed"]})
+        sizes = replace(measured, runs=runs, points=mean_points(runs), sweep={**measured.sweep, "sweep": sweep.name})
+        write_measurements(sizes, folder)
+    table = pd.DataFrame({"agent": "mft", "config": "C2", "speed": "2", "seed": [0, 1, 1], "at_s": 1.0, "size_b": 7.0})
+    write_tables(tmp_path / "thesis" / METRICS_FOLDER, {"sizes": table})
+    return study, tmp_path
+
+
+def test_the_sweeps_of_a_study_lie_below_its_results(results: tuple[Study, Path]) -> None:
+    """They are read in the study's order; a single one lies there itself."""
+    study, folder = results
+    found = read_results(folder, study)
+    assert found.study == study
+    assert [one.origin and one.origin.sweep.name for one in found.sweeps] == ["thesis", "flooding"]
+    assert sweep_folder(folder, replace(study, sweeps=study.sweeps[:1]), study.sweeps[0]) == folder
+
+
+def test_a_study_has_its_metrics_figures_and_observations(results: tuple[Study, Path]) -> None:
+    """A metric of its own has its title; of observations there are those of the plan's places."""
+    study, folder = results
+    figure, dotted = all_figures(read_sweep_results(folder / "thesis", study))
+    assert isinstance(figure, Figure)
+    assert (figure.name, figure.y_title, figure.series[0].label) == ("first", "size (B)", "MFT-PubSub")
+    assert isinstance(dotted, DotFigure)
+    assert [(series.label, series.x, series.y) for series in dotted.series] == [("mft", (1.0, 1.0), (7.0, 7.0))]
+    assert dotted.intervals == "2 single observations"
+
+
+def test_claims_are_numbered_through_the_sweeps(results: tuple[Study, Path]) -> None:
+    """Each is about the runs of its own sweep."""
+    study, folder = results
+    claims = [claim for one in read_results(folder, study).sweeps for claim in one.claims()]
+    assert [(claim.number, claim.verdict) for claim in claims] == [
+        (1, Verdict.HOLDS),
+        (2, Verdict.DOES_NOT_HOLD),
+        (3, Verdict.HOLDS),
+    ]
+
+
+def test_a_study_of_several_sweeps_has_one_report(results: tuple[Study, Path]) -> None:
+    """With the figures of all, each sweep's facts and numbers under its name, and what the study says of itself."""
+    study, folder = results
+    files = {path.name for path in draw_figures(folder, study)}
+    assert files == {f"{name}.{kind}" for name in ("first", "second", "dots") for kind in ("png", "svg")}
+    page = write_report(folder, study).read_text(encoding="utf-8")
+    for words in (
+        "Sweep thesis",
+        "Sweep flooding",
+        "Claims of nobody, checked",
+        "Sizes are &lt;made up&gt;.",
+        SIZE.meaning,
+    ):
+        assert words in page
+    assert page.count("<figure") == 3
+    assert "roambus reproduce" not in page
+
+
+def test_what_aggregation_is_to_measure_is_found_by_the_results(results: tuple[Study, Path]) -> None:
+    """Of a study of one's own, or of ours; of any other folder nothing."""
+    study, folder = results
+    assert find_extra(folder / "thesis", study) == study.sweeps[0].extra
+    assert find_extra(folder / "thesis") == load_study("thesis").sweeps[0].extra
+    assert find_extra(folder) == Extra()
+
+
+def test_a_claim_about_runs_that_are_not_there_is_not_measured(results: tuple[Study, Path]) -> None:
+    """It says which are missing."""
+    _, folder = results
+    study = two_sweeps("thesis", "flooding")
+    found = read_sweep_results(folder / "thesis", study)
+    runs = found.measured.runs.drop(columns=SIZE.column)
+    claim = replace(found, measured=replace(found.measured, runs=runs)).claims()[0]
+    assert claim.verdict is Verdict.NOT_MEASURED
+    assert claim.evidence == (f"no run has {SIZE.column} at agent mft, config C2, speed 2",)
+
+
+def test_ordinary_metrics_keep_their_titles() -> None:
+    """Whatever the study."""
+    assert measurements().title(c.MESSAGES) == "messages"

@@ -1,0 +1,255 @@
+"""Sweeps are read, checked, narrowed and expanded; every mistake is named with file and key."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from math import prod
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roambus.bridge.errors import UserError
+from roambus.experiments.shipped import shipped_files
+from roambus.experiments.sweeps.description import describe, opened_results
+from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand, override, parse_scalar, plain_axis
+from roambus.experiments.sweeps.sweep_file import SUFFIX, read_sweep
+from roambus.experiments.templates.render import find_template
+
+GOOD = """\
+template = "thesis"
+seeds = 2
+[set]
+time_limit = 100
+[axes]
+config.C2 = { brokers = 2, side = 35 }
+config.C4 = { brokers = 4, side = 45 }
+speed = [2, 4.5]
+[agents]
+mft = {}
+letter = { use = "mft", parameters = { sticky_parent = false } }
+"""
+
+
+def written(folder: Path, text: str) -> str:
+    path = folder / "mine.toml"
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.fixture
+def sweep(tmp_path: Path) -> Sweep:
+    return read_sweep(written(tmp_path, GOOD))
+
+
+def test_the_thesis_is_five_hundred_runs() -> None:
+    """Two agents, five sizes, five speeds, ten seeds (section 4.5.2)."""
+    points = expand(read_sweep("thesis"))
+    assert len(points) == len({point.place for point in points}) == 500
+    assert str(points[0].place) == "traces/agent=mft/config=C2/speed=2/seed=0"
+    largest = next(point for point in points if ("config", "C32") in point.axes)
+    assert largest.variables == {
+        "publishers": 2,
+        "subscribers": 32,
+        "brokers": 32,
+        "side": 110,
+        "speed": 2,
+        "time_limit": 700,
+        "publish_until": 500,
+    }
+
+
+@pytest.mark.parametrize("path", sorted(shipped_files(SUFFIX).values()), ids=lambda path: path.stem)
+def test_every_sweep_of_ours_is_sound(path: Path, tmp_path: Path) -> None:
+    """It names a template of ours and only variables that this has; every ini can be read, every agent be made.
+
+    One agent at all places, and the others at one. Where hours are drawn, minutes of them.
+    """
+    shorter = {"scale": "0.02"} if "duration" in path.read_text(encoding="utf-8") else {}
+    sweep = override(read_sweep(path.stem), shorter, seeds=1)
+    corner = tuple(replace(axis, values=dict([*axis.values.items()][:1])) for axis in sweep.axes)
+    for part in (replace(sweep, agents=sweep.agents[:1]), replace(sweep, axes=corner)):
+        assert plan_runs(part, tmp_path)
+
+
+def test_a_zipped_axis_sets_its_variables_together(sweep: Sweep) -> None:
+    """Sides never meet brokers of another configuration."""
+    pairs = {(point.variables["brokers"], point.variables["side"]) for point in expand(sweep)}
+    assert pairs == {(2, 35), (4, 45)}
+
+
+def test_an_agent_can_go_by_another_name_with_parameters(sweep: Sweep) -> None:
+    """So that variants of one agent are compared; truth values are written in small letters."""
+    assert sweep.agents[1] == AgentChoice("letter", "mft", (("sticky_parent", "false"),))
+
+
+def test_an_agents_file_may_lie_beside_the_sweep(tmp_path: Path) -> None:
+    """Wherever the command is called from."""
+    (tmp_path / "mine.py").touch()
+    text = GOOD.replace('use = "mft"', 'use = "mine.py:Mine"')
+    assert read_sweep(written(tmp_path, text)).agents[1].agent == str(tmp_path / "mine.py:Mine")
+
+
+def test_a_sweep_can_be_for_one_backend(sweep: Sweep, tmp_path: Path) -> None:
+    """Otherwise it is for the embedded radio."""
+    assert sweep.backend == "radio"
+    assert read_sweep(written(tmp_path, f'backend = "ideal"\n{GOOD}')).backend == "ideal"
+
+
+def test_seeds_change_slowest(sweep: Sweep) -> None:
+    """A sweep that is stopped early has every point, with fewer seeds."""
+    seeds = [point.seed for point in expand(sweep)]
+    assert seeds == [0] * 8 + [1] * 8
+
+
+@given(st.lists(st.integers(1, 3), max_size=3), st.integers(1, 3), st.integers(1, 3))
+def test_every_combination_is_expanded_once(lengths: list[int], agents: int, seeds: int) -> None:
+    """As many runs as the product of all lengths, each with a folder of its own and the values that it names."""
+    axes = tuple(plain_axis(f"axis{number}", list(range(length))) for number, length in enumerate(lengths))
+    choices = tuple(AgentChoice(f"agent{number}", "mft") for number in range(agents))
+    points = expand(Sweep("test", Path("template"), choices, axes, tuple(range(seeds))))
+    assert len(points) == len({point.place for point in points}) == prod(lengths) * agents * seeds
+    assert all(str(point.variables[axis]) == label for point in points for axis, label in point.axes)
+
+
+def test_setting_narrows_zipped_axes_and_replaces_plain_ones(sweep: Sweep) -> None:
+    """And replaces fixed values, adds others of the template, and narrows agents."""
+    settings = {"config": "C4", "speed": "6,8", "time_limit": "50", "payload": "10", "agent": "letter"}
+    points = expand(override(sweep, settings, seeds=1))
+    assert [str(point.place) for point in points] == [
+        "traces/agent=letter/config=C4/speed=6/seed=0",
+        "traces/agent=letter/config=C4/speed=8/seed=0",
+    ]
+    assert points[0].variables == {"brokers": 4, "side": 45, "speed": 6, "time_limit": 50, "payload": 10}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"sped": "2"}, "--set: unknown variable .* 'sped': did you mean 'speed'.*; its axes are config, speed"),
+        ({"config": "C3"}, "--set config: unknown value 'C3': there is C2, C4"),
+        ({"agent": "mtf"}, "--set agent: unknown value 'mtf': did you mean 'mft'"),
+        ({"side": "3"}, "'side' is set in set and in axes.config"),
+        ({"speed": "a/b"}, "'a/b' names a folder"),
+    ],
+)
+def test_a_wrong_setting_is_named(sweep: Sweep, settings: dict[str, str], message: str) -> None:
+    """With the sweep's file, and what there is."""
+    with pytest.raises(UserError, match=rf"mine.toml: {message}"):
+        override(sweep, settings)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("speed =", "sped =", "axes.sped: unknown variable of template thesis.ini.j2 'sped': did you mean 'speed'"),
+        ("side = 35", "seide = 35", "axes.config: every name must set the same variables"),
+        ("[axes]", "[axis]", "unknown key 'axis': did you mean 'axes'"),
+        ("time_limit =", "time_limits =", "set: unknown variable .* 'time_limits': did you mean 'time_limit'"),
+        ("time_limit = 100", "speed = 3", "'speed' is set in set and in axes.speed"),
+        ("time_limit = 100", "time_limit = [1]", "set.time_limit: .* is neither number, text nor truth value"),
+        ("seeds = 2", 'backend = "idael"', "unknown backend 'idael': did you mean 'ideal'"),
+        ("seeds = 2", "seeds = 0", "seeds: 0 is not a number of seeds"),
+        ('"thesis"', "3", "template: give the name or the path"),
+        ("[2, 4.5]", "[]", "axes.speed: give a list of values, or names"),
+        ("{ brokers = 2, side = 35 }", "2", "axes.config.C2: give the variables that it sets"),
+        ("use =", "uses =", "agents.letter: unknown key 'uses': did you mean 'use'"),
+        ("mft = {}", "mft = 3", r"agents.mft: write mft = \{\}"),
+        ("seeds = 2", "seeds = = 2", "Invalid value"),
+        ("seeds = 2", "agents = 2", "agents is no table|Cannot declare|Cannot overwrite"),
+    ],
+)
+def test_a_mistake_in_the_file_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
+    """With the file and the key."""
+    assert old in GOOD
+    with pytest.raises(UserError, match=rf"mine.toml: ({message})"):
+        read_sweep(written(tmp_path, GOOD.replace(old, new)))
+
+
+def test_a_sweep_needs_an_agent(tmp_path: Path) -> None:
+    """Without one there is nothing to run."""
+    with pytest.raises(UserError, match=r"mine\.toml: agents: name at least one"):
+        read_sweep(written(tmp_path, 'template = "thesis"'))
+
+
+def test_an_unknown_sweep_lists_ours() -> None:
+    """With the nearest one."""
+    message = r"unknown sweep 'tesis': did you mean 'thesis'\? there is .*thesis.*; or give the path"
+    with pytest.raises(UserError, match=message):
+        read_sweep("tesis")
+
+
+@pytest.mark.parametrize(("text", "value"), [("3", 3), ("2.5", 2.5), ("true", True), ("C2", "C2"), ("-1", -1)])
+def test_values_on_the_command_line_have_their_types(text: str, value: object) -> None:
+    """Numbers and truth values are not texts."""
+    assert parse_scalar(text) == value
+    assert type(parse_scalar(text)) is type(value)
+
+
+def test_a_sweep_of_ours_names_its_study() -> None:
+    """It lies in the study's folder; sweeps of no study, and the user's own, name none."""
+    named = {name: describe(read_sweep(name))["study"] for name in ("skip-ring-steady", "thesis-bare", "beacon")}
+    assert named == {"skip-ring-steady": "skip-ring", "thesis-bare": "thesis", "beacon": None}
+
+
+def test_results_that_name_no_sweep_get_the_names_of_what_is_added(sweep: Sweep, tmp_path: Path) -> None:
+    """Earlier versions wrote no names; what has names keeps them."""
+    old = {key: value for key, value in describe(sweep).items() if key not in ("study", "sweep")}
+    (tmp_path / "sweep.json").write_text(json.dumps(old))
+    (tmp_path / "traces").mkdir()
+    for study, name in (("thesis", "thesis"), (None, "other")):
+        with opened_results(replace(sweep, study=study, name=name), tmp_path):
+            pass
+        written = json.loads((tmp_path / "sweep.json").read_text())
+        assert (written["study"], written["sweep"]) == ("thesis", "thesis")
+
+
+def test_results_say_what_was_asked_for(sweep: Sweep, tmp_path: Path) -> None:
+    """A second sweep with the same template and fixed values is added to the first."""
+    results = tmp_path / "results"
+    for chosen in (override(sweep, {"speed": "2"}, 1), override(sweep, {"speed": "4", "agent": "mft"}, 2)):
+        with opened_results(chosen, results):
+            (results / "traces").mkdir(exist_ok=True)
+    assert json.loads((results / "sweep.json").read_text()) == {
+        "study": None,
+        "sweep": "mine",
+        "template": "thesis.ini.j2",
+        "set": {"time_limit": 100},
+        "axes": {"config": ["C2", "C4"], "speed": ["2", "4"]},
+        "agents": {"mft": ["mft", {}], "letter": ["mft", {"sticky_parent": "false"}]},
+        "seeds": [0, 1],
+    }
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (Sweep("x", find_template("field"), ()), "holds runs with template thesis.ini.j2, not field.ini.j2"),
+        (Sweep("x", find_template("thesis"), ()), r"holds runs with set \{'time_limit': 100\}, not \{\}"),
+        (Sweep("x", find_template("thesis"), (), fixed={"time_limit": 100}), "with axes config, speed, not none"),
+    ],
+)
+def test_results_of_different_sweeps_are_not_mixed(sweep: Sweep, tmp_path: Path, other: Sweep, message: str) -> None:
+    """A mean over both would mean nothing."""
+    with opened_results(sweep, tmp_path):
+        (tmp_path / "traces").mkdir()
+    with pytest.raises(UserError, match=f"{message}.*: choose another --out"), opened_results(other, tmp_path):
+        pytest.fail("opened")
+
+
+def test_a_description_that_cannot_be_read_is_named(sweep: Sweep, tmp_path: Path) -> None:
+    """Somebody has edited it."""
+    (tmp_path / "sweep.json").write_text('{"template": 3}')
+    with pytest.raises(UserError, match=r"sweep\.json: not written by roambus.*choose another --out"):
+        opened_results(sweep, tmp_path).__enter__()
+    assert (tmp_path / "sweep.json").is_file()
+
+
+def test_a_sweep_that_makes_nothing_leaves_nothing(sweep: Sweep, tmp_path: Path) -> None:
+    """Not even the folder, if it was not there."""
+    with pytest.raises(OSError, match="full"), opened_results(sweep, tmp_path / "new"):
+        raise OSError(28, "full")
+    assert not (tmp_path / "new").exists()

@@ -1,0 +1,22 @@
+"""What the parameters of caching can be."""
+
+from __future__ import annotations
+
+import pytest
+
+from roambus.python_protocol.caching.parameters import CachingParameters
+from roambus.python_protocol.parameters import parse_parameters
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("cache_size", "-1", "parameter cache_size: -1 is not at least 0"),
+        ("policy", "random", "parameter policy: random is none of fifo-regeneration, fifo, lifo"),
+        ("remembered", "0", "parameter remembered: 0 is not at least 1"),
+    ],
+)
+def test_a_value_out_of_its_bounds_is_refused(name: str, value: str, problem: str) -> None:
+    """The message names the parameter, its value and what the value can be."""
+    with pytest.raises(ValueError, match=problem):
+        parse_parameters(CachingParameters, {name: value})

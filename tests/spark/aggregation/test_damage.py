@@ -1,0 +1,123 @@
+"""Whatever is wrong with a trace, it is named and skipped, and the metrics of all others are as without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from roambus.bridge.trace.schema import BYTES, DETAIL, ENERGY, EVENT, SEND, TIME_S, TRACE_SCHEMA
+from roambus.bridge.trace.writer import write_trace as write_file
+from roambus.spark.aggregation import aggregate as module
+from roambus.spark.aggregation.aggregate import aggregate
+from roambus.spark.aggregation.computation import compute
+from roambus.spark.aggregation.traces import Trace, find_traces
+from roambus.spark.metrics.extra import Extra
+from tests.spark.synthetic import Row, deliver, publish, random_trace, write_trace
+
+Harm = Callable[[Path], object]
+
+
+def flipped(file: Path, column: str) -> None:
+    """One bit near the end of a column's last page, with everything else as it was."""
+    names = [field.name for field in TRACE_SCHEMA]
+    chunk = pq.read_metadata(file).row_group(0).column(names.index(column))
+    content = bytearray(file.read_bytes())
+    start = chunk.dictionary_page_offset or chunk.data_page_offset
+    content[start + chunk.total_compressed_size - 3] ^= 16
+    file.write_bytes(content)
+
+
+def rewritten(file: Path, rows: list[Row]) -> None:
+    write_file(pa.Table.from_pylist(rows, TRACE_SCHEMA), file, {})
+
+
+def folder_instead(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+NO_NUMBERS = "row whose detail holds no numbers"
+DAMAGES: dict[str, tuple[Harm, str]] = {
+    "truncated": (lambda file: file.write_bytes(file.read_bytes()[:-20]), "damaged"),
+    "empty": (lambda file: file.write_bytes(b""), "damaged"),
+    "not-parquet": (lambda file: file.write_text("PAR1 it is not"), "damaged"),
+    "folder": (folder_instead, "damaged"),
+    "other-columns": (lambda file: pq.write_table(pa.table({"x": [1]}), file), "its columns are not those of a trace"),
+    "flipped-time": (lambda file: flipped(file, TIME_S), "rows can be read"),
+    "flipped-bytes": (lambda file: flipped(file, BYTES), "rows can be read"),
+    "flipped-detail": (lambda file: flipped(file, DETAIL), "rows can be read"),
+    "words-for-nodes": (lambda file: rewritten(file, [{**publish(1, 0, "0.0", []), DETAIL: "1 two"}]), NO_NUMBERS),
+    "half-a-node": (lambda file: rewritten(file, [{**publish(1, 0, "0.0", []), DETAIL: "1.5"}]), NO_NUMBERS),
+    "huge-node": (lambda file: rewritten(file, [{**publish(1, 0, "0.0", []), DETAIL: "99999999999"}]), NO_NUMBERS),
+    "no-energy": (lambda file: rewritten(file, [{**deliver(1, 0, "", 1), EVENT: ENERGY, DETAIL: "NaN"}]), NO_NUMBERS),
+    "no-time": (lambda file: rewritten(file, [{**deliver(float("nan"), 0, "", 1), EVENT: SEND}]), "no time"),
+}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with each damage, and as many sound ones."""
+    folder = tmp_path_factory.mktemp("results")
+    for seed, (name, (harm, _)) in enumerate(DAMAGES.items()):
+        harm(write_trace(folder, f"agent={name}/seed=0", random_trace(seed, publications=10)))
+        write_trace(folder, f"agent=sound/seed={seed}", random_trace(seed, publications=10))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def problems(results: Path, session: SparkSession) -> list[str]:
+    return aggregate(results)
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_damaged_traces_are_named(problems: list[str], name: str) -> None:
+    """One line, with the file and what is wrong with it."""
+    (line,) = (problem for problem in problems if f"agent={name}/" in problem)
+    assert DAMAGES[name][1] in line
+
+
+@pytest.mark.usefixtures("divided")
+def test_sound_traces_are_whole(results: Path, problems: list[str], tmp_path: Path) -> None:
+    """Just the sound runs have metrics: those that they have where nothing is damaged, in one task or in many."""
+    for seed in range(len(DAMAGES)):
+        write_trace(tmp_path, f"agent=sound/seed={seed}", random_trace(seed, publications=10))
+    aggregate(tmp_path)
+    for table in ("runs.csv", "points.csv"):
+        assert (results / "metrics" / table).read_text() == (tmp_path / "metrics" / table).read_text()
+    assert len(problems) == len(DAMAGES)
+
+
+@pytest.mark.usefixtures("divided")
+def test_damaged_traces_are_tried_again(results: Path, problems: list[str]) -> None:
+    """Damage is not remembered: a trace that is still damaged is named again, in one task or in many."""
+    assert aggregate(results) == problems
+
+
+@pytest.fixture
+def vanishing(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Files to be removed after their footers were read, before Spark reads them."""
+    doomed: list[Path] = []
+
+    def harmed(session: SparkSession, traces: list[Trace], extra: Extra) -> tuple[pa.Table, dict[Path, str]]:
+        for file in doomed:
+            file.unlink()
+        return compute(session, traces, extra)
+
+    monkeypatch.setattr(module, "compute", harmed)
+    return doomed
+
+
+def test_trace_that_vanishes(tmp_path: Path, vanishing: list[Path], session: SparkSession) -> None:
+    """A trace that goes while the job is under way is named, and the other one is there."""
+    for seed in (0, 1):
+        write_trace(tmp_path, f"agent=a/seed={seed}", random_trace(seed, publications=10))
+    vanishing.append(find_traces(tmp_path)[0])
+    (line,) = aggregate(tmp_path)
+    assert "seed=0/trace.parquet: vanished" in line
+    assert list(pd.read_csv(tmp_path / "metrics" / "runs.csv")["seed"]) == [1]

@@ -1,0 +1,67 @@
+"""The metrics of real runs: the same by Spark, by pandas, and in whatever order the runs came."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from pyspark.sql import SparkSession
+
+from roambus.bridge.backends.radio.factory import RadioFactory
+from roambus.bridge.runs.layout import TRACES
+from roambus.bridge.runs.run import execute
+from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.sweeps.sweep import override
+from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.spark.aggregation import computation
+from roambus.spark.aggregation.aggregate import aggregate, compute_metrics
+from roambus.spark.aggregation.traces import find_traces
+from roambus.spark.metrics.catalogue import MIGRATIONS
+from roambus.spark.metrics.run_metrics import SENT
+from tests.spark import in_pandas
+
+TABLES = ("runs.csv", "runs.parquet", "points.csv", "points.parquet")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The thesis' C2 and C4 for 20 s, by both of its protocols; clients and brokers move at 8 m/s."""
+    results = tmp_path_factory.mktemp("real")
+    small = {"config": "C2,C4", "speed": "8", "time_limit": "20", "publish_until": "14"}
+    for plan in plan_runs(override(read_sweep("thesis"), small, seeds=1), results):
+        execute(plan, RadioFactory())
+    return results
+
+
+@pytest.mark.usefixtures("divided")
+def test_same_as_in_pandas(runs: Path, session: SparkSession) -> None:
+    """Spark's numbers are exactly those of a plain computation in pandas, migrations among them."""
+    files = find_traces(runs)
+    metrics = compute_metrics(files)
+    assert metrics[MIGRATIONS].max() > 0
+    for (_, row), file in zip(metrics.iterrows(), files, strict=True):
+        spark = {str(name): None if name != SENT and pd.isna(value) else value for name, value in row.items()}
+        assert spark == in_pandas.metrics(file)
+
+
+def test_runs_that_come_and_go(
+    runs: Path, tmp_path: Path, session: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Adding runs one aggregation after another gives every table that one of all gives, byte for byte.
+
+    It does not matter either whether a batch is one task or many.
+    """
+    with monkeypatch.context() as patched:
+        patched.setattr(computation, "ROWS_OF_ONE_TASK", 0)
+        aggregate(runs)
+    first, *others = sorted(path.relative_to(runs) for path in (runs / TRACES).iterdir())
+    for place in (*others, first):
+        shutil.copytree(runs / place, tmp_path / place)
+        assert aggregate(tmp_path) == []
+    for table in TABLES:
+        assert (tmp_path / "metrics" / table).read_bytes() == (runs / "metrics" / table).read_bytes()
+    shutil.rmtree(tmp_path / first)
+    aggregate(tmp_path)
+    assert set(pd.read_csv(tmp_path / "metrics" / "runs.csv")["agent"]) == {others[0].name.split("=")[1]}

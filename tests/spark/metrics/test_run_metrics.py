@@ -1,0 +1,205 @@
+"""Each metric is what the design's section 9 says, on traces whose metrics one can count by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from pyspark.sql import SparkSession
+
+from roambus.spark.aggregation.aggregate import compute_metrics
+from roambus.spark.aggregation.traces import run_name
+from roambus.spark.metrics import catalogue as c
+from roambus.spark.metrics.run_metrics import SENT
+from tests.spark import in_pandas
+from tests.spark.synthetic import (
+    Row,
+    deliver,
+    energy,
+    migrate,
+    publish,
+    random_trace,
+    role,
+    route,
+    send,
+    write_trace,
+)
+
+Metrics = Callable[[str], dict[str, Any]]
+
+TRACES: dict[str, list[Row]] = {
+    # Publisher 0, subscribers 1 and 2, broker 3. Notification 0.0 reaches both, 0.1 only subscriber 1, and late.
+    "plain": [
+        *(role(0, "publisher"), role(1, "subscriber"), role(2, "subscriber"), role(3, "broker")),
+        *(publish(1.0, 0, "0.0", [1, 2]), route(1.1, 3, "0.0", [1, 2])),
+        *(deliver(1.2, 1, "0.0", 2), deliver(1.4, 2, "0.0", 3)),
+        *(publish(2.0, 0, "0.1", [1, 2]), route(2.1, 3, "0.1", [1])),
+        deliver(3.5, 1, "0.1", 1),
+        *(send(1.0, 0, "PUB"), send(2.0, 0, "PUB"), send(1.1, 3, "PUB"), send(1.2, 3, "HELLO"), send(1.3, 3, "HELLO")),
+        *(
+            send(1.3, 1, "HELLO"),
+            energy(9.0, 0, 10.0),
+            energy(9.0, 1, 20.0),
+            energy(9.0, 2, 30.0),
+            energy(9.0, 3, 44.0),
+        ),
+    ],
+    # The same copy twice, at one time with different hops, then once more.
+    "duplicates": [
+        *(publish(1.0, 0, "0.0", [1]), route(1.0, 0, "0.0", [1])),
+        *(deliver(1.5, 1, "0.0", 4), deliver(1.5, 1, "0.0", 2), deliver(8.0, 1, "0.0", 9)),
+    ],
+    # Stored on the way, replayed from another broker: its hops start again, its delay does not.
+    "replay": [
+        *(publish(1.0, 0, "0.0", [1]), route(1.1, 2, "0.0", [1]), route(60.0, 3, "0.0", [1])),
+        deliver(61.0, 1, "0.0", 1),
+    ],
+    # Somebody gets, and a broker routes to, what nobody of them wanted.
+    "unexpected": [publish(1.0, 0, "0.0", [1]), route(1.1, 2, "0.0", [1, 4]), deliver(1.2, 4, "0.0", 1)],
+    "roles": [
+        *(role(0, "publisher subscriber"), role(1, "publisher broker"), role(2, ""), role(3, "subscriber")),
+        *(send(1.0, 0, "A"), send(1.0, 1, "A"), send(1.1, 1, "a"), send(1.0, 2, "A"), send(1.0, 2, "A")),
+    ],
+    # Nodes 1 and 2 get parents; 2 is told again to have none, then one, and 1 another one at once.
+    "migrations": [
+        *(migrate(0.0, 0, None), migrate(0.0, 1, 0), migrate(0.5, 2, 0)),
+        *(send(0.6, 2, "SUB", 100), migrate(0.9, 2, None), send(1.9, 0, "BMIG", 100)),
+        *(migrate(2.0, 1, 2), send(2.0, 1, "BMIG", 5), send(2.1, 2, "BTAB", 60)),
+        *(send(2.2, 1, "PUB", 100), send(2.2, 1, "REP", 100), send(2.2, 1, "ACK", 100), send(2.2, 1, "HEARTBEAT", 100)),
+        *(migrate(3.0, 2, 0), send(3.0, 2, "BMIG", 10)),
+    ],
+    "quiet-migration": [migrate(0.0, 1, 0), send(0.5, 1, "SUB"), migrate(1.0, 1, 2)],
+    "no-migration": [migrate(0.0, 1, 0), migrate(0.0, 2, 0), send(0.5, 1, "SUB")],
+    "nobody-wants-it": [publish(1.0, 0, "0.0", [])],
+    "empty": [],
+    "random-1": random_trace(1),
+    "random-2": random_trace(2, publications=150, subscribers=7),
+}
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    results = tmp_path_factory.mktemp("results é +%20")
+    return {name: write_trace(results, f"agent={name}/seed=0", rows) for name, rows in TRACES.items()}
+
+
+@pytest.fixture(scope="module")
+def table(traces: dict[str, Path], session: SparkSession) -> pd.DataFrame:
+    """All traces in one job."""
+    return compute_metrics(list(traces.values()))
+
+
+@pytest.fixture(scope="module")
+def metrics(table: pd.DataFrame) -> Metrics:
+    def of(name: str) -> dict[str, Any]:
+        values = table.loc[f"agent={name}/seed=0"].to_dict()
+        return {str(key): None if key != SENT and pd.isna(value) else value for key, value in values.items()}
+
+    return of
+
+
+def test_there_is_one_row_a_run(table: pd.DataFrame, traces: dict[str, Path]) -> None:
+    """Every trace has its row, also the empty one, and under its folders' names whatever the folder above is called."""
+    assert sorted(table.index) == sorted(run_name(file) for file in traces.values())
+
+
+def test_delivery(metrics: Metrics) -> None:
+    """Expected are all wanted pairs, attempted those routed, delivered those that arrived; two rates over them."""
+    plain = metrics("plain")
+    counts = [plain[name] for name in (c.EXPECTED, c.ATTEMPTED, c.DELIVERED, c.DUPLICATES, c.UNEXPECTED)]
+    assert counts == [4, 3, 3, 0, 0]
+    assert (plain[c.DELIVERY_RATE_THESIS], plain[c.DELIVERY_RATE_ALL]) == (1.0, 0.75)
+
+
+def test_delay_and_hops(metrics: Metrics) -> None:
+    """Delay is from publication to first delivery (0.2, 0.4 and 1.5 s), hops are those of the deliveries (2, 3, 1)."""
+    plain = metrics("plain")
+    assert plain[c.DELAY_MEAN_S] == pytest.approx(0.7)
+    assert (plain[c.HOPS_MEAN], plain[c.HOPS_MAX]) == (2.0, 3)
+
+
+def test_messages_and_energy(metrics: Metrics) -> None:
+    """Six packets of four nodes: two by the publisher, one by two subscribers, three by the broker; 104 mJ in all."""
+    plain = metrics("plain")
+    assert (plain[c.MESSAGES], plain[c.MESSAGES_PER_NODE]) == (6, 1.5)
+    by_role = (c.MESSAGES_PER_PUBLISHER, c.MESSAGES_PER_SUBSCRIBER, c.MESSAGES_PER_BROKER)
+    assert [plain[name] for name in by_role] == [2.0, 0.5, 3.0]
+    assert plain[SENT] == {"PUB": 3, "HELLO": 3}
+    assert plain[c.ENERGY_PER_NODE_MJ] == 26.0
+
+
+def test_a_pair_counts_once(metrics: Metrics) -> None:
+    """Further copies are duplicates; of copies at one time the one of fewest hops is the first."""
+    repeated = metrics("duplicates")
+    assert (repeated[c.DELIVERED], repeated[c.DUPLICATES]) == (1, 2)
+    assert (repeated[c.DELAY_MEAN_S], repeated[c.HOPS_MEAN], repeated[c.HOPS_MAX]) == (0.5, 2.0, 2)
+
+
+def test_replay(metrics: Metrics) -> None:
+    """A pair that two brokers take on is attempted once, and a replay's delay counts from the publication."""
+    replayed = metrics("replay")
+    assert (replayed[c.ATTEMPTED], replayed[c.DELIVERED]) == (1, 1)
+    assert (replayed[c.DELAY_MEAN_S], replayed[c.HOPS_MAX]) == (60.0, 1)
+
+
+def test_what_nobody_wanted_is_no_delivery(metrics: Metrics) -> None:
+    """Pairs that do not match count neither as attempted nor as delivered, but are told apart."""
+    wrong = metrics("unexpected")
+    assert [wrong[name] for name in (c.EXPECTED, c.ATTEMPTED, c.DELIVERED, c.UNEXPECTED)] == [1, 1, 0, 1]
+    assert wrong[c.DELAY_MEAN_S] is None
+
+
+def test_a_node_of_several_roles_counts_once(metrics: Metrics) -> None:
+    """Broker comes before subscriber, subscriber before publisher; a node without role counts among all nodes only."""
+    mixed = metrics("roles")
+    assert (mixed[c.MESSAGES_PER_BROKER], mixed[c.MESSAGES_PER_SUBSCRIBER]) == (2.0, 0.5)
+    assert mixed[c.MESSAGES_PER_PUBLISHER] is None
+    assert mixed[c.MESSAGES_PER_NODE] == 1.25
+    assert mixed[SENT] == {"A": 4, "a": 1}
+
+
+MIGRATION_MESSAGES = (
+    c.MESSAGES_PER_MIGRATION,
+    c.BYTES_PER_MIGRATION,
+    c.MIGRATION_MESSAGE_MEAN_B,
+    c.MIGRATION_MESSAGE_MAX_B,
+)
+
+
+def test_migrations(metrics: Metrics) -> None:
+    """Two nodes get a second parent; from the first time on three messages of 75 bytes, the largest of 60."""
+    found = metrics("migrations")
+    assert found[c.MIGRATIONS] == 2
+    assert [found[name] for name in MIGRATION_MESSAGES] == [1.5, 37.5, 25.0, 60]
+
+
+def test_migrations_that_cost_nothing(metrics: Metrics) -> None:
+    """Where nothing follows a migration its cost is 0, but there is no message to have a size."""
+    found = metrics("quiet-migration")
+    assert found[c.MIGRATIONS] == 1
+    assert [found[name] for name in MIGRATION_MESSAGES] == [0.0, 0.0, None, None]
+
+
+def test_a_first_parent_is_no_migration(metrics: Metrics) -> None:
+    """A tree that only comes to be has no migrations, and so no cost of any."""
+    found = metrics("no-migration")
+    assert found[c.MIGRATIONS] == 0
+    assert all(found[name] is None for name in MIGRATION_MESSAGES)
+
+
+@pytest.mark.parametrize("name", ["nobody-wants-it", "empty"])
+def test_nothing_to_measure(metrics: Metrics, name: str) -> None:
+    """Where nothing happened counts are 0, and rates and means unknown."""
+    nothing = metrics(name)
+    assert all(nothing[count] == 0 for count in c.COUNTS)
+    assert all(nothing[metric.column] is None for metric in c.METRICS if metric.column not in c.COUNTS)
+
+
+@pytest.mark.parametrize("name", sorted(TRACES))
+def test_same_as_in_pandas(metrics: Metrics, traces: dict[str, Path], name: str) -> None:
+    """Spark's numbers are exactly those of a plain computation in pandas."""
+    spark, plain = metrics(name), in_pandas.metrics(traces[name])
+    assert spark == plain
