@@ -1,7 +1,7 @@
 """What mkdocs does for the site beside its own: a page for each linked file of the repository, and a whole contents.
 
-Pages link to files outside docs/ by their paths, `../bridge/wire/wire.proto`, as the repository has them. The site shows
-each such file as a page below files/, and the links lead there.
+Pages link to files outside docs/ by their paths, `../bridge/wire/wire.proto`, as the repository has them. The site
+shows each such file as a page below files/, and the links lead there.
 """
 
 from __future__ import annotations

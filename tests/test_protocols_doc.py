@@ -26,7 +26,8 @@ from roambus.python_protocol.brokers.messages import Pub
 from roambus.python_protocol.brokers.parameters import BrokerParameters
 from roambus.python_protocol.brokers.routing import Entry
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
-from roambus.python_protocol.messages.codec import Message, Writer
+from roambus.python_protocol.messages.bytes import Writer
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.mft.messages import Known
 from roambus.python_protocol.mft.timestamps import Timestamp
@@ -96,7 +97,7 @@ EXAMPLES: dict[str, Any] = {
     "Timestamp": Timestamp(1, 1),
     "Stamp": Stamp(0, 1),
     "Leadership": Leadership(1, 1),
-    "Message": Pub(NOTIFICATION, 1),
+    "Message": Pub(hops=1, notification=NOTIFICATION),
     "tuple[NodeId, ...]": (1, 2),
     "tuple[Filter, ...]": (FILTER, FILTER),
     "tuple[Notification, ...]": (NOTIFICATION, NOTIFICATION),
@@ -135,7 +136,8 @@ def evaluate(formula: str, message: Message) -> int:
     """The bytes that a formula such as "3 + n (4 + f)" comes to, or a field that tells the size."""
     if quoted(formula):
         return int(getattr(message, quoted(formula)[0]))
-    sizes = {"f": length(FILTER), "e": length(NOTIFICATION), "n": 2, "m": len(Pub(NOTIFICATION, 1).encode())}
+    sizes = {"f": length(FILTER), "e": length(NOTIFICATION), "n": 2}
+    sizes["m"] = len(EXAMPLES["Message"].encode())
     sizes |= {"t": 9, "l": 2, "r": length(REFERENCE), "s": length(Summary("011", bytes(8)))}
     products = re.sub(r"(?<=[\w)]) (?=[\w(])", "*", formula)
     return int(eval(products, {"__builtins__": {}}, sizes))  # noqa: S307  # a formula of our own document

@@ -3,8 +3,8 @@
 DIR/sweep.json                                      what was asked for
 DIR/traces/agent=mft/speed=2/seed=0/trace.parquet   a run; between agent and seed a level for each axis
 DIR/metrics/{runs,points}.{csv,parquet}             what `roambus.spark.aggregation.aggregate` makes of the traces
-DIR/aggregated/*.parquet                            what `roambus.spark.aggregation.store` keeps for the next aggregation
-DIR/figures/*.{png,svg}, DIR/report.html            what `experiments` draws and writes from the metrics
+DIR/aggregated/*.parquet                            what `roambus.spark.aggregation.store` keeps for the next
+aggregation DIR/figures/*.{png,svg}, DIR/report.html            what `experiments` draws and writes from the metrics
 """
 
 SWEEP_FILE = "sweep.json"

@@ -26,7 +26,7 @@ class Point(NamedTuple):
     term: Term
     step: U32
 
-    def describe(self, names: Names) -> str:  # noqa: ARG002  # it names nobody
+    def describe(self, names: Names) -> str:  # it names nobody
         """The point as transcripts write it: "0.3"."""
         return f"{self.term}.{self.step}"
 

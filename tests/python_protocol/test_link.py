@@ -1,16 +1,16 @@
 """The link layer: reliable, in order, once, over frames that can be lost or come late."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from random import Random
-from typing import ClassVar, Self
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.python_protocol.actions import Action, CancelTimer, Note, Send, SetTimer
-from roambus.python_protocol.messages.codec import DecodeError, Message, MessageSet, Reader, Writer
+from roambus.python_protocol.messages.bytes import DecodeError
+from roambus.python_protocol.messages.fields import U16
+from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.parts.link import (
     LINK_MESSAGES,
     Link,
@@ -26,18 +26,10 @@ PEER = 7
 PARAMETERS = LinkParameters()
 
 
-@dataclass(frozen=True, slots=True)
-class Number(Message):
-    tag: ClassVar[int] = 1
-    message_type: ClassVar[str] = "NUMBER"
-    value: int
+class Number(Message, tag=1):
+    """A message to carry."""
 
-    def write(self, writer: Writer) -> None:
-        writer.u16(self.value)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        return cls(reader.u16())
+    value: U16
 
 
 MESSAGES = MessageSet((*LINK_MESSAGES, Number))

@@ -177,7 +177,7 @@ def test_what_handlers_act_by_cannot_be_hidden(name: str) -> None:
     with pytest.raises(
         TypeError, match=rf"Mine.{name} hides what every process does by {name}\(\): choose another name"
     ):
-        type("Mine", (Agent,), {name: lambda self: None})
+        type("Mine", (Agent,), {name: lambda _: None})
 
 
 def test_actions_are_given_once() -> None:

@@ -42,7 +42,7 @@ def picture() -> str:
 def _document(parts: list[str], height: int) -> str:
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
     head += 'aria-labelledby="title" font-family="system-ui, \'DejaVu Sans\', sans-serif">'
-    title = "<title id=\"title\">The floors of the house with their rooms; arrows lead to what is imported.</title>"
+    title = '<title id="title">The floors of the house with their rooms; arrows lead to what is imported.</title>'
     tip = (
         '<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto">'
         '<path d="M0 0 L10 5 L0 10 z" fill="#9a6700"/></marker></defs>'

@@ -22,7 +22,7 @@ def scenario(
     agent_parameters: dict[str, str] | None = None,
     tree: tuple[ParentChange, ...] = (),
     faults: tuple[Fault, ...] = (),
-    ideal: IdealLinks = IdealLinks(),  # noqa: B008  # frozen, likewise
+    ideal: IdealLinks = IdealLinks(),  # frozen, likewise
 ) -> Scenario:
     """A scenario with a node for each entry of `roles`."""
     return Scenario(

@@ -68,7 +68,7 @@ DESCRIBED: list[tuple[Message, str]] = [
     (first_approach.Rep(3, 2, E1), "REP e1 s3 hops=2"),
     (first_approach.Bmig(4, (3, 6)), "BMIG C=[s3 s6] b=b4"),
     (
-        first_approach.Btab((first_approach.Row(2, 3, F1), first_approach.Row(4, 6, F2))),
+        first_approach.Btab((Row(2, 3, F1), Row(4, 6, F2))),
         "BTAB R=[(f1,n2,s3) (f2,n4,s6)]",
     ),
     (first_approach.Fmig(), "FMIG"),
