@@ -173,6 +173,8 @@ def test_a_modules_own_tests_run_first() -> None:
 
 # Trials
 
+PARTS = ("bridge", "python_protocol", "experiments", "spark")
+"""The folders that are parts of the package: roambus/ has a link to each."""
 MODULE = "python_protocol/simple/toy.py"
 TOY = "def twice(x: int) -> int:\n    return 2 * x\n"
 TEST = """from roambus.python_protocol.simple.toy import twice
@@ -189,6 +191,8 @@ def tree(tmp_path: Path) -> Path:
     for folder in (*FOLDERS, "python_protocol/simple", "tests/python_protocol", "tests/python_protocol/simple"):
         (root / folder).mkdir(parents=True, exist_ok=True)
         (root / folder / "__init__.py").touch()
+    for part in PARTS:
+        (root / "roambus" / part).symlink_to(Path("..", part))
     for file in FILES:
         (root / file).write_text("")
     (root / MODULE).write_text(TOY)

@@ -1,8 +1,7 @@
 """The host drives agents by the clock of the back-end, and blames the right one when something breaks."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import pytest
 
@@ -17,7 +16,7 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.beacon import BeaconMessage
 from roambus.python_protocol.events import Event, Publish, Received, Started, TimerFired
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
-from roambus.python_protocol.messages.codec import Message, MessageSet, Reader, Writer
+from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.roles import BROADCAST, Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.scenarios import scenario
@@ -25,18 +24,8 @@ from tests.support.scenarios import scenario
 LINE = [(0, 1), (1, 2)]
 
 
-@dataclass(frozen=True, slots=True)
-class Gossip(Message):
-    tag: ClassVar[int] = 1
-    message_type: ClassVar[str] = "GOSSIP"
+class Gossip(Message, tag=1):
     notification: Notification
-
-    def write(self, writer: Writer) -> None:
-        self.notification.write(writer)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        return cls(Notification.read(reader))
 
 
 class Gossiper(Agent):

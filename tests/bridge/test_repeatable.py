@@ -15,6 +15,7 @@ from roambus.bridge.ini import parse_scenario
 from roambus.bridge.scenario.happenings import Fault, FaultKind, Partition
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.sweeps.sweep import Scalar
 from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol.messages.message import MessageSet
@@ -52,7 +53,7 @@ def scenario(agent: str, seed: int) -> Scenario:
     template = find_template("thesis")
     values = {"brokers": 4, "subscribers": 4, "side": 45, "speed": 10, "time_limit": SECONDS, "publish_until": SECONDS}
     run: dict[str, Scalar] = {"seed": seed, "agent": agent, "agent_parameters": ""}
-    return parse_scenario(render(template, {**values, **run}), template, template.parent)
+    return parse_scenario(render(template, {**values, **run}), template, TEMPLATES)
 
 
 def with_faults(described: Scenario) -> Scenario:

@@ -88,7 +88,7 @@ def test_an_agent_that_raises_leaves_its_error_and_no_trace(tmp_path: Path) -> N
     """The message names node, simulation time, event and line; the log has the whole traceback."""
     plan = plan_of(tmp_path, "raise ValueError('lost my way')")
     message = (
-        r"node 0, simulation time 1s, on TimerFired\(key='tick'\): ValueError: lost my way at agent.py:12 in handle"
+        r"node 0, simulation time 1s, on TimerFired\(key='tick'\): ValueError: lost my way at agent.py:13 in tick"
     )
     with pytest.raises(AgentError, match=message):
         execute(plan, everybody_hears_everybody)

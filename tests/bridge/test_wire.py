@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Self
 
 import pytest
 from hypothesis import given
@@ -15,7 +13,7 @@ from roambus.bridge.backends.interface import Delivery, Failure, Hello, Move, No
 from roambus.bridge.errors import ProtocolError
 from roambus.bridge.wire import conversion as wire
 from roambus.bridge.wire import wire_pb2 as pb
-from roambus.python_protocol.messages.codec import Message, MessageSet, Reader, Writer
+from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.roles import BROADCAST, Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.scenarios import scenario
@@ -26,18 +24,8 @@ TOKEN = "0123456789abcdef" * 2
 SCENARIO = scenario([Role.NONE] * NODES, time_limit=LIMIT, seed=7)
 
 
-@dataclass(frozen=True, slots=True)
-class Word(Message):
-    tag: ClassVar[int] = 1
-    message_type: ClassVar[str] = "WORD"
+class Word(Message, tag=1):
     text: str
-
-    def write(self, writer: Writer) -> None:
-        writer.text(self.text)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        return cls(reader.text())
 
 
 MESSAGES = MessageSet([Word])

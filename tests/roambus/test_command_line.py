@@ -65,21 +65,19 @@ def files(folder: Path) -> list[Path]:
 
 
 LISTED = """
-from dataclasses import dataclass
-from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.parameters import parameter
+from roambus import Agent, Parameters, Started, on, parameter
 
-@dataclass(frozen=True)
-class Parameters:
+class ListedParameters(Parameters):
     interval: int = parameter(2_000_000_000, unit="s", source="RFC 3561", doc="how often")
     ttl: int = parameter(7, unit="hops", source="RFC 3561", doc="how far")
 
 class Listed(Agent):
     'Says hello.'
-    parameters_type = Parameters
+    parameters: ListedParameters
 
-    def handle(self, event, now):
-        return []
+    @on(Started)
+    def start(self, event, now):
+        pass
 """
 COMMANDS = [
     "agents",
@@ -258,7 +256,7 @@ def test_an_agent_that_raises_is_named_with_its_line(folder: Path, roambus: Roam
     done = roambus("run", "field", "--agent", "bad.py", "--set", "nodes=4", "--out", "run")
     assert done.code == 4
     assert done.err.startswith("error: node 3, simulation time 1")
-    assert "on TimerFired(key='tick'): KeyError: 'parent' at bad.py:13 in handle" in done.err
+    assert "on TimerFired(key='tick'): KeyError: 'parent' at bad.py:14 in tick" in done.err
     (folder / "bad.toml").write_text((folder / "mine.toml").read_text().replace("mine.py", "bad.py"))
     done = roambus("sweep", "bad.toml", "--seeds", "1", "--workers", "1", "--out", "out")
     assert done.code == 1

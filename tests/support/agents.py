@@ -4,10 +4,7 @@ from pathlib import Path
 from textwrap import dedent, indent
 
 HEADER = """\
-from roambus.python_protocol.actions import SetTimer
-from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Started, TimerFired
-from roambus.python_protocol.simtime import SECOND
+from roambus import SECOND, Agent, Started, on, on_timer
 import time
 
 """
@@ -20,12 +17,14 @@ def write_agent(folder: Path, name: str, on_timer: str) -> Path:
 class Ticking(Agent):
     \"\"\"Ticks every second.\"\"\"
 
-    def handle(self, event, now):
-        if isinstance(event, TimerFired):
-{indent(dedent(on_timer), " " * 12)}
-        if isinstance(event, Started | TimerFired):
-            return [SetTimer("tick", SECOND)]
-        return []
+    @on(Started)
+    def start(self, event, now):
+        self.set_timer("tick", SECOND)
+
+    @on_timer("tick")
+    def tick(self, key, now):
+{indent(dedent(on_timer), " " * 8)}
+        self.set_timer("tick", SECOND)
 """
     path.write_text(HEADER + body)
     return path

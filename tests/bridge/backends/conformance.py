@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import ClassVar, Self
 
 import pytest
 
@@ -27,7 +26,8 @@ from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import render
-from roambus.python_protocol.messages.codec import Message, MessageSet, Reader, Writer
+from roambus.python_protocol.messages.fields import U16
+from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SECOND, SimTime, format_time
 from tests.support.omnet import castalia, stand_in
@@ -121,25 +121,11 @@ def write_case(
     return Case(folder, read_scenario(folder / "run.ini"), messages)
 
 
-@dataclass(frozen=True, slots=True)
-class Marker(Message):
-    """A message that can be told from others."""
+class Marker(Message, tag=1):
+    """A message that can be told from others, as long as a frame is."""
 
-    tag: ClassVar[int] = 1
-    message_type: ClassVar[str] = "MARKER"
-    number: int
-
-    def write(self, writer: Writer) -> None:
-        """The number, and what makes a frame of it."""
-        writer.u16(self.number)
-        writer.zeros(20)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        number = reader.u16()
-        reader.zeros(20)
-        return cls(number)
+    number: U16
+    rest: bytes = bytes(19)
 
 
 MARKERS = MessageSet([Marker])

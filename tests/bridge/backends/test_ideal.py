@@ -1,29 +1,17 @@
 """Ideal links are reliable and FIFO while they stand; what is under way on one that falls is lost."""
 
-from dataclasses import dataclass
-from typing import ClassVar, Self
-
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.backends.interface import Failure, Transmission
 from roambus.bridge.scenario.happenings import LinkChange
 from roambus.python_protocol.events import NO_LINK
-from roambus.python_protocol.messages.codec import Message, Reader, Writer
+from roambus.python_protocol.messages.fields import U8
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
 
-@dataclass(frozen=True, slots=True)
-class Number(Message):
-    tag: ClassVar[int] = 1
-    message_type: ClassVar[str] = "NUMBER"
-    value: int
-
-    def write(self, writer: Writer) -> None:
-        writer.u8(self.value)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        return cls(reader.u8())
+class Number(Message, tag=1):
+    value: U8
 
 
 def send(node: int, destination: int, value: int, at: int = 0) -> Transmission:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import replace
+from typing import Any
 
 from benchmarks.reference_scenarios import CC2420, MAC
 from roambus.bridge.backends.interface import Step, Totals, Transmission
@@ -12,7 +12,7 @@ from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.scenario.channel import ChannelSettings
 from roambus.bridge.scenario.node import NodeSettings
 from roambus.bridge.scenario.scenario import Scenario
-from roambus.python_protocol.messages.codec import Message, Reader, Writer
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
@@ -27,22 +27,10 @@ AIRTIME = (PAYLOAD + 25) * 8 * SECOND // 250_000
 """2.08 ms"""
 
 
-@dataclass(frozen=True, slots=True)
-class Text(Message):
+class Text(Message, tag=1, name="Text"):
     """A message that says something; its size is given to the back-end by the test."""
 
-    tag: ClassVar[int] = 1
-    message_type: ClassVar[str] = "Text"
     text: str
-
-    def write(self, writer: Writer) -> None:
-        """The text."""
-        writer.text(self.text)
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Inverse of `write`."""
-        return cls(reader.text())
 
 
 def at_places(*xs: float, channel: ChannelSettings = STEEP, seed: int = 1) -> Scenario:
