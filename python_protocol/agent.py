@@ -60,11 +60,7 @@ class Agent(Process):
             handler(self, message, event.sender, now)  # the same as `tell`, in one step, for nearly all events
         else:
             self.tell(event, now)
-        self.finish(now)
         return self.take() if self._actions else ()
-
-    def finish(self, now: SimTime) -> None:
-        """Is called after the handler of every event, for what is to be done whichever it was; nothing by default."""
 
     def listings(self, names: Names) -> Mapping[str, Listing]:  # not all agents have any
         """The tables of the agent's state that a transcript can show, by name: "table" for the routing table."""
