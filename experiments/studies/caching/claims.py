@@ -59,9 +59,7 @@ def _slopes(measured: Measurements, metric: str, axis: str, load: str) -> pd.Ser
 
 
 def over_sizes(metric: str, side: Side) -> Parts:
-    """The claim that, at each size of a cache, the metric is higher or lower at the longest absence than at the
-    shortest.
-    """
+    """The claim that, at each size of a cache, the metric rises or falls from the shortest absence to the longest."""
 
     def parts(measured: Measurements) -> Iterable[Part]:
         absences = measured.values(ABSENCE)
