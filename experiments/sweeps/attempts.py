@@ -1,4 +1,4 @@
-"""One attempt at a run of a sweep: made in a private folder, and moved in place when it has ended.
+"""Makes one attempt at a run of a sweep: in a private folder, which is moved in place when the run has ended.
 
 Attempts at the same run may go on at the same time, and any of them can be killed: none touches what another one
 writes. Where two end, they have the same trace, byte for byte, and the first one stays.
@@ -19,9 +19,10 @@ from roambus.experiments.sweeps.workspace import new_folder, remove_at_once
 
 
 def attempt(plan: RunPlan, backend: BackendFactory, workspace: Path) -> str | None:
-    """Makes the run in `workspace`; the first line of its error, or None. What an agent prints goes to its log.
+    """Makes the run in `workspace`; returns the first line of its error, or None.
 
-    Raises OSError if results cannot be written; KeyboardInterrupt also after SIGTERM.
+    What an agent prints goes to the run's log. Raises OSError if results cannot be written, and KeyboardInterrupt after
+    SIGTERM, too.
     """
     private = replace(plan, results=new_folder(workspace))
     try:
@@ -50,7 +51,7 @@ def _execute(plan: RunPlan, backend: BackendFactory) -> str | None:
 
 
 def _name_the_place(private: RunPlan, plan: RunPlan) -> None:
-    """Errors in the log are about the run's folder, not about the one that is soon gone."""
+    """Writes the run's folder into the errors of its log, in place of the private one that is soon gone."""
     log = private.folder / LOG_FILE
     text = log.read_text(encoding="utf-8")
     if str(private.results) in text:

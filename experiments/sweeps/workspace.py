@@ -1,7 +1,7 @@
-"""Where a command keeps what it has not finished: a folder of its own in the results, gone when the command ends.
+"""Keeps what a command has not finished: in a folder of its own in the results, which is gone when the command ends.
 
-It lies on the same disk as the results, so that what is finished moves in place in one step. A command that was killed
-leaves its folder behind; the next one tells it by its lock, which ended with the command.
+The folder lies on the same disk as the results, so that what is finished moves in place in one step. A command that was
+killed leaves its folder behind; the next one knows it by its lock, which ended with the command.
 """
 
 from __future__ import annotations

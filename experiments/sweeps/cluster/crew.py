@@ -1,4 +1,8 @@
-"""Makes the runs of a sweep on a Spark cluster."""
+"""Makes the runs of a sweep on a Spark cluster: each run is a task of a job.
+
+Spark ends a job as soon as one of its tasks has failed too often, which a run does that kills its executor. Then that
+run is reported, and another job makes those that are left.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ NOTHING_BEGINS = (
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """The executors of the Spark master at `url`; see `roambus.experiments.sweeps.runner.Crew`."""
+    """The executors of the Spark master at `url`, as a `roambus.experiments.sweeps.runner.Crew`."""
 
     url: str
     tell: Callable[[str], None]
@@ -50,7 +54,7 @@ class Cluster:
             yield from self._make(session.sparkContext, archive.name, dict(enumerate(tasks)))
 
     def _make(self, context: SparkContext, archive: str, waiting: dict[int, Task]) -> Generator[tuple[int, str | None]]:
-        """Job after job: Spark ends one as soon as one of its tasks has failed too often."""
+        """Starts job after job, for Spark ends one as soon as one of its tasks has failed too often."""
         while waiting:
             job = Job(context, archive, list(waiting.values()))
             for number, error in self._outcomes(job):

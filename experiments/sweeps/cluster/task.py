@@ -1,4 +1,8 @@
-"""One run on an executor of a Spark cluster."""
+"""Makes one run on an executor of a Spark cluster.
+
+The first task of a process prepares the back-end. A run is made only if its key is the same as where the sweep was
+started, which it is if agent and roambus are of the same version.
+"""
 
 from __future__ import annotations
 
