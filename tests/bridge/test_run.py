@@ -87,9 +87,7 @@ def test_the_key_changes_with_ini_seed_level_and_agent(tmp_path: Path) -> None:
 def test_an_agent_that_raises_leaves_its_error_and_no_trace(tmp_path: Path) -> None:
     """The message names node, simulation time, event and line; the log has the whole traceback."""
     plan = plan_of(tmp_path, "raise ValueError('lost my way')")
-    message = (
-        r"node 0, simulation time 1s, on TimerFired\(key='tick'\): ValueError: lost my way at agent.py:13 in tick"
-    )
+    message = r"node 0, simulation time 1s, on TimerFired\(key='tick'\): ValueError: lost my way at agent.py:13 in tick"
     with pytest.raises(AgentError, match=message):
         execute(plan, everybody_hears_everybody)
     assert files_of(plan) == {"failed", "run.ini", "CC2420.txt", "run.log"}
