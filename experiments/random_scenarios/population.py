@@ -30,7 +30,7 @@ _SHORTEST_S = 1.5 * _DEPARTURE_S
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The rates of the processes, times in seconds: `life` is 1/mu_c, `load` is lambda_c/mu_c, `absence` is the mean."""
+    """Rates of the processes, times in seconds: `life` is 1/mu_c, `load` is lambda_c/mu_c, `absence` is the mean."""
 
     load: float
     life: float
