@@ -19,7 +19,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import AGENT, SEED, SWEEP_FILE, TRACE_FILE, TRACES
-from roambus.bridge.runs.run import RUN_KEY
+from roambus.bridge.runs.identity import RUN_KEY
 from roambus.bridge.trace.schema import TRACE_SCHEMA
 from roambus.spark.metrics import RUN
 

@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from roambus.bridge.agents.registry import load_agent
-from roambus.bridge.runs.run import RunPlan
+from roambus.bridge.runs.plan import RunPlan
 
 DISTRIBUTION = "roambus"
 PACKAGES = ("bridge", "experiments", "python_protocol", "roambus", "spark")
