@@ -14,7 +14,9 @@ from pathlib import Path
 
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.interrupts import termination_interrupts
-from roambus.bridge.runs.run import LOG_FILE, RunPlan, discard_files, errors_named, execute, is_complete, run_key
+from roambus.bridge.runs.identity import run_key
+from roambus.bridge.runs.plan import RunPlan
+from roambus.bridge.runs.run import LOG_FILE, discard_files, errors_named, execute, is_complete
 from roambus.experiments.sweeps.workspace import new_folder, remove_at_once
 
 

@@ -19,7 +19,9 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.ini import movement_names, parse_scenario, radio_file_name
 from roambus.bridge.movement import with_params
-from roambus.bridge.runs.run import RunPlan, has_failed, is_complete, run_key
+from roambus.bridge.runs.identity import run_key
+from roambus.bridge.runs.plan import RunPlan
+from roambus.bridge.runs.run import has_failed, is_complete
 from roambus.bridge.trace.writer import TraceLevel
 from roambus.experiments.sweeps.progress import Progress
 from roambus.experiments.sweeps.sweep import Point, Scalar, Sweep, expand

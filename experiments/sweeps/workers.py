@@ -19,7 +19,7 @@ from pathlib import Path
 
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.errors import RoambusError
-from roambus.bridge.runs.run import RunPlan
+from roambus.bridge.runs.plan import RunPlan
 from roambus.experiments.sweeps.attempts import attempt
 from roambus.experiments.sweeps.runner import prepare
 

@@ -22,8 +22,8 @@ from pyspark.sql import functions as F  # noqa: N812  # the name that every text
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.runs.identity import RUN_KEY
 from roambus.bridge.runs.layout import AGENT, SEED, SWEEP_FILE, TRACE_FILE, TRACES
-from roambus.bridge.runs.run import RUN_KEY
 from roambus.bridge.trace.schema import TRACE_SCHEMA
 from roambus.spark.metrics.run_metrics import RUN
 

@@ -17,7 +17,8 @@ from pyspark import SparkContext
 
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.runs.run import RunPlan, run_key
+from roambus.bridge.runs.identity import run_key
+from roambus.bridge.runs.plan import RunPlan
 from roambus.experiments.sweeps.cluster.job import Job
 from roambus.experiments.sweeps.cluster.shipment import pack, send
 from roambus.experiments.sweeps.cluster.task import Task

@@ -17,7 +17,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from roambus.bridge.agents.registry import load_agent
-from roambus.bridge.runs.run import RunPlan
+from roambus.bridge.runs.plan import RunPlan
 
 DISTRIBUTION = "roambus"
 SHIPPED = "shipped"

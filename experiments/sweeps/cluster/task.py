@@ -15,7 +15,8 @@ from pathlib import Path
 
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.run import RunPlan, run_key
+from roambus.bridge.runs.identity import run_key
+from roambus.bridge.runs.plan import RunPlan
 from roambus.experiments.sweeps.attempts import attempt
 from roambus.experiments.sweeps.cluster.arrival import Outcome
 from roambus.experiments.sweeps.cluster.shipment import SHIPPED
