@@ -23,8 +23,7 @@ _START_S = 1.0
 _REST_S = 1.0
 """How long a node is left alone after a death, before it is somebody else."""
 _DEPARTURE_S = 0.02
-"""`SN.departure`, the time from a client's goodbye until its link goes. The shortest absence is longer by half.
-"""
+"""`SN.departure`, from a client's goodbye until its link goes (s). The shortest absence is half as long again."""
 _SHORTEST_S = 1.5 * _DEPARTURE_S
 
 
