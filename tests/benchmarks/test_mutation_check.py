@@ -67,6 +67,22 @@ def test_handlers_are_what_is_marked_and_what_tables_name() -> None:
     assert handlers([ast.parse(AGENT)]) == {"_receive_sub", "_receive_uns", "strike", "publish", "tick"}
 
 
+def test_handlers_are_what_decorators_mark() -> None:
+    """A method under `@on` or `@on_timer` is one, and under another decorator it is none."""
+    marked = """
+class Agent:
+    @on(Sub, Uns)
+    def subscribe(self, sub, sender, now): ...
+
+    @on_timer("tick")
+    def tick(self, key, now): ...
+
+    @once("tick")
+    def tock(self): ...
+"""
+    assert handlers([ast.parse(marked)]) == {"subscribe", "tick"}
+
+
 def test_all_that_handlers_are_made_of_is_checked() -> None:
     """And nothing else."""
     found = [function.name for _, function in checked({"agent.py": ast.parse(AGENT)})]
