@@ -20,15 +20,16 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from roambus import bridge, python_protocol
+import roambus.bridge
+import roambus.python_protocol
 
 PACKAGE = "roambus"
 ROOMS = {
-    f"{PACKAGE}.bridge": Path(bridge.__file__).resolve().parent,
-    f"{PACKAGE}.python_protocol": Path(python_protocol.__file__).resolve().parent,
+    f"{PACKAGE}.bridge": Path(roambus.bridge.__file__).resolve().parent,
+    f"{PACKAGE}.python_protocol": Path(roambus.python_protocol.__file__).resolve().parent,
 }
 """What a run consists of, and where it is; the rest of the house makes runs, or reads what they leave."""
-FACE = Path(bridge.__file__).parents[1] / "__init__.py"
+FACE = Path(roambus.bridge.__file__).parents[1] / "__init__.py"
 
 MEANINGS = {"doc", "source", "help", "meaning"}
 """Arguments of a declaration that say what it means."""
