@@ -29,7 +29,7 @@ _SHORTEST_S = 1.5 * _DEPARTURE_S
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Rates of the processes, times in seconds: `life` is 1/mu_c, `load` is lambda_c/mu_c, `absence` is the mean."""
+    """The rates of the processes, times in seconds: `life` is 1/mu_c, `load` lambda_c/mu_c, `absence` a mean."""
 
     load: float
     life: float
