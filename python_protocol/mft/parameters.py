@@ -1,7 +1,8 @@
 """The parameters of MFT-PubSub, those of election and link included.
 
 The last ones mend what the published algorithms leave wrong; each has a transcript in tests/scenarios that shows what
-happens without it. With all of them false the algorithms are those of the thesis, read as the design reads them.
+happens without it. With all of them false the algorithms are those of the thesis, read as the head of `mft.broker`
+says.
 """
 
 from __future__ import annotations

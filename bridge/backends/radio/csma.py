@@ -1,6 +1,6 @@
 """The MAC: TunableMAC as CSMA. A bounded queue, carrier sense, back-off, and everything queued sent back to back.
 
-Its timers run by the node's own clock. Source: the design, section 7.
+Its timers run by the node's own clock. The model is described in docs/radio.md.
 """
 
 from __future__ import annotations

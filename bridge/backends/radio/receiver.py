@@ -1,6 +1,6 @@
 """Reception: signals present at a radio, their interference and bit errors, and the power that the radio measures.
 
-Source: the design, section 7. Rows of `signals` are kept oldest first and summed newest first.
+The model is described in docs/radio.md. Rows of `signals` are kept oldest first and summed newest first.
 """
 
 from __future__ import annotations

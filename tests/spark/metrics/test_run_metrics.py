@@ -1,4 +1,4 @@
-"""Each metric is what the design's section 9 says, on traces whose metrics one can count by hand."""
+"""Each metric is what docs/sweeps.md says, on traces whose metrics one can count by hand."""
 
 from __future__ import annotations
 
