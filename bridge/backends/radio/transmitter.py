@@ -1,4 +1,4 @@
-"""Transmission: the radio's buffer and turn-arounds, and frames leaving. Source: the design, section 7."""
+"""Transmission: the radio's buffer and turn-arounds, and frames leaving. docs/radio.md, "The radio", has the model."""
 
 from __future__ import annotations
 
