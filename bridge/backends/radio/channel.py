@@ -1,8 +1,8 @@
 """The channel: path loss between places, and the cells of a field.
 
-Places are nodes where all are static, cells of the field where nodes are mobile. Of a large field only pairs of
-places in reach of each other are kept, so memory grows with its area, not with the square. The model is described in
-docs/radio.md.
+Places are nodes where all are static, cells of the field where nodes are mobile. Of a large field only pairs of places
+in reach of each other are kept, so memory grows with its area, not with the square. docs/radio.md, "Path loss", has
+the model.
 """
 
 from __future__ import annotations

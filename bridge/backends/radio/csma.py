@@ -1,6 +1,9 @@
-"""The MAC: TunableMAC as CSMA. A bounded queue, carrier sense, back-off, and everything queued sent back to back.
+"""The MAC: TunableMAC as CSMA, as docs/radio.md, "The MAC", tells it.
 
-Its timers run by the node's own clock. The model is described in docs/radio.md.
+A MAC has a bounded queue and one timer, which runs by the node's own clock; its state says what the timer is for. An
+idle MAC that gets a frame contends for the channel: it senses, backs off while the channel is busy, and then drains
+its queue, handing the radio one frame after the other. By chance it skips a frame instead, and drops it when the timer
+fires.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Reception: signals present at a radio, their interference and bit errors, and the power that the radio measures.
 
-The model is described in docs/radio.md. Rows of `signals` are kept oldest first and summed newest first.
+docs/radio.md has the model: "Reception", "Interference", "RSSI and LQI". Rows of `signals` are kept oldest first and
+summed newest first.
 """
 
 from __future__ import annotations

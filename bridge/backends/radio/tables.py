@@ -1,6 +1,6 @@
 """Arithmetic of powers: stepped addition in dB, bit errors of PSK, shares of the averaging time.
 
-The model is described in docs/radio.md. Powers are dBm, ratios dB.
+docs/radio.md, "Reception" and "Interference", has the model. Powers are dBm, ratios dB.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Transmission: the radio's buffer and turn-arounds, and frames leaving. The model is described in docs/radio.md."""
+"""Transmission: the radio's buffer and turn-arounds, and frames leaving. docs/radio.md, "The radio", has the model."""
 
 from __future__ import annotations
 
