@@ -1,16 +1,40 @@
 """Settings of all tests."""
 
+from __future__ import annotations
+
+import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
-from pyspark.sql import SparkSession
 
-from roambus.bridge.backends.castalia.installation import Program
-from roambus.spark.engine.session import spark_session
 from tests.support import omnet
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from roambus.bridge.backends.castalia.installation import Program
+
+COMPILED = Path(__file__).parents[1] / ".pytest_cache" / "compiled"
+"""Where compiled modules are kept if they are not to be kept beside their sources."""
+
+
+def keep_compiled_modules() -> None:
+    """Has this process, and the hundreds that tests start, read modules that are compiled already.
+
+    Where PYTHONDONTWRITEBYTECODE is set each would compile all of ours anew, and pytest would rewrite all tests anew.
+    """
+    if sys.dont_write_bytecode:
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # it may be the option -B instead
+        sys.dont_write_bytecode = False
+        sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix or str(COMPILED)
+
+
+keep_compiled_modules()
 
 # How long an example takes says something of the machine, not of the behaviour that a test states.
 settings.register_profile("roambus", deadline=None)
@@ -78,5 +102,7 @@ def stand_in() -> Path:
 @pytest.fixture(scope="session")
 def session() -> Iterator[SparkSession]:
     """One for all tests of a process: to start it takes longer than most of them. What needs Spark finds it."""
+    from roambus.spark.engine.session import spark_session  # noqa: PLC0415  # Spark, for those who ask for it
+
     with spark_session("local[2]") as started:
         yield started
