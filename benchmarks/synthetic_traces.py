@@ -18,8 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.runs.identity import RUN_KEY
 from roambus.bridge.runs.layout import AGENT, SEED, TRACE_FILE, TRACES
-from roambus.bridge.runs.run import RUN_KEY
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.writer import write_trace
 

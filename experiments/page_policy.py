@@ -1,4 +1,4 @@
-"""What the content security policies of our pages share."""
+"""What the content security policies of our pages share: only a script or style whose hash is named is obeyed."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from hashlib import sha256
 
 
 def source_hash(text: str) -> str:
-    """How a policy names an inlined script or style: only that text is obeyed."""
+    """The name of an inlined script or style in a policy, by which only that text is obeyed."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode('ascii')}'"

@@ -38,12 +38,10 @@ class Agent(Process):
     """Everything that the agent sends: the messages that it handles, and others that a subclass lists here."""
     needs_sites: ClassVar[bool] = False
     """Whether the scenario must give sites (the event `Sited`)."""
-    _finishes: ClassVar[bool] = False
 
     def __init_subclass__(cls, **about: Any) -> None:
         super().__init_subclass__(**about)
         cls.messages = MessageSet([*cls.messages, *cls.heard()])
-        cls._finishes = cls.finish is not Agent.finish
         declared = inspect.get_annotations(cls).get("parameters")
         if declared is not None:
             cls.parameters_type = _class_of(declared, cls.__module__)
@@ -62,12 +60,7 @@ class Agent(Process):
             handler(self, message, event.sender, now)  # the same as `tell`, in one step, for nearly all events
         else:
             self.tell(event, now)
-        if self._finishes:  # a call that does nothing would cost a twentieth of a request heard before
-            self.finish(now)
         return self.take() if self._actions else ()
-
-    def finish(self, now: SimTime) -> None:
-        """Is called after the handler of every event, for what is to be done whichever it was; nothing by default."""
 
     def listings(self, names: Names) -> Mapping[str, Listing]:  # not all agents have any
         """The tables of the agent's state that a transcript can show, by name: "table" for the routing table."""

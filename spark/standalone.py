@@ -82,7 +82,7 @@ def worker(url: str, host: str | None, cores: int | None, memory: str | None, wo
 
 
 def _address_once_up(url: str) -> str:
-    """Master and workers are often started together."""
+    """The address from which the master is reached; it may still be starting, so that this waits for it."""
     deadline = time.monotonic() + MASTER_STARTS_S
     while True:
         try:

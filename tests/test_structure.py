@@ -1,4 +1,4 @@
-"""docs/structure.md is the house as it stands: its picture, a sentence for each room, and arrows one way only."""
+"""docs/structure.md is the house as it stands: its picture with rooms and arrows, and a sentence for each room."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.support.house import FLOORS, ROOT, Room, arrows, imports, rooms
+from tests.support.house import FLOORS, ROOT, Room, rooms
 from tests.support.house_picture import picture
 
 PAGE, PICTURE = ROOT / "docs" / "structure.md", ROOT / "docs" / "structure.svg"
@@ -42,32 +42,3 @@ def test_every_room_says_what_it_is(floor: str) -> None:
     """In whole sentences: with a capital at the beginning and a full stop at the end."""
     for room in rooms(floor):
         assert re.fullmatch(r"[A-Z`].{20,}[.:]", room.sentence), f"{room.path}/__init__.py: {room.sentence!r}"
-
-
-def test_arrows_go_one_way() -> None:
-    """A floor imports only those below it; imports for type checkers and in functions count, too."""
-    assert {(a, b) for a, b in arrows() if FLOORS.index(a) < FLOORS.index(b)} == set()
-
-
-def test_no_files_import_each_other_in_a_circle() -> None:
-    """Neither two files nor more."""
-    assert list(circles()) == []
-
-
-def circles() -> list[list[str]]:
-    """Modules each of which reaches all others of its circle by imports."""
-    reached = {name: reach(name) for name in imports()}
-    found = {frozenset(other for other in reached[name] if name in reached[other]) | {name} for name in imports()}
-    return sorted(sorted(one) for one in found if len(one) > 1)
-
-
-def reach(start: str) -> set[str]:
-    """All modules that a module imports, directly or by others."""
-    found: set[str] = set()
-    waiting = set(imports()[start])
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting |= imports()[name]
-    return found

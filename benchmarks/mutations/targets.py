@@ -49,8 +49,8 @@ PROTOCOLS = (
     Protocol("aodv", ("python_protocol/aodv",), (f"{_TESTS}/aodv",), (_SCENARIOS,)),
     Protocol(
         "election",
-        ("python_protocol/election",),
-        (f"{_TESTS}/test_election.py",),
+        ("python_protocol/parts/election", "python_protocol/parts/overlay.py"),
+        (f"{_TESTS}/test_election.py", f"{_TESTS}/test_given_tree.py"),
         (f"{_TESTS}/test_election_network.py", _SCENARIOS),
     ),
     Protocol(

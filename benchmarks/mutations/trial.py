@@ -58,7 +58,7 @@ class Workshop:
         self._copy = copy
         for folder in FOLDERS:
             ignored = shutil.ignore_patterns("__pycache__", ".hypothesis")
-            shutil.copytree(root / folder, copy / folder, ignore=ignored)
+            shutil.copytree(root / folder, copy / folder, ignore=ignored, symlinks=True)  # roambus/ links to the others
         for file in FILES:
             shutil.copy2(root / file, copy / file)
         # By their contents: a module broken twice within a second may have the same size and time.

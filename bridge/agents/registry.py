@@ -62,9 +62,9 @@ def _find(reference: str, target: str) -> type[Agent]:
 
 
 def agent_sources(agent_class: type[Agent]) -> list[Path]:
-    """The files that the agent's class is written in: its module, or its whole package."""
+    """The files that the agent's class is written in: its module, or the whole of a package that is not ours."""
     file = Path(inspect.getfile(agent_class)).resolve()
-    if "." in agent_class.__module__:
+    if "." in agent_class.__module__ and not agent_class.__module__.startswith(f"{DISTRIBUTION}."):
         return sorted(file.parent.rglob("*.py"))
     return [file]
 

@@ -1,7 +1,7 @@
 """One run: a rendered ini, an agent and a seed in, a folder with trace, ini, radio parameters file and log out.
 
-A run's key is a hash of everything that its trace depends on. The trace holds it, so that whether a run is complete
-can be told from one file. A run that failed leaves a log with its error and the file `failed`, which holds the key.
+The trace holds the run's key, so that whether a run is complete can be told from one file. A run that failed leaves a
+log with its error and the file `failed`, which holds the key.
 """
 
 from __future__ import annotations
@@ -10,18 +10,14 @@ import resource
 import shutil
 import time
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
-from hashlib import sha256
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from roambus import bridge, python_protocol
-from roambus.bridge.agents.registry import agent_sources, load_agent
+from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.castalia.files import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.backends.interface import Backend
@@ -30,64 +26,13 @@ from roambus.bridge.host.host import Host
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.record.record_file import RECORD_FILE
 from roambus.bridge.record.recorder import recorded
-from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.bridge.runs.identity import RUN_KEY, run_key
+from roambus.bridge.runs.plan import RunPlan
+from roambus.bridge.trace.writer import TraceWriter
 
 TRACE_FILE = "trace.parquet"
 LOG_FILE = "run.log"
 FAILED_FILE = "failed"
-RUN_KEY = "roambus.run_key"
-"""Name of the key in the trace's metadata."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunPlan:
-    """A run that can be executed in any process. Its folder lies at `place` below `results`."""
-
-    results: Path
-    place: Path
-    ini: str
-    radio_file: Path
-    agent: str
-    seed: int
-    level: TraceLevel = TraceLevel.APP
-    record: bool = False
-    """Whether to keep the frames, for `roambus rerun`; the trace is the same either way."""
-    movements: tuple[tuple[str, Path], ...] = ()
-    """The movement files, under the names that the ini has for them, and what lies beside them."""
-
-    @property
-    def folder(self) -> Path:
-        """Where trace, ini and log go."""
-        return self.results / self.place
-
-
-def run_key(plan: RunPlan, backend: BackendFactory) -> str:
-    """sha256 over ini, the files that it names, seed, level, kind of back-end, the agent's code and ours.
-
-    Raises UserError, OSError.
-    """
-    digest = sha256()
-    settings = f"{plan.seed} {plan.level.value} {backend.name}"
-    movements = (file.read_bytes() for _, file in plan.movements)
-    for part in (plan.ini.encode(), plan.radio_file.read_bytes(), settings.encode(), *movements):
-        digest.update(sha256(part).digest())
-    digest.update(_digest(agent_sources(load_agent(plan.agent))))
-    digest.update(_own_digest())
-    return digest.hexdigest()
-
-
-@cache
-def _own_digest() -> bytes:
-    folders = [Path(bridge.__file__).parent, Path(python_protocol.__file__).parent]
-    files = [file for folder in folders for file in sorted(folder.rglob("*.py"))]
-    return _digest(files)
-
-
-def _digest(files: Iterable[Path]) -> bytes:
-    digest = sha256()
-    for file in files:
-        digest.update(file.name.encode() + b"\0" + sha256(file.read_bytes()).digest())
-    return digest.digest()
 
 
 def is_complete(folder: Path, key: str) -> bool:

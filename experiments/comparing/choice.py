@@ -1,4 +1,4 @@
-"""What is to be compared: metrics, agents, axes and values by their names, and the part of the runs that is left."""
+"""Finds what is to be compared by its names: metrics, agents, axes and values, and the runs that are left."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check_metric(measured: Measurements, metric: str) -> None:
 
 
 def main_metrics(measured: Measurements) -> list[str]:
-    """Those of the main metrics that these runs have; raises UserError if there is none."""
+    """The main metrics that these runs have; raises UserError if there is none."""
     present = set(measured.points[METRIC])
     chosen = [metric for metric in MAIN_METRICS if metric in present]
     if not chosen:
@@ -45,7 +45,7 @@ def main_metrics(measured: Measurements) -> list[str]:
 
 
 def find_axis(measured: Measurements, axis: str | None) -> str:
-    """That axis, or the first with more than one value; the agents if there is none. Raises UserError."""
+    """The axis of that name, or the first with more than one value, or else the agents. Raises UserError."""
     axes = measured.axes
     if axis is None:
         return next((name for name in axes if len(measured.values(name)) > 1), AGENT)
@@ -55,7 +55,10 @@ def find_axis(measured: Measurements, axis: str | None) -> str:
 
 
 def narrow(measured: Measurements, agents: Sequence[str], where: Where) -> Measurements:
-    """The runs of these agents (none: of all), in this order, at these values; raises UserError if there is none."""
+    """The runs of these agents, in this order, at these values; raises UserError if there is none.
+
+    Without any name all agents are meant.
+    """
     for agent in agents:
         _choose("agent", agent, measured.agents)
     chosen = {axis: _values(measured, axis, wanted) for axis, wanted in where.items()}
@@ -74,7 +77,7 @@ def _values(measured: Measurements, axis: str, wanted: Sequence[str]) -> list[st
 
 
 def _choose(kind: str, wanted: str, known: Sequence[str]) -> str:
-    """The name itself, or the same number: 2.0 finds 2."""
+    """The name itself, or a name that is the same number: 2.0 finds 2."""
     found = [name for name in known if name == wanted] or [name for name in known if _same_number(name, wanted)]
     if not found:
         raise UserError(unknown(kind, wanted, dict.fromkeys(known)))
@@ -86,7 +89,7 @@ def _same_number(a: str, b: str) -> bool:
 
 
 def as_number(text: str) -> float | None:
-    """The number that a text is; None for any other."""
+    """The number that a text is; None for any other text."""
     return float(text) if _NUMBER.fullmatch(text) else None
 
 

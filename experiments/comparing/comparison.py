@@ -1,4 +1,4 @@
-"""A metric compared among agents: the picture, the file of its numbers, and the text, all from the same tables."""
+"""Compares a metric among agents: the picture, the file of its numbers and the text all come from the same tables."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ from roambus.experiments.measurements.measurements import Measurements
 from roambus.spark.aggregation.tables import replace_file
 
 COMPARE_FOLDER = "compare"
-"""Below the results, unless another one is asked for."""
+"""The folder below the results, unless another one is asked for."""
 _LONGEST_STEM = 150
-"""Characters: file systems take 255 bytes, and the suffix needs some."""
+"""In characters: file systems take names of 255 bytes, and the suffix needs some."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What to compare; empty: all agents, the main metrics, the first axis with more than one value, all of it."""
+    """What to compare.
+
+    What is empty stands for all agents, the main metrics, the first axis with more than one value, and all values.
+    """
 
     agents: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
@@ -56,7 +59,10 @@ def compare_agents(measured: Measurements, asked: Asked, folder: Path) -> Iterat
 
 
 def file_stems(metrics: Sequence[str], ends: Sequence[str]) -> list[str]:
-    """Names of files, all different: what comes from a results folder may differ in other characters only."""
+    """Names of files, all of them different.
+
+    Names from a results folder may differ in special characters only, which files do not have.
+    """
     stems: list[str] = []
     for metric in metrics:
         stem = slug("-".join([metric, *ends]))[:_LONGEST_STEM]

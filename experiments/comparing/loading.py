@@ -1,4 +1,8 @@
-"""Reads the runs of a sweep with all their metrics, whether they were aggregated before or not."""
+"""Reads the runs of a sweep with all their metrics, whether they were aggregated before or not.
+
+Traces are found and examined; what earlier aggregations found of them comes from their store, and the rest is computed.
+If there are no traces, because they are large and were deleted, the tables of an aggregation are read.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +63,7 @@ def _folder_of_sweep(results: Path) -> Path:
 
 
 def _check_places(folder: Path, traces: Sequence[Trace]) -> None:
-    """Runs lie where sweeps put them, all with the same axes in the same order."""
+    """Raises UserError unless runs lie where sweeps put them, all with the same axes in the same order."""
     for trace in traces:
         where = folder / TRACES / trace.run
         names = _names(trace)
@@ -70,7 +74,7 @@ def _check_places(folder: Path, traces: Sequence[Trace]) -> None:
 
 
 def _names(trace: Trace) -> list[str]:
-    """Agent, axes and seed, as the levels of the run's folder name them."""
+    """The names of the levels of the run's folder: agent, axes and seed."""
     return [level.partition("=")[0] for level in trace.run.split("/")]
 
 

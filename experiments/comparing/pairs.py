@@ -1,4 +1,8 @@
-"""Agents tested against each other, seed by seed: runs of one seed share movement and radio."""
+"""Tests agents against each other, seed by seed, for runs of one seed share movement and radio.
+
+Two agents are compared at each place of the sweep by a two-sided paired t-test over the seeds that both have. The
+p-values of all tests of a table are adjusted by Holm's method.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from roambus.spark.aggregation.points import HALF_WIDTH, N
 
 MINUS, DIFFERENCE, P, P_HOLM, NOTE = "minus", "difference", "p", "p_holm", "note"
 FEWEST_SEEDS = 3
-"""That two agents must have in common for a test."""
+"""So many seeds must two agents have in common for a test."""
 
 Pair = tuple[str, str]
 Place = tuple[str, ...]
@@ -52,7 +56,7 @@ _MEASURED = (DIFFERENCE, HALF_WIDTH, N, P, P_HOLM, NOTE)
 
 
 def axis_column(axis: str) -> str:
-    """What tables call an axis, so that none is called like another column."""
+    """The column of an axis in tables; an axis that is called like another column gets a prefix."""
     return f"axis_{axis}" if axis in (MINUS, *_MEASURED) else axis
 
 
@@ -61,7 +65,7 @@ def _named(measured: Measurements, place: Place) -> dict[str, str]:
 
 
 def _sample(measured: Measurements, metric: str, agent: str, place: Place) -> pd.Series[float]:
-    """One value a seed; empty if there is none."""
+    """One value for each seed; empty if there is none."""
     try:
         return by_seed(measured, metric, **{AGENT: agent}, **dict(zip(measured.axes, place, strict=True)))
     except NotMeasuredError:

@@ -1,4 +1,4 @@
-"""Draws a metric against an axis, a line an agent, in the style of the report."""
+"""Draws a metric against an axis, with a line for each agent, in the style of the report."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from roambus.experiments.measurements.measurements import Measurements
 from roambus.spark.metrics.catalogue import Scale
 
 MOST_PANELS = 12
-"""In one picture: more of them nobody can read."""
+"""The most panels that one picture has: more of them nobody can read."""
 KINDS = ("png", "svg")
 _DECADE = 10
 
 
 def panels(measured: Measurements, metric: str, against: str) -> list[Figure]:
-    """A figure for each combination of the values of the other axes; what has no value is left out.
+    """A figure for each combination of the values of the other axes; one without any value is left out.
 
     Against the agents themselves there is one line, of all agents. Raises UserError if there are too many panels.
     """
@@ -40,7 +40,7 @@ def panels(measured: Measurements, metric: str, against: str) -> list[Figure]:
 
 
 def _spans_a_decade(figures: Sequence[Figure]) -> bool:
-    """Less than a decade is easier to read on a linear axis."""
+    """Whether the means differ by a factor of ten; smaller differences are easier to read on a linear axis."""
     means = [mean for figure in figures for series in figure.series for mean in series.mean]
     return 0 < _DECADE * min(means) <= max(means)
 

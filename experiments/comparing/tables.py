@@ -1,4 +1,4 @@
-"""A comparison in numbers: the points, and the file that holds them beside the tests."""
+"""Makes the tables of a comparison: the points, and the file that holds them beside the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A comparison as a short text for the terminal."""
+"""Writes a comparison as a short text for the terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from roambus.experiments.measurements.tables import format_mean
 from roambus.spark.aggregation.points import HALF_WIDTH, MEAN, N
 
 MOST_PAIRS = 10
-"""Of so many pairs of agents each has a line that says how often they differ."""
+"""Up to so many pairs of agents, each has a line that says how often they differ."""
 
 Row = dict[Hashable, Any]
 
@@ -29,7 +29,7 @@ def text_of_comparison(measured: Measurements, metric: str, points: pd.DataFrame
 
 
 def _table(measured: Measurements, axes: list[str], points: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
-    """A row a place; the tests, of which there are some at every place, have them in order."""
+    """A row for each place, in the order of the tests, of which there are some at every place."""
     texts: dict[tuple[str, ...], dict[str, str]] = {}
     for row in (*tests.to_dict("records"), *points.to_dict("records")):
         place = tuple(row[axis_column(axis)] for axis in axes)
@@ -50,7 +50,7 @@ def _difference(row: Row) -> tuple[str, str]:
 
 
 def _significant(tests: pd.DataFrame) -> Iterator[str]:
-    """Lines for each pair, if they are few, and for all together; and how many could not be tested."""
+    """A line for each pair if they are few, and for all together; then how many could not be tested."""
     tested = tests[tests[P_HOLM].notna()]
     pairs = [(f"{a} - {b}", rows) for (a, b), rows in tested.groupby([AGENT, MINUS], sort=False)]
     single = pairs if 1 < len(pairs) <= MOST_PAIRS else []

@@ -1,4 +1,8 @@
-"""A claim: its text, one precise reading, and the test of that; what the numbers say about it is for `evidence`."""
+"""A claim: its text, one precise reading, and the quantities that test it.
+
+A study says what is claimed by `ClaimTest`. `check` computes the quantities from what was measured, has `rule` judge
+them, and gives a `Claim` with its verdict. If runs are missing, the claim says which.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class ClaimTest:
-    """A claim that was not tested yet; `parts` raises NotMeasuredError if runs are missing."""
+    """A claim before its test; `parts` raises NotMeasuredError if runs are missing."""
 
     text: str
     reading: str
@@ -44,7 +48,7 @@ def _check(number: int, test: ClaimTest, measured: Measurements) -> Claim:
 
 
 def format_claims(claims: Sequence[Claim]) -> str:
-    """The claims as lines of text: verdict, claim, reading, numbers."""
+    """The claims as lines of text: each with its verdict, reading and numbers."""
     return "\n".join(
         "\n".join([f"{claim.number:2}. {claim.verdict.value}: {claim.text}", *_indented(claim)]) for claim in claims
     )

@@ -69,7 +69,7 @@ def make_part(label: str, values: pd.Series[float], side: Side, threshold: float
 
 
 def _p_value(sample: pd.Series[float], threshold: float) -> float:
-    """Of Student's t-test; NaN for fewer than two values. Values that are all the same leave no doubt."""
+    """The p of Student's t-test; NaN for fewer than two values. Values that are all the same leave no doubt."""
     if len(sample) < 2:
         return math.nan
     if np.ptp(sample) == 0:
@@ -103,5 +103,5 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def format_p(p: float) -> str:
-    """A p-value as texts have it."""
+    """A p-value as texts show it."""
     return "p not defined" if math.isnan(p) else "p < 0.001" if p < 0.001 else f"p = {p:.3f}"

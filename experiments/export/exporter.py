@@ -19,7 +19,7 @@ from roambus.spark.aggregation.traces import Trace
 
 SCALARS, VECTORS, JSON_LINES = "sca", "vec", "jsonl"
 EXPORT_FOLDER = "export"
-"""Below the results, unless another one is asked for."""
+"""The folder below the results, unless another one is asked for."""
 
 _STREAMED = {VECTORS: vector_file, JSON_LINES: json_lines}
 

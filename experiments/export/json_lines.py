@@ -1,4 +1,4 @@
-"""A trace as JSON lines: an object a row, with the columns of `roambus.bridge.trace.schema` that have a value there."""
+"""Writes a trace as JSON lines: an object for each row, with the columns that have a value there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A run's metrics as scalars of the network, and what is counted of each node as scalars of the node."""
+"""Writes a run's metrics as scalars of the network, and what is counted of each node as scalars of the node.
+
+A metric has the title that figures and tables give it.
+"""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ from roambus.python_protocol.roles import BROADCAST
 from roambus.spark.aggregation.traces import Trace
 
 Values = Iterator[tuple[str, float | None]]
-"""Names of vectors, and the value that each gets; None for none."""
+"""The names of vectors, and the value that each gets; None where there is none."""
 
 _UNITS = {"deliveryDelay": "s", "x": "m", "y": "m", "sent": "B"}
 _LINEAR = {"x", "y"}
@@ -74,7 +74,7 @@ def _declaration(number: int, node: int, name: str) -> Iterator[str]:
 
 
 class _Readers:
-    """What each kind of row is to the vectors of its node."""
+    """Reads what each kind of row means for the vectors of its node."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
@@ -95,7 +95,7 @@ class _Readers:
         return tuple(self._by_event)
 
     def values(self, row: Row) -> Values:
-        """What a row adds."""
+        """The values that a row adds."""
         return self._by_event[row[EVENT]](row)
 
     def _publish(self, row: Row) -> Values:

@@ -1,4 +1,4 @@
-"""The figures of a sweep for which no study plans any: one for each metric."""
+"""Plans the figures of a sweep that belongs to no study: one for each metric."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from roambus.experiments.measurements.names import agent_name
 
 
 def plans_of_any_sweep(measured: Measurements) -> Iterator[Plan]:
-    """A figure a metric over the first axis, a line for each agent and value of the second; others at their first."""
+    """A figure for each metric over the first axis, with a line for each agent and value of the second axis.
+
+    All other axes are cut at their first value.
+    """
     x, *others = measured.axes or [AGENT]
     place = {axis: measured.values(axis)[0] for axis in others[1:]}
     lines = _lines(measured, others[:1], place)

@@ -1,4 +1,8 @@
-"""Draws lines with intervals: the same style for every figure, the same bytes for the same figure."""
+"""Draws figures: the same style for all, and the same bytes for the same figure.
+
+Lines have a colour, a marker and a dash each, so that no reader depends on colours, and stand a little apart, so that
+intervals do not hide each other. Each part of a line has an id in the SVG file, by which the report hides single lines.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +27,15 @@ from roambus.spark.aggregation.tables import replace_file
 from roambus.spark.metrics.catalogue import Scale
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito's palette: told apart with every kind of colour vision."""
+"""The palette of Okabe and Ito, whose colours are told apart with every kind of colour vision."""
 _MARKERS, _LINES = "osD^vPX<>p*", ("-", "--", "-.", ":")
 _SIZE_INCHES, _PNG_DPI = (6.4, 4.0), 160
 _PANEL_COLUMNS, _PANEL_DPI = 2, 110
 _METADATA: dict[str, dict[str, None]] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
-"""What would differ from day to day and version to version is left out."""
+"""What would differ from day to day and from version to version is left out of files."""
 _DODGE, _SPREAD = 0.07, 0.5
-"""How far lines are moved apart, and all of them at most, in distances of neighbouring x values: intervals must not
-hide each other, nor lines come near the next value.
+"""How far neighbouring lines, and all lines together, are moved apart, in distances of neighbouring x values: intervals
+must not hide each other, nor lines come near the next value.
 """
 LINE_ID = r"line-(\d+)-\d+"
 """The id of each part of a line in an SVG file, legend included: the number of the line, then that of the part."""
@@ -75,7 +79,7 @@ def draw_panels(figures: Sequence[Drawn], file: Path, *, same_y: bool = False) -
 
 
 def _align(panels: Sequence[Axes]) -> None:
-    """All panels show what any of them shows."""
+    """Gives all panels the range that shows what any of them shows."""
     lows, highs = zip(*(axes.get_ylim() for axes in panels), strict=True)
     for axes in panels:
         axes.set_ylim(min(lows), max(highs))
@@ -169,7 +173,7 @@ def _scale(figure: Figure, axes: Axes) -> None:
 
 
 def _places(values: Sequence[str]) -> dict[str, float]:
-    """Numbers lie where they are, names one after the other."""
+    """The place of each value on the axis: numbers lie where they are, names one after the other."""
     try:
         return {value: float(value) for value in values}
     except ValueError:

@@ -10,9 +10,9 @@ from roambus.spark.metrics.catalogue import Scale
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A line: at each x a mean, half the width of its 95 % interval (NaN: none), and how many seeds it is of.
+    """A line: at each x a mean, half the width of its 95 % interval (NaN if there is none), and its number of seeds.
 
-    `place` is what all its points have in common: the agent, values of axes.
+    `place` is what all its points have in common: the agent, and values of axes.
     """
 
     label: str
@@ -37,7 +37,7 @@ class Figure:
 
     @property
     def logarithmic(self) -> bool:
-        """Whether the vertical axis is."""
+        """Whether the vertical axis is logarithmic."""
         return self.scale is Scale.LOGARITHMIC
 
     @property
@@ -52,7 +52,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """Single observations: as many x as y, and what they have in common."""
+    """Single observations: as many x as y, and the place that they have in common."""
 
     label: str
     x: tuple[float, ...]
@@ -73,7 +73,7 @@ class DotFigure:
 
     @property
     def intervals(self) -> str:
-        """There are none."""
+        """The number of observations: they have no intervals."""
         return f"{sum(len(dots.x) for dots in self.series):,} single observations"
 
 

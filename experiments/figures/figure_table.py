@@ -1,4 +1,4 @@
-"""What a figure shows, as a table in Markdown."""
+"""Writes the numbers that a figure shows, as a table in Markdown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from roambus.experiments.measurements.tables import format_mean
 
 
 def figure_table(figure: Figure) -> str:
-    """What a figure shows: a row a line, a column a place on the x axis; empty where nothing was measured."""
+    """A row for each line, a column for each place on the x axis, empty where nothing was measured."""
     rows = []
     for series in figure.series:
         values = zip(series.mean, series.half_width, strict=True)

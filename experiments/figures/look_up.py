@@ -1,4 +1,4 @@
-"""From a plan to a figure: looks up the numbers of its lines in what was measured."""
+"""Looks up the numbers of a plan's lines in what was measured, which makes the plan a figure."""
 
 from __future__ import annotations
 

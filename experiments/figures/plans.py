@@ -1,4 +1,7 @@
-"""What figures are to show, before any number is looked up, and what all plans share."""
+"""Says what figures are to show, before any number is looked up.
+
+A plan names a metric, an axis and lines. A line is a place in the sweep: an agent and the values of the other axes.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from roambus.spark.metrics.catalogue import Scale
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a plan: the points at `place`, of the plan's metric unless it has its own."""
+    """A line of a plan: the points at `place`, of the plan's metric unless the line has its own."""
 
     label: str
     place: dict[str, str]
@@ -37,9 +40,9 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class DotPlan:
-    """A figure of single observations: columns `x` and `y` of a study's table; lines are places with a label each.
+    """A figure of single observations, with the columns `x` and `y` of a study's table.
 
-    A place can name agent, axes and seed.
+    A line is a place, which can name agent, axes and seed.
     """
 
     name: str
@@ -54,16 +57,16 @@ class DotPlan:
 
 
 def agent_lines(measured: Measurements, place: dict[str, str]) -> list[Line]:
-    """A line an agent."""
+    """A line for each agent."""
     return [Line(agent_name(agent), {**place, AGENT: agent}) for agent in measured.agents]
 
 
 def cut(measured: Measurements, axis: str, wanted: str) -> str:
-    """Where to cut an axis: at the value wanted, or the last there is."""
+    """The value at which an axis is cut: the one wanted, or the last that there is."""
     values = measured.values(axis)
     return wanted if wanted in values else values[-1]
 
 
 def slug(text: str) -> str:
-    """`text` as a part of a file's name."""
+    """The text as a part of a file's name."""
     return re.sub(r"[^\w.+-]|_", "-", text)

@@ -1,4 +1,4 @@
-"""Tables in Markdown."""
+"""Writes tables in Markdown."""
 
 from __future__ import annotations
 

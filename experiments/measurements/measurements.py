@@ -25,13 +25,16 @@ from roambus.spark.metrics.extra import NOTHING, Extra
 
 @dataclass(frozen=True, slots=True)
 class Measurements:
-    """`runs` has a row a run, `points` a row for each metric of each point; `sweep` is what was asked for."""
+    """The tables of a sweep: `runs` has a row for each run, `points` one for each metric of each point.
+
+    `sweep` is what was asked for, as the results say it.
+    """
 
     runs: pd.DataFrame
     points: pd.DataFrame
     sweep: dict[str, Any] = field(default_factory=dict)
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    """Those of the study: agent, axes and seed, then numbers, a row an observation."""
+    """The tables of the study: agent, axes and seed, then numbers, with a row for each observation."""
     metrics: tuple[Metric, ...] = METRICS
     """All that can be measured: the metrics of every sweep, then those of the study."""
 

@@ -1,4 +1,4 @@
-"""What figures, tables and reports call agents and axes: one name for each, wherever it stands."""
+"""Names agents and axes for readers: each has one name, in figures, tables and reports alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tables of what was measured, in Markdown: for each metric a row a point and a column an agent."""
+"""Writes tables of what was measured, in Markdown: one for each metric.
+
+A table has a row for each point and a column for each agent.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from roambus.spark.aggregation.points import HALF_WIDTH, MEAN
 
 
 def point_table(measured: Measurements, metrics: Sequence[str]) -> str:
-    """Means with 95 % intervals."""
+    """The tables of these metrics, with means and 95 % intervals."""
     places = list(itertools.product(*(measured.values(axis) for axis in measured.axes)))
     head = [*measured.axes, *map(agent_name, measured.agents)]
     sections = []
@@ -26,7 +29,7 @@ def point_table(measured: Measurements, metrics: Sequence[str]) -> str:
 
 
 def _cells(measured: Measurements, metric: str, place: Sequence[str]) -> Iterator[str]:
-    """A text an agent, empty where nothing was measured."""
+    """A text for each agent, empty where nothing was measured."""
     where = dict(zip(measured.axes, place, strict=True))
     for agent in measured.agents:
         point = measured.point(metric, **where, **{AGENT: agent})

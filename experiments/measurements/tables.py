@@ -20,7 +20,7 @@ from roambus.spark.metrics import catalogue
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of texts: the first `places` columns say which point a row is, `points` says it without titles."""
+    """A table of texts: the first `places` columns say which point a row is; `points` says the same without titles."""
 
     places: int
     headings: list[str]
@@ -29,19 +29,19 @@ class Table:
 
 
 def metrics_table(measured: Measurements) -> Table:
-    """A row a point, a column a metric that was measured anywhere."""
+    """A row for each point, a column for each metric that was measured anywhere."""
     present = set(measured.points[METRIC])
     chosen = {metric.column: metric.axis_title for metric in measured.metrics if metric.column in present}
     return _table(measured, chosen)
 
 
 def table_of(measured: Measurements, metrics: Sequence[str]) -> Table:
-    """A row a point, a column for each of these metrics."""
+    """A row for each point, a column for each of these metrics."""
     return _table(measured, {metric: measured.title(metric) for metric in metrics})
 
 
 def sent_table(measured: Measurements) -> Table:
-    """A row a point, a column a message type that was ever sent."""
+    """A row for each point, a column for each message type that was ever sent."""
     sent = measured.points[measured.points[METRIC].str.startswith(catalogue.SENT_PREFIX) & (measured.points[MEAN] > 0)]
     return _table(measured, {name: name.removeprefix(catalogue.SENT_PREFIX) for name in sent[METRIC].unique()})
 

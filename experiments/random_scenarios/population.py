@@ -1,9 +1,9 @@
-"""Clients of brokers that come, move and go, and what is published meanwhile, as an ini has it (the paper on caching, section 6).
+"""Draws clients of brokers that come, move and go, and what is published meanwhile, as an ini has it.
 
-At each broker clients are born and die as in a queue without waiting: born at a constant rate, each living for an
-exponential time. While it is there a client goes mobile at a constant rate, is away for an exponential time, and comes
-back at another broker. Messages are published at a constant rate. Everything is drawn from the run's seed, so that
-every agent gets the same.
+This is the model of the paper on caching, section 6. At each broker clients are born and die as in a queue without
+waiting: they are born at a constant rate, and each lives for an exponential time. While it is there, a client goes
+mobile at a constant rate, is away for an exponential time, and comes back at another broker. Messages are published at
+a constant rate. Everything is drawn from the run's seed, so that every agent gets the same.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from typing import NamedTuple
 from roambus.python_protocol.roles import NodeId
 
 _START_S = 1.0
-"""When those are born who are there from the start; by then all nodes have booted."""
+"""The time at which those are born who are there from the start; by then all nodes have booted."""
 _REST_S = 1.0
 """How long a node is left alone after a death, before it is somebody else."""
 _DEPARTURE_S = 0.02
-"""`SN.departure`: from a client's goodbye until its link goes. The shortest absence is half as long again."""
+"""`SN.departure`, from a client's goodbye until its link goes (s). The shortest absence is half as long again."""
 _SHORTEST_S = 1.5 * _DEPARTURE_S
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Of the processes, times in seconds: `life` is 1/mu_c, `load` is rho_c = lambda_c/mu_c, `absence` is the mean."""
+    """The rates of the processes, times in seconds: `life` is 1/mu_c, `load` lambda_c/mu_c, `absence` a mean."""
 
     load: float
     life: float
@@ -38,7 +38,7 @@ class Rates:
     publish_rate: float
 
     def __post_init__(self) -> None:
-        """Raises ValueError for what makes no process."""
+        """Raises ValueError for rates that make no process."""
         for name in ("load", "life", "move_rate", "publish_rate"):
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name} {getattr(self, name)} is not above 0")
@@ -58,10 +58,10 @@ class _Due(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """Values of keys: `tree` for SN.tree, `commands` for SN.commands; `nodes` is the number of nodes.
+    """The values of keys: `tree` for SN.tree, `commands` for SN.commands; `nodes` is the number of nodes.
 
-    Of n brokers, nodes 0 to n - 1 are a balanced binary tree with root 0; the next n publish, one at each broker; all
-    others are clients, each one after another.
+    Of n brokers, nodes 0 to n - 1 are a balanced binary tree with root 0. The next n nodes publish, one at each broker.
+    All others are clients, each node one client after another.
     """
 
     tree: str
@@ -70,7 +70,7 @@ class Population:
 
 
 class _Draw:
-    """Draws everything."""
+    """Draws all processes from one seed."""
 
     def __init__(self, seed: int, brokers: int, duration: float, rates: Rates) -> None:
         self._random = Random(f"population/{seed}/{brokers}/{duration}/{rates}")
@@ -91,7 +91,7 @@ class _Draw:
         }
 
     def population(self) -> Population:
-        """Up to the end of the run."""
+        """Draws everything up to the end of the run."""
         self._let_live()
         self._publish()
         parents = [f"{node}:{(node - 1) // 2}" for node in range(1, self._brokers)]
@@ -125,7 +125,7 @@ class _Draw:
         self._settle(due._replace(node=node))
 
     def _free_node(self, due: _Due) -> NodeId:
-        """One that rests, and is at this broker then, or a new one there."""
+        """A node that rests, and is at this broker then, or a new one there."""
         if self._resting and self._resting[0][0] <= due.at:
             _, node, last = heappop(self._resting)
             if last == due.broker:
@@ -136,7 +136,7 @@ class _Draw:
         return node
 
     def _settle(self, due: _Due) -> None:
-        """A client is there: death or the next move, whichever comes first."""
+        """What a client that is there does next: it dies or moves, whichever comes first."""
         dies = due.at + self._exponential(self._rates.life)
         moves = due.at + self._exponential(1 / self._rates.move_rate)
         self._plan(min(dies, moves), "death" if dies < moves else "move", due.node, due.broker)
@@ -178,7 +178,7 @@ def population(  # noqa: PLR0913, PLR0917  # a template names them all
     absence: float,
     publish_rate: float,
 ) -> Population:
-    """For templates; raises ValueError."""
+    """The population that templates ask for; raises ValueError."""
     return _Draw(seed, brokers, duration, Rates(load, life, move_rate, absence, publish_rate)).population()
 
 
@@ -187,7 +187,7 @@ def _in_order(planned: list[tuple[float, str]]) -> list[str]:
 
 
 def _poisson(mean: float, random: Random) -> int:
-    """By the arrivals of a unit of time."""
+    """A number drawn from the Poisson distribution, by the arrivals of a unit of time."""
     count, at = 0, -math.log(1 - random.random()) / mean
     while at < 1:
         count, at = count + 1, at - math.log(1 - random.random()) / mean

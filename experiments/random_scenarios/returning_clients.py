@@ -1,7 +1,7 @@
-"""Clients that leave and return, drawn from the run's seed: one plan, written for each kind of network.
+"""Draws clients that leave and return from the run's seed: one plan, written for each kind of network.
 
-Clients are the nodes 0, 1, ..., brokers those behind them, in whatever network: so every agent gets the same workload.
-Times have whole milliseconds.
+Clients are the nodes 0, 1, ..., and brokers those behind them, in whatever network, so that every agent gets the same
+workload. Times have whole milliseconds.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from roambus.experiments.random_scenarios.trees import random_tree
 from roambus.python_protocol.roles import NodeId
 
 START_S = 25.0
-"""Nobody leaves before: networks that build themselves need time."""
+"""Nobody leaves before this time: networks that build themselves need time."""
 SHORTEST_S = 0.5
-"""Neither an absence nor a stay is shorter: who detaches still has its link for a moment."""
+"""Neither an absence nor a stay is shorter: a client that detaches still has its link for a moment."""
 DEPARTURE_S = 0.1
-"""For how long, in networks without a given tree; with one the scenario says so (`SN.departure`)."""
+"""How long that moment is in networks without a given tree; with one the scenario says so (`SN.departure`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,14 @@ class Returning:
     visits: tuple[Visit, ...]
 
     def tree(self, announced: bool) -> str:
-        """A value of `SN.tree`: of clients that do not say that they leave, with their absences."""
+        """A value of `SN.tree`: the broker of each client, with the absences of clients that do not announce them."""
         edges = [f"{self._broker(child)}:{self._broker(parent)}" for child, parent in sorted(self.parents.items())]
         edges += [f"{client}:{self._broker(home)}" for client, home in enumerate(self.homes)]
         changes = [] if announced else sorted(self._changes())
         return ", ".join([" ".join(edges), *(f"{at:.3f}s {change}" for at, change in changes)])
 
     def absences(self, client: NodeId, *, moving: bool) -> str:
-        """A value of `Application.absences`; `moving`: to other brokers of a given tree."""
+        """A value of `Application.absences`; `moving` is for a given tree, in which clients return to other brokers."""
         own = [visit for visit in self.visits if visit.client == client]
         return ", ".join(
             f"{one.leaves:.3f}s detach, {one.returns:.3f}s attach{f' {self._broker(one.broker)}' if moving else ''}"
@@ -56,13 +56,13 @@ class Returning:
         )
 
     def partitions(self, announced: bool) -> str:
-        """A value of `SN.ideal.partitions`: whoever is away is alone."""
+        """A value of `SN.ideal.partitions`: a client that is away is alone."""
         moment = DEPARTURE_S if announced else 0.0
         times = sorted({at for one in self.visits for at in (one.leaves + moment, one.returns)})
         return ", ".join(f"{at:.3f}s {self._groups(at, moment)}" for at in times)
 
     def faults(self, client: NodeId) -> str:
-        """A value of `faults`: whoever is away has crashed."""
+        """A value of `faults`: a client that is away has crashed."""
         own = [visit for visit in self.visits if visit.client == client]
         return ", ".join(f"{one.leaves:.3f}s crash, {one.returns:.3f}s recover" for one in own)
 
@@ -92,10 +92,10 @@ class Returning:
 def returning(  # noqa: PLR0913, PLR0917  # what a template sets
     seed: int, publishers: int, subscribers: int, brokers: int, presence: float, absence: float, until: float
 ) -> Returning:
-    """The first nodes publish, the others leave: stays and absences are exponential, of these means (s).
+    """The plan: the first nodes publish, the others leave, with exponential stays and absences of these means (s).
 
-    Who is away at `until` returns then. A client comes back to any other broker, each as likely. With longer stays or
-    absences the same numbers are drawn, so that runs of one seed are alike.
+    A client that is away at `until` returns then. It comes back to any other broker, each as likely. With longer stays
+    or absences the same numbers are drawn, so that runs of one seed are alike.
     """
     random = Random(f"returning/{seed}")
     parents = random_tree(brokers, random)

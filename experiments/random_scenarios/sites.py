@@ -1,7 +1,7 @@
-"""Random trees of sites, who is interested, and which broker fails, as a rendered ini has them (`SN.sites`).
+"""Draws random trees of sites, who is interested, and which broker fails, as an ini has them (`SN.sites`).
 
 Everything is drawn from the run's seed, so that every variant of the protocol gets the same. Of n sites the brokers are
-the nodes 0 to 3 n - 1, three a site; then each site has a publisher, and then each a subscriber.
+the nodes 0 to 3 n - 1, three for each site. Then each site has a publisher, and then each has a subscriber.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from roambus.python_protocol.sites import BROKERS_A_SITE
 
 _FAULTS = ("crash", "freeze")
 _PLACES = {"leader": 0, "replica": 1}
-"""Of the brokers of a site: the first leads at the start, the second is the next to lead."""
+"""The places of the brokers of a site: the first one leads at the start, the second one is the next to lead."""
 _DOWN_MS = 2000
 
 
@@ -35,7 +35,7 @@ def random_sites(seed: int, sites: int) -> str:
 
 
 def interested_sites(seed: int, sites: int, share: float) -> list[int]:
-    """The sites with an interested subscriber: a share of all, rounded; a larger share has those of a smaller one."""
+    """The sites with an interested subscriber, a rounded share of all; a larger share has those of a smaller one."""
     if not 0 <= share <= 1:
         raise ValueError(f"interested {share}: a share is between 0 and 1")
     order = list(range(sites))
@@ -49,9 +49,9 @@ def random_site(seed: int, sites: int, purpose: str) -> int:
 
 
 def random_failure(seed: int, sites: int, fault: str, start: int) -> Failure:
-    """Of a broker of any site, within a second after `start` s, and for two; `fault` is such as "leader-crash".
+    """The failure of a broker of any site, within a second after `start` s, which lasts for two seconds.
 
-    Raises ValueError.
+    `fault` says what happens to whom, such as "leader-crash". Raises ValueError.
     """
     place, _, kind = fault.partition("-")
     if place not in _PLACES or kind not in _FAULTS:

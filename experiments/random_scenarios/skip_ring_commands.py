@@ -1,4 +1,4 @@
-"""What subscribers of a skip ring do once it is legitimate, written as a rendered ini has it (`SN.commands`).
+"""Draws what subscribers of a skip ring do once it is legitimate, as an ini has it (`SN.commands`).
 
 Everything is drawn from the run's seed, so that every agent gets the same.
 """
@@ -8,11 +8,11 @@ from __future__ import annotations
 from random import Random
 
 INTERVAL_S = 2
-"""Between two commands."""
+"""The time between two commands."""
 
 
 def skip_ring_commands(seed: int, subscribers: int, start: int, publications: int, operations: int) -> str:
-    """First publications by subscribers 1 to `subscribers`, then as many joins and as many departures, in turn.
+    """Publications by subscribers 1 to `subscribers`, then as many joins as departures, in turn.
 
     Those that join are the nodes after `subscribers`; those that leave are drawn among all that are there. Times are
     whole seconds from `start` on, `INTERVAL_S` apart.

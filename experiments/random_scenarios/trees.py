@@ -1,4 +1,4 @@
-"""Random trees of brokers in which brokers or clients migrate, written as a rendered ini has them (`SN.tree`).
+"""Draws random trees of brokers in which brokers or clients migrate, as an ini has them (`SN.tree`).
 
 Everything is drawn from the run's seed, so that every agent gets the same tree and the same migrations.
 """
@@ -13,7 +13,7 @@ from roambus.python_protocol.roles import NodeId
 
 BROKERS, CLIENTS = "brokers", "clients"
 _FEWEST = 3
-"""Two brokers have one tree."""
+"""The fewest brokers: two of them have one tree only."""
 
 Parents = dict[NodeId, NodeId]
 
@@ -53,7 +53,7 @@ def random_tree(brokers: int, random: Random) -> Parents:
 
 
 def _migrate(parents: Parents, nodes: Sequence[NodeId], brokers: int, random: Random) -> str:
-    """Draws and carries out one change; returns it as "node:parent"."""
+    """Draws and carries out one change; returns it as an ini has it, node:parent."""
     while True:
         node, parent = random.choice(nodes), random.randrange(brokers)
         if parent != parents[node] and node not in _way_up(parent, parents):
@@ -62,7 +62,7 @@ def _migrate(parents: Parents, nodes: Sequence[NodeId], brokers: int, random: Ra
 
 
 def _way_up(node: NodeId, parents: Mapping[NodeId, NodeId]) -> list[NodeId]:
-    """From a node to the root."""
+    """The nodes from this one to the root."""
     way = [node]
     while way[-1] in parents:
         way.append(parents[way[-1]])

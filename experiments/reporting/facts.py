@@ -1,4 +1,4 @@
-"""The facts of a report: what was run, and the commands that run it again."""
+"""Tells the facts of a report: what was run, and the commands that run it again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SECONDS = ("time_limit", "publish_until")
 
 
 def facts(measured: Measurements) -> list[tuple[str, str]]:
-    """(what, value) pairs that say what was run."""
+    """Pairs of texts that say what was run."""
     sweep = measured.sweep
     agents = [_agent_fact(agent, sweep.get("agents", {}).get(agent)) for agent in measured.agents]
     axes = [(axis_heading(axis), ", ".join(measured.values(axis))) for axis in measured.axes]
@@ -45,7 +45,7 @@ def commands(found: SweepResults) -> list[str]:
 
 
 def _sweep(found: SweepResults) -> str:
-    """The sweep as a command takes it; for a sweep of no study a stand-in, for its file may lie anywhere."""
+    """The sweep as a command takes it. For a sweep of no study it is a stand-in, for its file may lie anywhere."""
     if found.origin is None:
         return "SWEEP.toml"
     named, own = str(found.measured.sweep.get(SWEEP, "")), found.origin.sweep

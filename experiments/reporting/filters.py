@@ -1,7 +1,7 @@
-"""What the reader of a report can choose: agents, verdicts, values of axes. Parts of the page say what they are of.
+"""What the reader of a report can choose: agents, verdicts and values of axes.
 
-Every value has a number, and a part of the page names the numbers that it is of: names from results are never looked
-for in the page, and never code.
+Parts of the page say which of these they belong to. Every value has a number, and a part of the page names the numbers
+that it belongs to: names from results are never looked for in the page, and never code.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.measurements.names import agent_name, axis_heading
 
 VERDICT = "claims-that"
-"""No axis is called so: axes are variables of templates, which have no hyphens."""
+"""No axis can be called so: axes are variables of templates, which have no hyphens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Choice:
 
 
 class Filters:
-    """The choices of a report, those with a single value left out: there is nothing to choose."""
+    """The choices of a report; where there is a single value, there is nothing to choose."""
 
     def __init__(self, sweeps: Sequence[Measurements], claims: Sequence[Claim]) -> None:
         verdicts = {claim.verdict for claim in claims}
@@ -52,7 +52,7 @@ class Filters:
         self.choices = [Choice(key, _title(key), self._options(key, names)) for key, names in chosen.items()]
 
     def at(self, place: Mapping[str, str]) -> str:
-        """The numbers of the values at a place, with blanks between them; what cannot be chosen has none."""
+        """The numbers of the values at a place, with blanks between them; a value that cannot be chosen has none."""
         numbers = (self._numbers.get(one) for one in place.items())
         return " ".join(str(number) for number in numbers if number is not None)
 

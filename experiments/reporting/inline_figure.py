@@ -1,6 +1,6 @@
-"""Puts figures into a page itself, so that the page can hide single lines of them.
+"""Puts figures into the page itself, so that the page can hide single lines of them.
 
-A figure is a file, which may come from anywhere: only what draws is taken over.
+A figure is a file, which may come from anywhere: only elements and attributes that draw are taken over.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _leave_out_foreign(parent: Element) -> None:
 
 
 def _localise(element: Element, prefix: str, lines: Sequence[str]) -> None:
-    """Names of its own, and no attribute or text but those that draw."""
+    """Gives an element names of its own, and leaves it only the attributes and texts that draw."""
     tag, old = element.tag.removeprefix(_SVG), dict(element.attrib)
     element.tag, element.tail = tag, None
     element.text = element.text if tag in _WORDS else None

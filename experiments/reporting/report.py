@@ -1,4 +1,8 @@
-"""Writes the report of a sweep or study: one HTML file that needs nothing else, with figures, claims and numbers."""
+"""Writes the report of a sweep or study: one HTML file that needs nothing else, with figures, claims and numbers.
+
+The page is a Jinja template in `page`, with its style and script put in. Figures are put in as SVG elements, so that
+the page can filter them; the page's policy lets run only its own script.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a new agent can be called, and what else follows from its name."""
+"""Says what a new agent can be called, and what else follows from its name."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from roambus.experiments.scaffold.names import AgentName
 TEMPLATES = Path(__file__).parent / "package"
 SUFFIX = ".j2"
 PACKAGE = "PACKAGE"
-"""Stands for the package's name in the paths of templates."""
+"""It stands for the package's name in the paths of templates."""
 
 
 def write_package(name: AgentName, folder: Path) -> None:
@@ -35,7 +35,7 @@ def write_package(name: AgentName, folder: Path) -> None:
 
 
 def _files(name: AgentName) -> Iterator[tuple[str, str]]:
-    """Path and text of each file."""
+    """The path and the text of each file."""
     environment = Environment(  # noqa: S701  # these are texts, not pages
         loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, keep_trailing_newline=True
     )

@@ -21,12 +21,12 @@ from roambus.spark.metrics.extra import NOTHING, Extra
 
 
 def no_dots(_: Measurements) -> Iterable[DotPlan]:
-    """Nothing is drawn of single observations."""
+    """Plans nothing: single observations are not drawn."""
     return ()
 
 
 def no_tables(_: Measurements) -> Mapping[str, str]:
-    """There are figures only."""
+    """Writes nothing: there are figures only."""
     return {}
 
 
@@ -35,16 +35,16 @@ class StudySweep:
     """One of a study's sweeps. Functions are given what was measured of it, all of it or a part."""
 
     file: str
-    """As `roambus sweep` takes it: a name of ours, or the path of a TOML file."""
+    """The sweep as `roambus sweep` takes it: a name of ours, or the path of a TOML file."""
     plans: Callable[[Measurements], Iterable[Plan]]
-    """The figures, in the order of the report."""
+    """What gives the figures, in the order of the report."""
     claims: Sequence[ClaimTest] = ()
     extra: Extra = NOTHING
-    """What is measured beside the catalogue."""
+    """What is measured beside the metrics of every run."""
     dots: Callable[[Measurements], Iterable[DotPlan]] = no_dots
-    """Figures of single observations, from `extra`'s tables."""
+    """What gives figures of single observations, from `extra`'s tables."""
     tables: Callable[[Measurements], Mapping[str, str]] = no_tables
-    """Markdown files beside the figures, by their names."""
+    """What gives Markdown files beside the figures, by their names."""
     quick: Mapping[str, str] = field(default_factory=dict)
     """What `reproduce --quick` narrows or replaces, as `sweep --set` does."""
     quick_seeds: int | None = None
@@ -53,7 +53,7 @@ class StudySweep:
 
     @property
     def name(self) -> str:
-        """Of the sweep, and of its results' folder if the study has several."""
+        """The name of the sweep, and of its results' folder if the study has several sweeps."""
         return Path(self.file).stem
 
     @cached_property
@@ -68,12 +68,12 @@ class Study:
 
     name: str
     source: str
-    """Whose claims are checked: "the thesis"."""
+    """The text whose claims are checked, such as "the thesis"."""
     sweeps: tuple[StudySweep, ...]
     notes: Sequence[str] = ()
     """Paragraphs above the figures: what a reader must know to read them."""
     title: str = ""
-    """Of the report; left out: the agents, side by side."""
+    """The title of the report; if it is left out, the agents, side by side."""
 
     def asked(self, sweep: StudySweep) -> Sweep:
         """The whole of one of its sweeps, under the study's name; raises UserError."""

@@ -1,4 +1,4 @@
-"""One attempt at a run of a sweep: made in a private folder, and moved in place when it has ended.
+"""Makes one attempt at a run of a sweep: in a private folder, which is moved in place when the run has ended.
 
 Attempts at the same run may go on at the same time, and any of them can be killed: none touches what another one
 writes. Where two end, they have the same trace, byte for byte, and the first one stays.
@@ -8,23 +8,25 @@ from __future__ import annotations
 
 import errno
 import io
-import tempfile
 from contextlib import redirect_stdout, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.interrupts import termination_interrupts
-from roambus.bridge.runs.run import LOG_FILE, RunPlan, discard_files, errors_named, execute, is_complete, run_key
-from roambus.experiments.sweeps.workspace import remove_at_once
+from roambus.bridge.runs.identity import run_key
+from roambus.bridge.runs.plan import RunPlan
+from roambus.bridge.runs.run import LOG_FILE, discard_files, errors_named, execute, is_complete
+from roambus.experiments.sweeps.workspace import new_folder, remove_at_once
 
 
 def attempt(plan: RunPlan, backend: BackendFactory, workspace: Path) -> str | None:
-    """Makes the run in `workspace`; the first line of its error, or None. What an agent prints goes to its log.
+    """Makes the run in `workspace`; returns the first line of its error, or None.
 
-    Raises OSError if results cannot be written; KeyboardInterrupt also after SIGTERM.
+    What an agent prints goes to the run's log. Raises OSError if results cannot be written, and KeyboardInterrupt after
+    SIGTERM, too.
     """
-    private = replace(plan, results=Path(tempfile.mkdtemp(dir=workspace)))
+    private = replace(plan, results=new_folder(workspace))
     try:
         failure = _execute(private, backend)
         _name_the_place(private, plan)
@@ -51,7 +53,7 @@ def _execute(plan: RunPlan, backend: BackendFactory) -> str | None:
 
 
 def _name_the_place(private: RunPlan, plan: RunPlan) -> None:
-    """Errors in the log are about the run's folder, not about the one that is soon gone."""
+    """Writes the run's folder into the errors of its log, in place of the private one that is soon gone."""
     log = private.folder / LOG_FILE
     text = log.read_text(encoding="utf-8")
     if str(private.results) in text:

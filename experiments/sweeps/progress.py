@@ -49,7 +49,7 @@ class Progress:
         return self._done == self._total or time.monotonic() - self._last_line >= SECONDS_BETWEEN_LINES
 
     def line(self) -> str:
-        """Such as: 12 of 60 runs, about 3 min left."""
+        """The line, such as: 12 of 60 runs, about 3 min left."""
         elapsed = time.monotonic() - self._start
         left = (
             "" if self._done in (0, self._total) else f", about {describe_left(elapsed, self._done, self._total)} left"

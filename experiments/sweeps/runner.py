@@ -1,4 +1,8 @@
-"""Plans the runs of a sweep, skips what is complete, has the rest made, and reports what fails."""
+"""Plans the runs of a sweep, skips those that are complete, has the rest made, and reports those that fail.
+
+Every run is rendered before the first one starts, so that a mistake in a template costs nothing. A crew makes the runs;
+what a run's key says is complete is never made again.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,9 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.ini import movement_names, parse_scenario, radio_file_name
 from roambus.bridge.movement import with_params
-from roambus.bridge.runs.run import RunPlan, has_failed, is_complete, run_key
+from roambus.bridge.runs.identity import run_key
+from roambus.bridge.runs.plan import RunPlan
+from roambus.bridge.runs.run import has_failed, is_complete
 from roambus.bridge.trace.writer import TraceLevel
 from roambus.experiments.sweeps.progress import Progress
 from roambus.experiments.sweeps.sweep import Point, Scalar, Sweep, expand
@@ -24,14 +30,15 @@ from roambus.experiments.templates.render import find_beside, render
 
 
 class Crew(Protocol):
-    """Whoever makes the runs: processes of this machine, or a cluster's."""
+    """Whoever makes the runs: processes of this machine, or the executors of a cluster."""
 
     def run(
         self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
     ) -> Generator[tuple[int, str | None]]:
-        """Yields number and error (None: complete) of each run as it ends; closed, it ends what is going on.
+        """Yields number and error of each run as it ends; the error is None for a complete run.
 
-        Unfinished runs are kept in `workspace`. Raises UserError, and OSError if results cannot be written.
+        Closed, it ends what is going on. Unfinished runs are kept in `workspace`. Raises UserError, and OSError if
+        results cannot be written.
         """
 
 
@@ -40,7 +47,7 @@ Watched = Callable[[Sequence[Point]], Iterable[Point]]
 
 @dataclass(slots=True)
 class Summary:
-    """What became of a sweep's runs; `failures` are (place, error)."""
+    """What became of a sweep's runs; `failures` are pairs of place and error."""
 
     complete: int = 0
     skipped: int = 0

@@ -1,4 +1,8 @@
-"""Sweeps: which template, agents, axes and seeds; checked, narrowed, and expanded into single runs."""
+"""A sweep: which template, agents, axes and seeds are run. It is checked, narrowed, and expanded into single runs.
+
+Every agent runs at every value of every axis with every seed. A plain axis sets one variable of the template, a zipped
+axis sets several variables together under one name.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ from roambus.experiments.templates.render import check_variables
 from roambus.python_protocol.parameters import unknown
 
 FOLDER_NAME = re.compile(r"[\w.+-]+")
-"""What agents, axes and values may be called: each is a part of a folder's name."""
+"""The names that agents, axes and values may have: each is a part of a folder's name."""
 
 Scalar = int | float | str | bool
 
@@ -51,7 +55,7 @@ class Sweep:
     seeds: tuple[int, ...] = (0,)
     fixed: Mapping[str, Scalar] = dataclasses.field(default_factory=dict)
     backend: str = BACKENDS[0]
-    """The one that it is run on unless another one is asked for."""
+    """The back-end that it is run on unless another one is asked for."""
     name: str = ""
     """The name of its file without the ending; empty for a command."""
     study: str | None = None

@@ -1,4 +1,8 @@
-"""Makes the runs of a sweep on local processes. A run whose process is killed is made once more."""
+"""Makes the runs of a sweep on local processes.
+
+Each worker is a process that makes one run at a time. A run whose worker is killed is made once more; if it costs a
+second worker, it has failed. Workers end with their parent, however that ends.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ from pathlib import Path
 
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.errors import RoambusError
-from roambus.bridge.runs.run import RunPlan
+from roambus.bridge.runs.plan import RunPlan
 from roambus.experiments.sweeps.attempts import attempt
 from roambus.experiments.sweeps.runner import prepare
 
@@ -27,14 +31,14 @@ STOP_S = 10.0
 """How long a worker that is told to stop may take to remove what it has begun."""
 
 _READY = True
-"""What a worker says first; no run is answered so."""
+"""What a worker says first; no run has this answer."""
 
 _spawn = multiprocessing.get_context("spawn")
 
 
 @dataclass(frozen=True, slots=True)
 class Processes:
-    """So many worker processes on this machine; see `roambus.experiments.sweeps.runner.Crew`."""
+    """So many worker processes on this machine, as a `roambus.experiments.sweeps.runner.Crew`."""
 
     workers: int
 
@@ -136,7 +140,7 @@ class _Worker:
 
     task: tuple[int, RunPlan]
     is_ready = False
-    """Whether it has said so."""
+    """Whether the worker has said that it is ready."""
 
     def __init__(self) -> None:
         self.connection, theirs = _spawn.Pipe()
@@ -146,12 +150,12 @@ class _Worker:
         theirs.close()
 
     def give(self, plan: RunPlan, backend: BackendFactory, workspace: Path) -> None:
-        """Its next run."""
+        """Gives the worker its next run."""
         with suppress(OSError):  # it was killed: the next `recv` says so
             self.connection.send((plan, backend, workspace))
 
     def end(self, patience_s: float) -> None:
-        """Waits for its end, and brings it about if that takes too long."""
+        """Waits for the worker's end, and brings it about if that takes too long."""
         self.process.join(patience_s)
         self.process.kill()
         self.process.join()

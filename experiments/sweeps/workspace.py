@@ -1,7 +1,7 @@
-"""Where a command keeps what it has not finished: a folder of its own in the results, gone when the command ends.
+"""Keeps what a command has not finished: in a folder of its own in the results, which is gone when the command ends.
 
-It lies on the same disk as the results, so that what is finished moves in place in one step. A command that was killed
-leaves its folder behind; the next one tells it by its lock, which ended with the command.
+The folder lies on the same disk as the results, so that what is finished moves in place in one step. A command that was
+killed leaves its folder behind; the next one knows it by its lock, which ended with the command.
 """
 
 from __future__ import annotations
@@ -26,13 +26,19 @@ def workspace(results: Path) -> Iterator[Path]:
     """
     with locked(results):
         _remove_abandoned(results)
-        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=results))
+        folder = new_folder(results, PREFIX)
         lock = _lock(folder)
     try:
         yield folder
     finally:
         remove_at_once(folder)
         os.close(lock)
+
+
+def new_folder(parent: Path, prefix: str = "") -> Path:
+    """Makes a folder of a new name in this one; raises OSError."""
+    made = tempfile.mkdtemp(prefix=prefix, dir=parent)
+    return parent / Path(made).name  # since Python 3.12 it is absolute, and messages name files as the user does
 
 
 @contextmanager

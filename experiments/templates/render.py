@@ -43,7 +43,7 @@ from roambus.python_protocol.parameters import unknown
 
 SUFFIX = ".ini.j2"
 RUN_VARIABLES = ("seed", "agent", "agent_parameters")
-"""Set for every run, by options of their own."""
+"""The variables that are set for every run, by options of their own."""
 
 Values = Mapping[str, int | float | str | bool]
 
@@ -135,7 +135,7 @@ def _environment(folder: Path) -> SandboxedEnvironment:
 
 
 def _finalize(value: Any) -> Any:
-    """OMNeT++ writes truth values in small letters."""
+    """Truth values in small letters, as OMNeT++ writes them."""
     return str(value).lower() if isinstance(value, bool) else value
 
 

@@ -1,4 +1,4 @@
-"""Which send a receive belongs to."""
+"""Tells which send a receive belongs to."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 ANYBODY = -1
-"""As the peer of a send: a broadcast."""
+"""The peer of a broadcast."""
 
 
 def match_arrivals(rows: pd.DataFrame) -> NDArray[np.int64]:
-    """For each row the index of the send that arrived there; -1 for what is no receive, or whose send is unknown.
+    """For each row the index of the send that arrived there; -1 for a row that is no receive, or whose send is unknown.
 
-    Columns: `is_send`, `is_receive`, `node`, `peer` (ANYBODY: broadcast) and `content`, equal for equal messages; rows
-    in the order of time. It is the last send of that content from that neighbour to this node, or to all: a trace does
-    not tell which copy of a message arrived that was sent again before.
+    The columns are `is_send`, `is_receive`, `node`, `peer` (ANYBODY for a broadcast) and `content`, which is equal for
+    equal messages; rows are in the order of time. A receive belongs to the last send of that content from that
+    neighbour to this node, or to all: a trace does not tell which copy of a message arrived that was sent again before.
     """
     rows = rows.assign(row=np.arange(len(rows)))
     sends = rows[rows["is_send"]]

@@ -1,4 +1,4 @@
-"""How a film is written: a header of JSON, and columns of unsigned integers, together compressed.
+"""Writes a film: a header of JSON, and columns of unsigned integers, together compressed.
 
 The bytes of a column are laid plane by plane, all lowest bytes first: neighbouring rows differ little, so that the
 planes compress well. `page/film.js` reads it.
@@ -21,11 +21,11 @@ Column = NDArray[np.int64]
 MAX_BYTES = 7
 _LENGTH = Struct("<I")
 _LEVEL = 6
-"""Of gzip: the highest takes five times as long, for 2 % less."""
+"""The level of gzip: the highest takes five times as long, for 2 % less."""
 
 
 def pack(header: Mapping[str, Any], columns: Mapping[str, Column]) -> bytes:
-    """Compresses both; the header gets `columns`: name, length and bytes a value of each."""
+    """Compresses header and columns; the header gets `columns`: name, length and bytes of a value of each."""
     planes = {name: _planes(column) for name, column in columns.items()}
     layout = [[name, len(column), planes[name].shape[0]] for name, column in columns.items()]
     text = json.dumps({**header, "columns": layout}, separators=(",", ":"), allow_nan=False).encode()
@@ -34,7 +34,7 @@ def pack(header: Mapping[str, Any], columns: Mapping[str, Column]) -> bytes:
 
 
 def _planes(column: Column) -> NDArray[np.uint8]:
-    """As [bytes a value, rows]."""
+    """The column as planes of bytes, the lowest first."""
     greatest = int(column.max(initial=0))
     size = max(1, (greatest.bit_length() + 7) // 8)
     if column.min(initial=0) < 0 or size > MAX_BYTES:

@@ -1,6 +1,6 @@
 """Puts films and the page into one HTML file that needs nothing else.
 
-Nothing that comes from a run can become code there: films are base64 in data blocks, the page writes texts as texts,
+Nothing that comes from a run can become code there. Films are base64 in data blocks, the page writes texts as texts,
 and its policy lets run only the script whose hash it names, and load nothing from anywhere.
 """
 
@@ -22,7 +22,7 @@ _EXPORT = re.compile(r"^export ", re.MULTILINE)
 
 
 def make_document(films: Sequence[Film], *, live: bool = False) -> str:
-    """The page with one film, or several side by side; a `live` one can ask its own server for more."""
+    """The page with one film, or several side by side; a `live` page can ask its own server for more."""
     script, style = _script(), (_PAGE / "style.css").read_text(encoding="utf-8")
     parts = {
         "policy": _policy(script, style, live=live),
@@ -41,7 +41,7 @@ def _data_block(film: Film) -> str:
 
 
 def _script() -> str:
-    """The page's modules as one: in the order in which they import each other, their imports and exports left out."""
+    """The page's modules as one, in the order in which they import each other, without their imports and exports."""
     order: list[str] = []
     _visit(_LAST, order)
     texts = [(_PAGE / name).read_text(encoding="utf-8") for name in order]

@@ -1,4 +1,7 @@
-"""A run as the page wants it: a row for each thing that happens, in columns of integers, and a header of texts."""
+"""Makes a run what the page wants: a row for each thing that happens, in columns of integers, and a header of texts.
+
+Rows come from the trace, or from the agents run once more if more is to be seen.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ from roambus.python_protocol.roles import BROADCAST, format_roles
 from roambus.python_protocol.simtime import SECOND
 
 _NO_HAPPENINGS = (MOVE, ROLE, ENERGY, RADIO)
-"""Rows of which the page has what it needs in its header, or as places."""
+"""The rows of which the page has what it needs in its header, or as places."""
 _MILLIMETRES = 1000
 
 
@@ -39,7 +42,7 @@ class Film:
     columns: Mapping[str, Column]
 
     def packed(self) -> bytes:
-        """As the page reads it."""
+        """The film as the page reads it."""
         return pack(self.header, self.columns)
 
 
@@ -83,7 +86,7 @@ def _count_nodes(table: pa.Table, scenario: Scenario | None) -> int:
 
 
 def _field(scenario: Scenario | None, places: Sequence[Place]) -> list[float]:
-    """Width and height in metres."""
+    """The width and height of the field in metres."""
     if scenario is not None:
         return list(scenario.field_m)
     return [max(DRAWN_SIDE_M, *(place[axis] for place in places)) for axis in (2, 3)]

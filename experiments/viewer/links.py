@@ -1,4 +1,4 @@
-"""Which links the page draws: by distance, or those of a given graph. No trace says which frames could have arrived."""
+"""Tells which links the page draws: by distance, or those of a given graph. No trace says which frames could arrive."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class LinkKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DrawnLinks:
-    """`reach_m[node]` of distance; of a graph the changes in the order of time. Partitions hold for both.
+    """How links are drawn: by distance up to `reach_m[node]`, or by the changes of a graph in the order of time.
 
-    `partitions` has the group of each node from a time on.
+    Partitions hold for both: `partitions` has the group of each node from a time on.
     """
 
     kind: LinkKind
@@ -37,7 +37,7 @@ class DrawnLinks:
 
 
 def drawn_links(scenario: Scenario | None, *, over_radio: bool) -> DrawnLinks:
-    """What the scenario says; over a radio only distance counts."""
+    """The links that the scenario says; over a radio only distance counts."""
     if scenario is None:
         return DrawnLinks(LinkKind.UNKNOWN)
     graph = None if over_radio else given_graph(scenario)
@@ -49,13 +49,13 @@ def drawn_links(scenario: Scenario | None, *, over_radio: bool) -> DrawnLinks:
 
 
 def _changes(graph: Graph) -> list[LinkChange]:
-    """Those of the start included."""
+    """The changes of the graph, those of the start included."""
     start = [LinkChange(0, a, b, up=True) for a, b in graph.links]
     return [*start, *sorted(graph.changes, key=lambda change: change.at)]
 
 
 def _partitions(scenario: Scenario) -> Iterator[tuple[SimTime, tuple[int, ...]]]:
-    """The last of those that come at one instant counts."""
+    """The partitions over time; of those that come at one instant, the last one counts."""
     if scenario.tree:
         return
     ordered = sorted(scenario.ideal.partitions, key=lambda one: one.at)

@@ -1,7 +1,7 @@
-"""The edges of an overlay network that is no tree, as nodes note them, and the circle on which its nodes are drawn.
+"""Reads the edges of an overlay network as nodes note them, and the circle on which its nodes are drawn.
 
-An `overlay` row tells in the agent's words what a node knows; read are those of the skip ring (`Member.note_changes`):
-a number, label, left, right and ring neighbour, shortcuts as LABEL:NODE with commas between them, topic.
+An `overlay` row tells in the agent's words what a node knows. Those of the skip ring are read (`Member.note_changes`):
+a number, label, left, right and ring neighbour, shortcuts as LABEL:NODE with commas between them, and topic.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class EdgeChange(NamedTuple):
 
 
 class DrawnOverlay(NamedTuple):
-    """Changes in the order of time; `circle`: who has a label in the end, in the order of the labels."""
+    """The changes in the order of time; `circle` has the nodes with a label in the end, in the order of the labels."""
 
     changes: tuple[EdgeChange, ...] = ()
     circle: tuple[NodeId, ...] = ()
@@ -52,7 +52,7 @@ class _Note(NamedTuple):
 
 
 def drawn_overlay(table: pa.Table, nodes: int) -> DrawnOverlay:
-    """What the rows say; a row in other words, or with a node that is none of the run's, says nothing."""
+    """What the rows say; a row in other words, or with a node that is not of the run, says nothing."""
     rows = table.filter(pc.is_in(table[EVENT], pa.array(_EVENTS))).select([TIME_S, NODE, EVENT, DETAIL]).to_pylist()
     known: dict[NodeId, _Known] = defaultdict(_Known)
     changes = [change for row in rows for change in known[row[NODE]].follow(row, nodes)]
@@ -71,11 +71,11 @@ class _Known:
 
     @property
     def label(self) -> Label:
-        """In the first of its topics; empty if it has none."""
+        """The label in the first of its topics; empty if it has none."""
         return next((note.label for note in self._notes.values()), "")
 
     def follow(self, row: Mapping[str, Any], nodes: int) -> Iterator[EdgeChange]:
-        """The edges that come and go."""
+        """Takes in a row; gives the edges that come and go."""
         before = self._edges()
         self._apply(row[EVENT], row[DETAIL] or "", row[NODE], nodes)
         after = self._edges()
@@ -83,7 +83,7 @@ class _Known:
             yield from (EdgeChange(row[TIME_S], edge, up) for edge in sorted(edges))
 
     def _apply(self, event: str, detail: str, node: NodeId, nodes: int) -> None:
-        """Who has unsubscribed from everything leaves the ring, and notes no more that it has."""
+        """Takes in a row. A node that has unsubscribed from everything leaves the ring, and does not note that."""
         if event == OVERLAY and not self._has_left:
             self._notes |= {note.topic: note for note in _read(node, detail, nodes)}
         elif event == CRASH:
@@ -119,5 +119,5 @@ def _read(node: NodeId, detail: str, nodes: int) -> Iterator[_Note]:
 
 
 def _edges_to(node: NodeId, others: Iterable[str], *, is_shortcut: bool) -> list[Edge]:
-    """Raises ValueError for what is no node."""
+    """The edges to these nodes; raises ValueError for a word that is no node."""
     return [Edge(node, int(other), is_shortcut) for other in others if other not in {NOBODY, str(node)}]

@@ -1,4 +1,4 @@
-"""Where nodes are drawn: where the trace says they move, else on a figure that shows who belongs to whom."""
+"""Tells where nodes are drawn: where the trace says they move, or on a figure that shows who belongs to whom."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from roambus.bridge.trace.schema import DETAIL, EVENT, MOVE, NODE, TIME_S
 from roambus.python_protocol.roles import NodeId
 
 DRAWN_SIDE_M = 100.0
-"""Of the field on which nodes without places are drawn."""
+"""The side of the field on which nodes without places are drawn."""
 
 _RADIUS_M, _SMALL_RADIUS_M = 0.45 * DRAWN_SIDE_M, 0.15 * DRAWN_SIDE_M
 
@@ -45,7 +45,7 @@ def _place(row: Mapping[str, Any]) -> Place:
 
 
 def drawn_places(nodes: int, scenario: Scenario | None, circle: Sequence[NodeId] = ()) -> list[Place]:
-    """A given tree level by level as it is at the start, anything else on a circle.
+    """Places for nodes that have none: a given tree level by level as it is at the start, all others on a circle.
 
     If only some are to be on the circle, in this order, the others are on a small one within.
     """
@@ -59,7 +59,7 @@ def drawn_places(nodes: int, scenario: Scenario | None, circle: Sequence[NodeId]
 
 
 def _on_circle(nodes: Sequence[NodeId], radius: float) -> list[Place]:
-    """From the top on, clockwise; one alone in a small circle is its middle."""
+    """Places from the top on, clockwise; a single node in a small circle is its middle."""
     middle = DRAWN_SIDE_M / 2
     around = radius if len(nodes) > 1 or radius == _RADIUS_M else 0
     angles = [2 * pi * number / len(nodes) for number in range(len(nodes))]
@@ -87,7 +87,7 @@ def _on_levels(nodes: int, parents: Mapping[NodeId, NodeId]) -> list[Place]:
 
 
 def _depth_first(nodes: int, parents: Mapping[NodeId, NodeId]) -> list[NodeId]:
-    """Every node after its parent, subtrees together."""
+    """Every node after its parent, with subtrees together."""
     order: list[NodeId] = []
     waiting = [node for node in reversed(range(nodes)) if node not in parents]
     while waiting:

@@ -29,7 +29,7 @@ class Player:
         return make_document([self._session.film], live=True)
 
     def answer(self, question: Any) -> dict[str, str]:
-        """{"at": 3.5, "do": "b3 crashes"}, {"undo": true} or {}: the film and transcript then, or the error."""
+        """The film and transcript after {"at": 3.5, "do": "b3 crashes"}, {"undo": true} or {}; or the error."""
         with self._lock:
             try:
                 self._change(question)

@@ -1,4 +1,4 @@
-"""The happenings of a trace as columns: texts become numbers, with 0 for a null where there can be one."""
+"""Makes columns of the happenings of a trace: texts become numbers, with 0 for a null where there can be one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from roambus.python_protocol.simtime import SECOND
 
 
 class Coded(NamedTuple):
-    """Texts, and the number of each row's: counted from 1, 0 where there is none."""
+    """Texts, and the number of each row's text, counted from 1; 0 where there is none."""
 
     numbers: Column
     texts: list[str]
@@ -83,13 +83,13 @@ def _coded(column: pa.ChunkedArray) -> Coded:
 
 
 def _numbers(column: pa.ChunkedArray, null: int) -> Column:
-    """Values below the null's are the null's: no run leaves them."""
+    """The column, in which values below the null's are the null's: no run leaves them."""
     values: Column = pc.fill_null(column.cast(pa.int64()), null).to_numpy()
     return np.maximum(values, null)
 
 
 def _nodes(column: pa.ChunkedArray, nodes: int) -> Column:
-    """Counted from 1; 0 for none, or for all: the drop of a broadcast names BROADCAST."""
+    """Nodes counted from 1, and 0 for none or for all: the drop of a broadcast names BROADCAST."""
     values = _numbers(column, -1)
     values = np.where(values == BROADCAST, -1, values)
     least = pc.min(column).as_py()

@@ -41,7 +41,7 @@ class PageServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, page: str, port: int = 0, answer: Answer | None = None) -> None:
-        """Port 0: one that is free. Raises UserError if the port is taken."""
+        """Takes the port, or a free one for 0. Raises UserError if the port is taken."""
         self.page = page.encode()
         self.answer = answer
         self.path = f"/{token_urlsafe()}/"

@@ -44,7 +44,7 @@ class Session:
 
     @property
     def film(self) -> Film:
-        """All that happens, and for some time what follows."""
+        """Everything that happens, and for some time what follows."""
         return self._film
 
     def do(self, at_s: float, command: str) -> None:
@@ -110,7 +110,7 @@ class Session:
 
 
 def _overridden(head: list[str], overrides: Overrides) -> list[str]:
-    """With the agent that was asked for in place of the file's own, and without what is about that one."""
+    """The head with the agent that was asked for in place of the file's own, and without what is about that one."""
     if not overrides.agent:
         return head
     settings = "".join(f" {name}={value}" for name, value in overrides.parameters.items())

@@ -1,4 +1,4 @@
-"""From the paths of runs to a page in a file, or before the eyes of who asked for it."""
+"""Leads from the paths of runs to a page in a file, or in the browser of whoever asked for it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from roambus.spark.aggregation.tables import replace_file
 def page_of(runs: Sequence[Path], *, again: bool) -> str:
     """The page with these runs side by side; raises RoambusError, OSError.
 
-    What a trace does not hold comes from the run's record, if it has one; else, with `again`, from making it again.
+    What a trace does not hold comes from the run's record, if it has one; otherwise, with `again`, from making the run
+    again.
     """
     return make_document([_film(find_source(path), again=again) for path in runs])
 

@@ -1,4 +1,4 @@
-"""Which run a path names, and what of it is there."""
+"""Finds the run that a path names, and what of it is there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.schema import TRACE_SCHEMA
 
 EXAMPLES = 3
-"""Runs that are named to who gave a folder of several."""
+"""How many runs are named to a user who gave a folder of several."""
 
 
 @dataclass(frozen=True, slots=True)

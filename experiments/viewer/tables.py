@@ -1,4 +1,4 @@
-"""Listings of the agents over time, each text written once."""
+"""Makes columns of the agents' listings over time, with each text written once."""
 
 from __future__ import annotations
 

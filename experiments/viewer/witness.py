@@ -1,4 +1,4 @@
-"""What a trace does not hold: the run's agents run once more, and everything that they send, hear and know is kept.
+"""Finds what a trace does not hold: the run's agents run once more, and what they send, hear and know is kept.
 
 They run from the run's record without any simulator, or else the whole run is made again. Either way the trace that
 comes out must be the run's own: what is shown belongs to that run, or is not shown.
@@ -38,7 +38,7 @@ from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SimTime
 
 QUEUES = "stored"
-"""The listing that is left out: the trace's rows tell at every moment what is stored, and this would double a film."""
+"""The listing that is left out: the trace's rows tell at every moment what is stored, and it would double a film."""
 LOOKS = 700
 """How often in a run the listings of all nodes are looked at."""
 
@@ -95,7 +95,7 @@ def observe_over(
 
 @contextmanager
 def _carrier(source: Source, table: pa.Table) -> Iterator[tuple[Scenario, type[Agent], Backend]]:
-    """What carries the messages this time: the record, or the back-end anew."""
+    """What carries the messages this time: the record, or the back-end once more."""
     scenario = source.scenario
     if scenario is None:
         raise UserError(f"{source.trace}: there is no run.ini beside it, so the run cannot be made again")
@@ -113,12 +113,12 @@ def _backend(scenario: Scenario, table: pa.Table) -> Backend:
 
 
 def is_over_radio(table: pa.Table) -> bool:
-    """Whether the run had radios: only they leave counts."""
+    """Whether the run had radios: only radios leave counts."""
     return bool(pc.any(pc.equal(table[EVENT], RADIO)).as_py())
 
 
 def _without_receives(table: pa.Table) -> pa.Table:
-    """Without what only some traces have, and without the numbers of sends."""
+    """The rows without what only some traces have, and without the numbers of sends."""
     kept = table.filter(pc.not_equal(table[EVENT], RECEIVE))
     hops = pc.if_else(pc.equal(kept[EVENT], SEND), pa.scalar(None, pa.int32()), kept[HOPS])
     return kept.set_column(kept.schema.get_field_index(HOPS), HOPS, hops)
@@ -143,7 +143,7 @@ class _Numbering(TraceWriter):
         hops: int | None = None,
         detail: str | None = None,
     ) -> None:
-        """See `TraceWriter`."""
+        """Adds the row with the number of its send or receive in `hops`."""
         if event in self._numbers:
             hops = self._numbers[event]
             self._numbers[event] += 1
@@ -158,19 +158,19 @@ class _Listening:
         self._testimony = testimony
 
     def open(self) -> Hello:
-        """See `Backend.open`."""
+        """Opens the back-end."""
         return self._backend.open()
 
     def fail(self, error: BaseException) -> None:
-        """See `Backend.fail`."""
+        """Tells the back-end of an error."""
         self._backend.fail(error)
 
     def close(self) -> Totals:
-        """See `Backend.close`."""
+        """Closes the back-end."""
         return self._backend.close()
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """See `Backend.advance`."""
+        """Numbers what is sent, and lets the back-end go on."""
         self._testimony.sent += [self._testimony.number(one.message) for one in transmissions]
         return self._backend.advance(transmissions, wake_up)
 
@@ -187,13 +187,13 @@ class _Watch:
         self._known: dict[tuple[NodeId, str], Listing] = {}
 
     def reach(self, now: SimTime) -> None:
-        """Everything before `now` has happened."""
+        """Takes note that everything before `now` has happened."""
         if now >= self._next:
             self.look(now)
             self._next = (now // self._step + 1) * self._step
 
     def look(self, now: SimTime) -> None:
-        """At the listings of all nodes."""
+        """Looks at the listings of all nodes."""
         for node, agent in enumerate(self.agents):
             for name, listing in agent.listings(self._names).items():
                 if name != QUEUES and self._known.get((node, name)) != listing:
@@ -201,7 +201,7 @@ class _Watch:
                     self.testimony.looks.append(Look(now, node, name, listing))
 
     def watched(self, agent_class: type[Agent]) -> type[Agent]:
-        """The agent, being watched."""
+        """The agent, whose calls are seen from now on."""
         watch, testimony = self, self.testimony
 
         class Watched(agent_class):  # type: ignore[misc, valid-type]  # which agent it is only the run says

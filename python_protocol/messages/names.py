@@ -1,14 +1,12 @@
 """How transcripts write what messages hold: nodes, filters and notifications by names, everything else as it is.
 
 `Names` itself knows no names and writes identifiers; a transcript's own has those of its network. A node can have
-several names, one for each process on it (003, section 2.2), so a message says which process it speaks of.
+several names, one for each process on it (the thesis, section 2.2), so a message says which process it speaks of.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import Field, fields, is_dataclass
-from typing import Any
 
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import listed
@@ -58,26 +56,3 @@ class Names:
     def notifications(self, several: Iterable[Notification]) -> str:
         """As a list: "[e1 e2]"."""
         return listed(map(self.notification, several))
-
-    def fields(self, record: Any) -> str:
-        """Until the last messages by hand are gone."""
-        return " ".join(filter(None, (self._field(one, getattr(record, one.name)) for one in fields(record))))
-
-    def _field(self, field: Field[Any], value: Any) -> str:
-        if isinstance(value, bool):
-            return field.name if value else ""
-        return f"{field.name}={self._value(value, is_node='NodeId' in str(field.type))}"
-
-    def _value(self, value: Any, *, is_node: bool) -> str:
-        match value:
-            case Filter():
-                return self.filter(value)
-            case Notification():
-                return self.notification(value)
-            case tuple() | list() | frozenset():
-                return listed(self._value(one, is_node=is_node) for one in value)
-            case int() | None if is_node:
-                return self.node(value)
-        if hasattr(value, "describe"):
-            return f"({value.describe(self)})"
-        return f"({self.fields(value)})" if is_dataclass(value) else str(value)

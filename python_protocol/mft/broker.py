@@ -115,8 +115,8 @@ class Broker(Forwarding):
     def migrate(self, parent: NodeId) -> None:
         """The way to the leader now begins at `parent`, which is b_n of the algorithm.
 
-        Lines 2 to 9 collect in C what this broker represents there and in O the others, line 10 sends both, and lines
-        11 and 12 replay what is stored for those in O.
+        Carries out lines 2 to 12: collects in C what this broker represents there and in O the others, sends both, and
+        replays what is stored for those in O.
         """
         beyond = self._beyond(parent)
         children = [_known(s, route) for s, route in self.table if _is_below(route, beyond)]

@@ -66,7 +66,7 @@ class Broker(Process):
     @on_timer(WatchTimer)
     def time_up(self, key: WatchTimer, now: SimTime) -> None:
         """Something has not come in time (section 6.4)."""
-        self._side(key.node).ring(key, now)
+        self._side(key.node).fire(key, now)
         if key.node in self.brokers:
             self._settle()
 

@@ -90,9 +90,10 @@ class CopyOfState(Process):
         self.point = Point(self.term, self.point.step + 1)
         self.pending.pop((peer, message.key), None)
         self.releases.hold(Released(self.point.step, peer, message, outputs))
+        inform = Inform(self.point, peer, message)
         for mate in self.mates:
             if mate in self._followers:
-                self.send(mate, Inform(self.point, peer, message))
+                self.send(mate, inform)
 
     def reply_again(self, peer: Peer, message: Numbered) -> None:
         """Replies to a message that was taken in before, as leader, once all steps up to now are released."""

@@ -45,8 +45,9 @@ class Outbox(Process):
         if not self._neighbours.learn(peer, term):
             return
         if tell_mates:
+            news = Leader(self._neighbours.leader(peer), term)
             for mate in self._replica.mates:
-                self.send(mate, Leader(self._neighbours.leader(peer), term))
+                self.send(mate, news)
         if self._replica.is_leader:
             self.send_again(peer)
 

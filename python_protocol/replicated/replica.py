@@ -43,7 +43,8 @@ class Replica(CopyOfState):
         while self.leader != self.node:
             self.term += 1
         self.is_taking_over = True
-        self._tell_mates(TakeOver(self.term, self.point))
+        for mate in self.mates:
+            self.send(mate, TakeOver(self.term, self.point))
 
     @on(TakeOver)
     def yield_to(self, asked: TakeOver, sender: NodeId, _: SimTime) -> None:
@@ -61,7 +62,8 @@ class Replica(CopyOfState):
             self._install(answer.point, answer.snapshot)
         tell = IAmLeader(self.term, self.point)
         self._begin_term()
-        self._tell_mates(tell)
+        for mate in self.mates:
+            self.send(mate, tell)
         for (peer, _), message in list(self.pending.items()):
             self.take_step(peer, message)  # what the old leader failed in
 
@@ -89,7 +91,8 @@ class Replica(CopyOfState):
     def join(self) -> None:
         """Asks for a copy, after a crash that has left nothing."""
         self.is_joining = True
-        self._tell_mates(CatchUp())
+        for mate in self.mates:
+            self.send(mate, CatchUp())
 
     def give_copy(self, mate: NodeId) -> None:
         """Gives a broker the leader's copy; it is informed again from there on."""
@@ -125,7 +128,3 @@ class Replica(CopyOfState):
         self.pending = {
             (peer, key): message for (peer, key), message in self.pending.items() if self.state.is_new(peer, message)
         }
-
-    def _tell_mates(self, message: TakeOver | IAmLeader | CatchUp) -> None:
-        for mate in self.mates:
-            self.send(mate, message)

@@ -22,6 +22,7 @@ from roambus.python_protocol.events import (
     Attach,
     Crashed,
     Detach,
+    Event,
     Recovered,
     SendFailed,
     Started,
@@ -180,7 +181,13 @@ class SkipRing(Agent):
 
     # What follows every event
 
-    def finish(self, now: SimTime) -> None:
+    def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+        """Reacts to an event, and then does what is to be done whichever it was."""
+        self.tell(event, now)
+        self._finish(now)
+        return self.take()
+
+    def _finish(self, now: SimTime) -> None:
         """Handles what the parts of this node said to each other, and notes which labels and edges have changed."""
         self.perform(self._handle_own(now))
         for member in self.members.values():

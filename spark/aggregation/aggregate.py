@@ -1,4 +1,9 @@
-"""From traces to metrics: one row a run, and means with 95 % intervals over the seeds of each point."""
+"""From the traces of a sweep to its tables: one row for each run, and means with 95 % intervals over the seeds.
+
+Runs that an earlier aggregation computed come from the store. All others are computed with Spark, batch by batch, and
+added to the store at once, so that an aggregation that is killed goes on where it was. From the rows of the store the
+tables are written.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +33,7 @@ Problems = dict[Path, str]
 
 
 class Progress(Protocol):
-    """Is told how far an aggregation is; `roambus.experiments.sweeps.progress.Progress` is one."""
+    """Whoever is told how far an aggregation is, such as `roambus.experiments.sweeps.progress.Progress`."""
 
     def show(self, total: int) -> AbstractContextManager[None]:
         """Begins to count to `total` runs."""
@@ -39,7 +44,7 @@ class Progress(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """How to compute: on which master, what beside the catalogue, whether everything, and whom to tell."""
+    """How to compute: on which master, what a study adds, whether everything is computed anew, and whom to tell."""
 
     master: str
     extra: Extra
@@ -108,7 +113,7 @@ def _write(results: Path, rows: pa.Table, problems: Problems, extra: Extra) -> N
 
 
 def _observations(frame: pd.DataFrame, table: ExtraTable) -> pd.DataFrame:
-    """Agent, axes and seed of each run, beside each of its observations."""
+    """A table with a row for each observation: agent, axes and seed of its run, then its numbers."""
     width = len(table.columns)
     lists = frame[OBSERVATIONS].map(lambda tables: tables.get(table.name, ()))
     numbers = np.array([number for one in lists for number in one], dtype=float).reshape(-1, width)
@@ -155,7 +160,7 @@ def metrics_of(
 
 
 def _frame(rows: pa.Table) -> pd.DataFrame:
-    """The same for the same rows, however they came together: in the order of their names."""
+    """The rows as a frame in the order of the runs' names, so that the same rows give the same frame."""
     frame: pd.DataFrame = rows.select(METRICS_SCHEMA.names).sort_by(RUN).to_pandas().set_index(RUN)
     for name in (SENT, EXTRA, OBSERVATIONS):
         frame[name] = frame[name].map(dict)

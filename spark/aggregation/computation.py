@@ -1,4 +1,8 @@
-"""Computes the metrics of traces with Spark, in batches: one row a run comes back to the driver, nothing else."""
+"""Computes the metrics of traces with Spark, in batches: one row for each run comes back, and nothing else.
+
+A batch is read once for each summary of `roambus.spark.metrics.run_metrics`. A trace whose rows are not all found, or
+that holds something else where metrics need numbers, is reported and left out.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +32,10 @@ from roambus.spark.metrics.run_metrics import (
 )
 
 ROWS_A_CORE = 10_000_000
-"""Of a batch: some 20 s of work, so that a kill costs little and what Spark keeps in memory stays small."""
+"""The rows of a batch for each core: some 20 s of work, so that a kill costs little and Spark needs little memory."""
 
 ROWS_OF_ONE_TASK = 200_000
-"""A batch of no more is small: to divide it, and to compile its plan, takes longer than that saves."""
+"""A batch of so many rows is small: to divide it, and to compile its plan, would take longer than that saves."""
 
 Row = dict[str, Any]
 
@@ -50,10 +54,10 @@ METRICS_SCHEMA = pa.schema(
 
 
 def batches(traces: Sequence[Trace], rows: int) -> Iterator[list[Trace]]:
-    """The traces in groups of at least that many rows, but for the last.
+    """Divides the traces into groups of at least that many rows; the last group can have fewer.
 
-    They are taken in the order of their keys, which is as good as random: what the first take tells how long the
-    others will.
+    Traces are taken in the order of their keys, which is as good as random: the time that the first groups take tells
+    how long the others will take.
     """
     batch: list[Trace] = []
     for trace in sorted(traces, key=lambda each: (each.key, each.run)):
@@ -78,11 +82,11 @@ def compute(session: SparkSession, traces: Sequence[Trace], extra: Extra = NOTHI
 
 
 _EMPTY: Row = {**dict.fromkeys(COUNTS, 0), SENT: [], EXTRA: [], OBSERVATIONS: []}
-"""A trace without any row: it cannot come out of Spark."""
+"""The row of a trace without any row, which Spark cannot give."""
 
 
 def _rows(session: SparkSession, traces: Sequence[Trace], extra: Extra) -> dict[str, Row]:
-    """What Spark finds, by run."""
+    """The row that Spark finds for each run."""
     runs = {trace.file.absolute(): trace.run for trace in traces}
     try:
         opened = _opened(session, list(runs))

@@ -1,4 +1,8 @@
-"""Tables of results: runs with the names of their folders in front, and means over seeds with their intervals."""
+"""The tables of results: a row for each run with its place in front, and means over seeds with their intervals.
+
+A run's place are the levels of its folder: agent, axes and seed. A point is a place without the seed; its mean and its
+Student-t interval are over the seeds that have a value.
+"""
 
 from __future__ import annotations
 
@@ -40,12 +44,12 @@ def name_places(runs: pd.Index[str], reserved: Sequence[str] = ()) -> pd.DataFra
 
 
 def _extra_columns(metrics: pd.DataFrame, extra: Sequence[str]) -> pd.DataFrame:
-    """NaN where a run has nothing to measure."""
+    """The metrics of a study, NaN where a run has nothing to measure."""
     return pd.DataFrame([dict(row) for row in metrics.get(EXTRA, ())], index=metrics.index, columns=list(extra))
 
 
 def _sent_columns(metrics: pd.DataFrame) -> pd.DataFrame:
-    """A column for each message type that any run sent; 0 where a run did not."""
+    """A column for each message type that any run sent, 0 where a run sent none."""
     table = pd.DataFrame(list(metrics[SENT]), index=metrics.index)
     return table[sorted(table.columns)].fillna(0).astype("int64").add_prefix(catalogue.SENT_PREFIX)
 

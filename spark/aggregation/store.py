@@ -33,7 +33,7 @@ _STAMP = pa.schema(
         pa.field("modified_ns", pa.int64(), nullable=False),
     ]
 )
-"""By which a trace is known again, together with its run. A trace without a key is known by size and time alone."""
+"""The columns by which a trace is known again, together with its run; without a key, by size and time alone."""
 STORE_SCHEMA = pa.schema([*METRICS_SCHEMA, *_STAMP])
 
 Stamp = tuple[str, str, int, int]
@@ -65,7 +65,7 @@ def _lock(descriptor: int, folder: Path) -> None:
 
 @cache
 def definition(extra: str = "") -> str:
-    """A digest of the code that metrics come from: another one, and everything is computed anew."""
+    """A digest of the code that metrics come from; if it changes, everything is computed anew."""
     digest = sha256(f"{pyspark.__version__}{extra}".encode())
     rooms = (Path(__file__).parent, Path(catalogue.__file__).parent)
     for file in (*(file for room in rooms for file in sorted(room.glob("*.py"))), Path(notes.__file__)):
@@ -74,7 +74,7 @@ def definition(extra: str = "") -> str:
 
 
 class Store:
-    """The rows of `METRICS_SCHEMA` by the stamps of their traces. Use `opened_store`."""
+    """The rows of `METRICS_SCHEMA` by the stamps of their traces; `opened_store` gives it."""
 
     def __init__(self, folder: Path, definition: str) -> None:
         self._folder, self._definition = folder, definition
@@ -126,7 +126,7 @@ def missing_from(rows: pa.Table, traces: Sequence[Trace]) -> list[Trace]:
 
 
 def _read(part: Path) -> pa.Table:
-    """The rows of a part; none if it is damaged or not there."""
+    """The rows of a file of the store; none if it is damaged or not there."""
     try:
         table = pq.read_table(part, page_checksum_verification=True, partitioning=None)
     except (OSError, pa.ArrowException):

@@ -1,4 +1,8 @@
-"""Finds the traces of a sweep, tells sound from damaged and missing ones by their footers, reads them with Spark."""
+"""Finds the traces of a sweep, tells sound from damaged and missing ones by their footers, and reads them with Spark.
+
+The footer of a Parquet file has its columns, its number of rows and the run's key. Only if the columns are those of a
+trace is it read further; the number of rows tells afterwards whether all of it could be read.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +22,13 @@ from pyspark.sql import functions as F  # noqa: N812  # the name that every text
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.runs.identity import RUN_KEY
 from roambus.bridge.runs.layout import AGENT, SEED, SWEEP_FILE, TRACE_FILE, TRACES
-from roambus.bridge.runs.run import RUN_KEY
 from roambus.bridge.trace.schema import TRACE_SCHEMA
 from roambus.spark.metrics.run_metrics import RUN
 
 _READERS = 8
-"""Threads that read footers: what takes the time is opening files."""
+"""How many threads read footers: what takes the time is opening files."""
 _SKIP_DAMAGED = {
     "ignoreCorruptFiles": "true",
     "ignoreMissingFiles": "true",
@@ -51,7 +55,7 @@ def find_traces(results: Path) -> list[Path]:
 
 
 def examine(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
-    """The traces whose footers are those of traces, and a line for each other file."""
+    """The traces that have the footer of one, and a line for each other file."""
     with ThreadPoolExecutor(_READERS) as readers:
         found = dict(zip(files, readers.map(_examine, files), strict=True))
     traces = [trace for trace in found.values() if isinstance(trace, Trace)]
@@ -112,9 +116,9 @@ def run_name(file: Path) -> str:
 
 
 def read_traces(session: SparkSession, files: Sequence[Path]) -> DataFrame:
-    """The rows of all files, as far as they can be read; `run` is a number for each file, see `run_numbers`.
+    """The rows of all files, as far as they can be read; `run` is a number for each file, as `run_numbers` gives it.
 
-    A file that is damaged or vanishes gives fewer rows than its footer promises: compare.
+    A file that is damaged or vanishes gives fewer rows than its footer promises, which the caller has to compare.
     """
     reader = session.read.schema(from_arrow_schema(TRACE_SCHEMA)).options(**_SKIP_DAMAGED)
     rows = reader.parquet(*(str(file) for file in files))
@@ -122,7 +126,7 @@ def read_traces(session: SparkSession, files: Sequence[Path]) -> DataFrame:
 
 
 def _number() -> Column:
-    """Of the file that a row is in: to group by its name, which is long, takes several times as long."""
+    """The number of the file that a row is in; to group by the file's long name would take several times as long."""
     return F.xxhash64("_metadata.file_path")
 
 

@@ -1,4 +1,4 @@
-"""Where the master of a Spark cluster is: its URL checked, and whether anybody answers there."""
+"""Checks where the master of a Spark cluster is: that its URL is one, and that somebody answers there."""
 
 from __future__ import annotations
 

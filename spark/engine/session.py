@@ -1,4 +1,9 @@
-"""A Spark session that starts quickly, listens only where it has to and leaves nothing behind."""
+"""Starts a Spark session quickly, lets it listen only where it has to, and leaves nothing behind.
+
+On this machine Spark binds the loopback address alone; on a cluster it binds the address from which the master is
+reached. Its files lie in a temporary folder. What it needs to know of Java and Python it gets by environment variables,
+which are set for the start only.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +99,7 @@ def _settings(folder: Path) -> Settings:
 
 @contextmanager
 def _handler_of_ctrl_c_restored() -> Iterator[None]:
-    """PySpark sets one that cancels jobs; after the session there is nothing that it could ask to."""
+    """Puts back the handler of Ctrl-C: PySpark sets one that cancels jobs, and afterwards there are none."""
     before = signal.getsignal(signal.SIGINT)
     try:
         yield

@@ -1,4 +1,8 @@
-"""What clients miss that are away, announced, from traces alone: their absences, and what was published meanwhile."""
+"""Finds the absences of clients in traces, and what was published for them meanwhile.
+
+An absence begins with a detachment and ends with the next attachment. Only absences that clients announce are in a
+trace.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ def time_ns() -> Column:
 
 
 def absences(traces: DataFrame) -> DataFrame:
-    """A row for each absence that ends: run, node, `left_ns`, `back_ns`. What nobody announced is not in a trace."""
+    """A row for each announced absence that ends: run, node, `left_ns`, `back_ns`."""
     event = F.col(schema.EVENT)
     back = F.lead(time_ns()).over(Window.partitionBy(RUN, schema.NODE).orderBy(schema.TIME_S))
     moves = traces.where(event.isin(schema.DETACH, schema.ATTACH))
@@ -27,10 +31,10 @@ def absences(traces: DataFrame) -> DataFrame:
 
 
 def missed(traces: DataFrame, of: DataFrame) -> DataFrame:
-    """A row for each notification published during an absence `of` one who wants it, with its first delivery, or null.
+    """A row for each notification published during an absence `of` somebody who wants it, with its first delivery.
 
-    The columns of `of`, the notification's id, `published_ns` and `delivered_ns`. An absence begins with the instant
-    of detachment, and the instant of return is not in it.
+    The columns are those of `of`, the notification's id, `published_ns` and `delivered_ns`, which is null if it was
+    never delivered. An absence begins with the instant of detachment; the instant of return does not belong to it.
     """
     event, pair = F.col(schema.EVENT), [RUN, schema.NODE, schema.NOTIFICATION_ID]
     words = F.split(schema.DETAIL, schema.LIST_SEPARATOR)

@@ -1,9 +1,10 @@
 """How a study measures more than the metrics of every run: DataFrame in, DataFrame out, from traces alone.
 
-The frame that comes in has the rows of many traces: the columns of `roambus.bridge.trace.schema`, and `run`, which tells
-them apart and must be in every frame that goes out. All that is measured is numbers. They are kept run by run, so that a
-run is read once, and again only when its trace or this code changes. Each metric is declared like those of every run
-(`roambus.spark.metrics.catalogue`), and its declaration reaches figures, report, comparison and export in the same way.
+The frame that comes in has the rows of many traces: the columns of `roambus.bridge.trace.schema`, and `run`, which
+tells them apart and must be in every frame that goes out. All that is measured is numbers. They are kept run by run,
+so that a run is read once, and again only when its trace or this code changes. Each metric is declared like those of
+every run (`roambus.spark.metrics.catalogue`), and its declaration reaches figures, report, comparison and export in
+the same way.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Measure = Callable[[DataFrame], DataFrame]
 
 @dataclass(frozen=True, slots=True)
 class ExtraMetrics:
-    """`measure` gives at most one row a run, with a column for each of the metrics; null: nothing to measure."""
+    """Metrics that `measure` computes: at most one row for each run, a column for each metric, and null for nothing."""
 
     metrics: tuple[Metric, ...]
     measure: Measure
@@ -60,7 +61,7 @@ class Extra:
         return tuple(metric for part in self.metrics for metric in part.metrics)
 
     def digest(self) -> str:
-        """Of the names and of the files that the functions are written in; empty for nothing at all."""
+        """A digest of the names and of the files that the functions are written in; empty if there is nothing."""
         parts: tuple[ExtraMetrics | ExtraTable, ...] = (*self.metrics, *self.tables)
         if not parts:
             return ""
@@ -100,7 +101,7 @@ def _metrics(traces: DataFrame, part: ExtraMetrics) -> Iterator[tuple[int, list[
 
 
 def _observations(traces: DataFrame, table: ExtraTable) -> Iterator[tuple[int, list[float | None]]]:
-    """In an order that does not depend on Spark's."""
+    """The rows of each run, in an order that does not depend on Spark's."""
     numbers = F.array(*(F.col(name).cast("double") for name in table.columns))
     rows = table.measure(traces).groupBy(RUN).agg(F.sort_array(F.collect_list(numbers)).alias("rows"))
     for row in rows.collect():

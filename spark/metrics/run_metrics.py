@@ -30,7 +30,7 @@ NONSENSE = "nonsense"
 _OF_PAIRS = (schema.PUBLISH, schema.ROUTE, schema.DELIVER)
 _SUBSCRIBER = "subscriber"
 _NO_NUMBER = -1
-"""Stands for a subscriber in a list that is no number."""
+"""It stands for a subscriber in a list that is no number."""
 _PAIR_ROWS, _PAIR_ROWS_FOUND, _NONSENSE_LISTED = "pair_rows", "pair_rows_found", "nonsense_listed"
 _OF_NODES = (schema.ROLE, schema.ENERGY, schema.MIGRATE)
 _NODE_ROWS, _NODE_ROWS_FOUND, _NONSENSE_ENERGIES = "node_rows", "node_rows_found", "nonsense_energies"
@@ -38,9 +38,9 @@ _PARENTS, _FIRST_MIGRATION_S = "parents", "first_migration_s"
 _ROWS, _LATEST = "rows", "latest"
 _ROWS_SINCE, _MESSAGES_SINCE = "rows_since", "messages_since"
 _BYTES_SINCE, _LONGEST_SINCE = "bytes_since", "longest_since"
-"""From the first migration on."""
+"""What was sent from the first migration on."""
 _NOT_OF_MIGRATIONS = ("PUB", "REP", "HEARTBEAT", "ACK")
-"""Message types of notifications, and of what keeps tree and links up whether or not anything moves."""
+"""The message types of notifications, and of what keeps tree and links up whether or not anything moves."""
 _ROLES = ("publisher", "subscriber", "broker")
 """A node with several roles counts as the last of them."""
 _LATEST_S = 1e9
@@ -164,7 +164,7 @@ def _reading(rows: DataFrame) -> DataFrame:
 
 
 def _checked(joined: DataFrame) -> DataFrame:
-    """Without what was counted for comparison only."""
+    """The metrics, without the columns that were counted for comparison only."""
     found = {_NODE_ROWS: _NODE_ROWS_FOUND, _PAIR_ROWS: _PAIR_ROWS_FOUND}
     alike = reduce(Column.__and__, (_or_0(counted) == _or_0(again) for counted, again in found.items()))
     nonsense = (NONSENSE, _NONSENSE_LISTED, _NONSENSE_ENERGIES)
@@ -210,7 +210,7 @@ def _delivery_metrics(pairs: DataFrame) -> DataFrame:
 
 
 def _with_rates(counted: DataFrame) -> DataFrame:
-    """The same deliveries over both denominators; null where there is nothing to deliver."""
+    """Adds the share delivered of both denominators; null where there is nothing to deliver."""
     delivered = F.col(catalogue.DELIVERED)
     rates = {
         catalogue.DELIVERY_RATE_THESIS: F.try_divide(delivered, F.col(catalogue.ATTEMPTED)),
@@ -236,7 +236,7 @@ def _efforts(rows: DataFrame) -> DataFrame:
 
 
 def _node_metrics(nodes: DataFrame) -> DataFrame:
-    """Packets and energy over nodes, and what migrations cost."""
+    """Packets and energy over nodes, and the costs of migrations."""
     sent, energy, migrations = F.col("messages"), F.col("energy_nj"), F.col(_PARENTS) - 1
     by_role = (F.avg(F.when(F.col("role") == position, sent)) for position, _ in enumerate(_ROLES))
     columns = (

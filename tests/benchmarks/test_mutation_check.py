@@ -67,6 +67,22 @@ def test_handlers_are_what_is_marked_and_what_tables_name() -> None:
     assert handlers([ast.parse(AGENT)]) == {"_receive_sub", "_receive_uns", "strike", "publish", "tick"}
 
 
+def test_handlers_are_what_decorators_mark() -> None:
+    """A method under `@on` or `@on_timer` is one, and under another decorator it is none."""
+    marked = """
+class Agent:
+    @on(Sub, Uns)
+    def subscribe(self, sub, sender, now): ...
+
+    @on_timer("tick")
+    def tick(self, key, now): ...
+
+    @once("tick")
+    def tock(self): ...
+"""
+    assert handlers([ast.parse(marked)]) == {"subscribe", "tick"}
+
+
 def test_all_that_handlers_are_made_of_is_checked() -> None:
     """And nothing else."""
     found = [function.name for _, function in checked({"agent.py": ast.parse(AGENT)})]
@@ -173,6 +189,8 @@ def test_a_modules_own_tests_run_first() -> None:
 
 # Trials
 
+PARTS = ("bridge", "python_protocol", "experiments", "spark")
+"""The folders that are parts of the package: roambus/ has a link to each."""
 MODULE = "python_protocol/simple/toy.py"
 TOY = "def twice(x: int) -> int:\n    return 2 * x\n"
 TEST = """from roambus.python_protocol.simple.toy import twice
@@ -189,6 +207,8 @@ def tree(tmp_path: Path) -> Path:
     for folder in (*FOLDERS, "python_protocol/simple", "tests/python_protocol", "tests/python_protocol/simple"):
         (root / folder).mkdir(parents=True, exist_ok=True)
         (root / folder / "__init__.py").touch()
+    for part in PARTS:
+        (root / "roambus" / part).symlink_to(Path("..", part))
     for file in FILES:
         (root / file).write_text("")
     (root / MODULE).write_text(TOY)

@@ -18,7 +18,9 @@ from roambus.bridge.backends.radio.factory import RadioFactory
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.record.rerun import rerun
-from roambus.bridge.runs.run import RunPlan, execute, run_key
+from roambus.bridge.runs.identity import run_key
+from roambus.bridge.runs.plan import RunPlan
+from roambus.bridge.runs.run import execute
 from roambus.bridge.scenario.mobility import GivenWay, Static
 from roambus.experiments.sweeps.cluster.shipment import send
 from roambus.experiments.sweeps.runner import plan_run, plan_runs

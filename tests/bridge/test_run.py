@@ -10,7 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from roambus.bridge.errors import AgentError
-from roambus.bridge.runs.run import RunPlan, execute, has_failed, is_complete, run_key
+from roambus.bridge.runs.identity import run_key
+from roambus.bridge.runs.plan import RunPlan
+from roambus.bridge.runs.run import execute, has_failed, is_complete
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
 from roambus.experiments.shipped import TEMPLATES
 from tests.support.agents import write_agent

@@ -103,13 +103,6 @@ class Polite(Greeter):
         self.note("rung", detail=str(event.key))
 
 
-class Tidy(Greeter):
-    """A Greeter that notes the end of every event."""
-
-    def finish(self, now: SimTime) -> None:
-        self.note("finished")
-
-
 def make(cls: type[Agent]) -> Agent:
     return cls(7, Role.NONE, cls.parameters_type(), Random(0))
 
@@ -185,13 +178,6 @@ def test_actions_are_given_once() -> None:
     agent = make(Greeter)
     assert list(agent.handle(Started(), 0))
     assert list(agent.handle(heard(Bye()), 0)) == []
-
-
-def test_every_event_is_followed_by_what_the_agent_does_at_the_end() -> None:
-    """That is so whether the event is a message or another, and whether it has a handler or not."""
-    assert list(make(Tidy).handle(heard(Hello(2)), 5)) == [Send(9, Hello(7)), Note("finished")]
-    assert list(make(Tidy).handle(Subscribe(Filter()), 5)) == [Note("finished")]
-    assert list(make(Tidy).handle(heard(Bye()), 5)) == [Note("finished")]
 
 
 def test_messages_and_parameters_follow_from_the_class() -> None:

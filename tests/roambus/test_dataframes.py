@@ -43,7 +43,7 @@ def test_every_metric_says_what_it_is(results: Results) -> None:
     assert list(delay) == [
         "end-to-end delay (s)",
         "s",
-        "First delivery minus publication, mean over delivered pairs.",
+        "Time from publication to first delivery, mean over delivered pairs.",
     ]
     assert results.metrics.loc[c.DELIVERY_RATE_ALL, "unit"] == ""
     assert set(results.metrics.index) == {metric.column for metric in c.METRICS}

@@ -32,14 +32,14 @@ SUPPORT, UNSUPPORTED = "support", "unsupported"
 _AT_ONCE_S = 1.0
 """A time that counts as no delay beside an absence of 15 s."""
 _ONE_RESPONSE = 0.5
-"""Per cent of further responses that still are "only one response"."""
+"""The per cent of further responses that still count as "only one response"."""
 _AGENT_OF = {ABSORPTION_S: DROPPING, LOST_RATIO: DROPPING, GAIN_PERCENT: PLAIN}
 
 Parts = Callable[[Measurements], Iterable[Part]]
 
 
 def trend(metric: str, axis: str, side: Side) -> Parts:
-    """At each load, the slope of the metric over doublings of the axis."""
+    """The claim that, at each load, the metric rises or falls with doublings of the axis."""
 
     def parts(measured: Measurements) -> Iterable[Part]:
         for load in measured.values(LOAD):
@@ -59,7 +59,7 @@ def _slopes(measured: Measurements, metric: str, axis: str, load: str) -> pd.Ser
 
 
 def over_sizes(metric: str, side: Side) -> Parts:
-    """At each size of a cache, the longest absence minus the shortest."""
+    """The claim that, at each size of a cache, the metric rises or falls from the shortest absence to the longest."""
 
     def parts(measured: Measurements) -> Iterable[Part]:
         absences = measured.values(ABSENCE)
@@ -75,7 +75,7 @@ def over_sizes(metric: str, side: Side) -> Parts:
 
 
 def highest_gain(axis: str, claimed: float) -> Parts:
-    """At the lowest value of the axis, at the highest load."""
+    """The claim that the gain at the lowest value of the axis and the highest load is above a number."""
 
     def parts(measured: Measurements) -> Iterable[Part]:
         load, lowest = measured.values(LOAD)[-1], measured.values(axis)[0]
@@ -86,7 +86,7 @@ def highest_gain(axis: str, claimed: float) -> Parts:
 
 
 def one_response(measured: Measurements) -> Iterable[Part]:
-    """Over all points of each load."""
+    """The worst share of further responses over all points of each load."""
     for load in measured.values(LOAD):
         points = [_gain(measured, load, absence) for absence in measured.values(ABSENCE)]
         worst = pd.concat(points, axis=1).max(axis=1)
@@ -99,7 +99,7 @@ def _gain(measured: Measurements, load: str, absence: str) -> pd.Series[float]:
 
 
 def lower_at_low_loads(measured: Measurements) -> Iterable[Part]:
-    """From load to load, mean over absences."""
+    """The differences of the gain from load to load, mean over absences."""
     gains = {
         load: pd.concat(
             [by_seed(measured, GAIN_PERCENT, agent=PLAIN, load=load, absence=one) for one in measured.values(ABSENCE)],
@@ -114,21 +114,21 @@ def lower_at_low_loads(measured: Measurements) -> Iterable[Part]:
 
 
 def all_arrive(measured: Measurements) -> Iterable[Part]:
-    """With support, of all that was published."""
+    """The share of all messages that are not delivered with support."""
     for rate in measured.values(RATE):
         rates = by_seed(measured, DELIVERY_RATE_ALL, agent=SUPPORT, rate=rate)
         yield make_part(f"{rate} a second: messages not delivered (share)", 1 - rates, Side.BELOW, 1e-6)
 
 
 def lost_without(measured: Measurements) -> Iterable[Part]:
-    """Without support, of those published meanwhile."""
+    """The number of messages that are missed without support."""
     for rate in measured.values(RATE):
         missed = by_seed(measured, MISSED, agent=UNSUPPORTED, rate=rate)
         yield make_part(f"{rate} a second: messages missed", missed, Side.ABOVE)
 
 
 def no_delay(measured: Measurements) -> Iterable[Part]:
-    """From the return to the last of what was kept."""
+    """The time from the return to the last message that was kept."""
     for rate in measured.values(RATE):
         late = by_seed(measured, CATCH_UP_S, agent=SUPPORT, rate=rate)
         yield make_part(f"{rate} a second: time to catch up (s)", late, Side.BELOW, _AT_ONCE_S)

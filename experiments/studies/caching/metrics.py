@@ -1,7 +1,7 @@
-"""Measures what sections 6 and 7 of the paper on caching measure, from traces alone: DataFrame in, DataFrame out.
+"""Measures what sections 6 and 7 of the paper on caching measure, from traces alone.
 
-The paper's definitions are in its section 6. Where one of them leaves something open, the function that computes it says
-how it is read.
+The paper's definitions are in its section 6. Where one of them leaves something open, the function that computes it
+says how it is read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ABSENCES_OBSERVED = "absences_observed"
 MISSED = "missed"
 CATCH_UP_S = "catch_up_s"
 DELIVERIES = "deliveries"
-"""A table: when the client of figure 5 gets each message."""
+"""The table that says when the client of figure 5 gets each message."""
 DELIVERED_S, COUNT = "delivered_s", "count"
 
 _SETTLED, _LATE = 0.2, 0.7
@@ -93,7 +93,10 @@ def figure_5(traces: DataFrame) -> DataFrame:
 
 
 def deliveries(traces: DataFrame) -> DataFrame:
-    """A row a delivery: the time since the first one (s), and how many there are up to then (the paper on caching, figure 5)."""
+    """A row for each delivery, as figure 5 of the paper on caching shows them.
+
+    It has the time since the first delivery (s), and how many deliveries there are up to then.
+    """
     in_time = Window.partitionBy(RUN).orderBy(schema.TIME_S, schema.NOTIFICATION_ID)
     delivered = traces.where(_event() == schema.DELIVER)
     since = _time_s() - F.min(_time_s()).over(Window.partitionBy(RUN))
@@ -103,7 +106,7 @@ def deliveries(traces: DataFrame) -> DataFrame:
 def missing_while_away(traces: DataFrame) -> DataFrame:
     """A row for each message that somebody wants who is away, as `missed` gives them, and `lost`, 0 or 1.
 
-    Of absences that begin early enough to end in time, and do.
+    Only absences count that begin early enough to end in time, and do end.
     """
     ended = absences(traces).join(_ends(traces), RUN)
     is_early = F.col(LEFT_NS) < _EARLY * 1e9 * F.col("end_s")
@@ -191,7 +194,7 @@ POPULATION = Extra(
         ),
     )
 )
-"""For figure 4."""
+"""What figure 4 needs."""
 
 MOVE = Extra(
     metrics=(
@@ -210,4 +213,4 @@ MOVE = Extra(
     ),
     tables=(ExtraTable(DELIVERIES, (DELIVERED_S, COUNT), deliveries),),
 )
-"""For figure 5."""
+"""What figure 5 needs."""

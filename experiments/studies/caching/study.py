@@ -36,7 +36,7 @@ from roambus.experiments.studies.caching.metrics import (
 from roambus.experiments.studies.study import Study, StudySweep
 
 _PANELS = ((ABSORPTION_S, DROPPING), (GAIN_PERCENT, PLAIN), (LOST_RATIO, DROPPING))
-"""Of each row of figure 4: the gain is what there is without the dropping mechanisms."""
+"""The panels of each row of figure 4: the gain is what there is without the dropping mechanisms."""
 _TITLES = {
     ABSORPTION_S: "absorption time of messages",
     GAIN_PERCENT: "gain of dropping duplicate responses",
@@ -51,17 +51,17 @@ _X_TITLES = {
 
 
 def absence_plans(measured: Measurements) -> Iterator[Plan]:
-    """Figure 4 a to c."""
+    """Figures 4 a to c."""
     return _row(measured, ABSENCE, "abc")
 
 
 def rate_plans(measured: Measurements) -> Iterator[Plan]:
-    """Figure 4 d to f."""
+    """Figures 4 d to f."""
     return _row(measured, RATE, "def")
 
 
 def size_plans(measured: Measurements) -> Iterator[Plan]:
-    """What figure 4 does not vary: a line a mean absence, at load 1."""
+    """Figures over the size of a cache at load 1, which figure 4 does not vary, with a line for each mean absence."""
     for metric, agent in _PANELS:
         lines = [Line(f"Δt = {absence} s", {AGENT: agent, ABSENCE: absence}) for absence in measured.values(ABSENCE)]
         title = f"At load 1: {_TITLES[metric]}, over the size of a cache"
@@ -74,7 +74,7 @@ def move_plans(_: Measurements) -> Iterator[Plan]:
 
 
 def traces(measured: Measurements) -> Iterator[DotPlan]:
-    """Figure 5: a panel an agent, a line a rate; of one run each, as in the paper."""
+    """Figure 5 has a panel for each agent and a line for each rate, of one run each, as in the paper."""
     seed = str(measured.runs[SEED].min())
     for agent, title in (("unsupported", "without mobility support"), ("support", "with mobility support")):
         lines = [
@@ -149,4 +149,4 @@ STUDY = Study(
         "has come for the same request; with both there is one.",
     ),
 )
-"""`roambus reproduce caching`."""
+"""What `roambus reproduce caching` runs."""

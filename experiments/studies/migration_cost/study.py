@@ -1,4 +1,8 @@
-"""What migrations cost, over network size and over subscriptions (`migration_cost.toml`): figures and a table."""
+"""The study of what migrations cost, over network size and over subscriptions: figures and a table.
+
+Brokers and clients move in random trees, over ideal links. Messages and bytes since the first migration are counted
+over the number of migrations, without notifications and upkeep.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ _ONE_SUBSCRIPTION, _LARGEST_NETWORK = "1", "32"
 
 
 def migration_plans(measured: Measurements) -> Iterator[Plan]:
-    """For brokers and for clients that move, each metric over network size and over subscriptions."""
+    """Each metric over network size and over subscriptions, for brokers and for clients that move."""
     one = cut(measured, SUBSCRIPTIONS, _ONE_SUBSCRIPTION)
     largest = cut(measured, BROKERS, _LARGEST_NETWORK)
     for moving, metric in itertools.product(measured.values(MOVING), _DRAWN):

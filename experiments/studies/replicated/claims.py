@@ -1,4 +1,4 @@
-"""What the paper on replicated brokers says of costs and failures, each sentence with one reading that can be tested."""
+"""What the paper on replicated brokers says of costs and failures, each sentence with one reading that is tested."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ FLOODING, FILTERING, UPDATES = "flooding", "filtering", "filtering-updates"
 FIFO, TOTAL = "fifo", "total"
 INTERESTED, SITES, FAULT, TIME_OUT = "interested", "sites", "fault", "time_out"
 _DIGITS = 6
-"""Of a slope: what differs further behind is the computation's."""
+"""The decimals of a slope that count: what differs further behind comes from the computation."""
 _ALIKE = 0.005
-"""Messages per event that count as none."""
+"""So many messages per event count as none."""
 
 
 def _filtering_saves(measured: Measurements) -> Iterator[Part]:

@@ -1,4 +1,7 @@
-"""What the study of replicated brokers measures beside the catalogue, by Spark, from the trace alone."""
+"""Measures what the study of replicated brokers is about, from traces alone.
+
+Messages and bytes are counted from the first event on, and are over the number of events.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,12 @@ EVENT_MESSAGES = "messages_per_event"
 LONGEST_DELAY_S = "longest_delay_s"
 
 _BETWEEN_SITES = ("EVENT", "UPDATE")
-"""What goes from broker to broker by itself; within a site it travels inside other messages."""
+"""The messages that go from broker to broker by themselves; within a site they travel inside other messages."""
 _EVENTS, _STARTED_S = "events", "started_s"
 
 
 def costs(traces: DataFrame) -> DataFrame:
-    """A row a run that publishes anything: what is sent from the first event on, over the number of events."""
+    """A row for each run that publishes anything: what is sent from the first event on, over the number of events."""
     event, size = F.col(schema.EVENT), F.col(schema.BYTES)
     published = traces.where(event == schema.PUBLISH).groupBy(RUN)
     per_run = published.agg(F.count("*").alias(_EVENTS), F.min(schema.TIME_S).alias(_STARTED_S))
@@ -38,7 +41,7 @@ def costs(traces: DataFrame) -> DataFrame:
 
 
 def _from_and_to_brokers(sent: DataFrame, traces: DataFrame) -> DataFrame:
-    """With the column `between_brokers`: whether a broker sends it to a broker."""
+    """The messages with the column `between_brokers`: whether a broker sends them to a broker."""
     brokers = traces.where((F.col(schema.EVENT) == schema.ROLE) & (F.col(schema.DETAIL) == "broker"))
     to = brokers.select(RUN, F.col(schema.NODE).alias(schema.PEER), F.lit(True).alias("to_broker"))
     by = brokers.select(RUN, schema.NODE, F.lit(True).alias("by_broker"))
@@ -47,7 +50,7 @@ def _from_and_to_brokers(sent: DataFrame, traces: DataFrame) -> DataFrame:
 
 
 def longest_delay(traces: DataFrame) -> DataFrame:
-    """A row a run that delivers anything: how long an event took at most until a subscriber had it."""
+    """A row for each run that delivers anything: the longest time that an event took until a subscriber had it."""
     event, time_s, keys = F.col(schema.EVENT), F.col(schema.TIME_S), [RUN, schema.NOTIFICATION_ID]
     published = traces.where(event == schema.PUBLISH).select(*keys, time_s.alias("published_s"))
     delivered = traces.where(event == schema.DELIVER).select(*keys, time_s.alias("delivered_s"))

@@ -1,4 +1,8 @@
-"""What clients that return cost and get: what brokers store for them, and what was published while they were away."""
+"""Measures what clients that return get and cost, from traces alone.
+
+What they cost is what brokers store for them, which agents note. What they get is how much of what was published while
+they were away reaches them, and how long after their return.
+"""
 
 from __future__ import annotations
 
@@ -60,9 +64,9 @@ def _storage_changes(traces: DataFrame) -> DataFrame:
 
 
 def handed_over(traces: DataFrame) -> DataFrame:
-    """Of what was published while its subscriber was away, the share that it got, and how long after its return.
+    """The share that subscribers got of what was published in their absences, and how long after their return.
 
-    From detachment to return; absences that nobody announced are not in the trace.
+    An absence lasts from detachment to return; absences that nobody announced are not in the trace.
     """
     pairs = missed(traces, absences(traces))
     late = F.when(F.col(DELIVERED_NS) > F.col(BACK_NS), F.col(DELIVERED_NS) - F.col(BACK_NS))
@@ -106,4 +110,4 @@ RETURNING = Extra(
         ),
     )
 )
-"""What the comparison measures beside the catalogue."""
+"""What the study measures beside the metrics of every run."""

@@ -1,4 +1,7 @@
-"""Every protocol that can do it, with clients that disconnect and return: what they get, and what that costs."""
+"""The study of clients that disconnect and return: what every protocol that can do it delivers to them, at what cost.
+
+All protocols get the same workload over ideal links. Absences are announced or not, and their mean length varies.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ _WAYS = {"true": "who leaves says so", "false": "who leaves does not say so"}
 
 
 def returning_plans(measured: Measurements) -> Iterator[Plan]:
-    """Each metric over the length of absences, of those announced and of those not."""
+    """Each metric over the length of absences: figures of announced absences, and figures of all others."""
     for metric in _DRAWN:
         for announced in measured.values(ANNOUNCED):
             if announced == "true" or metric not in _OF_ANNOUNCED:
@@ -62,7 +65,7 @@ def _plan(measured: Measurements, metric: str, announced: str) -> Plan:
 
 
 def returning_table(measured: Measurements) -> str:
-    """Markdown: for announced absences and for others a table with a row an agent and a column a metric."""
+    """Tables in Markdown, of announced absences and of others: a row for each agent, a column for each metric."""
     place = {PRESENCE: cut(measured, PRESENCE, _PRESENCE), ABSENCE: cut(measured, ABSENCE, _ABSENCE)}
     sections = []
     for announced in measured.values(ANNOUNCED):
@@ -77,7 +80,7 @@ def returning_table(measured: Measurements) -> str:
 
 
 def _cells(measured: Measurements, place: dict[str, str]) -> Iterator[str]:
-    """A text a metric, empty where nothing was measured."""
+    """A text for each metric, empty where nothing was measured."""
     for metric in _DRAWN:
         point = measured.point(metric, **place)
         yield "".join(format_mean(*pair) for pair in zip(point[MEAN], point[HALF_WIDTH], strict=True))
@@ -108,4 +111,4 @@ STUDY = Study(
         "cannot reach, caching what is in caches. Empty: nothing is noted.",
     ),
 )
-"""`roambus reproduce returning`; docs/comparison.md has what came out."""
+"""What `roambus reproduce returning` runs; docs/comparison.md has what came out."""

@@ -35,13 +35,13 @@ STARTS = {
 """What figures and claims call the states that runs start from."""
 
 _CERTAIN = 0.999
-"""A share of 1 is above it."""
+"""A share of 1 is above this one."""
 _HALF = 0.5
-"""Between a whole number and the next."""
+"""What lies between a whole number and the next."""
 _AVERAGE_DEGREE = 4.0
 """The bound that the proof on degrees comes to."""
 _MESSAGES_A_ROUND = 5.0
-"""Two introductions of itself, two of others, and a request at most."""
+"""The bound of the proof: two introductions of itself, two of others, and a request."""
 _MESSAGES_A_DOUBLING, _ROUNDS_A_DOUBLING = 0.25, 0.5
 """What grows by less with each doubling of the subscribers is constant: logarithmic growth would add 1."""
 
@@ -106,7 +106,7 @@ def _sizes(measured: Measurements) -> list[tuple[str, int]]:
 
 
 def _table(measured: Measurements, metric: str, agent: str, **place: str) -> pd.DataFrame:
-    """A row a seed, a column a number of subscribers; seeds that lack a value are left out."""
+    """A row for each seed, a column for each number of subscribers; seeds that lack a value are left out."""
     sizes = measured.values(SUBSCRIBERS)
     columns = [by_seed(measured, metric, **{AGENT: agent, SUBSCRIBERS: size}, **place) for size in sizes]
     table = pd.concat(columns, axis=1, keys=sizes).dropna()

@@ -80,8 +80,8 @@ def maintenance(traces: DataFrame) -> DataFrame:
 def operations(traces: DataFrame) -> DataFrame:
     """Messages of the supervisor for each subscription and unsubscription of the applications.
 
-    Those that it sends when it serves one; and, for each operation of either kind, those that answer configuration
-    requests, but for as many as there were in the same time before the first publication.
+    Those count that it sends when it serves one. For each operation of either kind those count, too, that answer
+    configuration requests, less as many as there were in the same time before the first publication.
     """
     later = _since_publications(traces)
     commands = later.where(_is(schema.SUBSCRIBE) | _is(schema.UNSUBSCRIBE)).groupBy(RUN)
@@ -185,7 +185,7 @@ def _defined(nodes: int) -> Iterator[tuple[int, str, str, str]]:
 
 
 def _before_publications(traces: DataFrame) -> DataFrame:
-    """With the time of the first publication."""
+    """The rows before the first publication, with its time."""
     return traces.join(_first_publications(traces), RUN).where(_time() < F.col(_UNTIL))
 
 

@@ -43,7 +43,7 @@ _X_TITLE = "subscribers"
 
 
 def convergence_plans(measured: Measurements) -> Iterator[Plan]:
-    """A panel a variant, a line a start; and how many converge at all."""
+    """A figure for each variant, with a line for each start; and how many runs converge at all."""
     for agent, called in ((OURS, "labels checked"), (LETTER, "to the letter")):
         if agent in measured.agents:
             for metric, title in ((ROUNDS_TO_CONVERGE, "Rounds to converge"), (CONVERGED, "Runs that converge")):
@@ -53,7 +53,7 @@ def convergence_plans(measured: Measurements) -> Iterator[Plan]:
 
 
 def steady_plans(_: Measurements) -> Iterator[Plan]:
-    """Each lemma over the number of subscribers."""
+    """A figure for each lemma, over the number of subscribers."""
     ours = {AGENT: OURS}
     degrees = [Line("greatest", ours, DEGREE_MAX), Line("mean", ours, DEGREE_MEAN)]
     yield _plan("degrees", "Neighbours of a subscriber", DEGREE_MAX, degrees, "different neighbours")

@@ -29,9 +29,9 @@ from roambus.spark.metrics import catalogue as c
 _FALL = -0.05
 """Claim 2: a change of the rate of less than 5 points over all speeds is no fall."""
 _TWICE = 1.0
-"""Claim 6: in powers of 2. Up to twice the delay is keeping up, on the logarithmic axis of figure 4.6."""
+"""Claim 6, in powers of 2: up to twice the delay is keeping up, on the logarithmic axis of figure 4.6."""
 _EXPLODES, _BARELY = 1.0, 0.25
-"""Claim 9, as exponents of size: growing faster than the network itself; at most doubling from C2 to C32."""
+"""Claim 9, as exponents of size: faster growth than the network's own, and at most doubling from C2 to C32."""
 
 
 # The claims

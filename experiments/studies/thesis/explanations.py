@@ -23,12 +23,12 @@ from roambus.spark.metrics import catalogue as c
 _SMALL, _LARGE = "C4", "C16"
 """The sizes of these sweeps."""
 _DOUBLINGS = 2
-"""Of the size, from one to the other."""
+"""The doublings of the size from one to the other."""
 _LITTLE = 0.05
 """A change of a rate, or of the logarithm of a number, that is called little."""
 _HARDLY_ANY = 0.001
 _TWICE = 1.0
-"""In powers of 2."""
+"""Twice, in powers of 2."""
 _INTERVAL = "publish_interval"
 
 
@@ -41,7 +41,7 @@ class Supposition:
 
 
 def check_suppositions(sweeps: Mapping[str, Measurements]) -> list[Claim]:
-    """The verdict on each, in their order; those whose sweep was not run are not measured."""
+    """The verdict on each supposition, in their order; if its sweep was not run, it is not measured."""
     return [_check(number, one, sweeps) for number, one in enumerate(SUPPOSITIONS, start=1)]
 
 
@@ -80,12 +80,12 @@ def _change(measured: Measurements, metric: str, new: Mapping[str, str], old: Ma
 
 
 def _growth(measured: Measurements, metric: str, agent: str) -> pd.Series[float]:
-    """The exponent of size."""
+    """The exponent of size by which the metric grows."""
     return _ratio(measured, metric, {AGENT: agent, CONFIG: _LARGE}, {AGENT: agent, CONFIG: _SMALL}) / _DOUBLINGS
 
 
 def _unchanged(label: str, values: pd.Series[float]) -> Iterable[Part]:
-    """Two parts: neither more nor less by more than a little."""
+    """Two parts: the values are neither more nor less by more than a little."""
     yield make_part(f"{label} (upwards)", values, Side.BELOW, _LITTLE)
     yield make_part(f"{label} (downwards)", values, Side.ABOVE, -_LITTLE)
 

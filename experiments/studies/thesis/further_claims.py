@@ -37,7 +37,10 @@ def check_further_claims(measured: Measurements) -> list[Claim]:
 
 
 def _change_with_speed(measured: Measurements, agent: str) -> pd.Series[float]:
-    """Of the rate from the slowest to the fastest speed, by least squares, mean over sizes, one value a seed."""
+    """The change of the rate from the slowest to the fastest speed, one value for each seed.
+
+    It is that of a straight line by least squares through the means over sizes.
+    """
     configs, speeds = measured.values(CONFIG), measured.values(SPEED)
     by_speed = mean_by(seed_table(measured, agent, c.DELIVERY_RATE_THESIS, configs, speeds), SPEED)
     numbers = [float(speed) for speed in speeds]

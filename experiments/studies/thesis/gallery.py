@@ -1,4 +1,4 @@
-"""The pictures of docs/reproduction.md, each of one or more figures, with the numbers that they show."""
+"""Draws the pictures of docs/reproduction.md, each of one or more figures, and writes the numbers that they show."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Gallery:
 
     @property
     def explaining(self) -> list[str]:
-        """The sweeps that explain, as far as they were run."""
+        """The names of the sweeps that explain, as far as they were run."""
         return [name for name in self._sweeps if name.startswith(_EXPLAIN)]
 
     def has(self, sweep: str) -> bool:
@@ -55,7 +55,7 @@ class Gallery:
         return self._show(picture, [planned[name] for name in names if name in planned])
 
     def compared(self, picture: str, *metrics: str) -> str:
-        """Every protocol over the sizes, a panel a metric."""
+        """Every protocol over the sizes, with a panel for each metric."""
         return self._show_plans(picture, [plan_by_size(self._compared, metric) for metric in metrics], self._compared)
 
     def compared_rates(self, picture: str) -> str:
@@ -64,7 +64,7 @@ class Gallery:
         return self._show_plans(picture, [plan_by_size(measured, metric), plan_by_speed(measured, metric)], measured)
 
     def unicast(self, picture: str, *metrics: str) -> str:
-        """MFT-PubSub as a unicast router and the others, over the number of nodes: a row a metric, a column a load."""
+        """Unicast over the number of nodes: a row of panels for each metric, a column for each load."""
         measured = joined([self._sweeps[UNICAST]])
         plans = [plan_unicast(measured, m, interval) for m in metrics for interval in measured.values(INTERVAL)]
         return self._show_plans(picture, plans, measured)
@@ -86,7 +86,7 @@ class Gallery:
         return self._show(picture, [look_up(measured, plan) for plan in plans])
 
     def _show(self, picture: str, figures: Sequence[Figure]) -> str:
-        """Markdown: the picture, and its numbers to unfold."""
+        """The picture in Markdown, and its numbers to unfold."""
         drawn = [figure for figure in figures if figure.series]
         file = self._folder / f"{picture}.png"
         draw_panels(drawn, file)

@@ -1,4 +1,4 @@
-"""The comparison that the thesis lacks: more protocols beside its two, energy, cost by delivery, and unicast."""
+"""Makes the comparison that the thesis lacks: more protocols beside its two, energy, cost by delivery, and unicast."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _new_runs(sweeps: Sequence[Measurements]) -> Iterator[pd.DataFrame]:
 
 
 def _with_costs(runs: pd.DataFrame) -> pd.DataFrame:
-    """What all nodes of a run send and use, over what is delivered; none where nothing is."""
+    """Adds what all nodes of a run send and use, over what is delivered; nothing where nothing is delivered."""
     delivered = runs[c.DELIVERED].where(runs[c.DELIVERED] > 0)
     nodes = runs[c.MESSAGES] / runs[c.MESSAGES_PER_NODE]
     energy = runs[c.ENERGY_PER_NODE_MJ] * nodes / delivered
@@ -66,19 +66,19 @@ def _with_costs(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def plan_by_size(measured: Measurements, metric: str) -> Plan:
-    """The metric over the thesis' sizes at the speed of its figures, a line an agent."""
+    """The metric over the thesis' sizes at the speed of its figures, with a line for each agent."""
     speed = cut(measured, SPEED, THESIS_SPEED)
     return _plan(metric, f" at {speed} m/s", CONFIG, measured, {SPEED: speed})
 
 
 def plan_by_speed(measured: Measurements, metric: str) -> Plan:
-    """The metric over the thesis' speeds at the size of figure 4.5b, a line an agent."""
+    """The metric over the thesis' speeds at the size of figure 4.5b, with a line for each agent."""
     config = cut(measured, CONFIG, THESIS_CONFIG)
     return _plan(metric, f" at {config}", SPEED, measured, {CONFIG: config})
 
 
 def plan_unicast(measured: Measurements, metric: str, interval: str) -> Plan:
-    """The metric over the number of nodes, each of which sends every `interval` seconds, a line an agent."""
+    """The metric over the number of nodes, each of which sends every `interval` seconds; a line for each agent."""
     return _plan(metric, f", a message every {interval} s", NODES, measured, {INTERVAL: interval})
 
 

@@ -1,4 +1,4 @@
-"""The command that runs the runs of a results folder again."""
+"""Names the command that makes the runs of a results folder again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from roambus.experiments.sweeps.sweep_file import read_sweep
 
 
 def rerun_command(name: str, measured: Measurements) -> str:
-    """`roambus sweep NAME` with what the results have otherwise than our sweep of that name; raises UserError."""
+    """`roambus sweep NAME`, with what the results have otherwise than our sweep of that name; raises UserError."""
     asked = describe(read_sweep(name))
     differing = [f"--set {setting}" for setting in _settings(asked, {**asked, **measured.sweep})]
     seeds = [] if measured.seeds == len(asked["seeds"]) else [f"--seeds {measured.seeds}"]

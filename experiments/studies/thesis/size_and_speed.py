@@ -1,4 +1,4 @@
-"""The thesis' sweep, which goes over sizes and speeds: the names of what it varies, and tables with a row a seed."""
+"""What the thesis' sweep varies, sizes and speeds: their names, and tables with a row for each seed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def mean_by(table: pd.DataFrame, axis: str) -> pd.DataFrame:
 
 
 def log2(table: pd.DataFrame) -> pd.DataFrame:
-    """The logarithm of each value; none of 0."""
+    """The logarithm of each value; nothing for a value of 0."""
     return table.where(table > 0).transform(np.log2)
 
 
@@ -56,6 +56,6 @@ def doublings(configs: Sequence[str]) -> list[float]:
 
 
 def difference(measured: Measurements, agents: tuple[str, str], metric: str, at: tuple[str, str]) -> pd.Series[float]:
-    """First agent minus second at (config, speed), by seed."""
+    """The first agent's metric minus the second's at (config, speed), for each seed."""
     first, second = (seed_table(measured, agent, metric, at[:1], at[1:])[at] for agent in agents)
     return (first - second).dropna()

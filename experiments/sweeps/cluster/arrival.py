@@ -1,7 +1,7 @@
-"""Makes our packages importable on an executor. Sent by value: here nothing of ours can be imported yet.
+"""Makes our package importable on an executor. This module is sent by value: there nothing of ours can be imported yet.
 
-They are unpacked once a machine, in the user's cache, and not imported from the zip: Numba keeps what it has compiled
-beside the sources, so that no later executor or sweep compiles the same code again.
+The package is unpacked once on each machine, in the user's cache, and not imported from the zip: Numba keeps what it
+has compiled beside the sources, so that no later executor or sweep compiles the same code again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pyspark.accumulators import Accumulator, AccumulatorParam
 
 CACHE = Path("roambus", "packages")
 KEPT_S = 30 * 24 * 3600
-"""How long packages that nobody uses are kept."""
+"""How long a package that nobody uses is kept."""
 
 Outcome = tuple[int, str | None, str | None]
 """Number of the run, its error, and what is wrong with the executor (which then has not made the run)."""
@@ -33,11 +33,11 @@ class Outcomes(AccumulatorParam[list[Outcome]]):
     """Collects what tasks tell; Spark counts each task once, however often it was tried."""
 
     def zero(self, value: list[Outcome]) -> list[Outcome]:  # noqa: ARG002  # the interface
-        """None yet."""
+        """The start: there is no outcome yet."""
         return []
 
     def addInPlace(self, value1: list[Outcome], value2: list[Outcome]) -> list[Outcome]:  # noqa: N802  # the interface
-        """One after the other."""
+        """Joins two lists of outcomes."""
         value1.extend(value2)
         return value1
 
@@ -74,13 +74,13 @@ def _unpacked(archive: str) -> Path:
 
 
 def _caches() -> list[Path]:
-    """The user's, or, if they have none, the executor's own folder, which ends with it."""
+    """The folders to try: the user's cache, then the executor's own folder, which ends with the executor."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111  # Path.home() can raise
     return [Path(home) / CACHE, Path(SparkFiles.getRootDirectory()) / CACHE]
 
 
 def _remove_unused(cache: Path) -> None:
-    """Every version of the code has a folder of its own."""
+    """Removes what nobody has used for long: every version of the code has a folder of its own."""
     for folder in cache.iterdir():
         with suppress(FileNotFoundError):
             if folder.stat().st_mtime < time.time() - KEPT_S:
@@ -88,7 +88,7 @@ def _remove_unused(cache: Path) -> None:
 
 
 def _unpack(archive: Path, folder: Path) -> None:
-    """In one step, whoever else is doing the same."""
+    """Unpacks the archive in one step, whoever else is doing the same."""
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     private = Path(tempfile.mkdtemp(dir=folder.parent))
     try:

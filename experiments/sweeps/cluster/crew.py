@@ -1,4 +1,8 @@
-"""Makes the runs of a sweep on a Spark cluster."""
+"""Makes the runs of a sweep on a Spark cluster: each run is a task of a job.
+
+Spark ends a job as soon as one of its tasks has failed too often, which a run does that kills its executor. Then that
+run is reported, and another job makes those that are left.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,8 @@ from pyspark import SparkContext
 
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.runs.run import RunPlan, run_key
+from roambus.bridge.runs.identity import run_key
+from roambus.bridge.runs.plan import RunPlan
 from roambus.experiments.sweeps.cluster.job import Job
 from roambus.experiments.sweeps.cluster.shipment import pack, send
 from roambus.experiments.sweeps.cluster.task import Task
@@ -30,7 +35,7 @@ NOTHING_BEGINS = (
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """The executors of the Spark master at `url`; see `roambus.experiments.sweeps.runner.Crew`."""
+    """The executors of the Spark master at `url`, as a `roambus.experiments.sweeps.runner.Crew`."""
 
     url: str
     tell: Callable[[str], None]
@@ -50,7 +55,7 @@ class Cluster:
             yield from self._make(session.sparkContext, archive.name, dict(enumerate(tasks)))
 
     def _make(self, context: SparkContext, archive: str, waiting: dict[int, Task]) -> Generator[tuple[int, str | None]]:
-        """Job after job: Spark ends one as soon as one of its tasks has failed too often."""
+        """Starts job after job, for Spark ends one as soon as one of its tasks has failed too often."""
         while waiting:
             job = Job(context, archive, list(waiting.values()))
             for number, error in self._outcomes(job):

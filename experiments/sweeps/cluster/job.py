@@ -1,4 +1,4 @@
-"""The runs of a sweep as one job of Spark, whose outcomes are told as they come."""
+"""Makes the runs of a sweep as one job of Spark, and tells their outcomes as they come."""
 
 from __future__ import annotations
 

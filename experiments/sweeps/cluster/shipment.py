@@ -1,4 +1,7 @@
-"""What executors are sent: our package in an archive, the user's own files in the folder that all can reach."""
+"""Packs what executors are sent: our package goes in an archive, the user's own files in the folder that all can reach.
+
+The archive is named after its contents, so that executors unpack each version once. What is installed is not sent.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from roambus.bridge.agents.registry import load_agent
-from roambus.bridge.runs.run import RunPlan
+from roambus.bridge.runs.plan import RunPlan
 
 DISTRIBUTION = "roambus"
 SHIPPED = "shipped"

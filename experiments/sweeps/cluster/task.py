@@ -1,4 +1,8 @@
-"""One run on an executor of a Spark cluster."""
+"""Makes one run on an executor of a Spark cluster.
+
+The first task of a process prepares the back-end. A run is made only if its key is the same as where the sweep was
+started, which it is if agent and roambus are of the same version.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,8 @@ from pathlib import Path
 
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.run import RunPlan, run_key
+from roambus.bridge.runs.identity import run_key
+from roambus.bridge.runs.plan import RunPlan
 from roambus.experiments.sweeps.attempts import attempt
 from roambus.experiments.sweeps.cluster.arrival import Outcome
 from roambus.experiments.sweeps.cluster.shipment import SHIPPED

@@ -21,7 +21,8 @@ from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.backends.interface import Backend, Delivery, Failure, Hello, Step, Totals, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.runs.run import RunPlan, write_inputs
+from roambus.bridge.runs.plan import RunPlan
+from roambus.bridge.runs.run import write_inputs
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.experiments.shipped import TEMPLATES

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from roambus.bridge.backends.ideal.factory import IdealFactory
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.run import run_key
+from roambus.bridge.runs.identity import run_key
 from roambus.experiments.sweeps.cluster.crew import Cluster
 from roambus.experiments.sweeps.cluster.job import explain
 from roambus.experiments.sweeps.cluster.task import Task, make

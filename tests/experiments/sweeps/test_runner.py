@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.runs.run import RunPlan
+from roambus.bridge.runs.plan import RunPlan
 from roambus.experiments.sweeps.progress import Progress, describe_left
 from roambus.experiments.sweeps.runner import Summary, plan_runs, run_plans
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis

@@ -79,6 +79,6 @@ def test_agents_that_have_changed_are_not_shown(moving_run: Path, tmp_path: Path
 def test_a_message_carries_what_lies_anywhere_in_it() -> None:
     """Also in the frame of a link, each notification once."""
     first, second = (Notification(NotificationId(1, number), ()) for number in (4, 5))
-    assert carried(LinkData(1, 2, Pub(first, 0))) == [first.id]
-    assert carried(Rep(3, (first, second, first), 0)) == [first.id, second.id]
+    assert carried(LinkData(1, 2, Pub(0, first))) == [first.id]
+    assert carried(Rep(3, 0, (first, second, first))) == [first.id, second.id]
     assert carried(second.id) == [second.id]

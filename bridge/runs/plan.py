@@ -1,0 +1,30 @@
+"""A run as it is planned: all that is needed to make it, in any process and on any machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from roambus.bridge.trace.writer import TraceLevel
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """A run that can be executed in any process. Its folder lies at `place` below `results`."""
+
+    results: Path
+    place: Path
+    ini: str
+    radio_file: Path
+    agent: str
+    seed: int
+    level: TraceLevel = TraceLevel.APP
+    record: bool = False
+    """Whether to keep the frames, for `roambus rerun`; the trace is the same either way."""
+    movements: tuple[tuple[str, Path], ...] = ()
+    """The movement files, under the names that the ini has for them, and what lies beside them."""
+
+    @property
+    def folder(self) -> Path:
+        """Where trace, ini and log go."""
+        return self.results / self.place
