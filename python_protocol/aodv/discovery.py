@@ -71,7 +71,7 @@ class Discovery(Packets, RouteErrors):
 
     def hear_neighbour(self, neighbour: NodeId, now: SimTime) -> None:
         """Knows by a control message that a neighbour is alive, and has a route to it (section 6.2)."""
-        heard = self.neighbours.heard
+        heard = self._heard
         if neighbour in heard:
             heard[neighbour] = now
         if self.table.hear(neighbour, now, now + self.parameters.active_route_timeout):

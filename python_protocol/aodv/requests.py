@@ -21,11 +21,11 @@ class RouteRequests(RouteReplies):
     @on(RouteRequest)  # section 6.5
     def receive_request(self, request: RouteRequest, sender: NodeId, now: SimTime) -> None:
         """Takes up the first copy of a request, unless it comes over a link that may be one-way (section 6.8)."""
-        if self.neighbours.blacklisted.get(sender, now) > now:
+        if self._blacklisted.get(sender, now) > now:
             return
         self.hear_neighbour(sender, now)
         originator = request.originator
-        if self.seen.known_until.get((originator, request.rreq_id), now) > now:
+        if self._known_until.get((originator, request.rreq_id), now) > now:
             return
         if originator != self.node:  # one's own needs no memory to be known (section 6.3)
             self._take_up(request, sender, now)

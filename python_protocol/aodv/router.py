@@ -55,6 +55,9 @@ class Router(Agent):
         self.neighbours = Neighbours(parameters.hello_timeout, parameters.delete_period, parameters.blacklist_timeout)
         self.queue = RequestQueue(parameters.request_queue_limit, parameters.request_queue_timeout)
         self.seen = IdCache(parameters.path_discovery_time)
+        # Each request that is heard is looked up in these, most of them for nothing, so they are at hand.
+        self._heard, self._blacklisted = self.neighbours.heard, self.neighbours.blacklisted
+        self._known_until = self.seen.known_until
 
     def is_silent(self, now: SimTime) -> bool:
         """Whether the node still waits after a reboot."""
