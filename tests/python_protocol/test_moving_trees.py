@@ -2,7 +2,7 @@
 
 Once all is quiet, (a) every table leads each notification along the tree to each matching subscriber of the partition,
 once; (b) nothing that is stored for a subscriber within reach stays so; (c) MFT-PubSub leaves no phantom subscription;
-(d) no message goes round for ever. The first approach has no timestamps: it leaves phantoms (003, section 3.5), and it
+(d) no message goes round for ever. The first approach has no timestamps: it leaves phantoms (the thesis, section 3.5), and it
 cannot tell which of two messages that cross is the newer. There (c) is not asked, and each step waits for quiet.
 """
 

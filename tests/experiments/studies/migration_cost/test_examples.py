@@ -1,4 +1,4 @@
-"""The cost of the thesis' simple migration (003, figures 3.1 and 4.1), counted from the trace of a whole run."""
+"""The cost of the thesis' simple migration (the thesis, figures 3.1 and 4.1), counted from the trace of a whole run."""
 
 from __future__ import annotations
 
