@@ -1,4 +1,4 @@
-"""Where OMNeT++, Castalia and our modules for it are."""
+"""Finds OMNeT++, Castalia and our modules for it, by environment variables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.errors import UserError
 
 OMNETPP_ROOT, CASTALIA_ROOT, OMNET_ROOT = "OMNETPP_ROOT", "CASTALIA_ROOT", "ROAMBUS_OMNET"
-"""Environment variables: the folders of OMNeT++, of Castalia, and of our `omnet`, if it is not beside `bridge`."""
+"""Environment variables for the folders of OMNeT++, of Castalia, and of our `omnet`, if it is not beside `bridge`."""
 
 LIBRARY = "libroambus.so"
 
@@ -22,7 +22,7 @@ class Program:
     command: tuple[str, ...]
     environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
     links: dict[str, Path] = field(default_factory=dict)
-    """Names in `.roambus`, and what they stand for."""
+    """The names in `.roambus`, and the files that they stand for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,12 @@ class Installation:
         return self.omnet / "castalia" / "ned"
 
     def program(self) -> Program:
-        """How Castalia is started in a run's folder, without a window."""
+        """The program that runs Castalia in a run's folder, without a window."""
         command = (str(self.simulator), "-u", "Cmdenv", "-f", INI_FILE)
         return Program(command, environment_with(self.omnetpp), self.links())
 
     def links(self) -> dict[str, Path]:
-        """What the ini's `load-libs` and `ned-path` expect in `.roambus`."""
+        """The links that the ini's `load-libs` and `ned-path` expect in `.roambus`."""
         return {"castalia": self.castalia / "src", "omnet": self.ned, LIBRARY: self.library}
 
 
@@ -70,7 +70,7 @@ def omnet_folder() -> Path:
 
 
 def find_installation() -> Installation:
-    """What the environment names; raises UserError that says what is missing and what to do."""
+    """The installation that the environment names; raises UserError that says what is missing and what to do."""
     omnet = omnet_folder()
     found = Installation(_root(OMNETPP_ROOT, "OMNeT++ 5.7.1"), _root(CASTALIA_ROOT, "Castalia"), omnet)
     if not os.access(found.simulator, os.X_OK):
