@@ -1,4 +1,7 @@
-"""Errors that end a command, with their exit codes. Each has one message, complete in itself, for a person."""
+"""Errors that end a command, with their exit codes.
+
+Each has one message for a person, which is complete in itself. The command line prints it, without a traceback.
+"""
 
 from __future__ import annotations
 
@@ -43,6 +46,6 @@ class AgentError(RoambusError):
 
 
 class InterruptionError(RoambusError):
-    """Ctrl-C, or being told to end."""
+    """Somebody pressed Ctrl-C, or told the process to end."""
 
     exit_code = 130

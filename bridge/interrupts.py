@@ -1,4 +1,8 @@
-"""Ctrl-C where it must not come in the middle, and SIGTERM as another Ctrl-C."""
+"""Interruptions: SIGTERM is taken as another Ctrl-C, and neither comes where nobody could clean up after it.
+
+Python raises KeyboardInterrupt for Ctrl-C at any point of the main thread. Code that is called back from C cannot pass
+it on, so the signal is kept there until the call is over.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ def _interrupt_once(number: int, _: FrameType | None) -> None:
 def termination_interrupts() -> Iterator[None]:
     """SIGTERM during the block raises KeyboardInterrupt, so that nothing is left behind.
 
-    At the end of the block once more, if a library has swallowed it.
+    A library may have swallowed it; then it is raised at the end of the block once more.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

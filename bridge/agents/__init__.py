@@ -1,6 +1,5 @@
-"""Agents as users name them: found, imported and checked before a run begins.
+"""How the class of an agent is found, and seen to be fit for a run.
 
-`registry` finds an agent by the name of an entry point, as `module:Class`, or in a file. `imports` imports what users
-name, and turns whatever goes wrong into one message with its place. `checks` looks at the agent's class before it is
-run.
+`registry` finds it by the name that a user gives, `imports` imports what is a module or a file of the user's, and
+`checks` refuses a class whose parameters or messages could not be used.
 """

@@ -1,4 +1,4 @@
-"""What must be right with an agent's class before it is run: it is found out by name, not by a traceback in a run."""
+"""Checks an agent's class before it is run, so that a mistake is told by its name and not by a traceback in a run."""
 
 from __future__ import annotations
 

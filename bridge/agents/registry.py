@@ -39,7 +39,7 @@ def load_agent(reference: str) -> type[Agent]:
 
 
 def _refuse_rivals(reference: str, points: Sequence[EntryPoint]) -> None:
-    """The same package can be found twice; but two packages cannot both mean their own agent by one name."""
+    """Raises UserError if two packages mean different agents by one name; one package may well be found twice."""
     if len({point.value for point in points}) > 1:
         packages = " and ".join(_brought_by(points)) or "two packages"
         raise UserError(f"agent {reference!r} comes from {packages}: remove one of them (python -m pip uninstall NAME)")

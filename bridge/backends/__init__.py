@@ -1,4 +1,8 @@
-"""Back-ends: what carries the agents' messages. One interface, one conformance suite."""
+"""Back-ends carry the agents' messages; they have one interface, and pass one suite of tests.
+
+`interface` says what a back-end does, and `factory` how a run gets one. `ideal` has perfect links, `radio` is the
+embedded radio, `castalia` speaks with real Castalia.
+"""
 
 BACKENDS = ("radio", "castalia", "ideal")
-"""Their names, the default first."""
+"""The names of the back-ends, of which the first is the default."""

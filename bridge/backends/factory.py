@@ -1,4 +1,4 @@
-"""How a run gets its back-end: by a factory, chosen once for a whole sweep and sent to its worker processes."""
+"""A run gets its back-end from a factory, which is chosen once for a whole sweep and sent to its worker processes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from roambus.python_protocol.agent import Agent
 
 
 class BackendFactory(Protocol):
-    """Makes back-ends of one kind; picklable."""
+    """Makes back-ends of one kind; it can be pickled."""
 
     @property
     def name(self) -> str:
-        """The kind: runs of different kinds have different keys."""
+        """The kind of back-end; runs over different kinds have different keys."""
 
     def prepare(self, scenario: Scenario) -> None:
-        """Called once before many runs: compiles what must be compiled, or sees that everything is there.
+        """Compiles what must be compiled, or sees that everything is there; it is called once before many runs.
 
         Raises UserError.
         """

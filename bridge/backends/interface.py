@@ -1,4 +1,4 @@
-"""The interface of every back-end: the phases of the bridge, in Python.
+"""The interface of every back-end, which has the phases of the bridge.
 
 | phase     | back-end -> host                         | host -> back-end                              |
 |-----------|------------------------------------------|-----------------------------------------------|
@@ -85,7 +85,8 @@ class NodeInfo:
 class Hello:
     """What the host must know before the first step. `nodes[i]` is node i.
 
-    `take_note(time, node, text)`, if the simulator's own log is to hold what the agents note and deliver, gets each.
+    If the simulator's own log is to hold what the agents note and deliver, `take_note(time, node, text)` is called for
+    each.
     """
 
     simulator: str
@@ -98,7 +99,7 @@ class Hello:
 class Step(NamedTuple):
     """What happens at `now`. Agents whose timers are due at `now` run after the deliveries.
 
-    `more`: further Steps of this instant follow; what is due waits for the last of them.
+    If there is `more`, further Steps of this instant follow, and what is due waits for the last of them.
     """
 
     now: SimTime
@@ -109,7 +110,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Counts for cross-checking and for the trace: `counts[name][node]`, `energy_mj[node]`."""
+    """Counts for cross-checking and for the trace, as `counts[name][node]` and `energy_mj[node]`."""
 
     counts: dict[str, Sequence[int]] = field(default_factory=dict)
     energy_mj: Sequence[float] = ()
@@ -120,17 +121,17 @@ class Backend(Protocol):
     """Carries messages between nodes and owns the clock."""
 
     def open(self) -> Hello:
-        """Sets the run up; called once, first."""
+        """Sets the run up; it is called once, before anything else."""
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """Takes the host's transmissions (none in the first call) and runs to the next instant that concerns it.
 
         Returns a Step at the wake-up at the latest; None once the time limit is reached (nothing happens at the
-        limit itself). Raises BackendError if the simulator fails, ValueError for a transmission in the past.
+        limit itself). It raises BackendError if the simulator fails, ValueError for a transmission in the past.
         """
 
     def fail(self, error: BaseException) -> None:
-        """The run ends here because of `error`, whoever raised it; called at most once, before `close`."""
+        """The run ends here because of `error`, whoever raised it; it is called at most once, before `close`."""
 
     def close(self) -> Totals:
-        """Ends the run, finished or not, opened or not, and frees everything; called once, last."""
+        """Ends the run, finished or not, opened or not, and frees everything; it is called once, last."""

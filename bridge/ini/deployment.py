@@ -1,4 +1,4 @@
-"""SN.deployment: where nodes start, as "uniform", "center", "5x5", or by ranges: "[0]->center;[1..9]->3x3"."""
+"""Reads SN.deployment, which says where nodes start: "uniform", "center", "5x5", or "[0]->center;[1..9]->3x3"."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from roambus.python_protocol.roles import NodeId
 
 Place = tuple[float, float] | None
-"""A position in metres; None is one drawn uniformly in the field."""
+"""A position in metres; None means that it is drawn uniformly in the field."""
 
 _PART = re.compile(r"(?:\[(?P<first>\d+)(?:\.\.(?P<last>\d+))?\]->)?(?P<how>uniform|center|\d+x\d+)")
 
 
 def place_nodes(text: str, nodes: int, field_m: tuple[float, float]) -> dict[NodeId, Place]:
-    """The nodes that `text` places; of several parts for one node the first counts. Raises ValueError."""
+    """The places of the nodes that `text` names; of several parts for one node the first counts. Raises ValueError."""
     places: dict[NodeId, Place] = {}
     for part in filter(None, (part.strip() for part in text.split(";"))):
         match = _PART.fullmatch(part)

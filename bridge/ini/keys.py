@@ -79,5 +79,4 @@ IGNORED_OBJECT_OPTIONS = frozenset(
         "vector-recording-intervals",
     }
 )
-"""Options of OMNeT++ that end a path, such as `**.vector-recording`, and say how it reports; `rng-N` is one of them,
-too."""
+"""Options of OMNeT++ that end a path, such as `**.vector-recording`, and say how it reports."""

@@ -1,4 +1,7 @@
-"""The parts of a scenario that say who is linked to whom, and who is up: given tree, absences, ideal links, faults."""
+"""Reads who is linked to whom, and who is up: given tree, sites, absences, ideal links and faults.
+
+Each part is checked for itself and with the others, for only one thing can say what the graph is.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ def read_absences(keys: Lookup) -> list[Absence]:
 
 
 def read_tree(keys: Lookup, nodes: Sequence[NodeSettings], absences: Sequence[Absence]) -> tuple[ParentChange, ...]:
-    """SN.tree, which clients leave and come back to; raises UserError."""
+    """The tree of SN.tree, which clients leave and come back to; raises UserError."""
     tree = _read_tree(keys, nodes)
     in_order = sorted(absences, key=lambda one: one.node)
     try:
@@ -61,7 +64,7 @@ def _read_tree(keys: Lookup, nodes: Sequence[NodeSettings]) -> tuple[ParentChang
 
 
 def read_sites(keys: Lookup, nodes: Sequence[NodeSettings]) -> Sites | None:
-    """SN.sites; raises UserError."""
+    """The sites of SN.sites, if there are any; raises UserError."""
     sites = keys.network.sites
     if sites is None:
         return None
@@ -89,7 +92,7 @@ def read_faults(keys: Lookup) -> tuple[Fault, ...]:
 
 
 def read_ideal(keys: Lookup) -> IdealLinks:
-    """SN.ideal.*; raises UserError."""
+    """The links of SN.ideal.*; raises UserError."""
     ideal = _with_all_links(keys, keys.build(IdealLinks))
     _check_nodes(keys, _LINKS, (node for link in ideal.links for node in link))
     _check_nodes(keys, _CHANGES, (node for one in ideal.changes for node in (one.a, one.b)))
@@ -116,7 +119,7 @@ def _check_nodes(keys: Lookup, path: str, nodes: Iterable[NodeId]) -> None:
 
 
 def _check_kind(keys: Lookup, ideal: IdealLinks) -> None:
-    """One thing says what the graph is."""
+    """Raises UserError unless one thing alone says what the graph is."""
     tree = keys.network.tree
     if tree and ideal.partitions:
         raise keys.error(_PARTITIONS, f"with {_TREE} write what becomes of the tree there")

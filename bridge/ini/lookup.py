@@ -37,7 +37,7 @@ class Lookup:
         self._found: dict[str, Any] = {}
 
     def value(self, key: Key, node: NodeId | None = None) -> Any:
-        """The value of a key; of one that every node has, that of `node`, or the one that all nodes share."""
+        """The value of a key; if every node has the key, the value of `node`, or the one that all nodes share."""
         if not key.is_per_node:
             return self._value(key, key.path)
         return self._shared(key) if node is None else self._of_node(key, node)
@@ -49,12 +49,12 @@ class Lookup:
 
     @cached_property
     def network(self) -> NetworkSettings:
-        """What concerns the network as a whole."""
+        """The settings of the network as a whole."""
         return self.build(NetworkSettings)
 
     @cached_property
     def nodes(self) -> range:
-        """All nodes."""
+        """The ids of all nodes."""
         return range(self.value(_NODES))
 
     def error(self, path: str, problem: str, node: NodeId | None = None) -> UserError:
@@ -63,14 +63,14 @@ class Lookup:
         return self._ini.error(entry, problem) if entry else UserError(f"{self._ini.path}: {_generic(path)}: {problem}")
 
     def check_keys(self) -> None:
-        """Every key of the ini has a meaning."""
+        """Raises UserError for a key of the ini that has no meaning."""
         paths = [path for _, path in self._known()]
         for entry in self._ini.entries:
             if not _is_ignored(entry) and not any(entry.pattern.matches(path) for path in paths):
                 raise self._ini.error(entry, _unknown_key(entry.key))
 
     def check_values(self) -> None:
-        """Every key has a value that can be read and is supported."""
+        """Raises UserError for a value that cannot be read, or is not supported."""
         for key, path in self._known():
             self._value(key, path)
 

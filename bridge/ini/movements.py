@@ -1,4 +1,4 @@
-"""SN.node[*].MobilityManager.file: the ways of nodes from movement files, each file read once."""
+"""Reads the ways of the nodes whose MobilityManager.file names a movement file; each file is read once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Movements:
         self._read: dict[str, Ways] = {}
 
     def way(self, node: NodeId) -> GivenWay:
-        """The way of a node; raises UserError if there is none, OSError."""
+        """The way of a node; raises UserError if there is none, or OSError."""
         name: str = self._keys.value(MOVEMENT_FILE, node)
         path = self._places.get(name, self._folder / name)
         if name not in self._read:

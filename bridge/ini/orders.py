@@ -1,4 +1,4 @@
-"""SN.commands: what the applications of the nodes do, one by one, beside what the keys of each node say."""
+"""Reads SN.commands: what single applications do at some times, beside what the keys of their nodes say."""
 
 from __future__ import annotations
 
@@ -23,14 +23,11 @@ _KEY = path_of(NetworkSettings, "commands")
 _ROLES_KEY = declared_keys(NodeSettings)["roles"]
 _FILTERS: dict[str, type[Subscribe | Unsubscribe]] = {"subscribe": Subscribe, "unsubscribe": Unsubscribe}
 _ROLES = {"subscribe": Role.SUBSCRIBER, "publish": Role.PUBLISHER}
-"""What a node has to be for that; the trace tells roles at the start."""
+"""The role that a node must have for an order, because the trace tells roles at the start."""
 
 
 def ordered_commands(keys: Lookup) -> list[Command]:
-    """Subscriptions and unsubscriptions with the node's own filters, publications of its own attributes and payload.
-
-    Raises UserError.
-    """
+    """The commands of applications: filters, attributes and payload are the node's own. Raises UserError."""
 
     @cache  # a few nodes publish over and over
     def done(node: NodeId, verb: str) -> tuple[Done, ...]:
@@ -41,7 +38,7 @@ def ordered_commands(keys: Lookup) -> list[Command]:
 
 
 def ordered_subscribers(keys: Lookup) -> set[NodeId]:
-    """Those that subscribe when they are told, and not at Application.subscribeAt."""
+    """The nodes that subscribe when they are told, and not at Application.subscribeAt."""
     return {order.node for order in _orders(keys) if order.words[0] == "subscribe"}
 
 

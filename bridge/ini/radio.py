@@ -13,7 +13,7 @@ from roambus.bridge.scenario.radio import FILE, MODE, TX_POWER, RadioSettings
 from roambus.python_protocol.roles import NodeId
 
 MODULATION = "PSK"
-"""The one that the embedded radio models."""
+"""The embedded radio models no other modulation."""
 
 
 class RadioReader:
@@ -24,7 +24,7 @@ class RadioReader:
         self._folder = folder
 
     def radio(self) -> RadioSettings:
-        """The radio, which all nodes have."""
+        """The settings of the radio, which all nodes have."""
         mode, file = self._mode, self._file
         if file.powers["RX", "TX"] != file.powers["TX", "RX"]:
             raise self._keys.error(FILE.path, "the embedded radio knows one power for RX to TX and TX to RX")
@@ -43,7 +43,7 @@ class RadioReader:
         )
 
     def mac(self) -> MacSettings:
-        """The MAC, which must take the radio to be what it is."""
+        """The settings of the MAC, which must take the radio to be what it is."""
         self._check_same(DATA_RATE, self._mode.data_rate_bps / 1000)
         self._check_same(FRAME_OVERHEAD, self._keys.value(declared_keys(RadioSettings)["frame_overhead_bytes"]))
         return self._keys.build(MacSettings)

@@ -1,8 +1,9 @@
 """Reads a radio parameters file in Castalia's format: what the radio can do, and what it draws.
 
-Sections, each with a heading of its own: RX MODES (name, data rate in kbit/s, modulation, bits per symbol, bandwidth in
-MHz, noise bandwidth in kHz, noise floor in dBm, sensitivity in dBm, power in mW), TX LEVELS (dBm, mW), DELAY and POWER
-TRANSITION MATRIX (ms and mW, from the column's state to the row's), SLEEP LEVELS (name, mW, ...). # begins a comment.
+The file has these sections, each with a heading of its own: RX MODES (name, data rate in kbit/s, modulation, bits per
+symbol, bandwidth in MHz, noise bandwidth in kHz, noise floor in dBm, sensitivity in dBm, power in mW), TX LEVELS (dBm,
+mW), DELAY and POWER TRANSITION MATRIX (ms and mW, from the column's state to the row's), SLEEP LEVELS (name, mW, ...).
+# begins a comment.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ STATES = ("RX", "TX", "SLEEP")
 
 @dataclass(frozen=True, slots=True)
 class RxMode:
-    """A way to receive. Rates in bit/s, bandwidths in Hz, levels in dBm, power in mW."""
+    """A mode in which the radio receives: rates are in bit/s, bandwidths in Hz, levels in dBm, power in mW."""
 
     name: str
     data_rate_bps: int
@@ -35,7 +36,7 @@ class RxMode:
 
 @dataclass(slots=True)
 class RadioFile:
-    """The whole file. `delays` (ns) and `powers` (mW) go from (state before, state after)."""
+    """The contents of the file; `delays` (ns) and `powers` (mW) go from (state before, state after)."""
 
     modes: list[RxMode] = field(default_factory=list)
     tx_dbm: list[float] = field(default_factory=list)
@@ -138,9 +139,10 @@ def _number(word: str) -> float:
 def _check_complete(path: Path, radio: RadioFile) -> None:
     missing = [name for name, there in _contents(radio).items() if not there]
     if missing:
-        raise UserError(f"{path}: no {', '.join(missing)}")
+        raise UserError(f"{path}: it has no section {', '.join(missing)}, or not all of it")
     if len(radio.tx_dbm) != len(radio.tx_mw):
-        raise UserError(f"{path}: TX LEVELS: {len(radio.tx_dbm)} levels in dBm, {len(radio.tx_mw)} in mW")
+        counts = f"{len(radio.tx_dbm)} levels in dBm, but {len(radio.tx_mw)} in mW"
+        raise UserError(f"{path}: TX LEVELS has {counts}")
 
 
 def _contents(radio: RadioFile) -> dict[str, bool]:

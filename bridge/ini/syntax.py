@@ -108,7 +108,7 @@ class Ini:
 
 
 def _last_name(key: str) -> str | None:
-    """What stands after the last dot; None if wildcards make it unknown."""
+    """The word after the last dot; None means that wildcards make it unknown."""
     name = key.rpartition(".")[2]
     return None if "{" in key or "?" in name or "*" in name else name
 
@@ -126,7 +126,7 @@ def parse_ini(text: str, path: Path) -> Ini:
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines that end in a backslash go on in the next; the number is that of the first."""
+    """Joins lines that end in a backslash with the next; the number is that of the first."""
     start, joined = 0, ""
     for number, raw in enumerate(text.split("\n"), 1):
         line = raw.rstrip()

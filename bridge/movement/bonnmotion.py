@@ -1,4 +1,4 @@
-"""BonnMotion's native format (its manual, "Native format"): a line a node, way-points `t x y` one after the other.
+"""BonnMotion's native format (its manual, "Native format") has a line for each node, of way-points `t x y`.
 
 The node is at (x, y) metres at t seconds, and goes straight to its next way-point. A pause is the same place twice.
 """
@@ -13,7 +13,7 @@ from roambus.python_protocol.roles import NodeId
 
 
 class BonnMotion:
-    """Takes the lines of a trace; the n-th is node n's."""
+    """Takes the lines of a trace, of which the n-th is that of node n."""
 
     def __init__(self, extent: Extent) -> None:
         self._extent = extent
@@ -21,7 +21,7 @@ class BonnMotion:
         self._gap = False
 
     def take(self, line: str) -> None:
-        """The next line; raises ValueError."""
+        """Takes the next line; raises ValueError."""
         if not line:
             self._gap = True
             return

@@ -1,4 +1,4 @@
-"""What a movement file must fit into: the nodes and the field of a scenario."""
+"""The nodes, the field and the duration of a scenario, into which a movement file must fit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LATEST_S = 1e9
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How many nodes, how large a field (m), how long a run (ns)."""
+    """The number of nodes, the size of the field (m), and the length of the run (ns)."""
 
     nodes: int
     field_m: tuple[float, float]

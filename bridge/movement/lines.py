@@ -1,4 +1,4 @@
-"""The lines of a movement file, plain or gzipped, however large it says it is."""
+"""Reads the lines of a movement file, plain or gzipped, within limits on how large it may be."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import BinaryIO
 from roambus.bridge.errors import UserError
 
 MAX_BYTES = 64 * 2**20
-"""Of a whole file, unpacked: some two million way-points."""
+"""A whole file may have so many characters when it is unpacked, which are some two million way-points."""
 MAX_LINE_BYTES = 8 * 2**20
-"""BonnMotion has the whole way of a node in one line."""
+"""A line may have so many characters, for BonnMotion has the whole way of a node in one line."""
 
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Number, from 1 on, and text of each line without its comment (#); raises UserError, OSError.
+    """The number of each line, from 1 on, and its text without a comment (#); raises UserError, OSError.
 
-    No more of the file is in memory than one line.
+    Only one line of the file is in memory at a time.
     """
     left = MAX_BYTES
     with _opened(path) as file, _told(path):

@@ -1,4 +1,4 @@
-"""What BonnMotion says of a trace in the `.params` beside it: `nn=10`, `x=200.0`, `y=200.0`, `duration=600.0`, ..."""
+"""Reads what BonnMotion says of a trace in the `.params` beside it, such as `nn=10`, `x=200.0` and `duration=600.0`."""
 
 from __future__ import annotations
 

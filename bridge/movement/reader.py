@@ -23,19 +23,19 @@ _NUMBER = re.compile(r"[-+.\d]")
 
 
 class Format(Protocol):
-    """A format that is being read; what is wrong is a ValueError."""
+    """A reader of one format; whatever is wrong with a line is a ValueError."""
 
     def take(self, line: str) -> None:
-        """The next line, without its comment."""
+        """Takes the next line, without its comment."""
 
     def ways(self) -> Ways:
-        """What all lines together say."""
+        """The ways of all nodes, which all lines together say."""
 
 
 def read_movement(path: Path, extent: Extent) -> Ways:
     """The way of every node in the file, checked against nodes and field; raises UserError with file and line, OSError.
 
-    BonnMotion's traces (see `BonnMotion`) begin with a number, those of ns-2 (see `SetDest`) with a word.
+    A trace of BonnMotion's begins with a number, a file of ns-2's with a word.
     """
     reader: Format | None = None
     for position, line in read_lines(path):

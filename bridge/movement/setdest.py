@@ -20,7 +20,7 @@ from roambus.bridge.scenario.mobility import WayPoint
 from roambus.python_protocol.roles import NodeId
 
 SLOWEST_MPS = 1e-6
-"""Below it a node moves less than a metre in eleven days: no movement that anybody meant."""
+"""Slower than this, a node moves less than a metre in eleven days, and nobody meant it to move."""
 
 _START = re.compile(r"\$node_\((\d+)\)\s+set\s+([XYZ])_\s+(\S+)")
 _ORDER = re.compile(r'\$\w+\s+at\s+(\S+)\s+"\$node_\((\d+)\)\s+setdest\s+(\S+)\s+(\S+)\s+([^\s"]+)\s*"')
@@ -28,7 +28,7 @@ _GOD = "god_"
 
 
 class Order(NamedTuple):
-    """From `time_s` on, go to (x, y) metres at `speed_mps`."""
+    """From `time_s` on, the node goes to (x, y) metres at `speed_mps`."""
 
     time_s: float
     x: float
@@ -45,7 +45,7 @@ class SetDest:
         self._orders: dict[NodeId, list[Order]] = {}
 
     def take(self, line: str) -> None:
-        """The next line; raises ValueError."""
+        """Takes the next line; raises ValueError."""
         if start := _START.fullmatch(line):
             self._start(self._extent.node(start[1]), start[2], start[3])
         elif order := _ORDER.fullmatch(line):
@@ -96,7 +96,7 @@ def _follow(way: list[WayPoint], order: Order) -> None:
 
 
 def _interrupt(way: list[WayPoint], time_s: float) -> WayPoint:
-    """Where the node is at `time_s`: then the last of its way-points."""
+    """Ends the way where the node is at `time_s`, which becomes its last way-point."""
     last = way[-1]
     if last.time_s > time_s:
         way.pop()

@@ -1,6 +1,5 @@
-"""Records: a run that keeps all that simulator and host said, and that can be run again without a simulator.
+"""Records of runs: what a simulator and the host said to each other, kept in a file and played again.
 
-`recorder` keeps the exchange of any back-end. `record_file` is the file that it goes to. `replay` is the back-end
-that says what a record's simulator said, `rerun` runs the agents against it, and `differences` tells a person where
-they differ.
+`record_file` is the file, and `recorder` writes it during a run. `replay` is a back-end that says what a record's
+simulator said, `rerun` runs agents on it, and `differences` tells how an answer differs from the recorded one.
 """

@@ -28,12 +28,12 @@ RECORD_FILE = "frames.roambus"
 MAGIC = b"roambus record 1\n"
 _HEAD = Struct("!BII")
 _KINDS: tuple[type[Header] | type[FromSimulator] | type[ToSimulator], ...] = (Header, FromSimulator, ToSimulator)
-"""What an entry's first byte says."""
+"""The first byte of an entry, which says what the entry is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One message of the exchange; they are numbered from 1, `offset` is where it begins in the file."""
+    """A message of the exchange; messages are numbered from 1, and `offset` is where one begins in the file."""
 
     number: int
     offset: int
@@ -41,7 +41,7 @@ class Frame:
 
     @property
     def kind(self) -> str:
-        """Which message it is: "hello", "step", ..."""
+        """The name of the message, such as "hello" or "step"."""
         return self.message.WhichOneof("body") or ""
 
     @property
@@ -57,20 +57,20 @@ class RecordWriter:
         self._unfinished = UnfinishedFile(path)
 
     def begin(self, header: Header) -> None:
-        """What must come first."""
+        """Writes the header, which must come first."""
         self._unfinished.file.write(MAGIC)
         self._write(header)
 
     def write(self, message: FromSimulator | ToSimulator) -> None:
-        """The next message of the exchange."""
+        """Writes the next message of the exchange."""
         self._write(message)
 
     def finish(self) -> None:
-        """The record is whole."""
+        """Ends the record, which is whole now, and gives it its name."""
         self._unfinished.finish()
 
     def discard(self) -> None:
-        """Does nothing after `finish`."""
+        """Removes the record, unless it was finished."""
         self._unfinished.discard()
 
     def _write(self, message: Message) -> None:

@@ -1,4 +1,4 @@
-"""Records a run: whatever carries its messages, the exchange is kept as it would cross the socket."""
+"""Records a run: whatever carries its messages, the exchange is kept as if it had crossed the socket."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from roambus.python_protocol.simtime import SimTime
 
 
 def recorded(backend: Backend, folder: Path, scenario: Scenario, agent: str, level: TraceLevel) -> RecordingBackend:
-    """The back-end, and a record of it beside the run's ini in `folder` and the files that it names; raises OSError.
+    """The back-end that also keeps a record, beside the run's ini in `folder` and what that names; raises OSError.
 
     `agent` is the reference by which the run's agent was found.
     """
@@ -41,7 +41,7 @@ def recorded(backend: Backend, folder: Path, scenario: Scenario, agent: str, lev
 
 
 class RecordingBackend:
-    """Passes everything on, and writes it down; also a run that an agent or the simulator ended leaves a record."""
+    """Passes everything on, and writes it down; a run that an agent or the simulator ended leaves a record, too."""
 
     def __init__(self, backend: Backend, path: Path, header: Header, scenario: Scenario) -> None:
         self._backend = backend
@@ -56,7 +56,7 @@ class RecordingBackend:
         self._is_whole = False
 
     def open(self) -> Hello:
-        """See `Backend.open`; raises OSError if the record cannot be written, as all others."""
+        """Opens the back-end; like the other methods, it raises OSError if the record cannot be written."""
         self._writer = RecordWriter(self._path)
         self._writer.begin(self._header)
         hello = self._backend.open()
@@ -64,7 +64,7 @@ class RecordingBackend:
         return hello
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """See `Backend.advance`."""
+        """Has the back-end advance, and writes down what both sides say."""
         self._write(self._host.answer(transmissions, None if self._more else wake_up))
         step = self._backend.advance(transmissions, wake_up)
         if step is None:
@@ -76,7 +76,7 @@ class RecordingBackend:
         return step
 
     def fail(self, error: BaseException) -> None:
-        """The record ends with what an agent or the simulator did wrong; any other error leaves none."""
+        """Ends the record with what an agent or the simulator did wrong; any other error leaves no record."""
         self._backend.fail(error)
         if isinstance(error, AgentError):
             self._end(ToSimulator(failed=wire.write_failed(error)))
@@ -84,7 +84,7 @@ class RecordingBackend:
             self._end(FromSimulator(failed=wire.write_failed(error)))
 
     def close(self) -> Totals:
-        """See `Backend.close`; the record gets its name."""
+        """Closes the back-end, and gives the record its name."""
         try:
             totals = self._close_backend()
             if self._at_limit:

@@ -1,4 +1,4 @@
-"""The back-end that has no simulator: it says what a record's simulator said, and compares what the host answers."""
+"""A back-end without simulator: it says what a record's simulator said, and compares what the host answers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class DifferenceError(RoambusError):
 
 
 class ReplayBackend:
-    """Raises DifferenceError at the first answer that differs, UserError where the record is damaged."""
+    """Plays a record; raises DifferenceError at the first answer that differs, UserError for a damaged record."""
 
     def __init__(self, record: Record, scenario: Scenario, messages: MessageSet, stop_before: int | None) -> None:
         """`messages` are those of the agents that are run now; the debugger opens before the answer `stop_before`."""
@@ -47,7 +47,7 @@ class ReplayBackend:
         self.raised_as_recorded = False
 
     def open(self) -> Hello:
-        """What the simulator said of itself."""
+        """The Hello of the record, in which the simulator speaks of itself."""
         frame, message = self._hear("hello")
         if message.hello.schema_hash != wire.SCHEMA_HASH:
             writer = self._record.header.roambus_version
@@ -86,7 +86,7 @@ class ReplayBackend:
             self.raised_as_recorded = place == (error.node, error.time, error.event)
 
     def close(self) -> Totals:
-        """The record's totals."""
+        """The totals of the record."""
         return self._totals
 
     def _step(self, frame: Frame, message: FromSimulator, wake_up: SimTime | None) -> Step:

@@ -1,4 +1,4 @@
-"""`roambus rerun`: the agents of a record once more, without any simulator, and in a debugger if need be."""
+"""Runs the agents of a record once more, without any simulator, and in a debugger if need be."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from roambus.bridge.trace.writer import TraceLevel, TraceWriter
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """A record that the agents agree with: how many frames, and how the recorded run ended."""
+    """The number of frames of a record that the agents agree with, and how the recorded run ended."""
 
     frames: int
     ending: str
@@ -50,7 +50,7 @@ def rerun(path: Path, agent: str | None = None, *, stop_before: int | None = Non
 
 
 def debug(path: Path, agent: str | None = None) -> Rerun:
-    """Like `rerun`; opens the debugger where an agent raises, or before the answer that differs."""
+    """Does what `rerun` does, and opens the debugger where an agent raises, or before the answer that differs."""
     try:
         return rerun(path, agent)
     except AgentError as error:

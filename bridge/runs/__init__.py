@@ -1,6 +1,6 @@
-"""Runs: planned, told apart, made, and kept where others find them.
+"""Whole runs: what one is made of, how it is told from others, and what it leaves in its folder.
 
-`plan` is a run that can be made in any process. `identity` has its key, a hash of all that can change its trace, for
-which `code` hashes the code. `run` makes it, and leaves a whole trace or a log with the error. `layout` says what
-lies where in a folder of results, and `writing` what a user is told when a folder cannot be written.
+`plan` is a run before it is made, and `run` makes it. `identity` is the key by which a finished run is known, `code`
+the part of the key that stands for the code. `layout` says what lies where in a results folder, and `writing` what a
+user is told when a folder cannot be written.
 """

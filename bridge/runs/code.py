@@ -32,7 +32,7 @@ ROOMS = {
 FACE = Path(roambus.bridge.__file__).parents[1] / "__init__.py"
 
 MEANINGS = {"doc", "source", "help", "meaning"}
-"""Arguments of a declaration that say what it means."""
+"""The arguments of a declaration that say what it means."""
 DECLARATIONS = {"parameter": 1, "key": 3, "Key": 3}
 """The functions that declare something, and how many of their arguments without a name come before a meaning."""
 
@@ -54,7 +54,7 @@ def code_hash(roots: Iterable[Path]) -> bytes:
 
 @cache
 def _hash_of_ours(starts: frozenset[Path]) -> bytes:
-    """Nothing in it depends on where the house lies, or on how its files are called."""
+    """A hash of these files and of what they import, wherever the house lies and whatever its files are called."""
     return _joined(_our_code(file).hash for file in reachable(starts))
 
 
@@ -145,7 +145,7 @@ def _describe(node: ast.AST, add: Callable[[str], None], add_import: Callable[[a
 
 
 def _meant(node: ast.AST, name: str, values: list[object]) -> list[object]:
-    """What of a list is not there for people only."""
+    """The members of a list, less those that are there for people only."""
     if isinstance(node, ast.Call):
         first = DECLARATIONS.get(_called(node))
         if first is None:

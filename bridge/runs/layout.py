@@ -1,4 +1,4 @@
-"""What lies where in a results folder.
+"""The layout of a results folder: the names of its files and folders.
 
 DIR/sweep.json                                      what was asked for
 DIR/traces/agent=mft/speed=2/seed=0/trace.parquet   a run; between agent and seed a level for each axis

@@ -26,5 +26,5 @@ class RunPlan:
 
     @property
     def folder(self) -> Path:
-        """Where trace, ini and log go."""
+        """The folder into which trace, ini and log go."""
         return self.results / self.place

@@ -1,4 +1,4 @@
-"""One run: a rendered ini, an agent and a seed in, a folder with trace, ini, radio parameters file and log out.
+"""Makes one run, which leaves a folder with its trace, its ini, the files that the ini names, and a log.
 
 The trace holds the run's key, so that whether a run is complete can be told from one file. A run that failed leaves a
 log with its error and the file `failed`, which holds the key.
@@ -54,10 +54,10 @@ def has_failed(folder: Path, key: str) -> bool:
 
 
 def execute(plan: RunPlan, backend: BackendFactory) -> None:
-    """Runs, and leaves either a whole trace or a log with the error that is raised on.
+    """Makes the run, and leaves either a whole trace or a log with the error, which is raised again.
 
-    Raises RoambusError, whatever a broken agent or back-end raises, or OSError when the folder cannot be written: then
-    nothing is left behind, as after KeyboardInterrupt, unless the trace was whole already.
+    Raises RoambusError, or whatever a broken agent or back-end raises. Raises OSError if the folder cannot be written;
+    then, as after KeyboardInterrupt, nothing is left behind unless the trace was whole already.
     """
     key = run_key(plan, backend)
     try:
@@ -110,7 +110,7 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:
 
 
 def _peak_memory_mib() -> int:
-    """Of this process so far, earlier runs included."""
+    """The most memory that this process has used so far, in earlier runs or in this one."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
@@ -131,7 +131,7 @@ def errors_named(path: Path) -> Iterator[None]:
 
 
 def discard_files(folder: Path) -> None:
-    """Removes what earlier runs, finished or killed, left in the folder; nothing else."""
+    """Removes what earlier runs, finished or killed, left in the folder, and nothing else."""
     whole = (TRACE_FILE, RECORD_FILE)
     for pattern in (*whole, *(f".{name}.*" for name in whole), FAILED_FILE, LOG_FILE, SIMULATOR_LOG, INI_FILE):
         for file in folder.glob(pattern):

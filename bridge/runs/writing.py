@@ -1,4 +1,4 @@
-"""What a user is told when a folder cannot be written."""
+"""Tells a user that a file or a folder cannot be written, and what to do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from roambus.bridge.errors import UserError
 
 @contextmanager
 def writing(place: Path) -> Iterator[None]:
-    """While a file or a folder is written: raises UserError, which names it, for any OSError."""
+    """Raises UserError, which names the file or folder, for any OSError while it is written in the block."""
     try:
         yield
     except OSError as error:

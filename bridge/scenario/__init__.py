@@ -1,7 +1,7 @@
-"""The scenario of a run: everything that its rendered ini says, typed, each key declared beside the field that it sets.
+"""What a run is about: everything that a rendered ini says, as typed classes that declare their keys.
 
-`scenario` is the whole. Its parts are `network`, `node`, `radio`, `channel`, `mac`, `mobility`, `application` and
-`ideal`, each with the keys of the ini that it is read from. `plans` and `happenings` are what happens when: to links,
-to places in a given tree, and to nodes. `faults`, `absences`, `given_sites` and `given_tree` say which plans make
-sense, and what follows from them for agents and back-ends.
+`scenario` is the whole, and has the workload. `network`, `channel`, `radio`, `mac`, `mobility`, `node`, `application`
+and `ideal` are the parts that mirror modules of Castalia, and declare the keys of the ini. `happenings` has what can
+happen to links and nodes, and `plans` reads it. `absences`, `faults`, `given_sites` and `given_tree` say which of
+these make sense, and what becomes of them.
 """

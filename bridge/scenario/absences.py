@@ -20,13 +20,13 @@ from roambus.python_protocol.simtime import SimTime, format_time
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """The application of `node` detaches at `leaves` and attaches at `returns` (None: never)."""
+    """The application of `node` detaches at `leaves` and attaches at `returns`, or never if that is None."""
 
     node: NodeId
     leaves: SimTime
     returns: SimTime | None = None
     broker: NodeId | None = None
-    """Where it returns to in a given tree; None: to where it was."""
+    """The broker to which it returns in a given tree; None means the one where it was."""
 
 
 class AbsenceError(ValueError):
@@ -38,7 +38,7 @@ class AbsenceError(ValueError):
 
 
 def absence_commands(absences: Iterable[Absence]) -> Iterator[Command]:
-    """What the agents are told."""
+    """The commands that tell the agents of the absences."""
     for one in absences:
         yield Command(one.leaves, one.node, Detach())
         if one.returns is not None:
@@ -73,7 +73,7 @@ def _by_node(tree: Sequence[ParentChange]) -> dict[NodeId, list[ParentChange]]:
 
 
 def _places(absence: Absence, changes: Sequence[ParentChange], departure: SimTime) -> list[ParentChange]:
-    """What the absence adds to the node's own `changes`."""
+    """The changes of place that the absence adds to the node's own `changes`."""
     node, returns = absence.node, absence.returns
     before = [change for change in changes if change.at <= absence.leaves]
     old = sorted(before, key=lambda change: change.at)[-1].parent if before else None
@@ -101,7 +101,7 @@ def _check_broker(absence: Absence, is_tree_given: bool, brokers: frozenset[Node
 
 
 def _check_times(absence: Absence, changes: Sequence[ParentChange], departure: SimTime) -> None:
-    """Of the absence, and of the node's own `changes`."""
+    """Raises AbsenceError if the absence and the node's own `changes` do not go together in time."""
     if absence.returns is not None and absence.returns <= absence.leaves + departure:
         left = format_time(absence.leaves + departure)
         raise AbsenceError(

@@ -1,4 +1,8 @@
-"""Faults as a scenario plans them: which plans make sense, and when a node that is down carries a command out."""
+"""Faults as a scenario plans them: which plans make sense, and when nodes are down.
+
+A node that is up can crash or freeze, one that is frozen can crash, and one that is down can recover. From a plan
+follow the outages of each node, by which the workload knows when a node that is down carries a command out.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime, format_time
 
 _STATES = {FaultKind.CRASH: "has crashed", FaultKind.FREEZE: "is frozen", FaultKind.RECOVER: "is up"}
-"""What a node is after its last fault."""
+"""The state of a node after its last fault, in words."""
 _POSSIBLE_AFTER = {
     FaultKind.CRASH: {FaultKind.RECOVER, FaultKind.FREEZE},
     FaultKind.FREEZE: {FaultKind.RECOVER},
@@ -32,7 +36,7 @@ def check_sequence(faults: Iterable[Fault]) -> None:
 
 
 def check_faults(faults: Sequence[Fault], starts: Sequence[SimTime]) -> None:
-    """Raises UserError likewise, and for faults of no node, or of one that has not booted yet (`starts`)."""
+    """Raises UserError for what `check_sequence` refuses, for no node, or for one that has not booted (`starts`)."""
     try:
         check_sequence(faults)
     except ValueError as error:
@@ -49,7 +53,7 @@ def _what(fault: Fault) -> str:
 
 
 class Outage(NamedTuple):
-    """A node is down from `start` until before `end` (None: for ever); it `crashed`, or was frozen only."""
+    """A node is down from `start` until before `end`, or for ever if that is None; it `crashed`, or was frozen only."""
 
     start: SimTime
     end: SimTime | None
@@ -74,7 +78,7 @@ def outages(faults: Iterable[Fault]) -> Outages:
 
 
 def outage_at(planned: Outages, node: NodeId, at: SimTime) -> Outage | None:
-    """The one in which `node` is down at `at`."""
+    """The outage in which `node` is down at `at`, if there is one."""
     for outage in planned.get(node, ()):
         if outage.start <= at and (outage.end is None or at < outage.end):
             return outage

@@ -1,4 +1,4 @@
-"""What sites and the roles of the nodes must have to do with each other."""
+"""Checks that the sites of a scenario and the roles of its nodes go together: brokers are brokers, clients are not."""
 
 from __future__ import annotations
 

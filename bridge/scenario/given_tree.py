@@ -1,4 +1,8 @@
-"""The tree that a scenario gives, as links for the ideal back-end and as events for the agents."""
+"""The tree that a scenario gives, as links for the ideal back-end and as events for the agents.
+
+A scenario lists changes: from some time on a node has another parent, or none. From these follow the links of the ideal
+back-end, and the place that each agent is told of whenever its parent or its children change.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ def check_tree(tree: Sequence[ParentChange], roles: Sequence[Role]) -> None:
 
 
 def _circle(node: NodeId, parents: Parents) -> list[NodeId]:
-    """The way from `node` up to itself; empty if it ends anywhere else."""
+    """The way from `node` up to itself, which is empty if it ends anywhere else."""
     way = [node]
     while (parent := parents.get(way[-1])) is not None and parent not in way:
         way.append(parent)
@@ -52,13 +56,13 @@ def tree_links(tree: Sequence[ParentChange]) -> list[LinkChange]:
 
 
 def _edges(nodes: Iterable[NodeId], parents: Mapping[NodeId, NodeId | None]) -> set[frozenset[NodeId]]:
-    """From some nodes to their parents."""
+    """The edges from some nodes to their parents."""
     ends = ((node, parents.get(node)) for node in nodes)
     return {frozenset((node, parent)) for node, parent in ends if parent is not None}
 
 
 def rewirings(scenario: Scenario) -> Iterator[tuple[SimTime, NodeId, Rewired]]:
-    """What each node is told of its place, and when: at 0, and whenever it changes. Nothing without a given tree.
+    """What each node is told of its place at 0, and whenever that changes; without a given tree there is nothing.
 
     A crashed node is nobody's parent and nobody's child until it recovers, and is then told anew.
     """
@@ -87,7 +91,7 @@ class _Places:
         self._known: dict[NodeId, Rewired] = {}
 
     def apply(self, happening: ParentChange | Fault) -> Iterator[NodeId]:
-        """Returns the nodes whose place may be another one now."""
+        """Does what happens, and returns the nodes whose place may be another one now."""
         node = happening.node
         yield from self._near(node)
         if isinstance(happening, ParentChange):
@@ -100,7 +104,7 @@ class _Places:
         yield from self._near(node)
 
     def news(self, nodes: Iterable[NodeId]) -> Iterator[tuple[NodeId, Rewired]]:
-        """Those of the nodes that are up, and do not know their place yet."""
+        """The places of those nodes that are up and do not know their place yet."""
         for node in nodes:
             if node not in self._down and (place := self._place(node)) != self._known.get(node):
                 self._known[node] = place

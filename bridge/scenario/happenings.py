@@ -11,9 +11,9 @@ from roambus.python_protocol.simtime import SimTime
 
 @dataclass(frozen=True, slots=True)
 class ParentChange:
-    """From `at` on, the parent of `node` in the given tree is `parent` (None: it has none).
+    """From `at` on, the parent of `node` in the given tree is `parent`; None means that it has none.
 
-    A broker's parent is a broker; so is a client's.
+    The parent of a broker or of a client is a broker.
     """
 
     at: SimTime
@@ -22,7 +22,7 @@ class ParentChange:
 
 
 class FaultKind(Enum):
-    """What can be done to a node; see `Crashed`, `Stopped` and `Recovered`."""
+    """What can be done to a node; its agent is told by `Crashed`, `Stopped` or `Recovered`."""
 
     CRASH = "crash"
     FREEZE = "freeze"

@@ -18,11 +18,11 @@ COMPLETE = Key(_IDEAL + "complete", TRUTH, "false", "every pair of nodes is link
 
 @dataclass(frozen=True, slots=True)
 class IdealLinks:
-    """The links of the ideal back-end; other back-ends ignore them.
+    """The links of the ideal back-end, which other back-ends ignore.
 
-    They are the edges of the scenario's tree if it gives one; else those of its sites and what `changes` makes of them;
-    else `links` and `changes` if there are any; else every pair of nodes within `range_m` of each other, wherever the
-    mobility takes them.
+    A scenario with a tree has the edges of the tree as its links. One with sites has the links of the sites, and what
+    `changes` makes of them. Otherwise `links` and `changes` say what the links are. If there are none of these either,
+    every pair of nodes is linked that is within `range_m` of each other, wherever the mobility takes them.
     """
 
     delay: SimTime = key(

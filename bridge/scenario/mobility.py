@@ -1,4 +1,4 @@
-"""How nodes move: not at all, to and fro on a line, by random waypoint, or as a movement file says.
+"""How nodes move: they rest, go to and fro on a line, by random waypoint, or as a movement file says.
 
 A mobility manager of Castalia stands behind each; random waypoint and given ways are modules of ours.
 """
@@ -54,7 +54,7 @@ class WayPoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GivenWay:
-    """MovementFileMobilityManager: straight from point to point, the first at time 0; the node rests at the last."""
+    """MovementFileMobilityManager: the node goes straight from point to point, and rests at the last one."""
 
     points: tuple[WayPoint, ...]
     update_interval: SimTime = key(_UPDATE, MILLISECONDS, "100", _UPDATES, within=Range(above=0))

@@ -15,7 +15,7 @@ from roambus.python_protocol.sites import Sites
 DEPARTURE = 100 * MILLISECOND
 """From a detachment until the client leaves its place in a given tree, unless the scenario says otherwise."""
 MOST_NODES = 65534
-"""The highest address that a node can have, and one."""
+"""Node ids are addresses on the network, of which those above are not for nodes."""
 MOST_SEED = 2**31 - 1
 """OMNeT++ takes no seed above it."""
 

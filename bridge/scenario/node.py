@@ -29,7 +29,7 @@ FAULTS = Key(
 
 @dataclass(frozen=True, slots=True)
 class NodeSettings:
-    """What can differ from node to node; `position` None means uniform in the field."""
+    """What can differ from node to node; without a `position` a node starts anywhere in the field, drawn uniformly."""
 
     position: tuple[float, float] | None = None
     mobility: Mobility = Static()

@@ -19,7 +19,7 @@ from roambus.python_protocol.sites import SiteLine, Sites, make_sites, split_lin
 Pair = tuple[NodeId, NodeId]
 
 Away = tuple[SimTime, SimTime | None, NodeId | None]
-"""From when on, until when (None: for ever), and the broker to which it comes back (None: the same)."""
+"""When a client leaves, when it is back (None means never), and the broker to which it comes back (None: the same)."""
 
 _PAIR = re.compile(r"(\d+)-(\d+)")
 _PARENT = re.compile(r"(\d+):(\d+|-)")
@@ -67,7 +67,7 @@ def partitions(text: str) -> tuple[Partition, ...]:
 
 
 def tree(text: str) -> tuple[ParentChange, ...]:
-    """Reads "1:0 2:0 3:1, 12s 2:1, 15s 2:-": parents, from the start where there is no time; - for none."""
+    """Reads "1:0 2:0 3:1, 12s 2:1, 15s 2:-": parents, where no time means the start, and - means none."""
     changes = []
     for at, words in _timed(text, first=0):
         changes += [_parent(at, word) for word in words]
@@ -75,7 +75,7 @@ def tree(text: str) -> tuple[ParentChange, ...]:
 
 
 def sites(text: str) -> Sites | None:
-    """Reads "a: 0 1 2 | 6, b < a: 3..5 | 7": name < parent: brokers | clients."""
+    """Reads "a: 0 1 2 | 6, b < a: 3..5 | 7", which is name < parent: brokers | clients for each site."""
     lines = [split_line(item) for item in _items(text)]
     return make_sites(map(_site, lines)) if lines else None
 
@@ -87,7 +87,7 @@ def faults(text: str) -> tuple[tuple[SimTime, FaultKind], ...]:
         if len(words) != 1 or words[0] not in _KINDS:
             raise ValueError(f"{' '.join(words)!r} is no fault; there is {', '.join(_KINDS)}")
         if planned and at == planned[-1][0]:
-            raise ValueError(f"two faults at {format_time(at)}")
+            raise ValueError(f"there are two faults at {format_time(at)}")
         planned.append((at, _KINDS[words[0]]))
     return tuple(planned)
 

@@ -68,12 +68,12 @@ class Workload:
     subscriptions: tuple[Subscription, ...] = ()
     publications: tuple[Publications, ...] = ()
     commands: tuple[Command, ...] = ()
-    """Single ones, beside those; in any order."""
+    """Single commands beside those, in any order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A whole run, but for the agents' code."""
+    """Everything that makes a run, but for the code of the agents."""
 
     seed: int
     time_limit: SimTime
@@ -87,9 +87,9 @@ class Scenario:
     agent: str = ""
     agent_parameters: dict[str, str] = field(default_factory=dict)
     tree: tuple[ParentChange, ...] = ()
-    """In the order of time. Agents whose parameter `tree` is "given" are told of it."""
+    """The changes are in the order of time. Agents whose parameter `tree` is "given" are told of it."""
     sites: Sites | None = None
     """Agents that want sites are told of them; over ideal links they say who is linked to whom."""
     faults: tuple[Fault, ...] = ()
-    """In the order of time."""
+    """The faults are in the order of time."""
     ideal: IdealLinks = IdealLinks()

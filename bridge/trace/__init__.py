@@ -1,5 +1,4 @@
-"""The trace of a run: what its rows mean, and how they are written.
+"""The trace of a run, from which everything that is measured is computed.
 
-`schema` has the columns and the events as constants. `writer` collects rows and writes them as one Parquet file,
-which is whole or not there at all.
+`schema` has the columns and the names of what can happen; `writer` collects the rows, and writes the file.
 """

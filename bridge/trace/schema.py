@@ -1,4 +1,4 @@
-"""The schema of a trace: one Parquet file a run, one row an occurrence.
+"""The schema of a trace, which is one Parquet file for a run, with one row for each thing that happens.
 
 Everything that metrics are computed from is here; nothing else is shared between runs and their analysis.
 """

@@ -48,7 +48,7 @@ class TraceWriter:
         hops: int | None = None,
         detail: str | None = None,
     ) -> None:
-        """A row at `time` (ns) on `node`: the columns of `roambus.bridge.trace.schema`; `size` in bytes."""
+        """Adds a row at `time` (ns) on `node`, with the columns of the schema; `size` is in bytes."""
         self._rows.append((time / SECOND, node, event, message_type, notification_id, peer, size, hops, detail))
         if len(self._rows) >= CHUNK_ROWS:
             self._pack()
@@ -75,7 +75,7 @@ class TraceWriter:
 def write_trace(table: pa.Table, path: Path, metadata: Mapping[str, str]) -> None:
     """Writes a table of `TRACE_SCHEMA` as a trace; each page has a checksum, so that no damage passes for data.
 
-    It is whole or absent after a kill at any moment. Raises OSError.
+    The file is whole or absent after a kill at any moment. Raises OSError.
     """
     with UnfinishedFile(path) as unfinished:
         whole = table.replace_schema_metadata(dict(metadata))

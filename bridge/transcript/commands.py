@@ -36,7 +36,7 @@ b3 recovers
 wait 5s
 show table b1 b2
 show stored"""
-"""An example of each."""
+"""An example of each command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class PublishEvent:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A node gets another parent, or none. `joins`: it has none so far."""
+    """A node gets another parent, or none; `joins` says that it has none so far."""
 
     node: NodeId
     parent: NodeId | None
@@ -130,7 +130,7 @@ Command = Start | Apply | PublishEvent | Move | Walk | Leave | Return | Relink |
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A command, and how long after the one before it; None: once that has had its time."""
+    """A command, and how long after the one before it comes; None means when that has had its time."""
 
     after: SimTime | None
     command: Command

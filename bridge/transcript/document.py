@@ -1,4 +1,4 @@
-"""A transcript as lines: what its author wrote, and what the tool writes between."""
+"""A transcript as lines, some of which its author wrote, and the tool the others."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The author's lines: everything before the first command, then commands, comments and blank lines."""
+    """The author's lines, which are the head, and then commands, comments and blank lines."""
 
     path: Path
     head: tuple[Line, ...]
     body: tuple[Line, ...]
     outputs: tuple[Line, ...]
-    """What stands between these."""
+    """The outputs that stand between these."""
 
     def commands(self) -> list[Line]:
-        """What is to happen, in order."""
+        """The commands, in their order."""
         return [line for line in self.body if line.is_command]
 
     def with_outputs(self, outputs: Mapping[int, Sequence[str]]) -> str:
@@ -76,7 +76,7 @@ def read_document(path: Path) -> Document:
 
 
 def parse_document(path: Path, text: str) -> Document:
-    """The text of the file `path`, likewise."""
+    """Reads the text of the file `path`, and forgets its outputs; raises UserError."""
     lines = [Line(number, line.rstrip()) for number, line in enumerate(text.splitlines(), 1)]
     first = next((index for index, line in enumerate(lines) if line.is_command), None)
     if first is None:

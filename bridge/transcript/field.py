@@ -1,4 +1,4 @@
-"""A field: nodes have places on it, are linked while in range of each other, and walk where they are told."""
+"""A field, on which nodes have places, are linked while they are in range, and walk where they are told."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _MEASURE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)(m|m/s)")
 
 
 class Place(NamedTuple):
-    """Metres."""
+    """A place in metres."""
 
     x: float
     y: float
 
 
 def parse_place(text: str) -> Place:
-    """Such as 20,7.5; raises ValueError."""
+    """Reads a place such as 20,7.5; raises ValueError."""
     match = _PLACE.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is no place such as 20,7.5 (metres)")
@@ -31,7 +31,7 @@ def parse_place(text: str) -> Place:
 
 
 def parse_measure(text: str, unit: str) -> float:
-    """Such as 30m or 1.5m/s, more than 0; raises ValueError."""
+    """Reads a measure above 0, such as 30m or 1.5m/s; raises ValueError."""
     match = _MEASURE.fullmatch(text)
     if match is None or match[2] != unit or float(match[1]) == 0:
         raise ValueError(f"{text!r} is none such as 30{unit}")
@@ -42,12 +42,12 @@ class Ways:
     """The ways of all nodes, which grow: straight from place to place, at one speed."""
 
     def __init__(self, places: Mapping[NodeId, Place], speed_mps: float) -> None:
-        """Everybody is at its place at time 0."""
+        """Puts every node at its place at time 0."""
         self._speed_mps = speed_mps
         self._points = {node: [WayPoint(0.0, *place)] for node, place in places.items()}
 
     def walk(self, node: NodeId, place: Place, now: SimTime) -> SimTime:
-        """From `now` on to a place, and no farther on the way before; returns how long it takes."""
+        """Has a node go to a place from `now` on, and no farther on its way before; returns how long that takes."""
         begin = now / SECOND
         here = self.place(node, begin)
         lasts = dist(here, place) / self._speed_mps
@@ -70,5 +70,5 @@ class Ways:
         return max(point.x for point in points) + margin_m, max(point.y for point in points) + margin_m
 
     def way(self, node: NodeId) -> GivenWay:
-        """As a scenario has it."""
+        """The way of a node, as a scenario has it."""
         return GivenWay(tuple(self._points[node]))

@@ -1,4 +1,4 @@
-"""The head of a transcript: which agent, over which network, and what stands for what."""
+"""The head of a transcript says which agent runs over which network, and what stands for what."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ class Head:
     parameters: dict[str, str] = field(default_factory=dict)
     seed: int = 0
     delay: SimTime = MILLISECOND
-    """Of every link."""
+    """The delay of every link."""
     slot: SimTime = SECOND
     """How long a command's messages are waited for."""
     times: bool = False
     hidden: dict[str, int] = field(default_factory=dict)
     """Types of messages and notes that are not shown, with the number of the line that says so."""
     range_m: float = 30.0
-    """On a field, of every node."""
+    """The range of every node, on a field."""
     speed_mps: float = 10.0
-    """Likewise, of who moves."""
+    """The speed of nodes that move, on a field."""
     setup: list[Line] = field(default_factory=list)
-    """Commands before those of the body; nothing of theirs is shown."""
+    """The commands before those of the body; nothing is shown of what they cause."""
 
 
 def read_head(document: Document) -> tuple[Head, Network]:
-    """Raises UserError naming file and line."""
+    """Reads the head; raises UserError naming file and line."""
     reader = _HeadReader()
     for line in document.head:
         with document.at(line.number):
@@ -56,7 +56,7 @@ def read_head(document: Document) -> tuple[Head, Network]:
 
 
 class _HeadReader:
-    """Takes the lines one by one."""
+    """Takes the lines of a head one by one."""
 
     def __init__(self) -> None:
         self.head = Head()
@@ -88,7 +88,7 @@ class _HeadReader:
         }
 
     def read(self, line: Line) -> None:
-        """Raises ValueError."""
+        """Takes the next line; raises ValueError."""
         if line.is_empty:
             return
         if line.is_indented:

@@ -1,4 +1,4 @@
-"""What the agents of a run are told and do, in order, with whole messages."""
+"""A journal of what the agents of a run are told and do, in its order, with whole messages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class View(NamedTuple):
 
 
 class Journal:
-    """Kept by the agents themselves, which `watched` makes do so; looks at them when the time of a look has come."""
+    """Is kept by the agents themselves, which `watched` makes do so, and looks at them when it is time to."""
 
     def __init__(self, looks: Sequence[Look], names: Names) -> None:
         self.entries: list[Entry] = []
@@ -43,7 +43,7 @@ class Journal:
         self._names = names
 
     def reach(self, now: SimTime) -> None:
-        """Everything before `now` has happened."""
+        """Takes all looks up to `now`, before which everything has happened."""
         while self._looks and self._looks[0].at <= now:
             look = self._looks.popleft()
             nodes = look.show.nodes or range(len(self.agents))
@@ -57,7 +57,7 @@ class Journal:
 
 
 def watched(agent_class: type[Agent], journal: Journal) -> type[Agent]:
-    """The agent, keeping a journal."""
+    """A subclass of the agent that keeps a journal."""
 
     class Watched(agent_class):  # type: ignore[misc, valid-type]  # which agent it is only the transcript says
         def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:

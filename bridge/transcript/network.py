@@ -1,4 +1,4 @@
-"""The network of a transcript, as its head draws it.
+"""The network of a transcript, which its head draws.
 
 A name is a letter and a number: b a broker, s a subscriber, p a publisher, n a node that may be both. Processes on one
 node are joined by slashes, b3/s3. Nodes are numbered in the order of their names, b1, b2, b10, n1, p1, s1.
@@ -27,11 +27,11 @@ class Network:
 
     processes: tuple[tuple[str, ...], ...]
     parents: Mapping[NodeId, NodeId | None]
-    """Empty if there is no tree: agents are to make their own."""
+    """The tree, which is empty if agents are to make their own."""
     links: tuple[tuple[NodeId, NodeId], ...]
     sites: Sites | None = None
     places: Mapping[NodeId, Place] = field(default_factory=dict)
-    """Of all nodes, if their links follow from where they are."""
+    """The places of all nodes, if their links follow from where they are."""
 
     @property
     def is_tree(self) -> bool:
@@ -46,7 +46,7 @@ class Network:
         return nodes[name]
 
     def roles(self, node: NodeId) -> Role:
-        """Those of a node's processes together."""
+        """The roles of a node, which its processes have together."""
         roles = Role.NONE
         for name in self.processes[node]:
             roles |= _ROLES[name[0]]
@@ -57,11 +57,11 @@ class Network:
         return Role.BROKER in self.roles(node)
 
     def node_name(self, node: NodeId) -> str:
-        """What the node is called as a whole: like its broker, if it has one."""
+        """The name of the node as a whole, which is that of its broker if it has one."""
         return self.processes[node][0]
 
     def subscriber_name(self, node: NodeId) -> str:
-        """What its subscriber is called; without one, the last of its names."""
+        """The name of its subscriber, or without one the last of its names."""
         return self.processes[node][-1]
 
 
@@ -71,15 +71,15 @@ class Drawing:
     def __init__(self) -> None:
         self._processes: list[tuple[str, ...]] = []
         self._parents: dict[str, str | None] = {}
-        """By the first process of each node, as everywhere here."""
+        """The tree by the first process of each node, as everywhere here."""
         self._links: list[tuple[str, str]] = []
         self._sites: list[SiteLine] = []
         self._places: dict[str, Place] = {}
         self._branch: list[tuple[int, str]] = []
-        """How deep each node above the last line's stands, and that line's."""
+        """The depth and the name of each node on the branch that leads to the node of the last line."""
 
     def draw_tree_line(self, text: str) -> None:
-        """A node of the tree; what is indented deeper below it is connected to it."""
+        """Takes a node of the tree; what is indented deeper below it is connected to it."""
         depth = len(text) - len(text.lstrip())
         while self._branch and self._branch[-1][0] >= depth:
             self._branch.pop()
@@ -88,21 +88,21 @@ class Drawing:
         self._branch.append((depth, node))
 
     def draw_client(self, text: str) -> None:
-        """A client on a node of its own, "s1@b1", or "s1" if it has no broker."""
+        """Takes a client on a node of its own, "s1@b1", or "s1" if it has no broker."""
         name, at, broker = text.partition("@")
         if name.startswith("b"):
             raise ValueError(f"{name} is a broker; draw it in the tree")
         self._connect(name, self._find(broker) if at else None)
 
     def draw_link(self, text: str) -> None:
-        """A link, "n1-n2"."""
+        """Takes a link, "n1-n2"."""
         ends = [end if self._is_known(end) else self._add(end) for end in text.split("-")]
         if len(ends) != 2 or ends[0] == ends[1]:
             raise ValueError(f"{text!r} is no link such as n1-n2")
         self._links.append((ends[0], ends[1]))
 
     def draw_site(self, text: str) -> None:
-        """A site with its brokers and clients, "a: b1 b2 b3 | p1", or below another, "b < a: b4 b5 b6 | s1 s2"."""
+        """Takes a site with its brokers and clients, "a: b1 b2 b3 | p1", or below another, "b < a: b4 b5 | s1 s2"."""
         line = split_line(text)
         for name in (*line.brokers.split(), *line.clients.split()):
             if name.startswith("b") != (name in line.brokers.split()):
@@ -111,13 +111,13 @@ class Drawing:
         self._sites.append(line)
 
     def draw_place(self, text: str) -> None:
-        """A node on a field, "n1 at 0,20"."""
+        """Takes a node on a field, "n1 at 0,20"."""
         name, _, place = text.strip().partition(" at ")
         where = parse_place(place.strip())
         self._places[self._add(name.strip())] = where
 
     def finish(self) -> Network:
-        """Numbers the nodes."""
+        """Numbers the nodes, and returns the network."""
         if [bool(kind) for kind in (self._parents, self._links, self._sites, self._places)].count(True) > 1:
             raise ValueError("give a tree, or links, or sites, or a field: one of them")
         if not self._processes:

@@ -1,4 +1,4 @@
-"""Which lines stand below which command."""
+"""Finds the lines that stand below each command."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 NOTHING = "(nothing)"
-"""Below a command that nothing follows."""
+"""This line stands below a command that nothing follows."""
 
 ALWAYS_HIDDEN = {ROUTE, ANSWER}
-"""For the metrics only."""
+"""These notes are for the metrics only."""
 
 Outputs = dict[int, list[str]]
-"""By the number of the command's line."""
+"""The lines below each command, by the number of the command's line."""
 
 
 class OutputWriter:
@@ -76,7 +76,7 @@ class OutputWriter:
 
 
 def _kind(what: Send | SendFailed | Deliver | Note) -> str | None:
-    """What `hide` calls it."""
+    """The name by which `hide` calls it."""
     if isinstance(what, Note):
         return what.name
     return None if isinstance(what, Deliver) else what.message.message_type

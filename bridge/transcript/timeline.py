@@ -40,12 +40,12 @@ from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import NANOSECOND, SimTime, format_time
 
 NO_RADIO = RadioSettings(0, 0, 0.0, 0.0, 0.0, 0.0, ())
-"""Ideal links have none."""
+"""The radio of ideal links, which have none."""
 
 
 @dataclass(slots=True)
 class Slot:
-    """What happens from `start` up to `end` follows from the line `number`; None: from what is not shown."""
+    """What happens from `start` up to `end` follows from the line `number`, or from what is not shown (None)."""
 
     number: int | None
     start: SimTime
@@ -67,7 +67,7 @@ class Timeline:
     """Grows line by line; methods raise ValueError for what cannot be done at that time."""
 
     def __init__(self, head: Head, network: Network) -> None:
-        """At first the agents start, and nothing is shown of that."""
+        """Begins with the start of the agents, of which nothing is shown."""
         self.head = head
         self.network = network
         self.slots = [Slot(None, 0, head.slot)]
@@ -78,18 +78,18 @@ class Timeline:
         self._parents = dict(network.parents)
         self._tree = [ParentChange(0, node, parent) for node, parent in self._parents.items()]
         self._away: dict[NodeId, tuple[SimTime, NodeId | None]] = {}
-        """Since when each client that has detached is away, and from which place in the tree."""
+        """The time since which each client that has detached is away, and its place in the tree before."""
         self._links: list[LinkChange] = []
         self._ways = Ways(network.places, head.speed_mps)
         self._faults: list[Fault] = []
         self._commands: list[Command] = []
         self._roles: dict[NodeId, Role] = {node: network.roles(node) for node in range(len(network.processes))}
-        """Those of the names, and those that clients take on."""
+        """The roles by the names of the nodes, and those that clients take on."""
         self._published: Counter[NodeId] = Counter()
         self._called: Counter[str] = Counter()
 
     def add(self, number: int | None, line: Iterable[Timed]) -> None:
-        """A line of commands: the first when the line before has had its time, or so long after that line's last."""
+        """Takes a line of commands: its first comes when the line before has had its time, unless it says when."""
         first, *others = line
         if any(isinstance(one.command, Start) for one in (first, *others)):
             self._show_start(number, alone=not others)
@@ -111,7 +111,7 @@ class Timeline:
         return self._now
 
     def scenario(self, agent: str, parameters: dict[str, str]) -> Scenario:
-        """All of it, up to the end of the last slot."""
+        """The scenario of all lines, up to the end of the last slot."""
         range_m = self.head.range_m if self.network.places else 0.0
         return Scenario(
             seed=self.head.seed,

@@ -1,4 +1,4 @@
-"""A transcript from its file: read, run, written."""
+"""Reads a transcript from its file, runs it, and writes it with its outputs."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ GIVEN_TREE = {"tree": "given", "link_layer": "false"}
 
 
 NOTES = {STORE, REPLAY, DROP, MIGRATE, CACHE, FORGET, OVERLAY, SERVE}
-"""What can be hidden beside messages."""
+"""The notes that can be hidden beside messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """What is to be otherwise than in the file; the parameters that the file gives are for its own agent only."""
+    """Settings other than those of the file; the parameters that the file gives are for its own agent only."""
 
     agent: str | None = None
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -74,7 +74,7 @@ def transcribe(path: Path, overrides: Overrides = Overrides()) -> str:
 
 
 def follow(document: Document, overrides: Overrides = Overrides()) -> str:
-    """Likewise, of a file that was read; raises UserError, AgentError."""
+    """The text of a file that was read, with the outputs that follow from it; raises UserError, AgentError."""
     planned = plan(document, overrides)
     head, timeline, names = planned.head, planned.timeline, planned.names
     hidden = _hidden(document, head, timeline.network, planned.agent)

@@ -36,14 +36,14 @@ class Vocabulary:
         self.events[name] = parse_attributes(text)
 
     def filter(self, text: str) -> Filter:
-        """By name, or as written; raises ValueError."""
+        """What the text stands for, by name or as it is written; raises ValueError."""
         number = _FILTER_NAME.fullmatch(text)
         if number and text not in self.filters:
             self.define_filter(text, f"topic = {number[1]}")
         return self.filters[text] if text in self.filters else parse_filter(text)
 
     def event(self, text: str) -> Attributes:
-        """By name, or as written; raises ValueError."""
+        """What the text stands for, by name or as it is written; raises ValueError."""
         number = _EVENT_NAME.fullmatch(text)
         if number and text not in self.events:
             self.define_event(text, f"topic = {number[1]}")

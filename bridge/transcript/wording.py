@@ -1,4 +1,4 @@
-"""What agents do, in words: who sends what to whom, who delivers, stores, replays and drops."""
+"""Tells in words what agents do: who sends what to whom, who delivers, stores, replays and drops."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ class NetworkNames(Names):
         self._events = events
 
     def node(self, node: NodeId | None) -> str:
-        """See `Names`."""
+        """The name of it in the transcript, as `Names` says."""
         return super().node(node) if node is None or node == BROADCAST else self._network.node_name(node)
 
     def subscriber(self, node: NodeId | None) -> str:
-        """See `Names`."""
+        """The name of it in the transcript, as `Names` says."""
         return NOBODY if node is None else self._network.subscriber_name(node)
 
     def filter(self, one: Filter) -> str:
-        """See `Names`."""
+        """The name of it in the transcript, as `Names` says."""
         return self._filters.get(one) or super().filter(one)
 
     def notification(self, one: Notification) -> str:
-        """See `Names`."""
+        """The name of it in the transcript, as `Names` says."""
         return self._events.get(str(one.id)) or f"{{{format_attributes(one.attributes)}}}"
 
     def notification_id(self, identifier: str) -> str:
-        """See `Names`."""
+        """The name of it in the transcript, as `Names` says."""
         return self._events.get(identifier, identifier)
 
 

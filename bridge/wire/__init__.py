@@ -1,5 +1,5 @@
-"""The wire between simulator and host: the messages that cross the socket.
+"""The language between the host and a simulator in another process.
 
-`wire.proto` says what every field means, and `wire_pb2` is made from it. `conversion` turns these messages into the
-classes of the back-ends' interface and back, without any socket.
+`wire.proto` declares the messages, of which `wire_pb2` is made; `conversion` translates them to the classes of the
+back-ends' interface and back, and checks everything that a simulator says.
 """

@@ -1,7 +1,7 @@
-"""From the messages of `wire.proto` to the classes of the back-ends' interface and back, without any socket.
+"""Translates the messages of `wire.proto` to the classes of the back-ends' interface and back, without any socket.
 
-What a simulator says is checked here, as the table in `docs/bridge.md` has it; what breaks a rule raises a
-ProtocolError that says which rule, and what was said.
+Everything that a simulator says is checked here by the rules in the table of docs/bridge.md. A message that breaks a
+rule raises a ProtocolError, which tells the rule and what was said.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from roambus.python_protocol.simtime import SimTime, format_time
 PROTOCOL_VERSION = 1
 SCHEMA_HASH = sha256(Path(__file__).with_name("wire.proto").read_bytes()).digest()
 TIME_RESOLUTION = -9
-"""The simulator's time step is 10^-9 s."""
+"""The exponent of the simulator's time step, which is 10^-9 s."""
 MAX_FRAME_BYTES = 64 * 2**20
 SLOWEST_CLOCK, FASTEST_CLOCK = 0.5, 2.0
 
@@ -61,7 +61,7 @@ def parse(frame: bytes, *expected: str) -> pb.FromSimulator:
 
 
 def read_hello(message: pb.Hello, scenario: Scenario, token: str) -> Hello:
-    """What the simulator says of itself, if it is the one that this host waits for and runs this scenario."""
+    """The Hello of the simulator, which must be the one that this host waits for, and run this scenario."""
     _check_peer(message, token)
     for what, theirs, ours in (
         ("seed", message.seed, scenario.seed),
@@ -129,7 +129,7 @@ class StepReader:
         return [Step(instant, deliveries.get(instant, []), failures.get(instant, []), more) for instant in instants]
 
     def finish(self, message: pb.Finished, sends: int) -> Totals:
-        """The totals, if they count what was read here, and the host's `sends` of before the time limit."""
+        """The totals, which must count what was read here, and the host's `sends` of before the time limit."""
         if self._more:
             raise ProtocolError(f"Finished, but the Step before announced more of {format_time(self._now)}")
         self._check_totals(message, sends)
@@ -158,7 +158,7 @@ class StepReader:
             raise ProtocolError(f"Step at {format_time(now)}: the time limit is {format_time(self._time_limit)}")
 
     def _check_window(self, now: SimTime, more: bool, instants: list[SimTime], wake_up: SimTime | None) -> None:
-        """What happens first, or the wake-up, opens the window that the Step may cover."""
+        """Raises ProtocolError unless the Step stays in the window that its first event, or the wake-up, opens."""
         opened = min([*instants[:1], now if wake_up is None else wake_up])
         if now - opened >= (self._delay or 1):
             late = f"is too late for what the host had to be told at {format_time(opened)}"
@@ -228,7 +228,7 @@ def _arrival(arrival: pb.Arrival) -> str:
 
 
 def write_hello(hello: Hello, seed: int, token: str) -> pb.FromSimulator:
-    """What `read_hello` reads."""
+    """The bytes of a Hello, which `read_hello` reads."""
     return pb.FromSimulator(
         hello=pb.Hello(
             protocol_version=PROTOCOL_VERSION,
@@ -245,7 +245,7 @@ def write_hello(hello: Hello, seed: int, token: str) -> pb.FromSimulator:
 
 
 def write_step(step: Step) -> pb.FromSimulator:
-    """What `StepReader.read` reads."""
+    """The bytes of a Step, which `StepReader.read` reads."""
     arrivals = [_write_arrival(step.now, deliveries) for deliveries in _packets(step.deliveries)]
     failures = [
         pb.Failure(time=step.now, node=node, destination=destination, payload=message.encode(), reason=reason)
@@ -255,7 +255,7 @@ def write_step(step: Step) -> pb.FromSimulator:
 
 
 def _packets(deliveries: Sequence[Delivery]) -> list[Sequence[Delivery]]:
-    """All deliveries together if they are of one packet; else each alone, which keeps their order."""
+    """The deliveries by packet: all together if they are of one, or else each alone, which keeps their order."""
     packets = {(delivery.sender, id(delivery.message)) for delivery in deliveries}
     return [deliveries] if len(packets) == 1 else [[delivery] for delivery in deliveries]
 
@@ -267,7 +267,7 @@ def _write_arrival(now: SimTime, deliveries: Sequence[Delivery]) -> pb.Arrival:
 
 
 def write_finished(totals: Totals, sends: int, deliveries: int) -> pb.FromSimulator:
-    """What `StepReader.finish` reads."""
+    """The bytes of the end of a run, which `StepReader.finish` reads."""
     counts = [pb.Count(name=name, values=values) for name, values in totals.counts.items()]
     moves = [pb.Move(time=time, node=node, x=x, y=y) for time, node, x, y in totals.moves]
     finished = pb.Finished(sends=sends, deliveries=deliveries, counts=counts, energy_mj=totals.energy_mj, moves=moves)
@@ -291,7 +291,7 @@ def write_reply(
 
 
 def write_failed(error: BaseException) -> pb.Failed:
-    """Why this side ends the run: with node, time and event, if an agent raised."""
+    """The message that says why this side ends the run, with node, time and event if an agent raised."""
     failed = pb.Failed(reason=str(error) or type(error).__name__, traceback="".join(format_exception(error)))
     if isinstance(error, AgentError):
         failed.node, failed.time, failed.event = error.node, error.time, error.event
@@ -299,19 +299,19 @@ def write_failed(error: BaseException) -> pb.Failed:
 
 
 class HostSide:
-    """What the host of one run says: Welcome, then a Reply to each Step."""
+    """Says what the host of one run says: a Welcome, and then a Reply to each Step."""
 
     def __init__(self, time_limit: SimTime, *, batching: bool = True) -> None:
         self._time_limit = time_limit
         self._batching = batching
         self._welcomed = False
         self.sends = 0
-        """Those that take effect before the time limit."""
+        """The number of sends that take effect before the time limit."""
 
     def answer(
         self, transmissions: Sequence[Transmission], wake_up: SimTime | None, notes: Iterable[pb.Note] = ()
     ) -> pb.ToSimulator:
-        """To Hello, and then to each Step. `wake_up` is None after a Step that announced more."""
+        """The answer to Hello, and then to each Step; `wake_up` is None after a Step that announced more."""
         if not self._welcomed:
             self._welcomed = True
             return write_welcome(wake_up, batching=self._batching)

@@ -1,4 +1,4 @@
-"""CastaliaBackend: the host's side of the phases of docs/bridge.md, behind the interface of every back-end."""
+"""The host's side of the phases of docs/bridge.md, behind the interface of every back-end."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ class CastaliaBackend:
         self._connection: Connection | None = None
         self._steps: wire.StepReader | None = None
         self._instants: deque[Step] = deque()
-        """What the last wire Step holds, as far as the host has not been told."""
+        """The instants of the last wire Step that the host has not been told of."""
         self._now: SimTime = 0
         self._until: SimTime = -1
-        """Everything up to here is known."""
+        """The time up to which everything is known."""
         self._more = False
         self._outgoing: list[Transmission] = []
         self._notes: list[Note] = []
         self._totals: Totals | None = None
         self.round_trips = 0
-        """Pairs of Step and Reply so far."""
+        """The number of pairs of Step and Reply so far."""
 
     def open(self) -> Hello:
         """Waits for the simulator's Hello. Raises UserError, BackendError."""
@@ -56,7 +56,7 @@ class CastaliaBackend:
         return hello
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """See `Backend.advance`. A window that holds several instants is one round trip, and a Step for each."""
+        """Runs as `Backend.advance` says; a window of several instants is one round trip, and a Step for each."""
         refuse_past(transmissions, self._now)
         self._outgoing += transmissions
         step = self._next(wake_up)

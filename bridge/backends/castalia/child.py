@@ -1,4 +1,4 @@
-"""The simulator as a child process: its log, its end, and nothing of it left behind."""
+"""The simulator as a child process, which has a log, ends in time, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from roambus.bridge.errors import BackendError
 LAST_LINES = 5
 LAST_BYTES = 4096
 GRACE_S = 0.5
-"""How long a simulator may take to end after a run that failed, before it is killed."""
+"""A simulator may take so long to end after a run that failed, before it is killed."""
 
 
 EMPTY_FILES = (".cmdenv-log", "Castalia-Trace.txt")
-"""What OMNeT++ and Castalia make in the run's folder, and write to only if they are told to."""
+"""Files that OMNeT++ and Castalia make in the run's folder, and write to only if they are told to."""
 
 
 class Child:
     """Castalia, started in the run's folder; what it prints goes to `simulator.log` there."""
 
     def __init__(self, program: Program, folder: Path, deadline_s: float) -> None:
-        """`deadline_s`: how long it may take to end after a whole run. Raises BackendError if it cannot be started."""
+        """Starts it; it may take `deadline_s` to end after a whole run. Raises BackendError if it cannot be started."""
         self._deadline_s = deadline_s
         self._log = folder / SIMULATOR_LOG
         with self._log.open("wb") as log:
@@ -39,7 +39,7 @@ class Child:
                 raise BackendError(f"{program.command[0]} cannot be started: {error.strerror}") from None
 
     def ended(self) -> str | None:
-        """None while it runs; then how it ended."""
+        """How it ended, in words; None while it runs."""
         status = self._process.poll()
         return None if status is None else f"the simulator {_describe(status)}"
 
@@ -68,7 +68,7 @@ class Child:
                 file.unlink()
 
     def last_lines(self) -> str:
-        """How its log ends, to be appended to an error."""
+        """The end of its log, to be appended to an error."""
         with self._log.open("rb") as log:
             size = log.seek(0, 2)
             log.seek(max(0, size - LAST_BYTES))

@@ -24,26 +24,26 @@ from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Reject, ToSimulator
 
 TICK_MS = 100
-"""How often a wait looks whether the simulator is still there."""
+"""A wait looks so often whether the simulator is still there."""
 BEATS, MISSED = 8, 6
-"""Heartbeats in one deadline, and how many without an answer end the connection: a busy machine is late with some."""
+"""So many heartbeats are in one deadline, and so many without an answer end the connection, for some may be late."""
 SOURCE_DESCRIPTOR = 2
-"""ZMQ_SRCFD: the connection that a message came by, as the monitor's events name it."""
+"""The option ZMQ_SRCFD: it names the connection that a message came by, as the monitor's events do."""
 MAX_HELLO_BYTES = 4 * 2**20
-"""Of as many nodes as there are addresses. Parsed, a message can take 40 times its length."""
+"""A Hello of as many nodes as there are addresses has this length. Parsed, a message can take 40 times of it."""
 STRANGER = "this run has another token: its simulator reads the token from .roambus/session beside the run's ini"
 
 MORE = int(zmq.SNDMORE)
-"""A plain number, and frame by frame: send_multipart and recv_multipart cost more than reading a Step."""
+"""A plain number is used, and frames one by one: send_multipart and recv_multipart cost more than reading a Step."""
 
 T = TypeVar("T", bytes, zmq.Frame)
 
 
 class Connection:
-    """Bound at once; `receive` and `send` speak with the one peer that said Hello with the run's token."""
+    """Is bound at once; `receive` and `send` speak with the one peer that said Hello with the run's token."""
 
     def __init__(self, endpoint: Endpoint, deadline_s: float, ended: Callable[[], str | None]) -> None:
-        """`ended` says how the simulator ended, None while it runs. Raises UserError if the address cannot be had."""
+        """Binds the socket; `ended` says how the simulator ended. Raises UserError if the address cannot be had."""
         self.token = endpoint.token
         self._deadline_s = deadline_s
         self._ended = ended
@@ -106,7 +106,7 @@ class Connection:
             raise
 
     def wait_until_left(self, within_s: float) -> None:
-        """Until the peer has closed its end, so that it has surely read what was said last; not longer than told."""
+        """Waits until the peer has closed its end, so that it has read what was said last, but not longer than told."""
         give_up = time.monotonic() + within_s
         while self._peer is not None and not self._has_left() and time.monotonic() < give_up:
             self._monitor.poll(TICK_MS)
@@ -116,7 +116,7 @@ class Connection:
         self._resources.close()
 
     def _wait(self, receive: Callable[[], list[T]], give_up: float, silence: str) -> list[T]:
-        """The next message's parts, the sender's identity first."""
+        """The parts of the next message, of which the first is the sender's identity."""
         while time.monotonic() <= give_up:
             try:
                 return receive()
@@ -146,7 +146,7 @@ class Connection:
         return self._left
 
     def _lost(self) -> str:
-        """Why there is no connection any more: a simulator that ends closes it a moment before."""
+        """An error that says why there is no connection; a simulator that ends closes it a moment before."""
         time.sleep(TICK_MS / 1000)
         return self._ended() or "the connection to the simulator is lost: it is frozen, or has closed its socket"
 
@@ -168,7 +168,7 @@ def _configure(socket: zmq.Socket[bytes], deadline_s: float) -> None:
 
 
 def _token(frame: bytes) -> bytes:
-    """The token in a Hello; empty if the frame is something else, or too long for a stranger's to be looked at."""
+    """The token in a Hello, or nothing if the frame is something else or longer than a stranger's may be."""
     if len(frame) > MAX_HELLO_BYTES:
         return b""
     try:

@@ -1,4 +1,4 @@
-"""A core of the machine for host and simulator together.
+"""Keeps host and simulator together on one core of the machine.
 
 The two take turns: one computes while the other waits. On one core the turn passes in a third of the time that it takes
 to wake another core.
@@ -32,7 +32,7 @@ def core_of_our_own() -> Iterator[None]:
 
 
 def _claim(cores: set[int]) -> int | None:
-    """A locked file descriptor; the lock ends with the process, however that ends."""
+    """Locks a core, and returns the file descriptor; the lock ends with the process, however that ends."""
     folder = Path(tempfile.gettempdir(), f".roambus-cores-{os.getuid()}")
     with suppress(OSError):  # somebody else's folder, a full disk: then without
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,4 +1,4 @@
-"""CURVE: only the run's own simulator may connect, and nobody on the way can read along or change anything."""
+"""With CURVE only the run's own simulator may connect, and nobody on the way can read along or change anything."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from roambus.bridge.backends.castalia.endpoint import CurveKeys
 
 
 class OnlyClient:
-    """Decides for the authenticator: the one key that was made for the run's simulator is welcome."""
+    """Tells the authenticator that the one key is welcome that was made for the run's simulator."""
 
     def __init__(self, keys: CurveKeys) -> None:
         self._key = keys.client_public.encode()

@@ -1,4 +1,4 @@
-"""Where the host listens: a private ipc socket, or TCP with keys of its own for every run."""
+"""The address where the host listens: a private ipc socket, or TCP with keys of its own for every run."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from roambus.bridge.errors import UserError
 
 SOCKET = "bridge"
 PREFIX = "roambus-bridge-"
-"""Of nobody else's folders: those that are abandoned are removed."""
+"""The folders of hosts begin with this; those that are abandoned are removed."""
 LONGEST_TEMPORARY = 70
-"""Bytes: a Unix socket's path has room for 107, of which our own names take up to 30."""
+"""A Unix socket's path has room for 107 bytes, of which our own names take up to 30."""
 BEING_MADE_S = 10.0
 """A folder this young may not be locked yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class CurveKeys:
-    """Both sides' keys, Z85; made for one run, so that nobody has to keep them."""
+    """The keys of both sides in Z85, which are made for one run, so that nobody has to keep them."""
 
     server_public: str
     server_secret: str
@@ -39,7 +39,7 @@ class CurveKeys:
 
     @classmethod
     def fresh(cls) -> CurveKeys:
-        """New keys."""
+        """Makes new keys."""
         (server_public, server_secret), (client_public, client_secret) = zmq.curve_keypair(), zmq.curve_keypair()
         return cls(*(key.decode() for key in (server_public, server_secret, client_public, client_secret)))
 
@@ -53,7 +53,7 @@ class Endpoint:
     token: str = field(default_factory=lambda: secrets.token_hex(16))
     folder: Path | None = None
     lock: int | None = None
-    """A file descriptor: the folder is locked as long as its host lives."""
+    """A file descriptor by which the folder is locked as long as its host lives."""
 
     @classmethod
     def private(cls) -> Endpoint:
@@ -67,7 +67,7 @@ class Endpoint:
 
     @classmethod
     def tcp(cls, address: str) -> Endpoint:
-        """`tcp://HOST:PORT`, with CURVE unless HOST is loopback; raises UserError."""
+        """The address `tcp://HOST:PORT`, with CURVE unless HOST is loopback; raises UserError."""
         parts = urlsplit(address)
         try:
             host, port = parts.hostname, parts.port
@@ -96,7 +96,7 @@ def _temporary() -> Path:
 
 
 def _remove_abandoned(parent: Path) -> None:
-    """Folders of hosts that were killed together with their simulators: nobody else could remove them."""
+    """Removes folders of hosts that were killed together with their simulators, for nobody else could."""
     for folder in parent.glob(f"{PREFIX}*"):
         try:
             lock = os.open(folder, os.O_DIRECTORY | os.O_NOFOLLOW)

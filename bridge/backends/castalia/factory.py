@@ -1,4 +1,4 @@
-"""A Castalia for each run: started by us, or by hand."""
+"""Makes a Castalia for each run, which we start, or somebody starts by hand."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.agent import Agent
 
 DEADLINE_S = 30.0
-"""How long either side waits for the other, unless told otherwise."""
+"""Either side waits so long for the other, unless told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class CastaliaFactory:
-    """See `roambus.bridge.backends.factory`."""
+    """Starts Castalia for each run; `roambus.bridge.backends.factory` says what a factory does."""
 
     deadline_s: float | None = None
     batching: bool = True
@@ -39,15 +39,15 @@ class CastaliaFactory:
 
 @dataclass(frozen=True, slots=True)
 class ServeFactory:
-    """Waits for a simulator that somebody starts; see `roambus.bridge.backends.factory`."""
+    """Waits for a simulator that somebody starts; `roambus.bridge.backends.factory` says what a factory does."""
 
     deadline_s: float | None
     batching: bool
     address: str | None
-    """tcp://ADDRESS:PORT; None: a private ipc socket."""
+    """The address is tcp://ADDRESS:PORT; None means a private ipc socket."""
     wait_s: float
     announce: Callable[[Path], None]
-    """Told the run's folder as soon as the host listens."""
+    """This is told the run's folder as soon as the host listens."""
     name: str = "castalia"
 
     def prepare(self, scenario: Scenario) -> None:  # noqa: ARG002  # Castalia itself will say what it cannot do

@@ -1,10 +1,10 @@
-"""What a run with a simulator has beside its ini."""
+"""The files that a run with a simulator has in its folder."""
 
 INI_FILE = "run.ini"
-"""The run, as Castalia reads it."""
+"""The run's ini, which Castalia reads."""
 
 SIMULATOR_LOG = "simulator.log"
-"""What the simulator printed."""
+"""The log of what the simulator printed."""
 
 SIMULATOR_FOLDER = ".roambus"
-"""What the simulator needs; it is there only while the host waits or runs."""
+"""The folder of what the simulator needs, which is there only while the host waits or runs."""

@@ -21,13 +21,13 @@ from roambus.python_protocol.roles import NodeId
 SESSION, WAYS = "session", "ways"
 
 Ways = Mapping[NodeId, tuple[WayPoint, ...]]
-"""Of the nodes that move by a file."""
+"""The ways of the nodes that move by a file."""
 
 NO_WAYS: Ways = MappingProxyType({})
 
 
 def ways_of(scenario: Scenario) -> Ways:
-    """What the simulator cannot know otherwise: it does not read movement files."""
+    """The ways that the simulator cannot know otherwise, for it does not read movement files."""
     mobilities = enumerate(settings.mobility for settings in scenario.nodes)
     return {node: mobility.points for node, mobility in mobilities if isinstance(mobility, GivenWay)}
 
@@ -36,7 +36,7 @@ def ways_of(scenario: Scenario) -> Ways:
 def run_directory(
     folder: Path, links: Mapping[str, Path], endpoint: Endpoint, deadline_s: float, ways: Ways = NO_WAYS
 ) -> Iterator[Path]:
-    """`linked_directory`, with the session file and the ways of nodes in it."""
+    """Makes the linked directory, and puts the session file and the ways of nodes into it."""
     with linked_directory(folder, links) as directory:
         _write_private(directory / SESSION, session_text(endpoint, deadline_s))
         if ways:
@@ -59,7 +59,7 @@ def linked_directory(folder: Path, links: Mapping[str, Path]) -> Iterator[Path]:
 
 
 def session_text(endpoint: Endpoint, deadline_s: float) -> str:
-    """What the simulator's side reads: docs/bridge.md has the meaning of each name."""
+    """The text that the simulator's side reads; docs/bridge.md has the meaning of each name."""
     entries = {"endpoint": endpoint.address, "token": endpoint.token, "deadline_ms": str(round(deadline_s * 1000))}
     if endpoint.keys is not None:
         entries["server_key"] = endpoint.keys.server_public
@@ -69,7 +69,7 @@ def session_text(endpoint: Endpoint, deadline_s: float) -> str:
 
 
 def _write_ways(folder: Path, ways: Ways) -> None:
-    """A file a node, a way-point a line: time (s), x and y (m), exactly."""
+    """Writes a file for each node, with a line for each way-point: time (s), x and y (m), exactly."""
     folder.mkdir()
     for node, way in ways.items():
         lines = [f"{point.time_s!r} {point.x!r} {point.y!r}\n" for point in way]

@@ -1,4 +1,4 @@
-"""How a simulator comes to the host: started by it, or by hand."""
+"""How a simulator comes to the host: the host starts it, or somebody does so by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.interrupts import interrupts_postponed
 
 FAREWELL_S = 1.0
-"""How long a simulator that somebody else started may take to read why a run failed."""
+"""A simulator that somebody else started may take so long to read why a run failed."""
 START_DEADLINES = 3
 """A simulator reads its files and builds its network before it says hello: it gets that many deadlines."""
 
@@ -27,17 +27,17 @@ class Simulator(Protocol):
 
     @property
     def run(self) -> str:
-        """Which run it belongs to, for errors."""
+        """The name of the run that it belongs to, for errors."""
 
     @property
     def hello_within_s(self) -> float:
-        """How long to wait for its Hello, seconds."""
+        """The time to wait for its Hello, in seconds."""
 
     def connect(self) -> Connection:
-        """Listens, and sees to it that a simulator comes; called once, first. Raises UserError, BackendError."""
+        """Listens, and sees to it that a simulator comes; it is called once, first. Raises UserError, BackendError."""
 
     def last_lines(self) -> str:
-        """How its log ends, to be appended to an error; empty if it is not known."""
+        """The end of its log, to be appended to an error, or nothing if that is not known."""
 
     def end(self, *, in_order: bool) -> None:
         """Frees everything; a simulator that does not end is killed. Called once, last.
@@ -47,7 +47,7 @@ class Simulator(Protocol):
 
 
 class StartedSimulator:
-    """A child of this process, in the run's folder."""
+    """A simulator that is a child of this process, in the run's folder."""
 
     def __init__(self, folder: Path, program: Program, deadline_s: float, ways: Ways = NO_WAYS) -> None:
         self._folder = folder
@@ -60,7 +60,7 @@ class StartedSimulator:
         self.hello_within_s = START_DEADLINES * deadline_s
 
     def connect(self) -> Connection:
-        """See `Simulator`."""
+        """Listens, and starts the simulator; raises UserError, BackendError."""
         with interrupts_postponed():  # else what was just made might not be known to `end`
             return self._connect()
 
@@ -75,13 +75,13 @@ class StartedSimulator:
         return connection
 
     def end(self, *, in_order: bool) -> None:
-        """See `Simulator`."""
+        """Ends the simulator, which is killed if it does not end by itself; raises BackendError."""
         with self._resources:
             if self._child is not None:
                 self._child.end(in_order=in_order)
 
     def last_lines(self) -> str:
-        """See `Simulator`."""
+        """The end of the simulator's log."""
         return self._child.last_lines() if self._child else ""
 
     def _ended(self) -> str | None:
@@ -89,7 +89,7 @@ class StartedSimulator:
 
 
 class ServedSimulator:
-    """One that somebody starts by hand, in a debugger or on another machine."""
+    """A simulator that somebody starts by hand, in a debugger or on another machine."""
 
     def __init__(  # noqa: PLR0913, PLR0917  # what the user can choose, and the run
         self,
@@ -112,7 +112,7 @@ class ServedSimulator:
         self.hello_within_s = wait_s
 
     def connect(self) -> Connection:
-        """See `Simulator`."""
+        """Listens, and waits for somebody to start a simulator; raises UserError, BackendError."""
         with interrupts_postponed():
             self._connection = self._connect()
         self._announce(self._folder)
@@ -128,18 +128,18 @@ class ServedSimulator:
         return connection
 
     def last_lines(self) -> str:
-        """See `Simulator`; whoever started it sees its log."""
+        """Nothing, for whoever started the simulator sees its log."""
         return ""
 
     def end(self, *, in_order: bool) -> None:
-        """See `Simulator`; the simulator is not ours to kill, but it should read what it was told last."""
+        """Frees everything; the simulator is not ours to kill, but it should read what it was told last."""
         with self._resources:
             if self._connection is not None:
                 self._connection.wait_until_left(self._deadline_s if in_order else FAREWELL_S)
 
 
 def _links_here() -> dict[str, Path]:
-    """None at all if the simulator can only run on another machine."""
+    """The links for the simulator, of which there are none if it can only run on another machine."""
     try:
         return find_installation().links()
     except UserError:

@@ -41,7 +41,7 @@ Happening = LinkChange | Partition | Fault
 
 @dataclass(eq=False, slots=True)
 class _Frame:
-    """Under way until it arrives or is `lost`; `destination` is BROADCAST, or the receiver."""
+    """A frame is under way until it arrives or is `lost`; its `destination` is BROADCAST, or the receiver."""
 
     delivery: Delivery
     destination: NodeId
@@ -67,7 +67,7 @@ class IdealBackend:
         """`delays` has the links that differ from `delay`; `moves` are the whole run's, for the trace only."""
         self._graph = Graph(nodes, links)
         self._happenings: deque[Happening] = deque(sorted([*changes, *faults], key=lambda one: one.at))
-        """What is to come; of one instant changes come before faults."""
+        """Changes and faults to come; of one instant the changes come first."""
         self._nodes = nodes
         self._time_limit = time_limit
         self._delay = delay
@@ -77,7 +77,7 @@ class IdealBackend:
         self._order = 0
         self._pending: list[tuple[SimTime, int, Transmission | _Frame]] = []
         self._under_way: dict[Link, deque[_Frame]] = {}
-        """In the order in which they were sent; only links on which there are any."""
+        """The frames on each link that has any, in the order in which they were sent."""
         self._frozen: dict[NodeId, list[Transmission | _Frame]] = {}
         """What waits for each frozen node to go on."""
         self._now: SimTime = 0
@@ -89,7 +89,7 @@ class IdealBackend:
         return Hello("ideal", [NodeInfo(0)] * self._nodes, self._time_limit, self._processing_delay)
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """See `Backend.advance`."""
+        """Runs to the next instant that concerns the host, as `Backend.advance` says."""
         refuse_past(transmissions, self._now)
         for transmission in transmissions:
             self._push(transmission.at, transmission)
@@ -103,10 +103,10 @@ class IdealBackend:
         return self._step()
 
     def fail(self, error: BaseException) -> None:
-        """There is nobody to tell."""
+        """Does nothing, for there is nobody to tell."""
 
     def close(self) -> Totals:
-        """There is nothing to free."""
+        """Frees nothing, for there is nothing to free."""
         return Totals(moves=self._moves)
 
     def _next(self) -> SimTime | None:
@@ -123,7 +123,7 @@ class IdealBackend:
         return step
 
     def _happen(self) -> None:
-        """Everything of this instant."""
+        """Does everything that is planned for this instant."""
         while self._happenings and self._happenings[0].at == self._now:
             self._change(self._happenings.popleft())
         while self._pending and self._pending[0][0] == self._now:

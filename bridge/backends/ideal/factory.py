@@ -13,12 +13,12 @@ from roambus.python_protocol.agent import Agent
 
 @dataclass(frozen=True, slots=True)
 class IdealFactory:
-    """See `roambus.bridge.backends.factory`."""
+    """Makes ideal back-ends; `roambus.bridge.backends.factory` says what a factory does."""
 
     name: str = "ideal"
 
     def prepare(self, scenario: Scenario) -> None:
-        """There is nothing to get ready."""
+        """Does nothing, for there is nothing to get ready."""
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> IdealBackend:  # noqa: ARG002  # interface
         """The links of one run."""

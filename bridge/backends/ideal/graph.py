@@ -1,4 +1,4 @@
-"""The graph of ideal links: which there are, and which of them carry frames now."""
+"""The graph of ideal links: it knows which links there are, and which of them carry frames now."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from roambus.bridge.scenario.happenings import LinkChange, Partition
 from roambus.python_protocol.roles import NodeId
 
 Link = tuple[NodeId, NodeId]
-"""One direction of a link: sender, receiver."""
+"""One direction of a link, from its sender to its receiver."""
 
 
 class Graph:
@@ -29,11 +29,11 @@ class Graph:
         return sender not in self._crashed and receiver not in self._crashed
 
     def reached(self, sender: NodeId) -> list[NodeId]:
-        """Whom a broadcast of `sender` reaches."""
+        """The nodes that a broadcast of `sender` reaches."""
         return [receiver for receiver in self._neighbours[sender] if self.carries(sender, receiver)]
 
     def change(self, change: LinkChange) -> None:
-        """A link comes up or goes down."""
+        """Has a link come up or go down."""
         for a, b in ((change.a, change.b), (change.b, change.a)):
             if change.up:
                 self._neighbours[a].add(b)
@@ -41,16 +41,16 @@ class Graph:
                 self._neighbours[a].discard(b)
 
     def part(self, partition: Partition) -> None:
-        """Groups are separated from each other, whatever groups there were before."""
+        """Separates groups from each other, whatever groups there were before."""
         self._group = [0] * len(self._group)
         for number, group in enumerate(partition.groups, start=1):
             for node in group:
                 self._group[node] = number
 
     def crash(self, node: NodeId) -> None:
-        """The node's links carry nothing."""
+        """Has the node's links carry nothing."""
         self._crashed.add(node)
 
     def recover(self, node: NodeId) -> None:
-        """They carry again, as far as they are up."""
+        """The node's links carry again, as far as they are up."""
         self._crashed.discard(node)

@@ -1,4 +1,4 @@
-"""The ideal back-end of a scenario: which graph its links make, and what becomes of it."""
+"""Makes the ideal back-end of a scenario: the graph of its links, and what becomes of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from roambus.python_protocol.roles import NodeId
 
 
 class Graph(NamedTuple):
-    """Links at the start, what changes, and for the trace where the nodes are."""
+    """The links at the start, how they change, and for the trace where the nodes are."""
 
     links: Sequence[tuple[NodeId, NodeId]]
     changes: Sequence[LinkChange]
@@ -25,7 +25,7 @@ class Graph(NamedTuple):
 
 
 def make_ideal(scenario: Scenario) -> IdealBackend:
-    """The scenario's tree, sites, graph or unit disk (see `IdealLinks`), with its delays, partitions and faults."""
+    """The back-end of the scenario's tree, sites, graph or unit disk, with its delays, partitions and faults."""
     ideal = scenario.ideal
     graph = given_graph(scenario) or _disk(scenario)
     return IdealBackend(
@@ -42,7 +42,7 @@ def make_ideal(scenario: Scenario) -> IdealBackend:
 
 
 def given_graph(scenario: Scenario) -> Graph | None:
-    """The scenario's tree, sites or graph; None if its links follow from where its nodes are."""
+    """The scenario's tree, sites or graph; None means that its links follow from where its nodes are."""
     ideal = scenario.ideal
     if scenario.tree:
         return Graph((), tree_links(scenario.tree))

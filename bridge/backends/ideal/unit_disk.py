@@ -1,4 +1,4 @@
-"""Unit disk: two nodes are linked while they are in range of each other, wherever their mobility takes them.
+"""The unit disk: two nodes are linked while they are in range of each other, wherever their mobility takes them.
 
 The way-points are those of the embedded radio for the same seed. Links come and go at the very nanosecond at which the
 distance crosses the range; the radio's channel looks at its nodes once in an update interval only.
@@ -19,11 +19,11 @@ from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.simtime import SECOND, SimTime
 
 Span = tuple[SimTime, SimTime]
-"""From the first until the second, which is no part of it."""
+"""The times of a contact: it lasts from the first until before the second."""
 
 
 def reach_m(scenario: Scenario, node: NodeSettings) -> float:
-    """The given range; else where the mean path loss leaves the radio's sensitivity of the node's transmit power."""
+    """The given range, or else the distance at which the mean path loss leaves no more than the radio's sensitivity."""
     if scenario.ideal.range_m > 0:
         return scenario.ideal.range_m
     channel = scenario.channel
@@ -54,7 +54,7 @@ def contacts(first: Path, second: Path, range_m: float, time_limit: SimTime) -> 
 
 
 def _contacts_of_legs(first: Path, second: Path, range_m: float, time_limit: SimTime) -> Iterator[Span]:
-    """At most one for each stretch of time in which both go straight on."""
+    """The contacts, of which each stretch of time in which both go straight on has one at most."""
     times = np.array(sorted({point.time_s for points in (first, second) for point in points} | {time_limit / SECOND}))
     times = times[times <= time_limit / SECOND]
     apart = positions(first, times) - positions(second, times)
@@ -71,7 +71,7 @@ def _within(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Shares[n] of each stretch between which |start + share * way| <= range; the first is greater where it never is.
 
-    Solves a s^2 + 2 b s + c = 0; without any relative movement the sign of c alone decides.
+    This solves a s^2 + 2 b s + c = 0; without any relative movement the sign of c alone decides.
     """
     a, b = (way * way).sum(axis=1), (start * way).sum(axis=1)
     c = (start * start).sum(axis=1) - range_m**2

@@ -1,4 +1,9 @@
-"""RadioBackend: the embedded CC2420 radio with CSMA, mobility and energy, behind the back-end interface."""
+"""The embedded radio behind the interface of back-ends: it hands frames to the compiled loop, and takes deliveries.
+
+A frame is a row in an array, and keeps its number until the loop is done with it. What the host sends is put into the
+inbox; one call then runs the loop to the next instant at which a frame arrives or is refused, or to the host's
+wake-up.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +34,7 @@ from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.simtime import SimTime
 
 FRAMES = 256
-"""Room for frames at first; it is doubled whenever it is used up."""
+"""There is room for so many frames at first; it is doubled whenever it is used up."""
 
 REASONS = {
     outbox.QUEUE_FULL: "MAC queue full",
@@ -38,7 +43,7 @@ REASONS = {
     outbox.PACKET_TOO_LONG: "packet longer than MAC.macMaxPacketSize",
     outbox.NOT_BOOTED: "node has not booted",
 }
-"""What a Failure says."""
+"""The reason that a Failure gives."""
 
 
 class RadioBackend:
@@ -71,7 +76,7 @@ class RadioBackend:
         return Hello("embedded radio", infos, self._scenario.time_limit, self._scenario.processing_delay)
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
-        """Runs to the next instant that concerns the host; see `roambus.bridge.backends.interface`."""
+        """Runs to the next instant that concerns the host, as `Backend.advance` says."""
         if transmissions:
             refuse_past(transmissions, self._now)
             for transmission in transmissions:
@@ -91,16 +96,16 @@ class RadioBackend:
         return step
 
     def fail(self, error: BaseException) -> None:
-        """There is nobody to tell."""
+        """Does nothing, for there is nobody to tell."""
 
     def close(self) -> Totals:
-        """Counts, energy and way-points up to now."""
+        """The counts, the energy and the way-points up to now."""
         end = self._scenario.time_limit if self._now == self._last else self._now
         counts = {name: self._state.nodes[name].tolist() for name in COUNTS}
         return Totals(counts, energy_mj(self._scenario, self._state, end).tolist(), moves_until(self._paths, end))
 
     def mean_levels(self) -> tuple[float, float]:
-        """RSSI (dBm) and LQI (dB), each the mean over all frames received so far; NaN for none."""
+        """RSSI (dBm) and LQI (dB), as means over all frames received so far; they are NaN if there are none."""
         nodes = self._state.nodes
         received = nodes["received"].sum() or math.nan
         return float(nodes["rssi_sum"].sum() / received), float(nodes["lqi_sum"].sum() / received)

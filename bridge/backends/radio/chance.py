@@ -1,4 +1,4 @@
-"""Random numbers inside the compiled loop: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), one state a stream.
+"""Random numbers inside the compiled loop are from SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 
 NumPy's generators cost several times as much there, through a function pointer.
 """

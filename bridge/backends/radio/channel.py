@@ -19,11 +19,11 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.channel import ChannelSettings
 
 MOST_IN_A_TABLE = 2048
-"""Up to so many places every pair has its entry, in 32 MiB at most: nodes in reach are found fastest then."""
+"""With up to so many places every pair has an entry, in 32 MiB at most, so that nodes in reach are found fastest."""
 MOST_PLACES, MOST_WAYS = 2**16, 2**26
 """So many places take minutes to look at; so many ways from place to place take 768 MiB."""
 PAIRS_AT_ONCE = 2**16
-"""Pairs of places looked at in one go: they fit in the processor's cache."""
+"""So many pairs of places are looked at in one go, for they fit in the processor's cache."""
 
 Places = NDArray[np.float64]
 """metres[n, 2]"""
@@ -53,8 +53,8 @@ class _Ways(NamedTuple):
 def path_loss(places: Places, channel: ChannelSettings, loudest_dbm: float, random: np.random.Generator) -> PathLoss:
     """Draws log-normal shadowing once a pair; raises UserError for more ways than memory is meant for.
 
-    First the shadowing of all pairs in reach is drawn, row by row, then what their directions differ by. Pairs are
-    taken in blocks: the second draws come from a copy of the generator that has the first behind it.
+    First the shadowing of all pairs in reach is drawn, row by row, and then the difference of their directions. Pairs
+    are taken in blocks: the second draws come from a copy of the generator that has the first behind it.
     """
     _check_size("are more", len(places), MOST_PLACES, len(places))
     own = np.arange(len(places))

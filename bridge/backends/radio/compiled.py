@@ -1,4 +1,4 @@
-"""How this package compiles: the parts, and the one function that Python calls.
+"""Compiles the parts of the loop, and the one function that Python calls.
 
 The parts have neither wrappers to be called from Python nor a cache of their own: LLVM inlines them into the entry
 point, which Numba caches on disk. Numba looks for changes in the file of the cached function only, and cannot read a
@@ -30,13 +30,13 @@ _OPTIONS = {
 
 
 def compiled(function: F) -> F:
-    """A part of the compiled loop. Python cannot call it (but for its `py_func`)."""
+    """Makes a function a part of the compiled loop, which Python can call by its `py_func` only."""
     options = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return cast("F", _njit(**options, **_OPTIONS)(function))
 
 
 def entry_point(function: F) -> F:
-    """A function that Python calls, cached under a name that changes with the package."""
+    """Makes a function one that Python calls, and that is cached under a name that changes with the package."""
     function.__qualname__ = f"{function.__qualname__}_{fingerprint()[:FINGERPRINT_LENGTH]}"
     return cast("F", _njit(cache=True, **_OPTIONS)(function))
 

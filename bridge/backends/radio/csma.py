@@ -23,15 +23,15 @@ EARLY = 0.95
 """The next frame goes to the radio after this share of the air time of the one before, so that TX is not left."""
 
 IDLE, CONTENDING, DRAINING, SKIPPING = 0, 1, 2, 3
-"""States of the MAC: nothing to send; sensing or backing off; sending everything queued; not trying for a while."""
+"""The states of the MAC: it has nothing to send, senses or backs off, sends everything queued, or skips a try."""
 
 CONSTANT, MULTIPLYING, EXPONENTIAL = 1, 2, 3
-"""Back-off types: the bound is the base; times the busy results in a row; doubled by each."""
+"""The types of back-off: its bound is the base, or that times the busy results in a row, or doubled by each."""
 
 
 @compiled
 def accept(s: State, sender: int, frame: int, now: int) -> None:
-    """A frame comes down from the network layer."""
+    """Takes a frame that comes down from the network layer, or refuses it."""
     node, run = s.nodes[sender], s.run[0]
     node.offered += 1
     if not _takes(s, node, s.frames[frame], now):

@@ -1,4 +1,4 @@
-"""Energy used by each node: the power drawn, over the time since it booted."""
+"""The energy that each node has used: docs/radio.md, "Energy", has the powers, which are summed over time here."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def tx_power_mw(node: int, settings: NodeSettings, radio: RadioSettings) -> floa
 
 
 def energy_mj(scenario: Scenario, s: State, now: SimTime) -> NDArray[np.float64]:
-    """mJ[n] used up to `now`: baseline and RX all the time, TX and transitions in place of RX.
+    """The mJ[n] used up to `now`: baseline and RX count all the time, TX and transitions in place of RX.
 
     What is under way at `now` counts whole; it lasts some milliseconds at most.
     """

@@ -1,4 +1,4 @@
-"""The kinds of events, and scheduling them."""
+"""The kinds of events of the compiled loop, and how one is scheduled."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from roambus.bridge.backends.radio.compiled import compiled
 from roambus.bridge.backends.radio.state import State
 
 REQUEST, MAC_TIMER, SENDING_ON, FRAME_END, LISTENING_ON, ARRIVE = range(6)
-"""A frame comes down to the MAC; the MAC's timer fires, and its state says what for; the radio is in TX; its frame has
-left; the radio is in RX; a frame comes up to its receivers' MACs."""
+"""What happens: a frame comes down to the MAC; the MAC's timer fires, and its state says what for; the radio is in TX;
+its frame has left; the radio is in RX; a frame comes up to its receivers' MACs."""
 
 
 @compiled

@@ -14,7 +14,7 @@ from roambus.python_protocol.simtime import MICROSECOND
 
 @dataclass(frozen=True, slots=True)
 class RadioFactory:
-    """See `roambus.bridge.backends.factory`."""
+    """Makes embedded radios; `roambus.bridge.backends.factory` says what a factory does."""
 
     name: str = "radio"
 

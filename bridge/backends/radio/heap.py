@@ -1,4 +1,4 @@
-"""The event queue: a binary heap of (time, code), first come first served at one time.
+"""The event queue is a binary heap of (time, code); at one time events come in the order in which they were pushed.
 
 A code is sequence number, kind and index in one integer, so that comparing codes compares the order of arrival.
 """
@@ -36,7 +36,7 @@ def push(heap: NDArray[np.int64], queue: Any, time: int, kind: int, index: int) 
 
 @compiled
 def next_time(heap: NDArray[np.int64], queue: Any) -> int:
-    """The time of the first event; NEVER if there is none."""
+    """The time of the first event, or NEVER if there is none."""
     time: int = heap[0, TIME] if queue.events > 0 else NEVER
     return time
 
@@ -60,13 +60,13 @@ def pop(heap: NDArray[np.int64], queue: Any) -> int:
 
 @compiled
 def kind_of(code: int) -> int:
-    """What kind of event it is."""
+    """The kind of the event."""
     return (code >> INDEX_BITS) & KIND_MASK
 
 
 @compiled
 def index_of(code: int) -> int:
-    """What the event concerns: a node or a frame."""
+    """The number of the node or the frame that the event concerns."""
     return code & INDEX_MASK
 
 

@@ -1,4 +1,4 @@
-"""Who hears whom: the nodes in each place, and the links from a sender to those that it reaches.
+"""Finds who hears whom, by the nodes in each place and the path loss between places.
 
 In a small field a sender looks at all nodes, in a large one at the places in its reach, so that far nodes cost nothing.
 Links are in the order of receivers, for so is what is drawn.
@@ -15,13 +15,13 @@ from roambus.bridge.backends.radio.compiled import compiled
 from roambus.bridge.backends.radio.state import State
 
 NOBODY = -1
-"""Ends the list of the nodes in a place."""
+"""This ends the list of the nodes in a place."""
 GAPS = (57, 23, 10, 4, 1)
-"""Of Shell's sort (Ciura 2001)."""
+"""The gaps of Shell's sort, from Ciura (2001)."""
 
 
 def occupants(cells: NDArray[np.int64], places: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The lists of nodes by place: node[place] that is first in each, and node[node] after each; NOBODY at the end."""
+    """The lists of nodes by place: node[place] that is first in each, and node[node] after each; NOBODY ends a list."""
     first, after = np.full(places, NOBODY), np.full(len(cells), NOBODY)
     for node, cell in enumerate(cells):
         first[cell], after[node] = node, first[cell]
@@ -73,7 +73,7 @@ def _link(s: State, sender: int, receiver: int, power: float) -> None:
 
 @compiled
 def _sort(links: NDArray[Any], count: int) -> None:
-    """By receiver."""
+    """Sorts the links by their receivers."""
     for gap in GAPS:
         for k in range(gap, count):
             receiver, power = links[k].receiver, links[k].power

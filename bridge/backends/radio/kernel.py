@@ -1,4 +1,4 @@
-"""The compiled event loop: runs to the next instant that concerns Python, or to a given time."""
+"""The compiled event loop runs to the next instant that concerns Python, or to a given time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from roambus.bridge.interrupts import interrupts_postponed
 from roambus.python_protocol.simtime import SimTime
 
 Reached = tuple[int, int, int, int]
-"""Time reached, and how many deliveries, refusals and released frames are in the outbox."""
+"""The time reached, and the numbers of deliveries, refusals and released frames in the outbox."""
 
 
 @compiled
@@ -79,7 +79,7 @@ def _entry(s: State, frames: int, until: SimTime) -> Reached:
 _DISPATCHER: Any = _entry
 
 Advance = Callable[[State, int, SimTime], Reached]
-"""Takes so many frames from the inbox, then runs to the first instant with anything to tell, or to the time given."""
+"""Such a function takes frames from the inbox, and runs to the first instant with news, or to the time given."""
 
 
 _BOUND: dict[np.dtype[np.void], Advance] = {}

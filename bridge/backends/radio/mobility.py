@@ -1,4 +1,4 @@
-"""Mobility: the way-points of each node for the whole run, and the cells that it is seen in.
+"""Makes the way-points of each node for the whole run, and finds the cells that it is seen in.
 
 A node goes straight from way-point to way-point; the channel sees where it is every update interval only.
 """
@@ -19,7 +19,7 @@ from roambus.bridge.scenario.mobility import GivenWay, Line, Mobility, RandomWay
 from roambus.python_protocol.simtime import SECOND, SimTime, from_seconds
 
 Path = Sequence[WayPoint]
-"""The first at time 0; the last at the end of the run or later, unless the node has come to rest."""
+"""The first point is at time 0, the last at the end of the run or later, unless the node has come to rest."""
 
 
 def path(
@@ -73,7 +73,7 @@ def _wander(
 
 
 def positions(points: Path, times_s: NDArray[np.float64]) -> NDArray[np.float64]:
-    """metres[time, 2]: where the node is at each time; it stays at its last way-point."""
+    """The place metres[time, 2] of the node at each time; it stays at its last way-point."""
     times, xs, ys = np.array(points).T
     return np.column_stack([np.interp(times_s, times, xs), np.interp(times_s, times, ys)])
 
@@ -81,7 +81,7 @@ def positions(points: Path, times_s: NDArray[np.float64]) -> NDArray[np.float64]
 def cell_changes(
     mobilities: Sequence[Mobility], paths: Sequence[Path], cells: Cells, time_limit: SimTime
 ) -> NDArray[np.void]:
-    """MOVE[m] by (time, node): when each node is first seen in a new cell."""
+    """The changes MOVE[m], by (time, node): each says when a node is first seen in a new cell."""
     changes = [
         _changes_of(node, mobility, points, cells, time_limit)
         for node, (mobility, points) in enumerate(zip(mobilities, paths, strict=True))

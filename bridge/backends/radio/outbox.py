@@ -1,4 +1,4 @@
-"""What the compiled loop tells Python: deliveries, refused frames, and frames that are done with."""
+"""The compiled loop tells Python of deliveries, of refused frames, and of frames that are done with."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from roambus.bridge.backends.radio.state import State
 from roambus.python_protocol.roles import BROADCAST
 
 TAKEN, QUEUE_FULL, BUFFER_FULL, FRAME_TOO_LONG, PACKET_TOO_LONG, NOT_BOOTED = range(6)
-"""Why a frame was refused."""
+"""The reasons why a frame is refused, and that it is not."""
 
 
 @compiled

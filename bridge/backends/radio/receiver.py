@@ -1,4 +1,4 @@
-"""Reception: signals present at a radio, their interference and bit errors, and the power that the radio measures.
+"""Reception: keeps the signals at a radio with their interference, draws bit errors, and measures the power.
 
 docs/radio.md has the model: "Reception", "Interference", "RSSI and LQI". Rows of `signals` are kept oldest first and
 summed newest first.
@@ -133,7 +133,7 @@ def _draw_all_bit_errors(s: State, receiver: int, now: int) -> None:
 
 @compiled
 def _draw_bit_errors(s: State, node: Any, signal: Any, now: int) -> None:
-    """For the stretch of constant conditions that ends now."""
+    """Draws whether a bit is wrong in the stretch of constant conditions that ends now."""
     run = s.run[0]
     snr = signal.power - signal.interference
     if snr < run.negligible_snr:
@@ -146,7 +146,7 @@ def _draw_bit_errors(s: State, node: Any, signal: Any, now: int) -> None:
 
 @compiled
 def _sum_afresh(s: State, receiver: int) -> float:
-    """The interference of each signal, and (returned) all power present."""
+    """Sums the interference of each signal, and returns the sum of all power present."""
     heard = s.nodes[receiver].heard
     for k in range(heard):
         signal = s.signals[receiver, k]
@@ -191,7 +191,7 @@ def _record_power(s: State, receiver: int, total: float, now: int) -> None:
 
 @compiled
 def measured_power(s: State, receiver: int, now: int) -> float:
-    """The power averaged over the last symbols; NaN if the radio has not listened for so long."""
+    """The power averaged over the last symbols, or NaN if the radio has not listened for so long."""
     node = s.nodes[receiver]
     window = s.run[0].averaging_time
     power, until = NOTHING_DBM, now

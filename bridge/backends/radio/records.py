@@ -1,4 +1,4 @@
-"""Settings of the scenario as records that the compiled loop reads, so that nothing between has to name a field.
+"""Makes records of the scenario's settings for the compiled loop, so that nothing between has to name a field.
 
 A record has a field for each number and truth value of a settings class, under the same name; whole numbers, truth
 values and times have 64 bits. The compiled loop reads `run.mac.backoff_base` as Python reads

@@ -1,4 +1,4 @@
-"""Makes the compiled loop's state from a scenario: everything random about it that does not depend on the agents.
+"""Makes the state of the compiled loop from a scenario, with all that is random and does not depend on the agents.
 
 Each purpose has its own generator, so that runs with one seed share placement, mobility and shadowing whatever the
 agents do.
@@ -43,7 +43,7 @@ from roambus.python_protocol.simtime import SECOND, SimTime
 
 ADDITIVE_INTERFERENCE = 2
 EVENTS_PER_NODE = 4
-"""Pending at once: traffic, MAC, radio, and a frame on the way up."""
+"""At one time a node has traffic, its MAC's timer, its radio, and a frame on the way up."""
 
 
 class Randomness(NamedTuple):
@@ -76,18 +76,18 @@ def check(scenario: Scenario) -> None:
 
 
 def frame_bytes(scenario: Scenario, payload: int) -> int:
-    """Bytes on the air for a message of `payload` bytes."""
+    """The bytes on the air for a message of `payload` bytes."""
     mac = scenario.mac
     return payload + mac.network_overhead_bytes + mac.packet_overhead_bytes + scenario.radio.frame_overhead_bytes
 
 
 def airtime(scenario: Scenario, payload: int) -> SimTime:
-    """How long a message of `payload` bytes is on the air."""
+    """The time that a message of `payload` bytes is on the air."""
     return frame_bytes(scenario, payload) * 8 * SECOND // scenario.radio.data_rate_bps
 
 
 def refusal(scenario: Scenario, payload: int) -> int:
-    """Why a message of `payload` bytes will not be sent at all, or TAKEN."""
+    """The reason why a message of `payload` bytes will not be sent at all, or TAKEN."""
     frame = frame_bytes(scenario, payload)
     if 0 < scenario.mac.max_packet_bytes < frame - scenario.radio.frame_overhead_bytes:
         return PACKET_TOO_LONG
@@ -97,7 +97,7 @@ def refusal(scenario: Scenario, payload: int) -> int:
 
 
 def place(scenario: Scenario, seeds: Randomness) -> NDArray[np.float64]:
-    """metres[n, 2]: where each node is at time 0."""
+    """The place metres[n, 2] of each node at time 0."""
     drawn = np.random.default_rng(seeds.placement).uniform(0, 1, (len(scenario.nodes), 2)) * scenario.field_m
     for node, settings in enumerate(scenario.nodes):
         if settings.position is not None:
@@ -116,7 +116,7 @@ def paths_of(scenario: Scenario, seeds: Randomness) -> list[Path]:
 
 
 class Ground(NamedTuple):
-    """What the channel needs of the nodes' places."""
+    """What the channel needs to know of the nodes' places."""
 
     path_loss: PathLoss
     cells: NDArray[np.int64]
@@ -124,7 +124,7 @@ class Ground(NamedTuple):
 
 
 def ground(scenario: Scenario, paths: Sequence[Path], seeds: Randomness) -> Ground:
-    """Path loss between nodes where all are static, between cells where they are not."""
+    """The path loss between nodes if all are static, and between cells if they are not."""
     starts = np.array([[points[0].x, points[0].y] for points in paths])
     random = np.random.default_rng(seeds.shadowing)
     loudest = max(node.tx_power_dbm for node in scenario.nodes)
@@ -138,7 +138,7 @@ def ground(scenario: Scenario, paths: Sequence[Path], seeds: Randomness) -> Grou
 
 
 def run_of(scenario: Scenario, seeds: Randomness, own_frames: int) -> NDArray[Any]:
-    """RUN[1], before anything has happened."""
+    """The record RUN[1], before anything has happened."""
     radio = scenario.radio
     bandwidth_db = 10 * math.log10(radio.noise_bandwidth_hz / radio.data_rate_bps)
     fields = {
@@ -158,7 +158,7 @@ def run_of(scenario: Scenario, seeds: Randomness, own_frames: int) -> NDArray[An
 
 
 def nodes_of(scenario: Scenario, seeds: Randomness, cells: NDArray[np.int64]) -> NDArray[Any]:
-    """NODE[n], before anything has happened."""
+    """The records NODE[n], before anything has happened."""
     nodes = np.zeros(len(scenario.nodes), node_dtype(scenario.mac.buffer_size, scenario.radio.buffer_size))
     random = np.random.default_rng(seeds.clocks)
     spread, drift = random.uniform(0, 1, len(nodes)), random.standard_normal(len(nodes))
@@ -176,7 +176,7 @@ def nodes_of(scenario: Scenario, seeds: Randomness, cells: NDArray[np.int64]) ->
 
 
 def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Randomness, own_frames: int, frames: int) -> State:
-    """The state at time 0, with room for `frames` frames; the first `own_frames` are the compiled traffic's."""
+    """The state at time 0, with room for `frames` frames; the first `own_frames` belong to compiled traffic."""
     count = len(scenario.nodes)
     where = ground(scenario, paths, seeds)
     ways = where.path_loss

@@ -1,4 +1,4 @@
-"""Everything that the compiled loop works on: structured arrays, one record a node, signal, frame, ...
+"""Everything that the compiled loop works on: arrays of records, one for each node, signal, frame and so on.
 
 Times are nanoseconds, powers dBm. Integers have 64 bits, so that each part is compiled for one type only. Fields used
 together are kept together, for the cache.
@@ -18,21 +18,21 @@ from roambus.bridge.scenario.mac import MacSettings
 from roambus.bridge.scenario.radio import RadioSettings
 
 LISTENING, SENDING, SWITCHING = 0, 1, 2
-"""Radio states: in RX; in TX; between the two."""
+"""The states of a radio: it is in RX, in TX, or between the two."""
 
 RECEIVABLE, CORRUPTED, LOST = 0, 1, 2
-"""Fates of a signal: no bit error yet; a bit error; interference only."""
+"""The fates of a signal: it has no bit error yet, it has one, or it is interference only."""
 
 LEVELS = 16
-"""Changes of the power received that a radio remembers (a power of two): more within 128 us count as lasting."""
+"""A radio remembers so many changes of the power received, a power of two; more within 128 us count as lasting."""
 
 
 LEAST_ROOM = 32
-"""Frames that a node's queue and buffer have room for at least, so that usual sizes share what is compiled."""
+"""A node's queue and buffer have room for so many frames at least, so that usual sizes share what is compiled."""
 
 
 def node_dtype(queue_size: int, buffer_size: int) -> np.dtype[np.void]:
-    """NODE: a node's place, radio, MAC, and counts; with room for as many frames as the sizes say, or more."""
+    """The type NODE of a node's place, radio, MAC and counts, with room for so many frames, or more."""
     return np.dtype(
         [
             *_NODE,
@@ -104,10 +104,10 @@ SIGNAL = np.dtype(
 )
 
 LINK = np.dtype([("receiver", "i8"), ("power", "f8")])
-"""From a sender to a node that hears it."""
+"""A link leads from a sender to a node that hears it."""
 
 ARRIVAL = np.dtype([("receiver", "i8"), ("rssi", "f8"), ("lqi", "f8")])
-"""From a sender to a node that received its last frame."""
+"""An arrival is a node that received the last frame of a sender."""
 
 FRAME = np.dtype(
     [
@@ -147,7 +147,7 @@ RUN = np.dtype(
 
 
 class State(NamedTuple):
-    """All of it; `n` nodes. Rows of `signals` belong to the receiver, rows of `links` and `arrivals` to the sender."""
+    """The whole state, of `n` nodes; `signals` has a row for each receiver, `links` and `arrivals` for each sender."""
 
     run: NDArray[Any]
     """RUN[1]"""

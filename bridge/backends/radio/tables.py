@@ -1,4 +1,4 @@
-"""Arithmetic of powers: stepped addition in dB, bit errors of PSK, shares of the averaging time.
+"""The arithmetic of powers: they are added by steps in dB, and tell the bit errors of PSK.
 
 docs/radio.md, "Reception" and "Interference", has the model. Powers are dBm, ratios dB.
 """
@@ -14,7 +14,7 @@ from scipy.special import erfc
 from roambus.bridge.backends.radio.compiled import compiled
 
 NOTHING_DBM = -200.0
-"""Less than any power that can be added to it."""
+"""This is less than any power that can be added to it."""
 
 SHARES = 16
 SHARE_DB: NDArray[np.float64] = np.array([-100.0] + [10 * math.log10(k / SHARES) for k in range(1, SHARES + 1)])

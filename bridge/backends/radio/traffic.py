@@ -1,4 +1,4 @@
-"""Traffic made inside the compiled loop, for benchmarks: it is counted, and Python never hears of it."""
+"""Traffic for benchmarks that is made inside the compiled loop; it is counted, and Python never hears of it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class PoissonSources:
     """Nodes broadcast packets with exponential gaps, the first at uniform(0, mean gap) after the node's start."""
 
     rate_per_s: float | Sequence[float]
-    """Packets per second, for every node or for each; 0: the node is silent."""
+    """The packets per second, for every node or for each; at 0 a node is silent."""
     payload_bytes: int
 
 
 @compiled
 def emit(s: State, node: int, now: int) -> None:
-    """The node's next packet; its frame has the node's index."""
+    """Has the node send its next packet, whose frame has the node's index."""
     gap = exponential(s.run[0], TRAFFIC, s.nodes[node].mean_gap)
     events.schedule(s, now + round(gap), events.REQUEST, node)
     accept(s, node, node, now)

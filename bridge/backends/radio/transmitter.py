@@ -1,4 +1,7 @@
-"""Transmission: the radio's buffer and turn-arounds, and frames leaving. docs/radio.md, "The radio", has the model."""
+"""Transmission: frames wait in the radio's buffer, the radio turns round, and they leave.
+
+docs/radio.md, "The radio", has the model.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from roambus.bridge.backends.radio.state import LISTENING, SENDING, SWITCHING, S
 from roambus.python_protocol.simtime import MICROSECOND
 
 PROCESSING_DELAY = 10 * MICROSECOND
-"""From a receiver's radio to its MAC."""
+"""The time that a frame takes from a receiver's radio to its MAC."""
 
 NO_FRAME = -1
 
@@ -32,7 +35,7 @@ def buffer_frame(s: State, sender: int, frame: int, now: int) -> bool:
 
 @compiled
 def start_frame(s: State, sender: int, now: int) -> None:
-    """The radio is in TX: the first frame of its buffer goes on the air."""
+    """Puts the first frame of the buffer on the air; the radio is in TX."""
     node = s.nodes[sender]
     frame = node.buffer[node.buffer_front]
     node.buffer_front = (node.buffer_front + 1) % s.run[0].radio.buffer_size
@@ -51,7 +54,7 @@ def start_frame(s: State, sender: int, now: int) -> None:
 
 @compiled
 def end_frame(s: State, sender: int, now: int) -> None:
-    """The frame has left: receivers judge it, and the radio sends the next one or returns to RX."""
+    """Ends the frame: receivers judge it, and the radio sends the next one or returns to RX."""
     node = s.nodes[sender]
     node.arrivals = 0
     for k in range(node.reached):
