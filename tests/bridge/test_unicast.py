@@ -1,4 +1,4 @@
-"""Any node sends to any other by what that one's subscription to its own identifier matches (the thesis, section 4.5.1)."""
+"""Any node sends to any other by what its subscription to its own identifier matches (the thesis, section 4.5.1)."""
 
 from __future__ import annotations
 

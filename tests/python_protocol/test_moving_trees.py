@@ -1,9 +1,10 @@
 """First approach and MFT-PubSub on random trees, in which clients and brokers move, crash, part and meet again.
 
-Once all is quiet, (a) every table leads each notification along the tree to each matching subscriber of the partition,
-once; (b) nothing that is stored for a subscriber within reach stays so; (c) MFT-PubSub leaves no phantom subscription;
-(d) no message goes round for ever. The first approach has no timestamps: it leaves phantoms (the thesis, section 3.5), and it
-cannot tell which of two messages that cross is the newer. There (c) is not asked, and each step waits for quiet.
+Once all is quiet, (a) every table leads each notification along the tree to each matching subscriber of the
+partition, once; (b) nothing that is stored for a subscriber within reach stays so; (c) MFT-PubSub leaves no phantom
+subscription; (d) no message goes round for ever. The first approach has no timestamps: it leaves phantoms (the
+thesis, section 3.5), and it cannot tell which of two messages that cross is the newer. There (c) is not asked, and
+each step waits for quiet.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Finds OMNeT++, Castalia and our modules for it, by environment variables."""
+"""Finds OMNeT++, Castalia and our modules for it, and says how Castalia is started with them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,6 @@ from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.backends.castalia.modules import LIBRARY, Modules, find_modules
 from roambus.bridge.errors import UserError
 
-OMNETPP_ROOT, CASTALIA_ROOT, OMNET_ROOT = "OMNETPP_ROOT", "CASTALIA_ROOT", "ROAMBUS_OMNET"
-"""Environment variables for the folders of OMNeT++, of Castalia, and of our `omnet`, if it is not beside `bridge`."""
-
-LIBRARY = "libroambus.so"
-
 
 @dataclass(frozen=True, slots=True)
 class Program:
@@ -24,7 +19,7 @@ class Program:
     command: tuple[str, ...]
     environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
     links: dict[str, Path] = field(default_factory=dict)
-    """The names in `.roambus`, and the files that they stand for."""
+    """These are the names in `.roambus`, and the files that they stand for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +36,13 @@ class Installation:
         return simulator_in(self.castalia)
 
     def program(self) -> Program:
-        """The program that runs Castalia in a run's folder, without a window."""
+        """Says how Castalia is started in a run's folder, without a window."""
         command = (str(self.simulator), "-u", "Cmdenv", "-f", INI_FILE)
         return Program(command, environment_with(self.omnetpp), self.links())
 
     def links(self) -> dict[str, Path]:
-        """The links that the ini's `load-libs` and `ned-path` expect in `.roambus`."""
-        return {"castalia": self.castalia / "src", "omnet": self.ned, LIBRARY: self.library}
+        """Returns what the ini's `load-libs` and `ned-path` expect in `.roambus`."""
+        return {"castalia": self.castalia / "src", "omnet": self.modules.ned, LIBRARY: self.modules.library}
 
 
 def simulator_in(castalia: Path) -> Path:
@@ -56,9 +51,8 @@ def simulator_in(castalia: Path) -> Path:
 
 
 def find_installation() -> Installation:
-    """The installation that the environment names; raises UserError that says what is missing and what to do."""
-    omnet = omnet_folder()
-    found = Installation(_root(OMNETPP_ROOT, "OMNeT++ 5.7.1"), _root(CASTALIA_ROOT, "Castalia"), omnet)
+    """Returns what the environment names; raises UserError that says what is missing and what to do."""
+    found = Installation(_root(OMNETPP_ROOT, "OMNeT++ 5.7.1"), _root(CASTALIA_ROOT, "Castalia"), find_modules())
     if not os.access(found.simulator, os.X_OK):
         raise UserError(f"{found.simulator} is not there: build Castalia, or correct {CASTALIA_ROOT}")
     if not found.modules.library.is_file():

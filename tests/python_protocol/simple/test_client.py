@@ -43,7 +43,7 @@ def test_coming_back_it_says_again_what_was_lost() -> None:
 
 
 def test_at_another_broker_it_subscribes_anew() -> None:
-    """Section 3.2 of the paper on the first approach: "the subscriber would have to send the subscription messages again to the new broker"."""
+    """The paper on the first approach, section 3.2: it "would have to send the subscription messages again"."""
     made = subscribed()
     asked(made.link_broken, [Uns(topic(9))])
     assert asked(made.attach, THERE) == [Send(THERE, Sub(topic(1))), Send(THERE, Sub(topic(2)))]
