@@ -37,6 +37,7 @@ from roambus.bridge.errors import RoambusError
 from roambus.bridge.host.host import Host
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.trace.writer import TraceWriter
+from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.sweeps.sweep import Scalar
 from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol.beacon import Beacon
@@ -67,7 +68,7 @@ def run_folder(delay: str) -> Iterator[Path]:
         folder = Path(name)
         text = f"{ini}\nSN.node[*].Application.processingDelay = {delay}\n"
         (folder / INI_FILE).write_text(text, encoding="utf-8")
-        shutil.copy(template.parent / "CC2420.txt", folder)
+        shutil.copy(TEMPLATES / "CC2420.txt", folder)
         yield folder
 
 

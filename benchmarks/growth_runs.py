@@ -29,6 +29,7 @@ from roambus.bridge.host.host import Host
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceWriter
+from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.sweeps.sweep import Scalar
 from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol.simtime import SimTime
@@ -118,7 +119,7 @@ def scenario_of(case: Case) -> Scenario:
     }
     if case.agent == "beacon":
         variables["agent_parameters"] = f"rate={case.rate_per_s} payload={PAYLOAD_BYTES}"
-    return parse_scenario(render(template, variables), template, template.parent)
+    return parse_scenario(render(template, variables), template, TEMPLATES)
 
 
 def measure(case: Case) -> Cost:

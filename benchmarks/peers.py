@@ -47,6 +47,7 @@ from roambus.bridge.host.host import Host
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceWriter
+from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.sweeps.sweep import Scalar
 from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol.beacon import Beacon
@@ -122,7 +123,7 @@ def ini_of(load: Load) -> str:
     variables |= {"seed": load.seed, "agent": "beacon"}
     variables["agent_parameters"] = f"rate={load.rate_per_s} payload={PAYLOAD_BYTES}"
     drawn = render(template, variables)
-    places = place(parse_scenario(drawn, template, template.parent), randomness(load.seed)).tolist()
+    places = place(parse_scenario(drawn, template, TEMPLATES), randomness(load.seed)).tolist()
     lines = [
         f"SN.node[{node}].{axis}Coor = {at:.3f}"
         for node, xy in enumerate(places)
@@ -135,7 +136,7 @@ def ini_of(load: Load) -> str:
 def scenario_of(load: Load) -> Scenario:
     """The same, as our back-ends read it."""
     template = find_template("field")
-    return parse_scenario(ini_of(load), template, template.parent)
+    return parse_scenario(ini_of(load), template, TEMPLATES)
 
 
 @contextmanager
@@ -143,7 +144,7 @@ def run_folder(load: Load) -> Iterator[Path]:
     """A folder that Castalia can run in."""
     with tempfile.TemporaryDirectory() as name:
         Path(name, INI_FILE).write_text(ini_of(load), encoding="utf-8")
-        shutil.copy(find_template("field").parent / "CC2420.txt", name)
+        shutil.copy(TEMPLATES / "CC2420.txt", name)
         yield Path(name)
 
 

@@ -19,6 +19,7 @@ from roambus.bridge.scenario.mobility import Line
 from roambus.bridge.scenario.node import NodeSettings
 from roambus.bridge.scenario.radio import RadioSettings
 from roambus.bridge.scenario.scenario import Scenario
+from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.sweeps.sweep import Scalar
 from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
@@ -29,7 +30,7 @@ Counts = dict[str, float]
 def _cc2420() -> RadioSettings:
     template = find_template("field")
     run: dict[str, Scalar] = {"seed": 0, "agent": "beacon", "agent_parameters": ""}
-    return parse_scenario(render(template, run), template, template.parent).radio
+    return parse_scenario(render(template, run), template, TEMPLATES).radio
 
 
 CC2420 = _cc2420()

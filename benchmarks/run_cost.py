@@ -167,7 +167,7 @@ def component_of(function: Function) -> str:
     file, _, name = function
     if KERNEL in name:
         return "radio kernel"
-    path = Path(file)
+    path = Path(file).resolve()  # below roambus/ the other folders are links
     if not path.is_relative_to(ROOT):
         return LIBRARY
     relative = path.relative_to(ROOT).as_posix()
@@ -178,7 +178,7 @@ def _name(function: Function) -> str:
     file, _, name = function
     if KERNEL in name:
         return "the compiled loop"
-    path = Path(file)
+    path = Path(file).resolve()  # below roambus/ the other folders are links
     return f"{path.relative_to(ROOT)}: {name}" if path.is_relative_to(ROOT) else f"{path.name}: {name}"
 
 

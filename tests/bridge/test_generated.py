@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from google.protobuf.descriptor import FileDescriptor
@@ -11,16 +12,17 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSe
 from roambus.bridge.record import record_pb2
 from roambus.bridge.wire import wire_pb2
 
-BRIDGE = Path(wire_pb2.__file__).parent
-
 
 @pytest.mark.parametrize(
-    ("proto", "made"), [("wire.proto", wire_pb2.DESCRIPTOR), ("record.proto", record_pb2.DESCRIPTOR)]
+    ("module", "made"), [(wire_pb2, wire_pb2.DESCRIPTOR), (record_pb2, record_pb2.DESCRIPTOR)], ids=["wire", "record"]
 )
-def test_the_generated_module_is_that_of_the_definition(proto: str, made: FileDescriptor, tmp_path: Path) -> None:
+def test_the_generated_module_is_that_of_the_definition(
+    module: ModuleType, made: FileDescriptor, tmp_path: Path
+) -> None:
     """After a change of either, `make wire` makes them agree."""
     out = tmp_path / "set"
-    compiler = [sys.executable, "-m", "grpc_tools.protoc", "-I", str(BRIDGE), f"--descriptor_set_out={out}", proto]
+    folder = str(Path(str(module.__file__)).parent)
+    compiler = [sys.executable, "-m", "grpc_tools.protoc", "-I", folder, f"--descriptor_set_out={out}", made.name]
     subprocess.run(compiler, check=True)
     (defined,) = FileDescriptorSet.FromString(out.read_bytes()).file
     generated = FileDescriptorProto()

@@ -128,6 +128,9 @@ class Marker(Message, tag=1):
     number: U16
     rest: bytes = bytes(19)
 
+    def __repr__(self) -> str:
+        return f"Marker(number={self.number})"
+
 
 MARKERS = MessageSet([Marker])
 
