@@ -56,8 +56,11 @@ class Agent(Process):
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         """Reacts to an event at simulator time `now`; the actions take effect in their order."""
-        if type(event) is Received and (handler := self.handlers.get(type(message := event.message))) is not None:
-            handler(self, message, event.sender, now)  # the same as `tell`, in one step, for nearly all events
+        if type(event) is Received:  # nearly all events: the same as `tell`, in one step
+            if (handler := self.handlers.get(type(message := event.message))) is not None:
+                handler(self, message, event.sender, now)
+            elif (handler := self.handlers.get(Received)) is not None:
+                handler(self, event, now)
         else:
             self.tell(event, now)
         return self.take() if self._actions else ()

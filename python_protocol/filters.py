@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from struct import Struct
 from typing import Any, Self
@@ -86,9 +86,18 @@ class Notification:
     id: NotificationId
     attributes: tuple[tuple[str, Value], ...]
     payload: int = 0
+    _bytes: list[bytes] = field(default_factory=list, init=False, repr=False, compare=False)
+    """Its bytes, once somebody has asked for them: many nodes send the same notification, which never changes."""
 
     def write(self, writer: Writer) -> None:
         """Writes identifier, attributes and payload."""
+        if not self._bytes:
+            own = Writer()
+            self._write_fields(own)
+            self._bytes.append(own.getvalue())
+        writer.raw(self._bytes[0])
+
+    def _write_fields(self, writer: Writer) -> None:
         self.id.write(writer)
         writer.u8(len(self.attributes))
         for name, value in self.attributes:

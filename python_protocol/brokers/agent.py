@@ -242,7 +242,7 @@ class BrokerAgent(Agent):
         """Carries out what the broker of this node wants done."""
         for action in broker.take():
             if type(action) is not Send:
-                self.perform((action,))
+                self._actions.append(action)
             elif action.destination == self.node:
                 self.client.hear(action.message, self.node, now)
                 self._carry_out_client(now)
@@ -253,7 +253,7 @@ class BrokerAgent(Agent):
         """Carries out what the client of this node wants done."""
         for action in self.client.take():
             if type(action) is not Send:
-                self.perform((action,))
+                self._actions.append(action)
             elif self.broker is not None:
                 self.broker.hear(action.message, self.node, now)
                 self._carry_out_broker(self.broker, now)

@@ -54,12 +54,14 @@ class Layout:
         declared = list(_declared(cls))
         kinds = {one.name: one.kind if one.mask is None or one.is_optional else None for one in declared}
         self._parts: list[_Part] = list(_parts(declared))
+        self.writers = [part.write for part in self._parts]
+        """What appends the parts of a record, one after the other: each is called with a writer and the record."""
         self._notation = Notation(kinds, plain_notation(kinds) if notation is None else notation)
 
     def write(self, writer: Writer, record: Any) -> None:
         """Appends all fields of a record; raises struct.error for a number that does not fit its field."""
-        for part in self._parts:
-            part.write(writer, record)
+        for write in self.writers:
+            write(writer, record)
 
     def read(self, reader: Reader) -> dict[str, Any]:
         """Takes all fields off the front, and gives their values by name; raises DecodeError."""
@@ -303,17 +305,18 @@ class _Optional:
                 values[one.name] = one.kind.read(reader) if byte & mask else None
 
 
-@dataclass(frozen=True, slots=True)
 class _One:
     """Any other field."""
 
-    field: _Declared
+    def __init__(self, field: _Declared) -> None:
+        self._name, self._read, self._write = field.name, field.kind.read, field.kind.write
+        self._value = attrgetter(field.name)
 
     def write(self, writer: Writer, record: Any) -> None:
-        self.field.kind.write(writer, getattr(record, self.field.name))
+        self._write(writer, self._value(record))
 
     def read(self, reader: Reader, values: dict[str, Any]) -> None:
-        values[self.field.name] = self.field.kind.read(reader)
+        values[self._name] = self._read(reader)
 
 
 def _masks(fields: Sequence[_Declared]) -> list[tuple[_Declared, int]]:

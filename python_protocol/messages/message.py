@@ -72,7 +72,8 @@ class Message(metaclass=_MessageClass):
 
     def write(self, writer: Writer) -> None:
         """Appends the fields, without the tag."""
-        self._layout.write(writer, self)
+        for write in self._layout.writers:
+            write(writer, self)
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
