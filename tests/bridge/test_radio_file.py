@@ -69,9 +69,9 @@ def test_nothing_stands_before_the_first_section(tmp_path: Path) -> None:
 
 def test_a_missing_section_is_named(tmp_path: Path) -> None:
     """An empty section, or a matrix without all of its rows, counts as missing."""
-    refused(tmp_path, "TX 0.01 - 0.194", "", "no DELAY TRANSITION MATRIX")
+    refused(tmp_path, "TX 0.01 - 0.194", "", "no section DELAY TRANSITION MATRIX")
 
 
 def test_levels_need_both_numbers(tmp_path: Path) -> None:
     """DBm and mW go in pairs."""
-    refused(tmp_path, " 29.04", "", "8 levels in dBm, 7 in mW")
+    refused(tmp_path, " 29.04", "", "TX LEVELS has 8 levels in dBm, but 7 in mW")
