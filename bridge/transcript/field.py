@@ -34,7 +34,7 @@ def parse_measure(text: str, unit: str) -> float:
     """Reads a measure above 0, such as 30m or 1.5m/s; raises ValueError."""
     match = _MEASURE.fullmatch(text)
     if match is None or match[2] != unit or float(match[1]) == 0:
-        raise ValueError(f"{text!r} is none such as 30{unit}")
+        raise ValueError(f"{text!r} is no measure such as 30{unit}")
     return float(match[1])
 
 

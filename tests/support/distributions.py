@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tarfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,9 +33,12 @@ def build_here(out: Path) -> Distributions:
 
 
 def unpack(sdist: Path, folder: Path) -> Path:
-    """The folder of the sources that are in the sdist."""
-    with tarfile.open(sdist) as archive:
-        archive.extractall(folder, filter="data")
+    """The folder of the sources that are in the sdist.
+
+    The program `tar` unpacks it: `tarfile` asks for a filter from Python 3.12 on, and some releases of 3.11 take none.
+    """
+    folder.mkdir()
+    subprocess.run(["tar", "-xzf", str(sdist), "-C", str(folder)], check=True)
     (sources,) = folder.iterdir()
     return sources
 

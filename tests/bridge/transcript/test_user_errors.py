@@ -72,7 +72,7 @@ HEAD_ERRORS = [
     ("agent flooding\nfield\n  n1 0,0\n", 3, "'' is no place such as 20,7.5 (metres)"),
     ("agent flooding\nfield\n  n1 at 0,0\nlinks n2-n3\n", 5, "give a tree, or links, or sites, or a field"),
     ("agent flooding\nrange 3m\nlinks n2-n3\n", 2, "that is about a field; draw one, below a line 'field'"),
-    ("agent flooding\nspeed 3m\n", 2, "'3m' is none such as 30m/s"),
+    ("agent flooding\nspeed 3m\n", 2, "'3m' is no measure such as 30m/s"),
     ("agnet mft\n", 1, "unknown keyword 'agnet': did you mean 'agent'?"),
     ("  b1\n", 1, "only below tree, sites, field or setup lines are indented"),
     ("tree\n  b1\n", 3, "no agent is named; write a line such as: agent mft"),
