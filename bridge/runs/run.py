@@ -6,7 +6,6 @@ log with its error and the file `failed`, which holds the key.
 
 from __future__ import annotations
 
-import resource
 import shutil
 import time
 import traceback
@@ -24,6 +23,7 @@ from roambus.bridge.backends.interface import Backend
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.host.host import Host
 from roambus.bridge.ini import read_scenario
+from roambus.bridge.memory import peak_memory_mib
 from roambus.bridge.record.record_file import RECORD_FILE
 from roambus.bridge.record.recorder import recorded
 from roambus.bridge.runs.identity import RUN_KEY, run_key
@@ -102,16 +102,11 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:
         carrier = recorded(carrier, plan.folder, scenario, plan.agent, plan.level)
     Host(scenario, agent, carrier, trace).run()
     used = (
-        f"{time.monotonic() - start:.2f} s, {time.process_time() - cpu:.2f} s of CPU, {_peak_memory_mib()} MiB at most"
+        f"{time.monotonic() - start:.2f} s, {time.process_time() - cpu:.2f} s of CPU, {peak_memory_mib()} MiB at most"
     )
     text = f"agent {scenario.agent or plan.agent}, seed {plan.seed}: complete in {used}\n"
     (plan.folder / LOG_FILE).write_text(text, encoding="utf-8")
     trace.write(plan.folder / TRACE_FILE, {RUN_KEY: key})  # last, for it is what makes a run complete
-
-
-def _peak_memory_mib() -> int:
-    """The most memory that this process has used so far, in earlier runs or in this one."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 def _record_failure(folder: Path, key: str, error: Exception) -> None:

@@ -128,7 +128,7 @@ def _run_once(sweep: Sweep, level: str, record: bool, out: Path, backend: Backen
 @click.option(
     "--endpoint",
     metavar="tcp://ADDRESS:PORT",
-    help="Listens at this address, with CURVE keys unless it is of this machine.  [default: a private socket]",
+    help="Listens at this address, with CURVE keys made for the run.  [default: a private socket]",
 )
 @click.option(
     "--wait", type=click.FloatRange(1), default=3600, show_default=True, help="The seconds to wait for a simulator."
