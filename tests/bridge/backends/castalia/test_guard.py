@@ -38,7 +38,8 @@ def come(endpoint: Endpoint, said: bytes = b"") -> socket.socket:
     stranger = socket.socket(socket.AF_UNIX)
     stranger.connect(endpoint.address.removeprefix("ipc://"))
     stranger.settimeout(2)
-    stranger.sendall(said)
+    if said:
+        stranger.sendall(said)
     return stranger
 
 
