@@ -6,7 +6,6 @@ studies: whoever reads results of a study says what that study measures beside t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +14,8 @@ from typing import Any
 import pandas as pd
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.runs.asked import count_runs, read_asked
 from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, POINTS, RUNS, SEED
-from roambus.experiments.sweeps.description import read_description
 from roambus.python_protocol.parameters import unknown
 from roambus.spark.aggregation.points import METRIC, axes_of, natural_order
 from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, Metric, sent_metric
@@ -93,10 +92,9 @@ class Measurements:
     def runs_there(self) -> str:
         """How many runs there are, and how many are missing of those asked for."""
         there = len(self.runs)
-        if not self.sweep:
+        asked = count_runs(self.sweep)
+        if asked is None:
             return str(there)
-        levels = [self.sweep["agents"], *self.sweep["axes"].values(), self.sweep["seeds"]]
-        asked = math.prod(len(level) for level in levels)
         return f"{there}, complete" if there >= asked else f"{there} of {asked}: {asked - there} missing"
 
 
@@ -107,7 +105,7 @@ def read_measurements(results: Path, extra: Extra = NOTHING) -> Measurements:
     """
     runs, points = (_read_table(results, name) for name in (RUNS, POINTS))
     tables = {table.name: _read_table(results, table.name) for table in extra.tables}
-    return Measurements(runs, points, read_description(results), tables, (*METRICS, *extra.catalogue))
+    return Measurements(runs, points, read_asked(results), tables, (*METRICS, *extra.catalogue))
 
 
 def _read_table(results: Path, name: str) -> pd.DataFrame:

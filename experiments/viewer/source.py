@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.errors import UserError
@@ -14,7 +13,7 @@ from roambus.bridge.ini import read_scenario
 from roambus.bridge.record.record_file import RECORD_FILE
 from roambus.bridge.runs.layout import TRACE_FILE, TRACES
 from roambus.bridge.scenario.scenario import Scenario
-from roambus.bridge.trace.schema import TRACE_SCHEMA
+from roambus.bridge.trace.reader import DamagedTraceError, read_trace
 
 EXAMPLES = 3
 """How many runs are named to a user who gave a folder of several."""
@@ -65,11 +64,9 @@ def _title(trace: Path) -> str:
     return " ".join(below)
 
 
-def read_trace(path: Path) -> pa.Table:
+def read_rows(path: Path) -> pa.Table:
     """All rows; raises UserError for a file that is no trace, or damaged."""
     try:
-        table = pq.read_table(path, page_checksum_verification=True, partitioning=None)
-        return table.replace_schema_metadata(None).cast(TRACE_SCHEMA)
-    except (pa.ArrowException, ValueError) as error:
-        text = " ".join(str(error).split())
-        raise UserError(f"{path}: this is no whole trace: {text}; make the run again") from None
+        return read_trace(path)
+    except DamagedTraceError as error:
+        raise UserError(f"{error}; make the run again") from None
