@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,7 +62,7 @@ def _title(trace: Path) -> str:
     """The run's place in its results: "agent=mft config=C32 seed=0"."""
     parts = trace.absolute().parent.parts
     below = parts[len(parts) - parts[::-1].index(TRACES) :] if TRACES in parts else parts[-1:]
-    return " ".join(below)
+    return os.fsencode(" ".join(below)).decode(errors="replace")  # a page is a text, whatever a folder is called
 
 
 def read_rows(path: Path) -> pa.Table:

@@ -25,6 +25,7 @@ from roambus.bridge.runs.layout import AGENT, SEED, TRACE_FILE, TRACES
 from roambus.bridge.trace import reader
 from roambus.bridge.trace.reader import DamagedTraceError
 from roambus.bridge.trace.schema import TRACE_SCHEMA
+from roambus.spark.aggregation.links import NO_PATTERNS
 from roambus.spark.metrics.run_metrics import RUN
 
 MOST_NAMED = 1000
@@ -73,6 +74,8 @@ def _examine(file: Path) -> Trace | str:
 
 def read_footer(file: Path) -> Trace:
     """The trace without its rows; raises UserError if the file cannot be one."""
+    if not _is_text(run_name(file)):
+        raise UserError(f"{file}: the name of a folder is not UTF-8: rename it")
     try:
         footer, status = reader.read_footer(file), file.stat()
     except DamagedTraceError as error:
@@ -81,6 +84,15 @@ def read_footer(file: Path) -> Trace:
         raise UserError(f"{file}: {error.strerror or error}: {REMEDY}") from None
     key = footer.metadata.get(RUN_KEY, "")
     return Trace(file, run_name(file), key, status.st_size, status.st_mtime_ns, footer.rows)
+
+
+def _is_text(name: str) -> bool:
+    """Whether the bytes of a file's name are UTF-8: Python has stand-ins for those that are not."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 REMEDY = "run the sweep again to make it anew"
@@ -124,7 +136,7 @@ def read_traces(session: SparkSession, files: Sequence[Path]) -> DataFrame:
 
     A file that is damaged or vanishes gives fewer rows than its footer promises, which the caller has to compare.
     """
-    frames = session.read.schema(from_arrow_schema(TRACE_SCHEMA)).options(**_SKIP_DAMAGED)
+    frames = session.read.schema(from_arrow_schema(TRACE_SCHEMA)).options(**_SKIP_DAMAGED, **NO_PATTERNS)
     rows = frames.parquet(*(str(file) for file in files))
     return rows.select(*TRACE_SCHEMA.names, _number().alias(RUN))
 
@@ -139,7 +151,7 @@ def run_numbers(session: SparkSession, files: Sequence[Path]) -> dict[int, Path]
 
     Raises RoambusError if two files have the same number.
     """
-    frames = session.read.format("binaryFile").option("ignoreMissingFiles", "true")
+    frames = session.read.format("binaryFile").options(ignoreMissingFiles="true", **NO_PATTERNS)
     named = frames.load([str(file) for file in files]).select(_number(), "_metadata.file_path").collect()
     numbers = {number: Path(unquote(urlsplit(uri).path)) for number, uri in named}
     if len(numbers) < len(named):
