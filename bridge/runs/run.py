@@ -6,15 +6,14 @@ log with its error and the file `failed`, which holds the key.
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import Enum
 from pathlib import Path
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.castalia.files import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG
@@ -28,6 +27,7 @@ from roambus.bridge.record.record_file import RECORD_FILE
 from roambus.bridge.record.recorder import recorded
 from roambus.bridge.runs.identity import RUN_KEY, run_key
 from roambus.bridge.runs.plan import RunPlan
+from roambus.bridge.trace.reader import DamagedTraceError, damage_of, read_footer
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.bridge.unfinished_file import check_replaceable
 
@@ -38,20 +38,35 @@ FAILED_FILE = "failed"
 
 def is_complete(folder: Path, key: str) -> bool:
     """Whether the folder holds the trace of just this run."""
+    return trace_state(folder, key) is TraceState.COMPLETE
+
+
+class TraceState(Enum):
+    """What there is of a run: nothing, the trace of another run, a damaged trace, or the whole trace of just this."""
+
+    MISSING = "missing"
+    DAMAGED = "damaged"
+    ANOTHER = "another run's"
+    COMPLETE = "complete"
+
+
+def trace_state(folder: Path, key: str) -> TraceState:
+    """What the folder holds of the run with this key; the trace is read to its end, for damage can be anywhere."""
     trace = folder / TRACE_FILE
-    if not trace.is_file():
-        return False
+    if not os.path.lexists(trace):
+        return TraceState.MISSING
     try:
-        metadata = pq.read_schema(trace).metadata or {}
-    except pa.ArrowInvalid:  # somebody else's file, or a broken disk
-        return False
-    return bool(metadata.get(RUN_KEY.encode()) == key.encode())
+        if read_footer(trace).metadata.get(RUN_KEY) != key:
+            return TraceState.ANOTHER
+    except DamagedTraceError:
+        return TraceState.DAMAGED
+    return TraceState.DAMAGED if damage_of(trace) else TraceState.COMPLETE
 
 
 def has_failed(folder: Path, key: str) -> bool:
     """Whether just this run failed the last time."""
     marker = folder / FAILED_FILE
-    return marker.is_file() and marker.read_text(encoding="utf-8") == key
+    return marker.is_file() and marker.read_bytes() == key.encode()
 
 
 def execute(plan: RunPlan, backend: BackendFactory) -> None:
@@ -137,7 +152,10 @@ def discard_files(folder: Path) -> None:
     whole = (TRACE_FILE, RECORD_FILE)
     for pattern in (*whole, *(f".{name}.*" for name in whole), FAILED_FILE, LOG_FILE, SIMULATOR_LOG, INI_FILE):
         for file in folder.glob(pattern):
-            file.unlink()
+            if file.is_dir() and not file.is_symlink():  # nothing of ours, but in its place
+                shutil.rmtree(file)
+            else:
+                file.unlink()
     shutil.rmtree(folder / SIMULATOR_FOLDER, ignore_errors=True)
 
 

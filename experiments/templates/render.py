@@ -28,6 +28,7 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.keys.values import quote
+from roambus.bridge.texts import read_text
 from roambus.experiments.random_scenarios.population import population
 from roambus.experiments.random_scenarios.returning_clients import returning
 from roambus.experiments.random_scenarios.sites import (
@@ -74,7 +75,7 @@ def template_variables(template: Path) -> frozenset[str]:
 
 def _variables(environment: SandboxedEnvironment, template: Path) -> set[str]:
     try:
-        tree = environment.parse(template.read_text(encoding="utf-8"), template.name, str(template))
+        tree = environment.parse(read_text(template), template.name, str(template))
     except TemplateSyntaxError as error:
         raise _syntax_error(template, error) from None
     found = meta.find_undeclared_variables(tree)

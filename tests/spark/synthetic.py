@@ -59,7 +59,8 @@ def write_trace(results: Path, run: str, rows: Iterable[Row]) -> Path:
     file = results / TRACES / run / TRACE_FILE
     file.parent.mkdir(parents=True, exist_ok=True)
     ordered = sorted(rows, key=lambda row: float(str(row["time_s"])))
-    pq.write_table(pa.Table.from_pylist(ordered, TRACE_SCHEMA), file, write_page_checksum=True)
+    with file.open("wb") as opened:  # Arrow knows no names that are not UTF-8
+        pq.write_table(pa.Table.from_pylist(ordered, TRACE_SCHEMA), opened, write_page_checksum=True)
     return file
 
 
