@@ -9,6 +9,7 @@ the byte. The first bit is the lowest, unless a field names its mask.
 from __future__ import annotations
 
 import dataclasses
+import struct
 import typing
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -30,8 +31,10 @@ from roambus.python_protocol.messages.fields import (
     Names,
     Several,
     described,
+    misfit,
 )
 from roambus.python_protocol.messages.notation import Notation, plain_notation
+from roambus.python_protocol.messages.sharing import collection_problem, what_can_be_changed
 
 ADVICE = "write U8, U16, U32, I64, NodeId, bool, str, bytes, tuple[T, ...], a record, a message, or T | None"
 _PLAIN: dict[Any, FieldType] = {
@@ -39,7 +42,6 @@ _PLAIN: dict[Any, FieldType] = {
     bytes: By(Writer.blob, Reader.blob),
     float: By(Writer.f64, Reader.f64),
 }
-_CHANGEABLE = (list, dict, set, bytearray)
 
 
 class FieldError(TypeError):
@@ -51,7 +53,7 @@ class Layout:
 
     def __init__(self, cls: Any, notation: str | None = None) -> None:
         """Raises FieldError for a field that cannot travel, ValueError for a notation that names no field."""
-        declared = list(_declared(cls))
+        self._declared = declared = list(_declared(cls))
         kinds = {one.name: one.kind if one.mask is None or one.is_optional else None for one in declared}
         self._parts: list[_Part] = list(_parts(declared))
         self.writers = [part.write for part in self._parts]
@@ -70,6 +72,17 @@ class Layout:
             part.read(reader, values)
         return values
 
+    def misfit(self, record: Any) -> str:
+        """The field whose value cannot be written, with the value: "path = [1, 2]"; empty if there is none."""
+        for one in self._declared:
+            value = getattr(record, one.name)
+            if not (value is None and one.is_optional):
+                try:
+                    one.kind.write(Writer(), value)
+                except (struct.error, TypeError, ValueError, AttributeError):
+                    return f"{one.name} = {value!r}"
+        return ""
+
     def show(self, record: Any, names: Names) -> str:
         """The fields of a record as its notation has them."""
         return self._notation.show(record, names)
@@ -84,6 +97,8 @@ class Record:
 
     def write(self, writer: Writer, value: Any) -> None:
         """Appends the fields."""
+        if not isinstance(value, self._cls):
+            raise misfit(value, self._cls)
         self._layout.write(writer, value)
 
     def read(self, reader: Reader) -> Any:
@@ -112,9 +127,12 @@ def _declared(cls: Any) -> Iterator[_Declared]:
     hints = _hints(cls)
     for name, metadata in _names(cls):
         try:
-            yield _declare(name, hints[name], metadata.get(BIT, 0))
+            declared = _declare(name, hints[name], metadata.get(BIT, 0))
+            if problem := what_can_be_changed(hints[name]):
+                raise FieldError(problem)
         except FieldError as error:
             raise FieldError(f"{cls.__name__}, field {name}: {error}") from None
+        yield declared
 
 
 def _hints(cls: Any) -> dict[str, Any]:
@@ -161,8 +179,9 @@ def field_type(annotation: Any) -> FieldType:
         return _one_of(annotation)
     if isinstance(annotation, type):
         return _PLAIN.get(annotation) or _of_class(annotation)
-    changeable = get_origin(annotation) in _CHANGEABLE
-    raise FieldError(_cannot_travel(str(annotation), changeable=changeable))
+    origin = get_origin(annotation)
+    problem = collection_problem(origin, annotation) if isinstance(origin, type) else ""
+    raise FieldError(problem or _cannot_travel(str(annotation)))
 
 
 def _annotated(annotation: Any) -> FieldType:
@@ -188,7 +207,7 @@ def _one_of(union: Any) -> FieldType:
     """The type of a field that holds a message of one of several classes."""
     first, *others = get_args(union)
     if not all(hasattr(one, "as_field") for one in (first, *others)):
-        raise FieldError(_cannot_travel(str(union), changeable=False))
+        raise FieldError(_cannot_travel(str(union)))
     own: FieldType = first.as_field(*others)
     return own
 
@@ -205,12 +224,10 @@ def _of_class(cls: Any) -> FieldType:
         return Record(cls)
     if cls is int:
         raise FieldError("int does not say how many bytes it takes: write U8, U16, U32 or I64")
-    raise FieldError(_cannot_travel(cls.__name__, changeable=issubclass(cls, _CHANGEABLE)))
+    raise FieldError(collection_problem(cls, cls.__name__) or _cannot_travel(cls.__name__))
 
 
-def _cannot_travel(name: str, *, changeable: bool) -> str:
-    if changeable:
-        return f"whoever receives a {name} could change it for everybody else who does: write tuple[T, ...]"
+def _cannot_travel(name: str) -> str:
     return f"{name} cannot travel: {ADVICE}"
 
 
@@ -227,7 +244,14 @@ def _enumeration(cls: type[Enum]) -> FieldType:
     return By(lambda writer, value: writer.u8(members.index(value)), read, lambda value, _: str(value.name).lower())
 
 
-_BOOL: FieldType = By(lambda writer, value: writer.u8(bool(value)), lambda reader: bool(reader.u8()))
+def _truth(value: Any) -> bool:
+    """The value of a bit, if it is one; raises MisfitError."""
+    if value is not True and value is not False:
+        raise misfit(value, bool)
+    return value
+
+
+_BOOL: FieldType = By(lambda writer, value: writer.u8(_truth(value)), lambda reader: bool(reader.u8()))
 
 
 # What becomes of fields that follow each other
@@ -268,8 +292,11 @@ class _Flags:
     def write(self, writer: Writer, record: Any) -> None:
         byte = 0
         for name, mask in self._masks:
-            if getattr(record, name):
+            value = getattr(record, name)
+            if value is True:
                 byte |= mask
+            elif value is not False:
+                raise misfit(value, bool)
         writer.u8(byte)
 
     def read(self, reader: Reader, values: dict[str, Any]) -> None:
@@ -288,7 +315,7 @@ class _Optional:
         byte, there = 0, []
         for one, mask in self._fields:
             value = getattr(record, one.name)
-            if value is not None if one.is_optional else value:
+            if value is not None if one.is_optional else _truth(value):
                 byte |= mask
                 there.append((one, value))
         writer.u8(byte)
