@@ -100,7 +100,7 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:
     carrier: Backend = backend.make(scenario, agent, plan.folder)
     if plan.record:
         carrier = recorded(carrier, plan.folder, scenario, plan.agent, plan.level)
-    Host(scenario, agent, carrier, trace).run()
+    Host(scenario, agent, carrier, trace, check=plan.check).run()
     used = (
         f"{time.monotonic() - start:.2f} s, {time.process_time() - cpu:.2f} s of CPU, {_peak_memory_mib()} MiB at most"
     )

@@ -149,6 +149,9 @@ class MessageSet:
     def __iter__(self) -> Iterator[type[Message]]:
         return iter(self._classes.values())
 
+    def __contains__(self, cls: type[Message]) -> bool:
+        return self._classes.get(getattr(cls, "tag", -1)) is cls
+
     def read(self, reader: Reader) -> Message:
         """Reads one message off `reader`; raises DecodeError."""
         tag = reader.u8()

@@ -16,7 +16,12 @@ from typing import Annotated, Any, get_args, get_origin
 
 _FIXED: tuple[type, ...] = (int, float, complex, str, bytes, NoneType)
 _FROZEN_COLLECTIONS = (tuple, frozenset)
-_CHANGEABLE: dict[type, str] = {list: "tuple[T, ...]", set: "frozenset[T]", dict: "tuple[tuple[K, V], ...]", bytearray: "bytes"}
+_CHANGEABLE: dict[type, str] = {
+    list: "tuple[T, ...]",
+    set: "frozenset[T]",
+    dict: "tuple[tuple[K, V], ...]",
+    bytearray: "bytes",
+}
 
 
 def what_can_be_changed(annotation: Any) -> str:

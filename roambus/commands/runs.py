@@ -19,6 +19,7 @@ from roambus.commands.options import (
     AGENT,
     BACKEND,
     BATCHING,
+    CHECK,
     DEADLINE,
     FOLDER,
     LEVEL,
@@ -79,6 +80,7 @@ def render(
 @DEADLINE
 @BATCHING
 @RECORD
+@CHECK
 @OUT
 def run(
     template: str,
@@ -91,6 +93,7 @@ def run(
     deadline: float | None,
     batching: bool,
     record: bool,
+    check: bool,
     out: Path,
 ) -> None:
     """Runs TEMPLATE once, and prints where its results are.
@@ -102,10 +105,10 @@ def run(
     Example: roambus run field --agent beacon --set nodes=30 --seed 1 --out results/field
     """
     sweep = _single_run("run", template, _choose(agent, parameters), settings, seed)
-    _run_once(sweep, level, record, out, make_factory(backend, deadline, batching))
+    _run_once(sweep, level, record, check, out, make_factory(backend, deadline, batching))
 
 
-def _run_once(sweep: Sweep, level: str, record: bool, out: Path, backend: BackendFactory) -> None:
+def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, backend: BackendFactory) -> None:
     from roambus.bridge.runs.run import execute
     from roambus.bridge.trace.writer import TraceLevel
     from roambus.experiments.sweeps.description import opened_results
@@ -114,7 +117,7 @@ def _run_once(sweep: Sweep, level: str, record: bool, out: Path, backend: Backen
     (plan,) = plan_runs(sweep, out, TraceLevel(level))
     prepare(plan, backend)
     with opened_results(sweep, out):
-        execute(replace(plan, record=record), backend)
+        execute(replace(plan, record=record, check=check), backend)
     click.echo(plan.folder)
 
 
@@ -136,6 +139,7 @@ def _run_once(sweep: Sweep, level: str, record: bool, out: Path, backend: Backen
 @DEADLINE
 @BATCHING
 @RECORD
+@CHECK
 @OUT
 def serve(
     template: str,
@@ -149,6 +153,7 @@ def serve(
     deadline: float | None,
     batching: bool,
     record: bool,
+    check: bool,
     out: Path,
 ) -> None:
     """Runs TEMPLATE once, with a simulator that you start.
@@ -161,7 +166,7 @@ def serve(
     from roambus.bridge.backends.castalia.factory import ServeFactory
 
     sweep = _single_run("serve", template, _choose(agent, parameters), settings, seed)
-    _run_once(sweep, level, record, out, ServeFactory(deadline, batching, endpoint, wait, _announce))
+    _run_once(sweep, level, record, check, out, ServeFactory(deadline, batching, endpoint, wait, _announce))
 
 
 def _announce(folder: Path) -> None:
