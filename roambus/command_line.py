@@ -41,8 +41,9 @@ def main() -> None:
         if error.filename is None and error.strerror is None:
             raise
         _fail(_describe(error), UserError.exit_code)
-    except (KeyboardInterrupt, click.Abort):
-        _fail("interrupted", InterruptionError.exit_code)
+    except (KeyboardInterrupt, click.Abort) as error:
+        interruption = error.__cause__ or error  # click makes an Abort of it
+        _fail(str(interruption) or "interrupted", InterruptionError.exit_code)
 
 
 def _fail(message: str, code: int) -> None:

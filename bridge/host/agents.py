@@ -8,7 +8,7 @@ from types import GeneratorType
 from typing import Any
 
 from roambus.bridge.errors import AgentError, UserError
-from roambus.bridge.host.blame import is_own, place_of, raised_at
+from roambus.bridge.host.blame import is_own, name_of, place_of, raised_at
 from roambus.bridge.host.codec import CodecError
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.actions import Action
@@ -66,7 +66,7 @@ def describe_failure(
     """
     place = place_of(error, agent, event, actions)
     what = "what it had delayed" if event is None else event
-    text = f"node {agent.node}, simulation time {format_time(now)}, on {what}"
+    text = f"agent {name_of(type(agent))}, node {agent.node}, simulation time {format_time(now)}, on {what}"
     if isinstance(error, KeyboardInterrupt) and not is_own(error):
         return KeyboardInterrupt(f"interrupted: {text}{place}")
     told = f"{place}: {error}" if isinstance(error, CodecError) else f": {_name(error)}{place}"

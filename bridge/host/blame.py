@@ -28,6 +28,12 @@ _STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
 _INSTALLED = ("site-packages", "dist-packages")
 
 
+def name_of(agent_class: type[Agent]) -> str:
+    """The name of the author's class, of which a subclass of ours may watch what it does."""
+    ours = ("roambus.bridge.", "roambus.experiments.")
+    return next(cls.__name__ for cls in agent_class.__mro__ if not cls.__module__.startswith(ours))
+
+
 def place_of(error: BaseException, agent: Agent, event: Event | None, actions: object) -> str:
     """The place in the agent that is to blame for an error, as " at mine.py:12 in receive"; empty if nobody knows.
 

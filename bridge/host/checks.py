@@ -1,14 +1,31 @@
-"""Looks at an agent whenever it is told something, for `--check`: this takes time, and so is left out of other runs."""
+"""Looks at an agent whenever it is told something, which takes time, and so is left out of most runs.
+
+`checked` is for `--check`, and `announced` for a run that is made once more to find out where its process ends.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from roambus.bridge.host.agents import Handle
 from roambus.bridge.host.codec import CodecCheck
 from roambus.python_protocol.actions import Action
+from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Received
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.simtime import SimTime, format_time
+
+Tell = Callable[[str], None]
+"""Is told, before each event, what an agent is about to handle."""
+
+
+def announced(handle: Handle, agent: Agent, tell: Tell) -> Handle:
+    """Tells first what is handled, so that it is known where the agent is if the process ends there."""
+
+    def tell_and_handle(event: Event, now: SimTime) -> Iterable[Action]:
+        tell(f"node {agent.node}, simulation time {format_time(now)}, on {event}")
+        return handle(event, now)
+
+    return tell_and_handle
 
 
 def checked(handle: Handle, codec: CodecCheck) -> Handle:

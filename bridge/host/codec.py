@@ -14,6 +14,7 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
+from roambus.bridge.host.blame import name_of
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import Message
 
@@ -34,6 +35,7 @@ class CodecCheck:
 
     def __init__(self, agent_class: type[Agent], *, everything: bool = False) -> None:
         self._agent_class = agent_class
+        self._name = name_of(agent_class)
         self._every = 1 if everything else EVERY
         self._sent: dict[type[Message], int] = {}
         """How many of each type there were."""
@@ -86,7 +88,7 @@ class CodecCheck:
     def _decode(self, message: Message, data: bytes) -> Message:
         if type(message) not in self._agent_class.messages:
             name = type(message).__name__
-            advice = f"write messages = MessageSet([{name}]) in the class {self._agent_class.__name__}"
+            advice = f"write messages = MessageSet([{name}]) in the class {self._name}"
             raise self._wrong(type(message), f"it is none of the agent's messages: {advice}")
         try:
             return self._agent_class.messages.decode(data)
@@ -95,7 +97,7 @@ class CodecCheck:
             raise self._wrong(type(message), text) from error
 
     def _wrong(self, cls: type[Message], text: str) -> CodecError:
-        who = f"message {cls.message_type} of agent {self._agent_class.__name__} ({place_of_class(cls)})"
+        who = f"message {cls.message_type} of agent {self._name} ({place_of_class(cls)})"
         return CodecError(f"{who}: {text}")
 
 

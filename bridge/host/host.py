@@ -16,7 +16,7 @@ from roambus.bridge.backends.interface import Backend, Delivery, Hello, Step, To
 from roambus.bridge.errors import AgentError
 from roambus.bridge.host.agenda import Agenda
 from roambus.bridge.host.agents import describe_failure, handler_of, make_agents
-from roambus.bridge.host.checks import checked
+from roambus.bridge.host.checks import Tell, announced, checked
 from roambus.bridge.host.codec import CodecCheck, CodecError
 from roambus.bridge.host.outages import Outages
 from roambus.bridge.host.performer import Performer, Postponed
@@ -40,12 +40,20 @@ MAX_TIMERS_AT_ONCE = 100_000
 class Host:
     """One run: a scenario, an agent on each node, a back-end, and the trace of what happens."""
 
-    def __init__(
-        self, scenario: Scenario, agent_class: type[Agent], backend: Backend, trace: TraceWriter, *, check: bool = False
+    def __init__(  # noqa: PLR0913  # the parts of a run, and what is looked at
+        self,
+        scenario: Scenario,
+        agent_class: type[Agent],
+        backend: Backend,
+        trace: TraceWriter,
+        *,
+        check: bool = False,
+        tell: Tell | None = None,
     ) -> None:
         """Makes the agents; raises UserError for parameters that the agent does not have.
 
         With `check`, all messages are compared with their bytes, and none may be changed by those who receive it.
+        Whatever is about to be handled is told to `tell`.
         """
         self._scenario = scenario
         self._backend = backend
@@ -55,6 +63,9 @@ class Host:
         self._handlers = [handler_of(agent) for agent in self._agents]
         if check:
             self._handlers = [checked(handler, self._codec) for handler in self._handlers]
+        if tell is not None:
+            both = zip(self._handlers, self._agents, strict=True)
+            self._handlers = [announced(handler, agent, tell) for handler, agent in both]
         self._agenda = Agenda(len(self._handlers))
         self._outages = Outages(scenario.faults, self._agenda, trace, self._tell, self._handle)
         self._performer: Performer  # made when the back-end has told what the nodes' clocks are like

@@ -109,7 +109,7 @@ def run(
 
 
 def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, backend: BackendFactory) -> None:
-    from roambus.bridge.runs.run import execute
+    from roambus.bridge.runs.run import execute_apart
     from roambus.bridge.trace.writer import TraceLevel
     from roambus.experiments.sweeps.description import opened_results
     from roambus.experiments.sweeps.runner import plan_runs, prepare
@@ -117,7 +117,7 @@ def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, ba
     (plan,) = plan_runs(sweep, out, TraceLevel(level))
     prepare(plan, backend)
     with opened_results(sweep, out):
-        execute(replace(plan, record=record, check=check), backend)
+        execute_apart(replace(plan, record=record, check=check), backend)
     click.echo(plan.folder)
 
 

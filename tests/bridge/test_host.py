@@ -124,7 +124,7 @@ def test_an_agent_that_raises_is_named() -> None:
     with pytest.raises(AgentError) as caught:
         run(Broken, published())
     message = str(caught.value)
-    assert message.startswith("node 1, simulation time ")
+    assert message.startswith("agent Broken, node 1, simulation time ")
     assert "on Received(sender=0" in message
     assert "KeyError: 'no route'" in message
     assert "test_host.py:" in message
