@@ -16,7 +16,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.trace.schema import DETAIL, ENERGY, PUBLISH, ROUTE
-from roambus.spark.aggregation.traces import Trace, damaged_pages, read_traces, run_numbers
+from roambus.spark.aggregation.traces import (
+    Trace,
+    damaged_pages,
+    mark_warm_ups,
+    read_traces,
+    run_numbers,
+)
 from roambus.spark.metrics.catalogue import COUNTS, METRICS, Kind
 from roambus.spark.metrics.extra import EXTRA, NOTHING, OBSERVATIONS, Extra, measure_extra
 from roambus.spark.metrics.run_metrics import (
@@ -92,7 +98,10 @@ def _rows(session: SparkSession, traces: Sequence[Trace], extra: Extra) -> dict[
         opened = _opened(session, list(runs))
         if opened is None:
             return {}
-        numbers, read = opened[0], _divided(session, opened[1], sum(trace.rows for trace in traces))
+        numbers = opened[0]
+        ends = {trace.file.absolute(): trace.warm_up_s for trace in traces}
+        marked = mark_warm_ups(session, opened[1], {number: ends[file] for number, file in numbers.items()})
+        read = _divided(session, marked, sum(trace.rows for trace in traces))
         # First: if a file vanishes meanwhile, the readings that count rows notice.
         measured = measure_extra(read, extra)
         rows = _collected(read)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,9 +24,10 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.identity import RUN_KEY
 from roambus.bridge.runs.layout import AGENT, SEED, SWEEP_FILE, TRACE_FILE, TRACES
-from roambus.bridge.trace.schema import TRACE_SCHEMA
-from roambus.spark.metrics.run_metrics import RUN
+from roambus.bridge.trace.schema import TIME_S, TRACE_SCHEMA, WARM_UP
+from roambus.spark.metrics.run_metrics import EARLY, RUN
 
+_WARM_UP_S = "warm_up_s"
 _READERS = 8
 """How many threads read footers: what takes the time is opening files."""
 _SKIP_DAMAGED = {
@@ -47,6 +48,8 @@ class Trace:
     size: int
     modified_ns: int
     rows: int
+    warm_up_s: float = 0.0
+    """Nothing before it counts in metrics."""
 
 
 def find_traces(results: Path) -> list[Path]:
@@ -77,8 +80,10 @@ def read_footer(file: Path) -> Trace:
         raise UserError(f"{file}: damaged ({str(error).splitlines()[0]}): {_REMEDY}") from None
     if not footer.schema.to_arrow_schema().equals(TRACE_SCHEMA):
         raise UserError(f"{file}: its columns are not those of a trace: {_REMEDY}")
-    key = (footer.metadata or {}).get(RUN_KEY.encode(), b"").decode(errors="replace")
-    return Trace(file, run_name(file), key, status.st_size, status.st_mtime_ns, footer.num_rows)
+    told = footer.metadata or {}
+    key = told.get(RUN_KEY.encode(), b"").decode(errors="replace")
+    warm_up_s = float(told.get(WARM_UP.encode(), b"0"))
+    return Trace(file, run_name(file), key, status.st_size, status.st_mtime_ns, footer.num_rows, warm_up_s)
 
 
 _REMEDY = "delete it and run the sweep again"
@@ -123,6 +128,15 @@ def read_traces(session: SparkSession, files: Sequence[Path]) -> DataFrame:
     reader = session.read.schema(from_arrow_schema(TRACE_SCHEMA)).options(**_SKIP_DAMAGED)
     rows = reader.parquet(*(str(file) for file in files))
     return rows.select(*TRACE_SCHEMA.names, _number().alias(RUN))
+
+
+def mark_warm_ups(session: SparkSession, traces: DataFrame, warm_ups: Mapping[int, float]) -> DataFrame:
+    """The rows with the column EARLY, if any run has a warm-up; `warm_ups` has seconds by the runs' numbers."""
+    if not any(warm_ups.values()):
+        return traces
+    ends = session.createDataFrame(list(warm_ups.items()), f"{RUN} long, {_WARM_UP_S} double")
+    marked = traces.join(F.broadcast(ends), RUN, "left")
+    return marked.withColumn(EARLY, F.coalesce(F.col(TIME_S) < F.col(_WARM_UP_S), F.lit(False))).drop(_WARM_UP_S)
 
 
 def _number() -> Column:
