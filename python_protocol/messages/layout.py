@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import dataclasses
 import typing
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from enum import Enum
-from operator import attrgetter
-from struct import Struct
 from types import NoneType, UnionType
-from typing import Annotated, Any, Protocol, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
 from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
 from roambus.python_protocol.messages.fields import (
@@ -24,6 +21,7 @@ from roambus.python_protocol.messages.fields import (
     ONE_BYTE,
     By,
     CountedBy,
+    FieldError,
     FieldType,
     Integer,
     ItsOwn,
@@ -32,6 +30,7 @@ from roambus.python_protocol.messages.fields import (
     described,
 )
 from roambus.python_protocol.messages.notation import Notation, plain_notation
+from roambus.python_protocol.messages.packing import Declared, parts, sort_of
 
 ADVICE = "write U8, U16, U32, I64, NodeId, bool, str, bytes, tuple[T, ...], a record, a message, or T | None"
 _PLAIN: dict[Any, FieldType] = {
@@ -42,10 +41,6 @@ _PLAIN: dict[Any, FieldType] = {
 _CHANGEABLE = (list, dict, set, bytearray)
 
 
-class FieldError(TypeError):
-    """A field has a type that cannot travel; the text says which field, and what to write instead."""
-
-
 class Layout:
     """How the fields of one class travel, and how a transcript shows them."""
 
@@ -53,8 +48,8 @@ class Layout:
         """Raises FieldError for a field that cannot travel, ValueError for a notation that names no field."""
         declared = list(_declared(cls))
         kinds = {one.name: one.kind if one.mask is None or one.is_optional else None for one in declared}
-        self._parts: list[_Part] = list(_parts(declared))
-        self.writers = [part.write for part in self._parts]
+        self._readers = [part.read for part in parts(declared)]
+        self.writers = [part.write for part in parts(list(_flattened(declared)))]
         """What appends the parts of a record, one after the other: each is called with a writer and the record."""
         self._notation = Notation(kinds, plain_notation(kinds) if notation is None else notation)
 
@@ -66,8 +61,8 @@ class Layout:
     def read(self, reader: Reader) -> dict[str, Any]:
         """Takes all fields off the front, and gives their values by name; raises DecodeError."""
         values: dict[str, Any] = {}
-        for part in self._parts:
-            part.read(reader, values)
+        for read in self._readers:
+            read(reader, values)
         return values
 
     def show(self, record: Any, names: Names) -> str:
@@ -81,6 +76,7 @@ class Record:
     def __init__(self, cls: Any) -> None:
         self._cls = cls
         self._layout = Layout(cls)
+        self.declared = tuple(_declared(cls))
 
     def write(self, writer: Writer, value: Any) -> None:
         """Appends the fields."""
@@ -98,17 +94,7 @@ class Record:
 # What a field is
 
 
-@dataclass(frozen=True, slots=True)
-class _Declared:
-    """A field; `mask` is that of its bit if it is a bit, or its presence is one (0: the next bit that is free)."""
-
-    name: str
-    kind: FieldType
-    mask: int | None = None
-    is_optional: bool = False
-
-
-def _declared(cls: Any) -> Iterator[_Declared]:
+def _declared(cls: Any) -> Iterator[Declared]:
     hints = _hints(cls)
     for name, metadata in _names(cls):
         try:
@@ -132,13 +118,13 @@ def _names(cls: Any) -> Iterator[tuple[str, Any]]:
     return ((name, {}) for name in cls._fields)
 
 
-def _declare(name: str, annotation: Any, mask: int) -> _Declared:
+def _declare(name: str, annotation: Any, mask: int) -> Declared:
     if annotation is bool:
-        return _Declared(name, _BOOL, mask)
+        return Declared(name, _BOOL, mask)
     optional = _optional_part(annotation)
     if optional is not None:
-        return _Declared(name, field_type(optional), mask, is_optional=True)
-    return _Declared(name, field_type(annotation))
+        return Declared(name, field_type(optional), mask, is_optional=True)
+    return Declared(name, field_type(annotation))
 
 
 def _optional_part(annotation: Any) -> Any:
@@ -230,122 +216,11 @@ def _enumeration(cls: type[Enum]) -> FieldType:
 _BOOL: FieldType = By(lambda writer, value: writer.u8(bool(value)), lambda reader: bool(reader.u8()))
 
 
-# What becomes of fields that follow each other
-
-
-class _Part(Protocol):
-    """One field, or several that travel together."""
-
-    def write(self, writer: Writer, record: Any) -> None:
-        """Appends them."""
-
-    def read(self, reader: Reader, values: dict[str, Any]) -> None:
-        """Takes them off the front."""
-
-
-class _Numbers:
-    """Integers that are packed at once."""
-
-    def __init__(self, fields: Sequence[_Declared], codes: str) -> None:
-        self._names = [one.name for one in fields]
-        self._struct = Struct(f"!{codes}")
-        values = attrgetter(*self._names)
-        self._values = values if len(fields) > 1 else lambda record: (values(record),)
-
-    def write(self, writer: Writer, record: Any) -> None:
-        writer.raw(self._struct.pack(*self._values(record)))
-
-    def read(self, reader: Reader, values: dict[str, Any]) -> None:
-        values.update(zip(self._names, reader.unpack(self._struct), strict=True))
-
-
-class _Flags:
-    """Bits in one byte."""
-
-    def __init__(self, fields: Sequence[_Declared]) -> None:
-        self._masks = [(one.name, mask) for one, mask in _masks(fields)]
-
-    def write(self, writer: Writer, record: Any) -> None:
-        byte = 0
-        for name, mask in self._masks:
-            if getattr(record, name):
-                byte |= mask
-        writer.u8(byte)
-
-    def read(self, reader: Reader, values: dict[str, Any]) -> None:
-        byte = reader.u8()
-        for name, mask in self._masks:
-            values[name] = bool(byte & mask)
-
-
-class _Optional:
-    """Bits in one byte, and after it the optional fields that they say are there."""
-
-    def __init__(self, fields: Sequence[_Declared]) -> None:
-        self._fields = _masks(fields)
-
-    def write(self, writer: Writer, record: Any) -> None:
-        byte, there = 0, []
-        for one, mask in self._fields:
-            value = getattr(record, one.name)
-            if value is not None if one.is_optional else value:
-                byte |= mask
-                there.append((one, value))
-        writer.u8(byte)
-        for one, value in there:
-            if one.is_optional:
-                one.kind.write(writer, value)
-
-    def read(self, reader: Reader, values: dict[str, Any]) -> None:
-        byte = reader.u8()
-        for one, mask in self._fields:
-            if not one.is_optional:
-                values[one.name] = bool(byte & mask)
-            else:
-                values[one.name] = one.kind.read(reader) if byte & mask else None
-
-
-class _One:
-    """Any other field."""
-
-    def __init__(self, field: _Declared) -> None:
-        self._name, self._read, self._write = field.name, field.kind.read, field.kind.write
-        self._value = attrgetter(field.name)
-
-    def write(self, writer: Writer, record: Any) -> None:
-        self._write(writer, self._value(record))
-
-    def read(self, reader: Reader, values: dict[str, Any]) -> None:
-        values[self._name] = self._read(reader)
-
-
-def _masks(fields: Sequence[_Declared]) -> list[tuple[_Declared, int]]:
-    """Each of the fields that share a byte, with its bit."""
-    if len(fields) > 8:
-        raise FieldError(f"{fields[8].name} is the ninth bit in a row: put another field between")
-    return [(one, one.mask or 1 << place) for place, one in enumerate(fields)]
-
-
-def _parts(declared: Sequence[_Declared]) -> Iterator[_Part]:
-    start = 0
-    while start < len(declared):
-        end = start + 1
-        while end < len(declared) and _sort(declared[end]) == _sort(declared[start]) != "other":
-            end += 1
-        yield _part(declared[start:end])
-        start = end
-
-
-def _sort(field: _Declared) -> str:
-    if field.mask is not None:
-        return "bit"
-    return "number" if isinstance(field.kind, Integer) else "other"
-
-
-def _part(fields: Sequence[_Declared]) -> _Part:
-    match _sort(fields[0]):
-        case "bit":
-            return _Optional(fields) if any(one.is_optional for one in fields) else _Flags(fields)
-        case "number":
-            return _Numbers(fields, "".join(one.kind.code for one in fields if isinstance(one.kind, Integer)))
-    return _One(fields[0])
+def _flattened(declared: Iterable[Declared]) -> Iterator[Declared]:
+    """The same fields for writing: records of numbers are taken apart, so that they are packed with what is around."""
+    for one in declared:
+        inner = one.kind.declared if isinstance(one.kind, Record) and one.mask is None else ()
+        if inner and all(sort_of(field) == "number" for field in inner):
+            yield from (Declared(f"{one.name}.{field.name}", field.kind) for field in inner)
+        else:
+            yield one

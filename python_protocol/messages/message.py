@@ -51,6 +51,8 @@ class Message(metaclass=_MessageClass):
     tag: ClassVar[int]
     message_type: ClassVar[str]
     """The name in traces and transcripts, as the protocol's paper writes it: "RREQ", "BMIG"."""
+    _head: ClassVar[bytes]
+    """The tag as the byte with which the message begins."""
     _layout: ClassVar[Layout]
     _notation: ClassVar[str | None] = None
 
@@ -63,7 +65,7 @@ class Message(metaclass=_MessageClass):
         if tag is not None:
             if not 0 <= tag <= 255:
                 raise TypeError(f"{cls.__name__}: tag {tag} is not between 0 and 255")
-            cls.tag = tag
+            cls.tag, cls._head = tag, bytes([tag])
             if "message_type" not in vars(cls):
                 cls.message_type = name or cls.__name__.upper()
         if notation is not None:
@@ -82,8 +84,7 @@ class Message(metaclass=_MessageClass):
 
     def encode(self) -> bytes:
         """The bytes on the air, the tag first; raises ValueError for a value that does not fit its field."""
-        writer = Writer()
-        writer.u8(self.tag)
+        writer = Writer(self._head)
         try:
             self.write(writer)
         except struct.error as error:
@@ -111,7 +112,7 @@ class _Inner:
 
     def write(self, writer: Writer, value: Message) -> None:
         """Appends tag and fields."""
-        writer.u8(value.tag)
+        writer.data += value._head
         value.write(writer)
 
     def read(self, reader: Reader) -> Message:
