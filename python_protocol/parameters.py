@@ -86,6 +86,8 @@ class Parameters:
     """Base of every agent's parameters; an agent that has nothing to set has this very class."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """What each value of a parameter `profile` stands for: values of parameters that are not set themselves."""
 
     def __init_subclass__(cls, **about: Any) -> None:
         """Makes the subclass a frozen dataclass (without slots, so that several can be inherited)."""
@@ -94,12 +96,12 @@ class Parameters:
         _imply(cls)
 
     @classmethod
-    def implied(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG003  # subclasses use it
-        """What else counts when this is given, such as the values of a profile; what is given itself counts more.
+    def implied(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What else counts when this is given: the values of the profile. What is given itself counts more.
 
-        Values that are given and have bounds are within them.
+        Values that are given and have bounds are within them. A subclass whose values depend on others overrides this.
         """
-        return {}
+        return cls.profiles.get(given.get("profile", getattr(cls, "profile", "")), {})
 
     def __post_init__(self) -> None:
         """Raises ValueError for a value outside its bounds; a subclass adds how its parameters depend on each other."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -51,6 +51,20 @@ def test_describes_each_field() -> None:
     """Name, default as one would write it, source and meaning."""
     assert describe_parameters(Example)[0] == ("interval", "1s", "s", "RFC 3561 section 10", "how often")
     assert describe_parameters(Example)[2][1] == "true"
+
+
+class Listed(Example):
+    """With profiles that are lists of values."""
+
+    profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {"bold": {"retries": 9}, "shy": {"sticky": False}}
+    profile: str = parameter("shy", choices=("bold", "shy"))
+
+
+def test_a_profile_stands_for_values_of_other_parameters() -> None:
+    """Also the one that is the default; what is set itself counts more."""
+    assert (Listed().sticky, Listed().retries) == (False, 2)
+    assert parse_parameters(Listed, {"profile": "bold"}) == Listed(profile="bold", retries=9, sticky=True)
+    assert Listed(profile="bold", retries=1).retries == 1
 
 
 class Profiled(Example):
