@@ -33,9 +33,12 @@ from roambus.bridge.runs.apart import EndedError, apart, place_of_end
 from roambus.bridge.runs.conduct import conduct_seen, watch
 from roambus.bridge.runs.identity import RUN_KEY, run_key
 from roambus.bridge.runs.plan import RunPlan
+from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.reader import DamagedTraceError, damage_of, read_footer
+from roambus.bridge.trace.schema import WARM_UP
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.bridge.unfinished_file import check_replaceable
+from roambus.python_protocol.simtime import SECOND
 
 TRACE_FILE = "trace.parquet"
 LOG_FILE = "run.log"
@@ -170,7 +173,12 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:
     )
     text = f"agent {scenario.agent or plan.agent}, seed {plan.seed}: complete in {used}\n"
     (plan.folder / LOG_FILE).write_text(text, encoding="utf-8")
-    trace.write(plan.folder / TRACE_FILE, {RUN_KEY: key})  # last, for it is what makes a run complete
+    trace.write(plan.folder / TRACE_FILE, _metadata(key, scenario))  # last, for it is what makes a run complete
+
+
+def _metadata(key: str, scenario: Scenario) -> dict[str, str]:
+    warm_up = {WARM_UP: repr(scenario.warm_up / SECOND)} if scenario.warm_up else {}
+    return {RUN_KEY: key, **warm_up}
 
 
 def _record_failure(folder: Path, key: str, error: Exception) -> None:
