@@ -68,7 +68,7 @@ def commands() -> None:
       roambus aggregate results/small
       roambus compare results/small
     Write a protocol of your own:
-      roambus new agent gossip
+      roambus new agent rumour
 
     `roambus COMMAND --help` explains a command and shows an example.
     """  # noqa: D301  # click wants the character itself

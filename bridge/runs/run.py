@@ -29,6 +29,7 @@ from roambus.bridge.record.recorder import recorded
 from roambus.bridge.runs.identity import RUN_KEY, run_key
 from roambus.bridge.runs.plan import RunPlan
 from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.unfinished_file import check_replaceable
 
 TRACE_FILE = "trace.parquet"
 LOG_FILE = "run.log"
@@ -85,11 +86,17 @@ def _prepare(plan: RunPlan) -> None:
 def write_inputs(plan: RunPlan, folder: Path) -> None:
     """Writes the ini and the files that it names; raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / INI_FILE).write_text(plan.ini, encoding="utf-8")
-    shutil.copyfile(plan.radio_file, folder / plan.radio_file.name)
-    for name, file in plan.movements:
+    _write_anew(folder / INI_FILE, plan.ini.encode())
+    for name, file in ((plan.radio_file.name, plan.radio_file), *plan.movements):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, folder / name)
+        _write_anew(folder / name, file.read_bytes())
+
+
+def _write_anew(file: Path, content: bytes) -> None:
+    """Writes a file of its own, not one to which somebody's link of this name leads."""
+    check_replaceable(file)
+    file.unlink(missing_ok=True)
+    file.write_bytes(content)
 
 
 def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:

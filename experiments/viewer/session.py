@@ -11,6 +11,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from roambus.bridge.agents.code import silently
 from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.errors import UserError
 from roambus.bridge.transcript.document import PROMPT, Document, parse_document
@@ -40,7 +41,9 @@ class Session:
         self._commands = [line for line in lines[first:] if line.startswith(PROMPT)]
         self._earlier: list[list[str]] = []
         """The commands before each thing that was done."""
+        self._announce = overrides.announce
         self._film = self._make_film(self._commands)
+        self._announce = silently  # the same agent runs from now on
 
     @property
     def film(self) -> Film:
@@ -93,7 +96,7 @@ class Session:
         return parse_document(self._path, _text([*self._head, *commands]))
 
     def _plan(self, commands: list[str]) -> Plan:
-        return plan(self._document(commands))
+        return plan(self._document(commands), Overrides(announce=self._announce))
 
     def _make_film(self, commands: list[str]) -> Film:
         planned = self._plan([*commands, f"{PROMPT} wait {format_time(AHEAD)}"])
