@@ -32,6 +32,7 @@ OPTIONS = (
     "phoenix_overtaken",
     "phoenix_twice",
     "skip_ring_check_labels",
+    "replicated_follow_delays",
     "replicated_renumber",
 )
 TWINS = [
