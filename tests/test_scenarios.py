@@ -32,6 +32,7 @@ OPTIONS = (
     "phoenix_overtaken",
     "phoenix_twice",
     "skip_ring_check_labels",
+    "skip_ring_probe_ends",
     "replicated_renumber",
 )
 TWINS = [
