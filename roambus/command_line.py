@@ -17,6 +17,7 @@ from roambus.bridge.interrupts import termination_interrupts
 from roambus.commands.castalia import castalia
 from roambus.commands.compare import compare
 from roambus.commands.export import export
+from roambus.commands.finding import list_things, show
 from roambus.commands.information import agents, doctor
 from roambus.commands.new import new
 from roambus.commands.replay import play, replay
@@ -91,6 +92,7 @@ for command in (
     doctor,
     export,
     figures,
+    list_things,
     new,
     play,
     render,
@@ -99,6 +101,7 @@ for command in (
     rerun,
     run,
     serve,
+    show,
     sweep,
     trace,
 ):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -151,8 +152,13 @@ def _override(sweep: Sweep, name: str, text: str) -> Sweep:
 def _override_axis(sweep: Sweep, axis: Axis, text: str) -> Axis:
     if not axis.zipped:
         return plain_axis(axis.name, [parse_scalar(word) for word in text.split(",")])
-    where = f"{sweep.source}: --set {axis.name}"
-    return Axis(axis.name, {label: _choose(where, label, axis.values) for label in text.split(",")}, zipped=True)
+    return narrow(axis, text, f"{sweep.source}: --set")
+
+
+def narrow(axis: Axis, labels: str, where: str) -> Axis:
+    """A zipped axis with only these of its names, with commas between; raises UserError, which begins with `where`."""
+    chosen = {label: _choose(f"{where} {axis.name}", label, axis.values) for label in labels.split(",")}
+    return Axis(axis.name, chosen, zipped=True)
 
 
 def _choose(where: str, label: str, known: Mapping[str, Any]) -> Any:
@@ -180,6 +186,11 @@ def parse_scalar(text: str) -> Scalar:
 
 
 # Expanding
+
+
+def count_points(sweep: Sweep) -> int:
+    """How many runs the sweep has."""
+    return math.prod([len(sweep.agents), len(sweep.seeds), *(len(axis.values) for axis in sweep.axes)])
 
 
 def expand(sweep: Sweep) -> list[Point]:

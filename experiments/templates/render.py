@@ -85,11 +85,13 @@ def _variables(environment: SandboxedEnvironment, template: Path) -> dict[str, V
         tree = environment.parse(read_text(template), template.name, str(template))
     except TemplateSyntaxError as error:
         raise _syntax_error(template, error) from None
-    used = sorted(meta.find_undeclared_variables(tree))
-    found: dict[str, Variable | None] = {**dict.fromkeys(used), **declared_variables(template)}
+    declared = declared_variables(template)
+    found: dict[str, Variable | None]
+    found = dict.fromkeys(sorted(meta.find_undeclared_variables(tree))) if declared is None else {**declared}
     parts = [find_beside(template, name or "") for name in meta.find_referenced_templates(tree)]
     for part in parts:
-        found |= {name: one for name, one in _variables(environment, part).items() if found.get(name) is None}
+        of_part = _variables(environment, part)
+        found |= {name: one for name, one in of_part.items() if one is not None or declared is None}
     return found
 
 

@@ -7,9 +7,10 @@
     time_out = { optional = true, type = "text", meaning = "The agent's own time-out, unless this is set." }
     -#}
 
-A variable has a default, or is `optional` and then not defined unless it is set, or has to be set. It takes values of
-its `type`, which is that of the default unless it is said. A part that templates include declares its own. Templates
-of users' own may leave the declaration out: then every name that they use can be set, to anything.
+These, and those that the parts which it includes declare, are all that can be set then. A variable has a default, or is
+`optional` and then not defined unless it is set, or has to be set. It takes values of its `type`, which is that of the
+default unless it is said. Templates of users' own may leave the declaration out: then every name that they use can be
+set, to anything.
 """
 
 from __future__ import annotations
@@ -75,11 +76,14 @@ def shown(value: Scalar) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def declared_variables(template: Path) -> dict[str, Variable]:
-    """The variables that the file itself declares, without the parts that it includes; raises UserError."""
+def declared_variables(template: Path) -> dict[str, Variable] | None:
+    """The variables that the file itself declares, without the parts that it includes; None if it declares nothing.
+
+    Raises UserError.
+    """
     head = _HEAD.match(template.read_text(encoding="utf-8"))
     if head is None:
-        return {}
+        return None
     try:
         table = tomllib.loads(head["toml"])
     except tomllib.TOMLDecodeError as error:
@@ -90,8 +94,7 @@ def declared_variables(template: Path) -> dict[str, Variable]:
 def check_value(variable: Variable, value: Scalar, where: str) -> None:
     """Raises UserError, which begins with `where`, for a value that the variable does not take."""
     if not variable.accepts(value):
-        text = f"{where}: {variable.name}={shown(value)}: {variable.name} takes {variable.takes}. {variable.meaning}"
-        raise UserError(text)
+        raise UserError(f"{where}: {variable.name} takes {variable.takes}, not {shown(value)}. {variable.meaning}")
 
 
 _KEYS = tuple(field.name for field in fields(Variable) if field.name != "name")

@@ -206,12 +206,12 @@ def _choose(agent: str, parameters: Sequence[str]) -> AgentChoice:
 
 def _single_run(command: str, template: str, choice: AgentChoice, settings: Sequence[str], seed: int) -> Sweep:
     """Returns a sweep of one run; what is set becomes its axes."""
-    from roambus.experiments.sweeps.sweep import Sweep, parse_scalar, plain_axis, validate
-    from roambus.experiments.templates.render import check_variables, find_template
+    from roambus.experiments.sweeps.named_settings import axis_of
+    from roambus.experiments.sweeps.sweep import Sweep, validate
+    from roambus.experiments.templates.render import find_template
 
     path, values = find_template(template), pairs("--set", settings)
-    check_variables(path, values, "--set")
-    axes = [plain_axis(name, [parse_scalar(text)]) for name, text in sorted(values.items())]
+    axes = [axis_of(path, name, text) for name, text in sorted(values.items())]
     sweep = Sweep(f"roambus {command}", path, (choice,), tuple(axes), (seed,))
     validate(sweep)
     return sweep
