@@ -24,6 +24,7 @@ from roambus.commands.results import aggregate, figures
 from roambus.commands.runs import render, rerun, run, serve
 from roambus.commands.sweep import sweep
 from roambus.commands.trace import trace
+from roambus.commands.vet import vet
 
 
 def main() -> None:
@@ -70,6 +71,8 @@ def commands() -> None:
       roambus compare results/small
     Write a protocol of your own:
       roambus new agent gossip
+    and see what is wrong with it:
+      roambus vet gossip
 
     `roambus COMMAND --help` explains a command and shows an example.
     """  # noqa: D301  # click wants the character itself
@@ -93,5 +96,6 @@ for command in (
     serve,
     sweep,
     trace,
+    vet,
 ):
     commands.add_command(command)
