@@ -1,16 +1,32 @@
 # `make reproduce` runs the main job, `make test` passes the tests; both install what they need into .venv first, with
 # the fastest Python of those that roambus is tested with, or the one given as PYTHON=. `make docs` builds the documentation site.
 VENV := .venv
+PIP = $(VENV)/bin/python -m pip --quiet
 
-.PHONY: docs install test test-slow reproduce wire
+.PHONY: docs install lock test test-slow reproduce wire
 
 install: $(VENV)/installed
 
-$(VENV)/installed: pyproject.toml
+# Every file that is installed has one of the hashes in the lock files. What builds comes first, for without build
+# isolation pip fetches nothing else while it builds.
+$(VENV)/installed: pyproject.toml requirements-build.lock requirements.lock
 	$(or $(PYTHON),$(shell ./fastest_python.sh)) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(VENV)/bin/python -m pip install --quiet --editable . --group dev
+	$(PIP) install --require-hashes --requirement requirements-build.lock
+	$(PIP) install --require-hashes --no-build-isolation --requirement requirements.lock
+	$(PIP) install --no-deps --no-build-isolation --editable .
 	touch $@
+
+# Renews the lock files: LOCK="--upgrade" takes the newest of everything, LOCK="--upgrade-package NAME" of one package.
+# What pyproject.toml has newly is added in any case, and nothing else changes.
+UV_VERSION := 0.13.9
+COMPILE = build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-emit-index-url --no-emit-find-links --system-certs $(LOCK)
+
+lock:
+	$(or $(PYTHON),$(shell ./fastest_python.sh)) -m venv build/lock
+	build/lock/bin/python -m pip install --quiet uv==$(UV_VERSION)
+	$(COMPILE) --group build --output-file requirements-build.lock
+	$(COMPILE) pyproject.toml --group dev --output-file requirements.lock
 
 test: install
 	omnet/dependencies.sh

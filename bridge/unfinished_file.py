@@ -2,25 +2,33 @@
 
 The bytes go to a hidden file beside the one that is wanted. Only when all of them are on the disk does that file take
 its own name, which happens in one step; a run that is killed leaves the hidden file, and the next run removes it.
+
+A results folder can come from a stranger, who has put something else where a file of ours is to be. A link under the
+hidden name is removed and never followed. What is no regular file, such as a device or a folder, is never replaced.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from roambus.bridge.errors import UserError
 
 
 class UnfinishedFile:
     """A file under a hidden temporary name until `finish` gives it its own; the end of the block discards it."""
 
     def __init__(self, path: Path) -> None:
-        """Opens the hidden file; raises OSError."""
+        """Opens the hidden file; raises OSError, and UserError if there is something else than a file at `path`."""
+        check_replaceable(path)
         self._path = path
         self._unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-        self.file = self._unfinished.open("wb")
+        self._unfinished.unlink(missing_ok=True)
+        self.file = self._unfinished.open("xb")
 
     def finish(self) -> None:
         """Puts everything on disk, then the file in its place; raises OSError."""
@@ -40,3 +48,17 @@ class UnfinishedFile:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.discard()
+
+
+def check_replaceable(path: Path) -> None:
+    """Raises UserError if something other than a regular file has this name, or is what a link of this name leads to.
+
+    Raises OSError if nobody may look.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket"}
+        raise UserError(f"{path}: this is {kinds.get(stat.S_IFMT(mode), 'a device')}: give the name of a regular file")

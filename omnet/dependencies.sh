@@ -10,6 +10,7 @@ complete() {
 }
 
 install() {
+    echo "installing from Debian, as root, what omnet/ is built and tested with: $packages"
     export DEBIAN_FRONTEND=noninteractive
     # shellcheck disable=SC2086  # several words
     apt-get update -qq && apt-get install -qq --no-install-recommends $packages

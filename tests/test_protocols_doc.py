@@ -339,7 +339,16 @@ def test_state_of_the_skip_ring() -> None:
     parameters, ring = SkipRingParameters(), BuildRing(1, 1, check_labels=True)
     parts = (Supervisor(), Database(), ring, Shortcuts(ring), Publications(1, parameters, Random(0)))
     for part in (*parts, Subscriber(1, 1, parameters, Random(0))):
-        own = attributes(part) - {"_actions", "_outsider", "_ring", "ring", "shortcuts", "topic", "checks_labels"}
+        own = attributes(part) - {
+            "_actions",
+            "_outsider",
+            "_ring",
+            "ring",
+            "shortcuts",
+            "topic",
+            "checks_labels",
+            "probes_ends",
+        }
         own |= {"ring"} if part is ring else set()
         assert documented_state("skip-ring", type(part).__name__) == own
 

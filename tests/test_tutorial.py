@@ -13,7 +13,7 @@ from tests.support.places import Place, make_place
 
 TUTORIAL = Path(__file__).parents[1] / "docs" / "tutorial.md"
 BLOCK = re.compile(r"```(?P<kind>\w+)\n(?P<text>.*?)```", re.DOTALL)
-FILE = re.compile(r"`(gossip/[\w./]+)`")
+FILE = re.compile(r"`(rumour/[\w./]+)`")
 PROMPT = "$ "
 """Begins a block that shows a command with all that it prints, and that may fail."""
 LISTINGS = {"python", "text", "toml"}

@@ -59,7 +59,13 @@ PROTOCOLS = (
         (*_BROKERS, *(f"{_TESTS}/{one}" for one in ("simple", "first_approach", "mft"))),
         (f"{_TESTS}/phoenix", _SCENARIOS, _MOVING),
     ),
-    Protocol("flooding", ("python_protocol/flooding.py",), (f"{_TESTS}/test_flooding.py",), ()),
+    Protocol(
+        "flooding",
+        ("python_protocol/flooding.py", "python_protocol/parts/flood.py"),
+        (f"{_TESTS}/test_flooding.py",),
+        (),
+    ),
+    Protocol("gossip", ("python_protocol/gossip.py",), (f"{_TESTS}/test_gossip.py",), ()),
     Protocol("beacon", ("python_protocol/beacon.py",), (f"{_TESTS}/test_beacon.py",), ()),
     Protocol(
         "link",

@@ -28,6 +28,11 @@ _OUR_PACKAGE = Path(__file__).parents[2]
 def import_module(what: str, name: str) -> ModuleType:
     """The module of that name, also from the working folder; `what` begins the message of a UserError."""
     _look_in_working_folder()
+    return import_installed(what, name)
+
+
+def import_installed(what: str, name: str) -> ModuleType:
+    """The module of that name where Python looks for modules; `what` begins the message of a UserError."""
     with _whatever_it_raises(what), unable_to_exit():
         return importlib.import_module(name)
 

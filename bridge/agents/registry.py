@@ -10,13 +10,12 @@ from types import ModuleType
 from typing import TypeGuard
 
 from roambus.bridge.agents.checks import check_agent
-from roambus.bridge.agents.imports import import_file, import_module
+from roambus.bridge.agents.code import DISTRIBUTION, GROUP, installed_agent, source_files
+from roambus.bridge.agents.imports import import_file, import_installed, import_module
 from roambus.bridge.errors import UserError
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.parameters import unknown
 
-GROUP = "roambus.agents"
-DISTRIBUTION = "roambus"
 _AN_AGENT = "subclass of roambus.Agent with a handler, which is a method under @on or @on_timer"
 
 
@@ -33,10 +32,10 @@ def own_agents() -> list[str]:
 
 def load_agent(reference: str) -> type[Agent]:
     """The agent's class, fit to be run; raises UserError saying why there is none, which there are, and what to do."""
-    points = [point for point in entry_points(group=GROUP) if point.name == reference]
+    points = [point for point in entry_points(group=GROUP) if reference in (point.name, point.value)]
     _refuse_rivals(reference, points)
     try:
-        agent = _find(reference, points[0].value if points else reference)
+        agent = _find_installed(reference, points[0]) if points else _find(reference)
         check_agent(reference, agent)
     except UserError as error:
         remedy = "".join(f"; mend it, or remove it: python -m pip uninstall {name}" for name in _brought_by(points[:1]))
@@ -57,8 +56,31 @@ def _brought_by(points: Iterable[EntryPoint]) -> list[str]:
     return sorted(names - {DISTRIBUTION})
 
 
-def _find(reference: str, target: str) -> type[Agent]:
-    module_name, _, class_name = target.rpartition(":") if ":" in target else (target, "", "")
+def load_agent_of_results(reference: str, *, trusted: bool) -> type[Agent]:
+    """The class of an agent that a results folder names, and that is run only if it is installed or `trusted`.
+
+    Raises UntrustedAgentError, and whatever `load_agent` raises.
+    """
+    if not trusted and installed_agent(reference) is None:
+        raise UntrustedAgentError(reference)
+    return load_agent(reference)
+
+
+class UntrustedAgentError(UserError):
+    """A results folder names an agent that is not installed, and nobody has said that its code may be run."""
+
+    def __init__(self, reference: str) -> None:
+        super().__init__(f"its agent {reference!r} is not installed, and code that results name is not run unasked")
+
+
+def _find_installed(reference: str, point: EntryPoint) -> type[Agent]:
+    """An installed agent is never looked for in the working folder, which may be a stranger's."""
+    module_name, _, class_name = point.value.partition(":")
+    return _choose_class(reference, import_installed(f"agent {reference!r}", module_name), class_name)
+
+
+def _find(reference: str) -> type[Agent]:
+    module_name, _, class_name = reference.rpartition(":") if ":" in reference else (reference, "", "")
     if module_name.endswith(".py"):
         return _choose_class(reference, import_file(f"agent {reference!r}", Path(module_name)), class_name)
     if not class_name:
@@ -69,10 +91,7 @@ def _find(reference: str, target: str) -> type[Agent]:
 
 def agent_sources(agent_class: type[Agent]) -> list[Path]:
     """The files that the agent's class is written in: its module, or the whole of a package that is not ours."""
-    file = Path(inspect.getfile(agent_class)).resolve()
-    if "." in agent_class.__module__ and not agent_class.__module__.startswith(f"{DISTRIBUTION}."):
-        return sorted(file.parent.rglob("*.py"))
-    return [file]
+    return source_files(agent_class.__module__, Path(inspect.getfile(agent_class)).resolve())
 
 
 def _choose_class(reference: str, module: ModuleType, name: str) -> type[Agent]:

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x0crecord.proto\x12\x0eroambus.record\"\xaa\x01\n\x06Header\x12\x17\n\x0froambus_version\x18\x01 \x01(\t\x12\x0b\n\x03ini\x18\x02 \x01(\t\x12\x17\n\x0fradio_file_name\x18\x03 \x01(\t\x12\x12\n\nradio_file\x18\x04 \x01(\x0c\x12\r\n\x05\x61gent\x18\x05 \x01(\t\x12\r\n\x05level\x18\x06 \x01(\t\x12/\n\tmovements\x18\x07 \x03(\x0b\x32\x1c.roambus.record.MovementFile\"-\n\x0cMovementFile\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\x0c\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x0crecord.proto\x12\x0eroambus.record\"\xbe\x01\n\x06Header\x12\x17\n\x0froambus_version\x18\x01 \x01(\t\x12\x0b\n\x03ini\x18\x02 \x01(\t\x12\x17\n\x0fradio_file_name\x18\x03 \x01(\t\x12\x12\n\nradio_file\x18\x04 \x01(\x0c\x12\r\n\x05\x61gent\x18\x05 \x01(\t\x12\r\n\x05level\x18\x06 \x01(\t\x12/\n\tmovements\x18\x07 \x03(\x0b\x32\x1c.roambus.record.MovementFile\x12\x12\n\nagent_hash\x18\x08 \x01(\t\"-\n\x0cMovementFile\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\x0c\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,7 +32,7 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'record_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_HEADER']._serialized_start=33
-  _globals['_HEADER']._serialized_end=203
-  _globals['_MOVEMENTFILE']._serialized_start=205
-  _globals['_MOVEMENTFILE']._serialized_end=250
+  _globals['_HEADER']._serialized_end=223
+  _globals['_MOVEMENTFILE']._serialized_start=225
+  _globals['_MOVEMENTFILE']._serialized_end=270
 # @@protoc_insertion_point(module_scope)

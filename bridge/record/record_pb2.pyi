@@ -7,7 +7,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Header(_message.Message):
-    __slots__ = ("roambus_version", "ini", "radio_file_name", "radio_file", "agent", "level", "movements")
+    __slots__ = ("roambus_version", "ini", "radio_file_name", "radio_file", "agent", "level", "movements", "agent_hash")
     ROAMBUS_VERSION_FIELD_NUMBER: _ClassVar[int]
     INI_FIELD_NUMBER: _ClassVar[int]
     RADIO_FILE_NAME_FIELD_NUMBER: _ClassVar[int]
@@ -15,6 +15,7 @@ class Header(_message.Message):
     AGENT_FIELD_NUMBER: _ClassVar[int]
     LEVEL_FIELD_NUMBER: _ClassVar[int]
     MOVEMENTS_FIELD_NUMBER: _ClassVar[int]
+    AGENT_HASH_FIELD_NUMBER: _ClassVar[int]
     roambus_version: str
     ini: str
     radio_file_name: str
@@ -22,7 +23,8 @@ class Header(_message.Message):
     agent: str
     level: str
     movements: _containers.RepeatedCompositeFieldContainer[MovementFile]
-    def __init__(self, roambus_version: _Optional[str] = ..., ini: _Optional[str] = ..., radio_file_name: _Optional[str] = ..., radio_file: _Optional[bytes] = ..., agent: _Optional[str] = ..., level: _Optional[str] = ..., movements: _Optional[_Iterable[_Union[MovementFile, _Mapping]]] = ...) -> None: ...
+    agent_hash: str
+    def __init__(self, roambus_version: _Optional[str] = ..., ini: _Optional[str] = ..., radio_file_name: _Optional[str] = ..., radio_file: _Optional[bytes] = ..., agent: _Optional[str] = ..., level: _Optional[str] = ..., movements: _Optional[_Iterable[_Union[MovementFile, _Mapping]]] = ..., agent_hash: _Optional[str] = ...) -> None: ...
 
 class MovementFile(_message.Message):
     __slots__ = ("name", "content")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from roambus.bridge.agents.code import find_code
 from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.errors import AgentError, BackendError
@@ -34,6 +35,7 @@ def recorded(backend: Backend, folder: Path, scenario: Scenario, agent: str, lev
         radio_file_name=name,
         radio_file=(folder / name).read_bytes(),
         agent=agent,
+        agent_hash=find_code(agent).hash,
         level=level.value,
         movements=[MovementFile(name=name, content=file.read_bytes()) for name, file in movements],
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from roambus.bridge.agents.code import Announce, find_code, silently
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.errors import AgentError
 from roambus.bridge.host.host import Host
@@ -28,14 +29,17 @@ class Rerun:
     ending: str
 
 
-def rerun(path: Path, agent: str | None = None, *, stop_before: int | None = None) -> Rerun:
-    """Runs the record's agent, or another, on what the simulator said.
+def rerun(
+    path: Path, agent: str | None = None, *, stop_before: int | None = None, announce: Announce = silently
+) -> Rerun:
+    """Runs the record's agent, or another, on what the simulator said; first `announce` is told what code that is.
 
     `stop_before` opens the debugger before the agents answer in that frame. Raises DifferenceError, AgentError when
     an agent raises, as in the record or not, and UserError for what is no record, or damaged.
     """
     with open_record(path) as record:
         reference = agent or record.header.agent
+        announce(find_code(reference).announce(record.header.agent_hash if agent is None else None))
         agent_class = load_agent(reference)
         scenario = replace(_read_scenario(record), agent=reference)
         replay = ReplayBackend(record, scenario, agent_class.messages, stop_before)
@@ -49,10 +53,10 @@ def rerun(path: Path, agent: str | None = None, *, stop_before: int | None = Non
         return Rerun(replay.frame, replay.ending)
 
 
-def debug(path: Path, agent: str | None = None) -> Rerun:
+def debug(path: Path, agent: str | None = None, *, announce: Announce = silently) -> Rerun:
     """Does what `rerun` does, and opens the debugger where an agent raises, or before the answer that differs."""
     try:
-        return rerun(path, agent)
+        return rerun(path, agent, announce=announce)
     except AgentError as error:
         if error.__cause__ is not None:
             pdb.post_mortem(error.__cause__.__traceback__)

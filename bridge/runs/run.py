@@ -7,18 +7,16 @@ log with its error and the file `failed`, which holds the key.
 from __future__ import annotations
 
 import io
-import resource
+import os
 import shutil
 import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
+from enum import Enum
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.castalia.files import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG
@@ -28,13 +26,19 @@ from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.host.checks import Tell
 from roambus.bridge.host.host import Host
 from roambus.bridge.ini import read_scenario
+from roambus.bridge.memory import peak_memory_mib
 from roambus.bridge.record.record_file import RECORD_FILE
 from roambus.bridge.record.recorder import recorded
 from roambus.bridge.runs.apart import EndedError, apart, place_of_end
 from roambus.bridge.runs.conduct import conduct_seen, watch
 from roambus.bridge.runs.identity import RUN_KEY, run_key
 from roambus.bridge.runs.plan import RunPlan
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.trace.reader import DamagedTraceError, damage_of, read_footer
+from roambus.bridge.trace.schema import WARM_UP
 from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.unfinished_file import check_replaceable
+from roambus.python_protocol.simtime import SECOND
 
 TRACE_FILE = "trace.parquet"
 LOG_FILE = "run.log"
@@ -43,20 +47,35 @@ FAILED_FILE = "failed"
 
 def is_complete(folder: Path, key: str) -> bool:
     """Whether the folder holds the trace of just this run."""
+    return trace_state(folder, key) is TraceState.COMPLETE
+
+
+class TraceState(Enum):
+    """What there is of a run: nothing, the trace of another run, a damaged trace, or the whole trace of just this."""
+
+    MISSING = "missing"
+    DAMAGED = "damaged"
+    ANOTHER = "another run's"
+    COMPLETE = "complete"
+
+
+def trace_state(folder: Path, key: str) -> TraceState:
+    """What the folder holds of the run with this key; the trace is read to its end, for damage can be anywhere."""
     trace = folder / TRACE_FILE
-    if not trace.is_file():
-        return False
+    if not os.path.lexists(trace):
+        return TraceState.MISSING
     try:
-        metadata = pq.read_schema(trace).metadata or {}
-    except pa.ArrowInvalid:  # somebody else's file, or a broken disk
-        return False
-    return bool(metadata.get(RUN_KEY.encode()) == key.encode())
+        if read_footer(trace).metadata.get(RUN_KEY) != key:
+            return TraceState.ANOTHER
+    except DamagedTraceError:
+        return TraceState.DAMAGED
+    return TraceState.DAMAGED if damage_of(trace) else TraceState.COMPLETE
 
 
 def has_failed(folder: Path, key: str) -> bool:
     """Whether just this run failed the last time."""
     marker = folder / FAILED_FILE
-    return marker.is_file() and marker.read_text(encoding="utf-8") == key
+    return marker.is_file() and marker.read_bytes() == key.encode()
 
 
 def execute_apart(plan: RunPlan, backend: BackendFactory) -> None:
@@ -126,11 +145,17 @@ def _prepare(plan: RunPlan) -> None:
 def write_inputs(plan: RunPlan, folder: Path) -> None:
     """Writes the ini and the files that it names; raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / INI_FILE).write_text(plan.ini, encoding="utf-8")
-    shutil.copyfile(plan.radio_file, folder / plan.radio_file.name)
-    for name, file in plan.movements:
+    _write_anew(folder / INI_FILE, plan.ini.encode())
+    for name, file in ((plan.radio_file.name, plan.radio_file), *plan.movements):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, folder / name)
+        _write_anew(folder / name, file.read_bytes())
+
+
+def _write_anew(file: Path, content: bytes) -> None:
+    """Writes a file of its own, not one to which somebody's link of this name leads."""
+    check_replaceable(file)
+    file.unlink(missing_ok=True)
+    file.write_bytes(content)
 
 
 def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:
@@ -144,16 +169,16 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:
     with conduct_seen(scenario.agent or plan.agent):
         Host(scenario, agent, carrier, trace, check=plan.check).run()
     used = (
-        f"{time.monotonic() - start:.2f} s, {time.process_time() - cpu:.2f} s of CPU, {_peak_memory_mib()} MiB at most"
+        f"{time.monotonic() - start:.2f} s, {time.process_time() - cpu:.2f} s of CPU, {peak_memory_mib()} MiB at most"
     )
     text = f"agent {scenario.agent or plan.agent}, seed {plan.seed}: complete in {used}\n"
     (plan.folder / LOG_FILE).write_text(text, encoding="utf-8")
-    trace.write(plan.folder / TRACE_FILE, {RUN_KEY: key})  # last, for it is what makes a run complete
+    trace.write(plan.folder / TRACE_FILE, _metadata(key, scenario))  # last, for it is what makes a run complete
 
 
-def _peak_memory_mib() -> int:
-    """The most memory that this process has used so far, in earlier runs or in this one."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+def _metadata(key: str, scenario: Scenario) -> dict[str, str]:
+    warm_up = {WARM_UP: repr(scenario.warm_up / SECOND)} if scenario.warm_up else {}
+    return {RUN_KEY: key, **warm_up}
 
 
 def _record_failure(folder: Path, key: str, error: Exception) -> None:
@@ -178,7 +203,10 @@ def discard_files(folder: Path) -> None:
     whole = (TRACE_FILE, RECORD_FILE)
     for pattern in (*whole, *(f".{name}.*" for name in whole), FAILED_FILE, LOG_FILE, SIMULATOR_LOG, INI_FILE):
         for file in folder.glob(pattern):
-            file.unlink()
+            if file.is_dir() and not file.is_symlink():  # nothing of ours, but in its place
+                shutil.rmtree(file)
+            else:
+                file.unlink()
     shutil.rmtree(folder / SIMULATOR_FOLDER, ignore_errors=True)
 
 

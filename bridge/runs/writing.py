@@ -16,3 +16,13 @@ def writing(place: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise UserError(f"{place}: {error.strerror or error}: make room or give a folder you can write to") from None
+
+
+def unlinked(folder: Path) -> Path:
+    """The folder of ours in a results folder, which need not be there yet; raises UserError if it is a link.
+
+    Results can come from a stranger, whose link could lead to any folder of the user's.
+    """
+    if folder.is_symlink():
+        raise UserError(f"{folder}: this is a link, which is not followed: remove it, or put a folder there")
+    return folder

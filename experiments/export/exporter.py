@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
 from pathlib import Path
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.run import errors_named
+from roambus.bridge.runs.writing import unlinked
 from roambus.bridge.unfinished_file import UnfinishedFile
 from roambus.experiments.export.json_lines import json_lines
 from roambus.experiments.export.result_file import run_label
@@ -21,6 +24,9 @@ SCALARS, VECTORS, JSON_LINES = "sca", "vec", "jsonl"
 EXPORT_FOLDER = "export"
 """The folder below the results, unless another one is asked for."""
 
+_LONGEST_NAME, _KEPT_OF_LABEL = 240, 200
+"""In bytes: file systems take 255, of which the hidden name of an unfinished file needs some."""
+
 _STREAMED = {VECTORS: vector_file, JSON_LINES: json_lines}
 
 
@@ -34,7 +40,7 @@ def export_results(path: Path, formats: Sequence[str], out: Path | None) -> Iter
     exports = [find_runs(folder) for folder in sweep_folders(path)]
     for export in exports:
         if out is None:
-            folder = export.results / EXPORT_FOLDER
+            folder = unlinked(export.results / EXPORT_FOLDER)
         else:
             folder = out if len(exports) == 1 else out / export.results.name
         yield from _export(export, formats, folder)
@@ -65,7 +71,7 @@ def _streamed(traces: Sequence[Trace], folder: Path, kind: str) -> Iterator[tupl
 
 def _write(folder: Path, trace: Trace, kind: str, lines: Iterable[str]) -> tuple[Path | None, str | None]:
     """The file, or the line for a trace that turns out to be damaged."""
-    path = folder / f"{run_label(trace)}.{kind}"
+    path = folder / _file_name(run_label(trace), kind)
     try:
         with errors_named(path), UnfinishedFile(path) as unfinished:
             for line in lines:
@@ -74,3 +80,13 @@ def _write(folder: Path, trace: Trace, kind: str, lines: Iterable[str]) -> tuple
     except UserError as error:
         return None, str(error)
     return path, None
+
+
+def _file_name(label: str, kind: str) -> str:
+    """The name of a run's file: its label, or the beginning and a hash of one that no file system would take."""
+    whole = f"{label}.{kind}"
+    if len(os.fsencode(whole)) <= _LONGEST_NAME:
+        return whole
+    digest = sha256(os.fsencode(label)).hexdigest()[:16]
+    begin = os.fsdecode(os.fsencode(label)[:_KEPT_OF_LABEL]).encode(errors="ignore").decode()
+    return f"{begin}-{digest}.{kind}"

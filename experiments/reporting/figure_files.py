@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from roambus.bridge.runs.layout import FIGURES_FOLDER
-from roambus.bridge.runs.writing import writing
+from roambus.bridge.runs.writing import unlinked, writing
 from roambus.experiments.figures.any_sweep import plans_of_any_sweep
 from roambus.experiments.figures.drawing import draw
 from roambus.experiments.figures.figure import Drawn, Figure
@@ -26,7 +26,7 @@ def draw_figures(results: Path, own: Study | None = None) -> list[Path]:
     folder = results / FIGURES_FOLDER
     sweeps = read_results(results, own).sweeps
     with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        unlinked(folder).mkdir(parents=True, exist_ok=True)
         drawn = [path for found in sweeps for figure in all_figures(found) for path in draw(figure, folder)]
         return [*drawn, *(path for found in sweeps for path in _write_tables(found, folder))]
 

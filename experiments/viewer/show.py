@@ -4,37 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import click
+import pyarrow as pa
 
+from roambus.bridge.agents.registry import UntrustedAgentError
 from roambus.bridge.errors import UserError
 from roambus.experiments.viewer.document import make_document
 from roambus.experiments.viewer.film import Film, make_film
 from roambus.experiments.viewer.server import PageServer
-from roambus.experiments.viewer.source import Source, find_source, read_trace
+from roambus.experiments.viewer.source import Source, find_source, read_rows
 from roambus.experiments.viewer.witness import observe
 from roambus.spark.aggregation.tables import replace_file
 
 
-def page_of(runs: Sequence[Path], *, again: bool) -> str:
+def page_of(runs: Sequence[Path], *, again: bool, trust: bool = False) -> str:
     """The page with these runs side by side; raises RoambusError, OSError.
 
     What a trace does not hold comes from the run's record, if it has one; otherwise, with `again`, from making the run
-    again.
+    again. Both run the run's agent, which is done only if it is installed, or with `trust`.
     """
-    return make_document([_film(find_source(path), again=again) for path in runs])
+    return make_document([_film(find_source(path), again=again, trust=trust) for path in runs])
 
 
-def _film(source: Source, *, again: bool) -> Film:
-    table = read_trace(source.trace)
+def _film(source: Source, *, again: bool, trust: bool) -> Film:
+    table = read_rows(source.trace)
     try:
         if again or source.record is not None:
-            return make_film(source, *observe(source, table))
+            return _whole_film(source, table, trust=trust)
         return make_film(source, table)
     except UserError as error:
         text = str(error)
         raise UserError(text if str(source.trace.parent) in text else f"{source.trace}: {text}") from error
+
+
+def _whole_film(source: Source, table: pa.Table, *, trust: bool) -> Film:
+    """The film with what the agents tell; without, and a line that says why, if they may not be run."""
+    say = partial(click.echo, err=True)
+    try:
+        return make_film(source, *observe(source, table, trusted=trust, announce=say))
+    except UntrustedAgentError as error:
+        say(f"{source.trace.parent}: {error}: what messages hold is not shown; if you trust that code, add --trust")
+        return make_film(source, table)
 
 
 def write(page: str, export: Path) -> None:

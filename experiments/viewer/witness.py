@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.agents.code import Announce, find_code, silently
+from roambus.bridge.agents.registry import load_agent_of_results
 from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
-from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.host import Host
 from roambus.bridge.record.record_file import open_record
@@ -69,12 +69,28 @@ class Testimony:
         return self.contents.setdefault(message, len(self.contents))
 
 
-def observe(source: Source, table: pa.Table) -> tuple[pa.Table, Testimony]:
+@dataclass(frozen=True, slots=True)
+class _Loader:
+    """Loads the agent that a run names, if it may be run."""
+
+    trusted: bool
+    announce: Announce
+
+    def __call__(self, reference: str, recorded: str | None = None) -> type[Agent]:
+        if self.trusted:
+            self.announce(find_code(reference).announce(recorded))
+        return load_agent_of_results(reference, trusted=self.trusted)
+
+
+def observe(
+    source: Source, table: pa.Table, *, trusted: bool = False, announce: Announce = silently
+) -> tuple[pa.Table, Testimony]:
     """The rows of the run at level full, and what was seen; `hops` of a send or receive says which one it is.
 
-    `table` is the run's trace. Raises UserError if the agents no longer do what they did; RoambusError, OSError.
+    `table` is the run's trace. Raises UserError if the agents no longer do what they did, and UntrustedAgentError if
+    the run's agent is neither installed nor `trusted`, whose code `announce` is told; RoambusError, OSError.
     """
-    with _carrier(source, table) as (scenario, agent_class, carrier):
+    with _carrier(source, table, _Loader(trusted, announce)) as (scenario, agent_class, carrier):
         seen, testimony = observe_over(carrier, scenario, agent_class, Names())
     if not _without_receives(table).equals(_without_receives(seen)):
         text = "run again, the agents do not do what they did: they have changed, or another simulator ran them"
@@ -94,22 +110,27 @@ def observe_over(
 
 
 @contextmanager
-def _carrier(source: Source, table: pa.Table) -> Iterator[tuple[Scenario, type[Agent], Backend]]:
+def _carrier(source: Source, table: pa.Table, load: _Loader) -> Iterator[tuple[Scenario, type[Agent], Backend]]:
     """What carries the messages this time: the record, or the back-end once more."""
     scenario = source.scenario
     if scenario is None:
         raise UserError(f"{source.trace}: there is no run.ini beside it, so the run cannot be made again")
     if source.record is None:
-        yield scenario, load_agent(scenario.agent), _backend(scenario, table)
+        yield scenario, load(scenario.agent), _backend(scenario, table)
         return
     with open_record(source.record) as record:
-        agent_class = load_agent(record.header.agent)
+        agent_class = load(record.header.agent, record.header.agent_hash)
         as_recorded = replace(scenario, agent=record.header.agent)
         yield as_recorded, agent_class, ReplayBackend(record, as_recorded, agent_class.messages, None)
 
 
 def _backend(scenario: Scenario, table: pa.Table) -> Backend:
-    return RadioBackend(scenario) if is_over_radio(table) else make_ideal(scenario)
+    if not is_over_radio(table):
+        return make_ideal(scenario)
+    # Numba takes settings, and the place of compiled code, from a file in the working folder: only who asks imports it.
+    from roambus.bridge.backends.radio.backend import RadioBackend  # noqa: PLC0415
+
+    return RadioBackend(scenario)
 
 
 def is_over_radio(table: pa.Table) -> bool:

@@ -1,4 +1,8 @@
-"""A client of a protocol without FILTERS: nobody tells it what its broker has wrong, so it says again what was lost."""
+"""A client of a protocol without FILTERS: nobody tells it what its broker has wrong.
+
+So it says again what was lost, and says later what it was commanded while it had no broker. What was lost comes first:
+a link that is given up carries what was said before the client lost its broker.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,8 @@ from typing import ClassVar
 
 from roambus.python_protocol.brokers.client import Client
 from roambus.python_protocol.brokers.parameters import BrokerParameters
+from roambus.python_protocol.events import Subscribe, Unsubscribe
+from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import NodeId
 
@@ -18,9 +24,23 @@ class FaithfulClient(Client):
     """The SUB and UNS of the protocol."""
 
     def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
-        """At first nothing was lost."""
+        """At first nothing was lost, and nothing waits."""
         super().__init__(node, parameters)
         self._unsaid: list[Message] = []
+        self._commands: list[Subscribe | Unsubscribe] = []
+        """What the application has commanded while there was no broker, in its order."""
+
+    def subscribe(self, wanted: Filter) -> None:
+        """The application wants what `wanted` matches; without a broker the next one will be told."""
+        if self.broker is None and wanted not in self.filters:
+            self._commands.append(Subscribe(wanted))
+        super().subscribe(wanted)
+
+    def unsubscribe(self, unwanted: Filter) -> None:
+        """The application no longer wants what `unwanted` matches; without a broker the next one will be told."""
+        if self.broker is None and unwanted in self.filters:
+            self._commands.append(Unsubscribe(unwanted))
+        super().unsubscribe(unwanted)
 
     def link_broken(self, messages: Iterable[Message]) -> None:
         """Messages did not arrive: subscriptions are said again, and what they publish is published anew."""
@@ -34,6 +54,21 @@ class FaithfulClient(Client):
         """Sends what was lost to another broker than the last one, or to the same one again."""
         for message in self._take_unsaid():
             self.send(broker, message)
+
+    def _take_commands(self) -> list[Subscribe | Unsubscribe]:
+        """What was commanded without a broker; whoever takes it says it, or what comes of it."""
+        commands, self._commands = self._commands, []
+        return commands
+
+    def _say_late(self, commands: Iterable[Subscribe | Unsubscribe]) -> None:
+        """Tells the broker what was commanded before there was one."""
+        for command in commands:
+            make = self._subscription if isinstance(command, Subscribe) else self._unsubscription
+            self._tell_broker(make, command.filter)
+
+    def _end_late(self) -> None:
+        """Tells the broker what was given up before there was one; its subscriptions will be said as they are."""
+        self._say_late(one for one in self._take_commands() if isinstance(one, Unsubscribe))
 
     def _take_unsaid(self) -> list[Message]:
         """What was lost; whoever takes it sends it, or says it in another way."""

@@ -113,9 +113,13 @@ class Client(FaithfulClient):
 
     def _greet(self, broker: NodeId, last: NodeId | None) -> None:
         if self._left is not None:
+            self._take_commands()  # `_return` says what comes of them
             self._return(broker, self._left)
         else:
             self._say_again(broker)
+            if broker == last:  # an UNS at another broker could end somebody else's subscription
+                self._end_late()
+            self._take_commands()
             self._subscribe_all()
             self._ask(self.filters)
 

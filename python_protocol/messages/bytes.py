@@ -29,52 +29,53 @@ class MisfitError(struct.error):
 class Writer:
     """Appends values in network byte order; a value out of range raises struct.error, because we misused it."""
 
-    __slots__ = ("_parts",)
+    __slots__ = ("data",)
 
-    def __init__(self) -> None:
-        self._parts = bytearray()
+    def __init__(self, start: bytes = b"") -> None:
+        self.data = bytearray(start)
+        """All that was written; what is sent most often is appended to it without another call."""
 
     def u8(self, value: int) -> None:
         """An unsigned byte."""
-        self._parts += _pack_u8(value)
+        self.data += _pack_u8(value)
 
     def u16(self, value: int) -> None:
         """An unsigned 16-bit integer."""
-        self._parts += _pack_u16(value)
+        self.data += _pack_u16(value)
 
     def u32(self, value: int) -> None:
         """An unsigned 32-bit integer."""
-        self._parts += _pack_u32(value)
+        self.data += _pack_u32(value)
 
     def i64(self, value: int) -> None:
         """A signed 64-bit integer."""
-        self._parts += _pack_i64(value)
+        self.data += _pack_i64(value)
 
     def f64(self, value: float) -> None:
         """A double."""
-        self._parts += _pack_f64(value)
+        self.data += _pack_f64(value)
 
     def pack(self, layout: Struct, *values: int) -> None:
         """Several fields at once, for messages that are sent often: takes hardly longer than one of them."""
-        self._parts += layout.pack(*values)
+        self.data += layout.pack(*values)
 
     def raw(self, data: bytes) -> None:
         """Bytes as they are."""
-        self._parts += data
+        self.data += data
 
     def blob(self, data: bytes) -> None:
         """At most 255 bytes, their count before them."""
         if type(data) is not bytes:
             raise MisfitError(f"{data!r} is no bytes, but of type {type(data).__name__}")
-        self._parts += _pack_u8(len(data))
-        self._parts += data
+        self.data += _pack_u8(len(data))
+        self.data += data
 
     def long_blob(self, data: bytes) -> None:
         """At most 65535 bytes, their count before them."""
         if type(data) is not bytes:
             raise MisfitError(f"{data!r} is no bytes, but of type {type(data).__name__}")
-        self._parts += _pack_u16(len(data))
-        self._parts += data
+        self.data += _pack_u16(len(data))
+        self.data += data
 
     def text(self, text: str) -> None:
         """At most 255 bytes of UTF-8, their count before them."""
@@ -84,16 +85,16 @@ class Writer:
             data = text.encode()
         except UnicodeEncodeError:
             raise MisfitError(f"{text!r} is not to be written in UTF-8") from None
-        self._parts += _pack_u8(len(data))
-        self._parts += data
+        self.data += _pack_u8(len(data))
+        self.data += data
 
     def zeros(self, count: int) -> None:
         """`count` zero bytes, for content whose size alone matters."""
-        self._parts += bytes(count)
+        self.data += bytes(count)
 
     def getvalue(self) -> bytes:
         """All that was written."""
-        return bytes(self._parts)
+        return bytes(self.data)
 
 
 class Reader:

@@ -31,6 +31,10 @@ Names = Any
 """A `messages.names.Names`, which knows the messages and so cannot be named here."""
 
 
+class FieldError(TypeError):
+    """A field has a type that cannot travel; the text says which field, and what to write instead."""
+
+
 class FieldType(Protocol):
     """How values of one type travel, and how a transcript shows them."""
 
@@ -50,14 +54,19 @@ class Integer:
 
     code: str
     shown: Callable[[Any, Names], str] | None = None
+    layout: Struct = dataclasses.field(init=False, repr=False, compare=False)
+    """The integer alone, in network byte order."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "layout", Struct(f"!{self.code}"))
 
     def write(self, writer: Writer, value: Any) -> None:
         """Appends the integer in network byte order."""
-        writer.pack(Struct(f"!{self.code}"), value)
+        writer.data += self.layout.pack(value)
 
     def read(self, reader: Reader) -> Any:
         """Takes the integer off the front."""
-        return reader.unpack(Struct(f"!{self.code}"))[0]
+        return reader.unpack(self.layout)[0]
 
     def show(self, value: Any, names: Names) -> str:
         """Digits, unless the type says something else."""
@@ -137,9 +146,10 @@ class Several:
         """Appends the count and the values."""
         if not isinstance(value, tuple):
             raise misfit(value, tuple)
-        self.count.write(writer, len(value))
+        writer.data += self.count.layout.pack(len(value))
+        write = self.kind.write
         for one in value:
-            self.kind.write(writer, one)
+            write(writer, one)
 
     def read(self, reader: Reader) -> Any:
         """Takes the count and as many values off the front."""

@@ -11,13 +11,11 @@ from __future__ import annotations
 import dataclasses
 import struct
 import typing
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from operator import attrgetter
-from struct import Struct
 from types import NoneType, UnionType
-from typing import Annotated, Any, Protocol, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
 from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
 from roambus.python_protocol.messages.fields import (
@@ -25,6 +23,7 @@ from roambus.python_protocol.messages.fields import (
     ONE_BYTE,
     By,
     CountedBy,
+    FieldError,
     FieldType,
     Integer,
     ItsOwn,
@@ -34,6 +33,7 @@ from roambus.python_protocol.messages.fields import (
     misfit,
 )
 from roambus.python_protocol.messages.notation import Notation, plain_notation
+from roambus.python_protocol.messages.packing import Declared, Writing, parts, sort_of, truth
 from roambus.python_protocol.messages.sharing import collection_problem, what_can_be_changed
 
 ADVICE = "write U8, U16, U32, I64, NodeId, bool, str, bytes, tuple[T, ...], a record, a message, or T | None"
@@ -44,10 +44,6 @@ _PLAIN: dict[Any, FieldType] = {
 }
 
 
-class FieldError(TypeError):
-    """A field has a type that cannot travel; the text says which field, and what to write instead."""
-
-
 class Layout:
     """How the fields of one class travel, and how a transcript shows them."""
 
@@ -55,8 +51,9 @@ class Layout:
         """Raises FieldError for a field that cannot travel, ValueError for a notation that names no field."""
         self._declared = declared = list(_declared(cls))
         kinds = {one.name: one.kind if one.mask is None or one.is_optional else None for one in declared}
-        self._parts: list[_Part] = list(_parts(declared))
-        self.writers = [part.write for part in self._parts]
+        self._readers = [part.read for part in parts(declared)]
+        written = parts(list(_flattened(declared)))
+        self.writers = [*_record_checks(declared), *(part.write for part in written)]
         """What appends the parts of a record, one after the other: each is called with a writer and the record."""
         self._notation = Notation(kinds, plain_notation(kinds) if notation is None else notation)
 
@@ -68,8 +65,8 @@ class Layout:
     def read(self, reader: Reader) -> dict[str, Any]:
         """Takes all fields off the front, and gives their values by name; raises DecodeError."""
         values: dict[str, Any] = {}
-        for part in self._parts:
-            part.read(reader, values)
+        for read in self._readers:
+            read(reader, values)
         return values
 
     def misfit(self, record: Any) -> str:
@@ -94,12 +91,25 @@ class Record:
     def __init__(self, cls: Any) -> None:
         self._cls = cls
         self._layout = Layout(cls)
+        self.declared = tuple(_declared(cls))
+        self.is_numbers = bool(self.declared) and all(sort_of(field) == "number" for field in self.declared)
+        """Whether it can be taken apart, because it is written as its numbers one after the other."""
 
     def write(self, writer: Writer, value: Any) -> None:
         """Appends the fields."""
         if not isinstance(value, self._cls):
             raise misfit(value, self._cls)
         self._layout.write(writer, value)
+
+    def checking(self, name: str) -> Writing:
+        """What raises MisfitError unless the field of this name holds such a record; it writes nothing."""
+        value, cls = attrgetter(name), self._cls
+
+        def check(_: Writer, record: Any) -> None:
+            if not isinstance(found := value(record), cls):
+                raise misfit(found, cls)
+
+        return check
 
     def read(self, reader: Reader) -> Any:
         """Takes the fields off the front."""
@@ -113,17 +123,7 @@ class Record:
 # What a field is
 
 
-@dataclass(frozen=True, slots=True)
-class _Declared:
-    """A field; `mask` is that of its bit if it is a bit, or its presence is one (0: the next bit that is free)."""
-
-    name: str
-    kind: FieldType
-    mask: int | None = None
-    is_optional: bool = False
-
-
-def _declared(cls: Any) -> Iterator[_Declared]:
+def _declared(cls: Any) -> Iterator[Declared]:
     hints = _hints(cls)
     for name, metadata in _names(cls):
         try:
@@ -150,13 +150,13 @@ def _names(cls: Any) -> Iterator[tuple[str, Any]]:
     return ((name, {}) for name in cls._fields)
 
 
-def _declare(name: str, annotation: Any, mask: int) -> _Declared:
+def _declare(name: str, annotation: Any, mask: int) -> Declared:
     if annotation is bool:
-        return _Declared(name, _BOOL, mask)
+        return Declared(name, _BOOL, mask)
     optional = _optional_part(annotation)
     if optional is not None:
-        return _Declared(name, field_type(optional), mask, is_optional=True)
-    return _Declared(name, field_type(annotation))
+        return Declared(name, field_type(optional), mask, is_optional=True)
+    return Declared(name, field_type(annotation))
 
 
 def _optional_part(annotation: Any) -> Any:
@@ -244,135 +244,18 @@ def _enumeration(cls: type[Enum]) -> FieldType:
     return By(lambda writer, value: writer.u8(members.index(value)), read, lambda value, _: str(value.name).lower())
 
 
-def _truth(value: Any) -> bool:
-    """The value of a bit, if it is one; raises MisfitError."""
-    if value is not True and value is not False:
-        raise misfit(value, bool)
-    return value
+_BOOL: FieldType = By(lambda writer, value: writer.u8(truth(value)), lambda reader: bool(reader.u8()))
 
 
-_BOOL: FieldType = By(lambda writer, value: writer.u8(_truth(value)), lambda reader: bool(reader.u8()))
+def _flattened(declared: Iterable[Declared]) -> Iterator[Declared]:
+    """The same fields for writing: records of numbers are taken apart, so that they are packed with what is around."""
+    for one in declared:
+        if isinstance(one.kind, Record) and one.kind.is_numbers and one.mask is None:
+            yield from (Declared(f"{one.name}.{field.name}", field.kind) for field in one.kind.declared)
+        else:
+            yield one
 
 
-# What becomes of fields that follow each other
-
-
-class _Part(Protocol):
-    """One field, or several that travel together."""
-
-    def write(self, writer: Writer, record: Any) -> None:
-        """Appends them."""
-
-    def read(self, reader: Reader, values: dict[str, Any]) -> None:
-        """Takes them off the front."""
-
-
-class _Numbers:
-    """Integers that are packed at once."""
-
-    def __init__(self, fields: Sequence[_Declared], codes: str) -> None:
-        self._names = [one.name for one in fields]
-        self._struct = Struct(f"!{codes}")
-        values = attrgetter(*self._names)
-        self._values = values if len(fields) > 1 else lambda record: (values(record),)
-
-    def write(self, writer: Writer, record: Any) -> None:
-        writer.raw(self._struct.pack(*self._values(record)))
-
-    def read(self, reader: Reader, values: dict[str, Any]) -> None:
-        values.update(zip(self._names, reader.unpack(self._struct), strict=True))
-
-
-class _Flags:
-    """Bits in one byte."""
-
-    def __init__(self, fields: Sequence[_Declared]) -> None:
-        self._masks = [(one.name, mask) for one, mask in _masks(fields)]
-
-    def write(self, writer: Writer, record: Any) -> None:
-        byte = 0
-        for name, mask in self._masks:
-            value = getattr(record, name)
-            if value is True:
-                byte |= mask
-            elif value is not False:
-                raise misfit(value, bool)
-        writer.u8(byte)
-
-    def read(self, reader: Reader, values: dict[str, Any]) -> None:
-        byte = reader.u8()
-        for name, mask in self._masks:
-            values[name] = bool(byte & mask)
-
-
-class _Optional:
-    """Bits in one byte, and after it the optional fields that they say are there."""
-
-    def __init__(self, fields: Sequence[_Declared]) -> None:
-        self._fields = _masks(fields)
-
-    def write(self, writer: Writer, record: Any) -> None:
-        byte, there = 0, []
-        for one, mask in self._fields:
-            value = getattr(record, one.name)
-            if value is not None if one.is_optional else _truth(value):
-                byte |= mask
-                there.append((one, value))
-        writer.u8(byte)
-        for one, value in there:
-            if one.is_optional:
-                one.kind.write(writer, value)
-
-    def read(self, reader: Reader, values: dict[str, Any]) -> None:
-        byte = reader.u8()
-        for one, mask in self._fields:
-            if not one.is_optional:
-                values[one.name] = bool(byte & mask)
-            else:
-                values[one.name] = one.kind.read(reader) if byte & mask else None
-
-
-class _One:
-    """Any other field."""
-
-    def __init__(self, field: _Declared) -> None:
-        self._name, self._read, self._write = field.name, field.kind.read, field.kind.write
-        self._value = attrgetter(field.name)
-
-    def write(self, writer: Writer, record: Any) -> None:
-        self._write(writer, self._value(record))
-
-    def read(self, reader: Reader, values: dict[str, Any]) -> None:
-        values[self._name] = self._read(reader)
-
-
-def _masks(fields: Sequence[_Declared]) -> list[tuple[_Declared, int]]:
-    """Each of the fields that share a byte, with its bit."""
-    if len(fields) > 8:
-        raise FieldError(f"{fields[8].name} is the ninth bit in a row: put another field between")
-    return [(one, one.mask or 1 << place) for place, one in enumerate(fields)]
-
-
-def _parts(declared: Sequence[_Declared]) -> Iterator[_Part]:
-    start = 0
-    while start < len(declared):
-        end = start + 1
-        while end < len(declared) and _sort(declared[end]) == _sort(declared[start]) != "other":
-            end += 1
-        yield _part(declared[start:end])
-        start = end
-
-
-def _sort(field: _Declared) -> str:
-    if field.mask is not None:
-        return "bit"
-    return "number" if isinstance(field.kind, Integer) else "other"
-
-
-def _part(fields: Sequence[_Declared]) -> _Part:
-    match _sort(fields[0]):
-        case "bit":
-            return _Optional(fields) if any(one.is_optional for one in fields) else _Flags(fields)
-        case "number":
-            return _Numbers(fields, "".join(one.kind.code for one in fields if isinstance(one.kind, Integer)))
-    return _One(fields[0])
+def _record_checks(declared: Iterable[Declared]) -> Iterator[Writing]:
+    """What raises MisfitError if there is something else in place of a record that is taken apart."""
+    return (one.kind.checking(one.name) for one in declared if isinstance(one.kind, Record) and one.kind.is_numbers)

@@ -53,6 +53,8 @@ class Message(metaclass=_MessageClass):
     tag: ClassVar[int]
     message_type: ClassVar[str]
     """The name in traces and transcripts, as the protocol's paper writes it: "RREQ", "BMIG"."""
+    _head: ClassVar[bytes]
+    """The tag as the byte with which the message begins."""
     _layout: ClassVar[Layout]
     _notation: ClassVar[str | None] = None
 
@@ -65,7 +67,7 @@ class Message(metaclass=_MessageClass):
         if tag is not None:
             if not 0 <= tag <= 255:
                 raise TypeError(f"{cls.__name__}: tag {tag} is not between 0 and 255")
-            cls.tag = tag
+            cls.tag, cls._head = tag, bytes([tag])
             if "message_type" not in vars(cls):
                 cls.message_type = name or cls.__name__.upper()
         if notation is not None:
@@ -84,8 +86,7 @@ class Message(metaclass=_MessageClass):
 
     def encode(self) -> bytes:
         """The bytes on the air, the tag first; raises ValueError for a value that does not fit its field."""
-        writer = Writer()
-        writer.u8(self.tag)
+        writer = Writer(self._head)
         try:
             self.write(writer)
         except struct.error as error:
@@ -117,7 +118,7 @@ class _Inner:
         """Appends tag and fields."""
         if not isinstance(value, self._classes):
             raise misfit(value, self._classes[0])
-        writer.u8(value.tag)
+        writer.data += value._head
         value.write(writer)
 
     def read(self, reader: Reader) -> Message:

@@ -4,6 +4,7 @@
 |-------------------------|---------------------------------------------------------------------------------------|
 | `delay`                 | how long to wait for something whose delay varies                                     |
 | `election`, `overlay`   | the tree of brokers: who makes it, and what an agent sees of it                       |
+| `flood`                 | what flooding and gossip share: the first copy is delivered, and perhaps repeated     |
 | `given_tree`            | the tree that a scenario gives                                                        |
 | `jitter`                | random delays, so that two nodes that answer the same frame do not collide            |
 | `link`, `direct_link`   | reliable messages in order to a neighbour, over links that lose or do not lose     |

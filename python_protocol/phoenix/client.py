@@ -36,13 +36,14 @@ class Client(FaithfulClient):
         self._deliver(message.notification, message.hops)
 
     def _greet(self, broker: NodeId, last: NodeId | None) -> None:
-        unsaid = self._take_unsaid()
+        unsaid, commands = self._take_unsaid(), self._take_commands()
         if not self._is_subscriber or last is None:
             self._subscribe_all()
             return
         self._migrate(broker, last)
         for message in unsaid:
             self.send(broker, message)
+        self._say_late(commands)
 
     def _migrate(self, broker: NodeId, last: NodeId) -> None:
         self.send(broker, Mig(self.node, last, self._last))

@@ -25,14 +25,9 @@ class Client(FaithfulClient):
         """A notification has arrived."""
         self._deliver(pub.notification, pub.hops)
 
-    def unsubscribe(self, unwanted: Filter) -> None:
-        """The application no longer wants what `unwanted` matches; without a broker the next one will be told."""
-        if self.broker is None and unwanted in self.filters:
-            self._unsaid.append(self._unsubscription(unwanted))
-        super().unsubscribe(unwanted)
-
     def _greet(self, broker: NodeId, last: NodeId | None) -> None:
         self._say_again(broker)
+        self._end_late()
         self._subscribe_all()
 
     def _subscription(self, wanted: Filter) -> Message:

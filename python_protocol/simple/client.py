@@ -27,8 +27,10 @@ class Client(FaithfulClient):
         self._deliver(pub.notification, pub.hops)
 
     def _greet(self, broker: NodeId, last: NodeId | None) -> None:
+        commands = self._take_commands()
         if broker == last:
             self._say_again(broker)
+            self._say_late(commands)
         else:
             self._take_unsaid()  # which the filters say again
             self._subscribe_all()

@@ -56,6 +56,7 @@ def compare(  # an argument an option
     """
     from rich.console import Console
 
+    from roambus.bridge.runs.writing import unlinked
     from roambus.experiments.comparing.comparison import COMPARE_FOLDER, Asked, compare_agents
     from roambus.experiments.comparing.loading import load
     from roambus.experiments.studies.registry import load_study
@@ -65,7 +66,7 @@ def compare(  # an argument an option
     loaded = load(results, load_study(study) if study else None, progress)
     where = {axis: tuple(values.split(",")) for axis, values in pairs("--where", wheres).items()}
     asked = Asked(tuple(agents.split(",")) if agents else (), tuple(metrics), against, where)
-    for compared in compare_agents(loaded.measured, asked, out or loaded.folder / COMPARE_FOLDER):
+    for compared in compare_agents(loaded.measured, asked, out or unlinked(loaded.folder / COMPARE_FOLDER)):
         click.echo(compared.text)
         for file in compared.files:
             click.echo(file)

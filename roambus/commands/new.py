@@ -11,7 +11,7 @@ import click
 def new() -> None:
     """Begins something of your own.
 
-    Example: roambus new agent gossip
+    Example: roambus new agent rumour
     """
 
 
@@ -23,7 +23,7 @@ def agent(name: str) -> None:
     The agent is a small protocol that works at once, with parameters, messages, tests, and a sweep that compares it
     with others. All of it is yours to change.
 
-    Example: roambus new agent gossip
+    Example: roambus new agent rumour
     """
     from roambus.experiments.scaffold.names import read_name
     from roambus.experiments.scaffold.writer import write_package

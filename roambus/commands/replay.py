@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -17,6 +18,7 @@ _RUN = click.Path(path_type=Path)
 @click.option(
     "--again", is_flag=True, help="Makes a run that has no record again, to see its messages and routing tables."
 )
+@click.option("--trust", is_flag=True, help="Runs the agent that the run names also if it is not installed.")
 @click.option(
     "--export",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -25,7 +27,7 @@ _RUN = click.Path(path_type=Path)
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, show_default="a free one", help="The port to serve it on."
 )
-def replay(run: Path, other: Path | None, again: bool, export: Path | None, port: int) -> None:
+def replay(run: Path, other: Path | None, again: bool, trust: bool, export: Path | None, port: int) -> None:
     """Shows RUN as a film in the browser.
 
     RUN is the folder or the trace that a run has left. The page is served to this machine only, until you press Ctrl-C.
@@ -33,11 +35,15 @@ def replay(run: Path, other: Path | None, again: bool, export: Path | None, port
     --again, also shows what messages hold, which of them arrived, the ways of notifications hop by hop, and routing
     tables. Without a record it shows what the trace has.
 
+    For what messages hold, the run's agent is needed. One that is installed is run; an agent in a file, or in a module
+    that no installed package brings, is run with --trust only, for whoever made the results chose it. Without --trust
+    the film shows everything else, and a line says so.
+
     Example: roambus replay results/run --export film.html
     """
     from roambus.experiments.viewer.show import page_of, serve, write
 
-    page = page_of([run] if other is None else [run, other], again=again)
+    page = page_of([run] if other is None else [run, other], again=again, trust=trust)
     if export is None:
         serve(page, port)
     else:
@@ -64,4 +70,5 @@ def play(scenario: Path, agent: str | None, parameters: tuple[str, ...], port: i
     from roambus.bridge.transcript.transcript import Overrides
     from roambus.experiments.viewer.play import play_session
 
-    play_session(scenario, Overrides(agent, pairs("--param", parameters)), port)
+    announce = partial(click.echo, err=True)
+    play_session(scenario, Overrides(agent, pairs("--param", parameters), announce=announce), port)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -131,7 +132,7 @@ def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, ba
 @click.option(
     "--endpoint",
     metavar="tcp://ADDRESS:PORT",
-    help="Listens at this address, with CURVE keys unless it is of this machine.  [default: a private socket]",
+    help="Listens at this address, with CURVE keys made for the run.  [default: a private socket]",
 )
 @click.option(
     "--wait", type=click.FloatRange(1), default=3600, show_default=True, help="The seconds to wait for a simulator."
@@ -182,14 +183,16 @@ def rerun(record: Path, agent: str | None, debugging: bool) -> None:
 
     RECORD is the file frames.roambus that roambus run --record has left. No simulator is needed. The agents are told
     again what they were told then, so that a changed agent can be compared with the one before, frame by frame, and an
-    error can be looked at in the debugger.
+    error can be looked at in the debugger. This runs the agent's code: before it does, the command says which files
+    that is, and whether they have changed since the run.
 
     Example: roambus rerun results/run/traces/agent=mft/seed=0/frames.roambus --pdb
     """
     from roambus.bridge.record.rerun import debug
     from roambus.bridge.record.rerun import rerun as rerun_agents
 
-    done = debug(record, agent) if debugging else rerun_agents(record, agent)
+    announce = partial(click.echo, err=True)
+    done = (debug if debugging else rerun_agents)(record, agent, announce=announce)
     click.echo(f"{record}: {done.frames} frames agree; {done.ending}")
 
 

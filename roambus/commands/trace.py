@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import click
@@ -84,4 +85,5 @@ def trace(scenario: Path, agent: str | None, parameters: Sequence[str], times: b
     """  # noqa: D301  # click wants the character itself
     from roambus.bridge.transcript.transcript import Overrides, transcribe
 
-    click.echo(transcribe(scenario, Overrides(agent, pairs("--param", parameters), times)), nl=False)
+    announce = partial(click.echo, err=True)
+    click.echo(transcribe(scenario, Overrides(agent, pairs("--param", parameters), times, announce)), nl=False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -19,6 +20,7 @@ import pyarrow.parquet as pq
 import pyspark
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.runs.writing import unlinked
 from roambus.bridge.unfinished_file import UnfinishedFile
 from roambus.python_protocol import notes
 from roambus.spark.aggregation.computation import METRICS_SCHEMA
@@ -34,6 +36,8 @@ _STAMP = pa.schema(
     ]
 )
 """The columns by which a trace is known again, together with its run; without a key, by size and time alone."""
+_OWN_NAME = re.compile(r"\.?[0-9a-f]+-[0-9a-f]{16}\.parquet(\.\d+)?")
+"""The names of a store's files, also of unfinished ones; whatever else lies in the folder is somebody's own."""
 STORE_SCHEMA = pa.schema([*METRICS_SCHEMA, *_STAMP])
 
 Stamp = tuple[str, str, int, int]
@@ -45,7 +49,7 @@ def opened_store(folder: Path, extra: str = "") -> Iterator[Store]:
 
     `extra` is the digest of what a study measures beside the catalogue.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    unlinked(folder).mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_DIRECTORY)
     try:
         _lock(descriptor, folder)
@@ -99,10 +103,10 @@ class Store:
             self._write(metrics)
 
     def keep_only(self, rows: pa.Table) -> None:
-        """Makes one file of these rows, and removes whatever else there is; raises OSError."""
+        """Makes one file of these rows, and removes all others that a store has; raises OSError."""
         kept = self._write(rows)
         for file in self._folder.iterdir():
-            if file != kept:
+            if file != kept and _OWN_NAME.fullmatch(file.name):
                 file.unlink()
 
     def _parts(self) -> list[Path]:
@@ -128,8 +132,10 @@ def missing_from(rows: pa.Table, traces: Sequence[Trace]) -> list[Trace]:
 def _read(part: Path) -> pa.Table:
     """The rows of a file of the store; none if it is damaged or not there."""
     try:
-        table = pq.read_table(part, page_checksum_verification=True, partitioning=None)
-    except (OSError, pa.ArrowException):
+        with part.open("rb") as file:  # Arrow knows no names that are not UTF-8
+            table = pq.read_table(file, page_checksum_verification=True, partitioning=None)
+            table.validate(full=True)
+    except (OSError, pa.ArrowException, ValueError, MemoryError):
         return STORE_SCHEMA.empty_table()
     return table if table.schema.equals(STORE_SCHEMA) else STORE_SCHEMA.empty_table()
 

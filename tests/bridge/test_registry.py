@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.agents import registry
+from roambus.bridge.agents.code import GROUP
 from roambus.bridge.agents.registry import agent_names, agent_sources, load_agent
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
@@ -31,10 +32,10 @@ class {name}(Agent):
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The user's folder: two agents are installed, one of them broken."""
     points = [
-        EntryPoint("good", "installed_agent:Good", registry.GROUP),
-        EntryPoint("broken", "installed_broken:Broken", registry.GROUP),
+        EntryPoint("good", "installed_agent:Good", GROUP),
+        EntryPoint("broken", "installed_broken:Broken", GROUP),
     ]
-    monkeypatch.setattr(registry, "entry_points", lambda group: points if group == registry.GROUP else [])
+    monkeypatch.setattr(registry, "entry_points", lambda group: points if group == GROUP else [])
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "installed_agent.py").write_text(AGENT.format(name="Good"))
@@ -196,7 +197,7 @@ def test_a_field_that_cannot_travel_is_told_with_the_line_of_its_class(folder: P
 
 def test_two_packages_with_one_name_are_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither silently takes the other's place; the same one found twice is no matter."""
-    one, other = (EntryPoint("good", f"installed_agent:{name}", registry.GROUP) for name in ("Good", "Other"))
+    one, other = (EntryPoint("good", f"installed_agent:{name}", GROUP) for name in ("Good", "Other"))
     monkeypatch.setattr(registry, "entry_points", lambda **_: [one, other])
     refused("good", "agent 'good' comes from two packages: remove one of them")
     monkeypatch.setattr(registry, "entry_points", lambda **_: [one, one])

@@ -21,7 +21,7 @@ from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.simtime import SECOND, SimTime
 
-AGENTS = ("beacon", "flooding", "mft", "aodv")
+AGENTS = ("beacon", "flooding", "gossip", "mft", "aodv")
 SECONDS = 12
 
 Make = Callable[[Scenario], Backend]

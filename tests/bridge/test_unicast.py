@@ -36,7 +36,7 @@ def scenario() -> Scenario:
     return parse_scenario(INI, TEMPLATES / "run.ini", TEMPLATES)
 
 
-@pytest.mark.parametrize("agent", ["mft", "aodv", "flooding"])
+@pytest.mark.parametrize("agent", ["mft", "aodv", "flooding", "gossip"])
 def test_a_node_sends_to_another_and_to_nobody_else(agent: str) -> None:
     """Node 3 to node 7, over four hops: each notification arrives there, once, and nowhere else."""
     trace = TraceWriter()

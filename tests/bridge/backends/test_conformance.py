@@ -222,6 +222,7 @@ def test_closing_frees_everything(make: Make, steps: int | None) -> None:
 AGENTS = {
     "beacon": "rate=5",
     "flooding": "",
+    "gossip": "",
     "mft": "",
     "aodv": "",
 }

@@ -1,0 +1,75 @@
+"""Files of ours come into place whole, and replace nothing but files."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.writing import unlinked
+from roambus.bridge.unfinished_file import UnfinishedFile
+from roambus.spark.aggregation.tables import replace_file
+
+
+def write(path: Path, how: str) -> None:
+    if how == "replace":
+        replace_file(path, lambda file: file.write_text("ours"))
+        return
+    with UnfinishedFile(path) as unfinished:
+        unfinished.file.write(b"ours")
+        unfinished.finish()
+
+
+def make(path: Path, kind: str) -> None:
+    match kind:
+        case "folder":
+            path.mkdir()
+        case "FIFO":
+            os.mkfifo(path)
+        case "socket":
+            with socket.socket(socket.AF_UNIX) as one:
+                one.bind(str(path))
+        case "device":
+            path.symlink_to("/dev/full")
+
+
+@pytest.mark.parametrize("how", ["replace", "unfinished"])
+@pytest.mark.parametrize("kind", ["folder", "FIFO", "socket", "device"])
+@pytest.mark.parametrize("linked", [False, True])
+def test_only_files_are_replaced(tmp_path: Path, how: str, kind: str, linked: bool) -> None:
+    """Whatever else has the name, or is what a link of that name leads to, is named and stays as it is."""
+    other, path = tmp_path / "other", tmp_path / "target"
+    make(other if linked else path, kind)
+    if linked:
+        path.symlink_to(other)
+    before = path.stat().st_mode
+    with pytest.raises(UserError, match=rf"target: this is a {kind}: give the name of a regular file"):
+        write(path, how)
+    assert path.stat().st_mode == before
+    assert {file.name for file in tmp_path.iterdir()} == {"target", *(["other"] if linked else [])}
+
+
+@pytest.mark.parametrize("how", ["replace", "unfinished"])
+def test_a_strangers_link_under_the_hidden_name_is_not_followed(tmp_path: Path, how: str) -> None:
+    """What it leads to keeps its content, and the file is written all the same."""
+    private, path = tmp_path / "private", tmp_path / "target"
+    private.write_text("mine")
+    for hidden in (f".target.{os.getpid()}", ".target.unfinished"):
+        (tmp_path / hidden).symlink_to(private)
+    write(path, how)
+    assert (private.read_text(), path.read_text()) == ("mine", "ours")
+
+
+def test_a_strangers_link_in_place_of_a_folder_of_ours_is_refused(tmp_path: Path) -> None:
+    """Also one that leads nowhere; a folder, or nothing, is fine."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "metrics").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "figures").symlink_to(tmp_path / "nowhere")
+    for name in ("metrics", "figures"):
+        with pytest.raises(UserError, match=rf"{name}: this is a link, which is not followed"):
+            unlinked(tmp_path / name)
+    assert unlinked(tmp_path / "elsewhere").is_dir()
+    assert not unlinked(tmp_path / "new").exists()
