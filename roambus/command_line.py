@@ -25,6 +25,7 @@ from roambus.commands.results import aggregate, figures
 from roambus.commands.runs import render, rerun, run, serve
 from roambus.commands.sweep import sweep
 from roambus.commands.trace import trace
+from roambus.commands.verify import verify
 from roambus.commands.vet import vet
 
 
@@ -104,6 +105,7 @@ for command in (
     serve,
     sweep,
     trace,
+    verify,
     vet,
 ):
     commands.add_command(command)
