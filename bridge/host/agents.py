@@ -76,7 +76,15 @@ def describe_failure(
     return AgentError(f"{text}{told}", agent.node, now, str(event))
 
 
+def _text(error: BaseException) -> str:
+    """What the error says, if it can; in one line, so that the place after it is seen."""
+    try:
+        return " ".join(str(error).split())
+    except Exception:  # an agent's own class of errors can be as wrong as the agent
+        return "it cannot even be written"
+
+
 def _name(error: BaseException) -> str:
     """The error in one line; what would end the process, and not only the run, is told as that."""
-    text = f"{type(error).__name__}: {error}"
+    text = f"{type(error).__name__}: {_text(error)}"
     return text if isinstance(error, Exception) else f"the agent raised {text}, which would end more than the run"

@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from roambus.bridge.trace.schema import TIME_S, TRACE_SCHEMA
+from roambus.bridge.trace.reader import read_trace
+from roambus.bridge.trace.schema import TIME_S
 
 
 def first_difference(one: Path, other: Path) -> str:
     """The first row in which two traces differ, with what both have; empty if they have the same rows.
 
-    Raises OSError, and pa.ArrowInvalid for what is no trace.
+    Raises DamagedTraceError for what is no trace.
     """
-    first, second = (pq.read_table(file).select(TRACE_SCHEMA.names) for file in (one, other))
+    first, second = read_trace(one), read_trace(other)
     if first.equals(second):
         return ""
     for number in range(min(len(first), len(second))):
