@@ -26,6 +26,8 @@ from roambus.commands.results import aggregate, figures
 from roambus.commands.runs import render, rerun, run, serve
 from roambus.commands.sweep import sweep
 from roambus.commands.trace import trace
+from roambus.commands.verify import verify
+from roambus.commands.vet import vet
 
 
 def main() -> None:
@@ -79,6 +81,8 @@ def commands() -> None:
       roambus compare results/small
     Write a protocol of your own:
       roambus new agent rumour
+    and see what is wrong with it:
+      roambus vet rumour
 
     `roambus COMMAND --help` explains a command and shows an example.
     """  # noqa: D301  # click wants the character itself
@@ -104,5 +108,7 @@ for command in (
     show,
     sweep,
     trace,
+    verify,
+    vet,
 ):
     commands.add_command(command)
