@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +17,16 @@ from typing import Any
 
 from roambus.bridge.backends import BACKENDS
 from roambus.bridge.errors import UserError
+from roambus.bridge.limits import RUNS
 from roambus.bridge.runs.layout import AGENT, SEED, TRACES
 from roambus.experiments.templates.render import check_variables
 from roambus.python_protocol.parameters import unknown
 
 FOLDER_NAME = re.compile(r"[\w.+-]+")
 """The names that agents, axes and values may have: each is a part of a folder's name."""
+
+LONGEST_NAME = 120
+"""In bytes: file systems take names of 255, and a folder's has an axis and its value."""
 
 Scalar = int | float | str | bool
 
@@ -92,7 +97,15 @@ def seed_range(where: str, count: object) -> tuple[int, ...]:
     """Seeds 0 to count - 1; raises UserError, which begins with `where`."""
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise UserError(f"{where}: seeds: {count} is not a number of seeds from 1 up")
+    _check_runs(where, count)
     return tuple(range(count))
+
+
+def _check_runs(where: str, count: int) -> None:
+    try:
+        RUNS.check(count)
+    except ValueError as error:
+        raise UserError(f"{where}: {error}") from None
 
 
 def validate(sweep: Sweep) -> None:
@@ -109,6 +122,9 @@ def validate(sweep: Sweep) -> None:
     for name in _folder_names(sweep):
         if FOLDER_NAME.fullmatch(name) is None:
             raise UserError(f"{sweep.source}: {name!r} names a folder: use letters, digits and . + - _ only")
+        if len(name.encode()) > LONGEST_NAME:
+            problem = f"names a folder, and has more than {LONGEST_NAME} bytes"
+            raise UserError(f"{sweep.source}: {name[:40]!r}... {problem}")
 
 
 def _settings(sweep: Sweep) -> Iterator[tuple[str, Mapping[str, Scalar]]]:
@@ -182,6 +198,7 @@ def parse_scalar(text: str) -> Scalar:
 
 def expand(sweep: Sweep) -> list[Point]:
     """Every run. Seeds change slowest, so that a sweep that is stopped early has all points with fewer seeds."""
+    _check_runs(sweep.source, math.prod(map(len, (sweep.seeds, sweep.agents, *(one.values for one in sweep.axes)))))
     combinations = list(itertools.product(*(axis.values for axis in sweep.axes)))
     return [
         _point(sweep, seed, agent, labels)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
@@ -18,13 +19,11 @@ from typing import Any, NoReturn
 from jinja2 import (
     FileSystemLoader,
     StrictUndefined,
-    TemplateError,
     TemplateNotFound,
     TemplateRuntimeError,
     TemplateSyntaxError,
     meta,
 )
-from jinja2.sandbox import SandboxedEnvironment
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.keys.values import quote
@@ -40,6 +39,7 @@ from roambus.experiments.random_scenarios.sites import (
 from roambus.experiments.random_scenarios.skip_ring_commands import skip_ring_commands
 from roambus.experiments.random_scenarios.trees import migrating_tree
 from roambus.experiments.shipped import TEMPLATES, shipped_files
+from roambus.experiments.templates.bounds import BoundedEnvironment, bounded, bounded_range, joined
 from roambus.python_protocol.parameters import unknown
 
 SUFFIX = ".ini.j2"
@@ -70,18 +70,21 @@ def find_beside(template: Path, name: str) -> Path:
 def template_variables(template: Path) -> frozenset[str]:
     """Every variable that the template, or a part that it includes, can be given; raises UserError."""
     environment = _environment(template.parent)
-    return frozenset(_variables(environment, template) - set(environment.globals) - set(RUN_VARIABLES))
+    found: dict[Path, set[str]] = {}
+    waiting = [template]
+    while waiting:
+        part = waiting.pop()
+        if part not in found:
+            found[part], included = _variables(environment, part)
+            waiting += [find_beside(part, name or "") for name in included]
+    return frozenset(set().union(*found.values()) - set(environment.globals) - set(RUN_VARIABLES))
 
 
-def _variables(environment: SandboxedEnvironment, template: Path) -> set[str]:
-    try:
+def _variables(environment: BoundedEnvironment, template: Path) -> tuple[set[str], list[str | None]]:
+    """The variables of one file, and what it includes."""
+    with _told(template):
         tree = environment.parse(read_text(template), template.name, str(template))
-    except TemplateSyntaxError as error:
-        raise _syntax_error(template, error) from None
-    found = meta.find_undeclared_variables(tree)
-    for name in meta.find_referenced_templates(tree):
-        found |= _variables(environment, find_beside(template, name or ""))
-    return found
+        return meta.find_undeclared_variables(tree), list(meta.find_referenced_templates(tree))
 
 
 def check_variables(template: Path, names: Mapping[str, Any], where: str) -> None:
@@ -96,18 +99,28 @@ def check_variables(template: Path, names: Mapping[str, Any], where: str) -> Non
 
 def render(template: Path, variables: Values) -> str:
     """The ini text; raises UserError naming template, line and variable."""
+    with _told(template), bounded():
+        return joined(_environment(template.parent).get_template(template.name).generate(variables))
+
+
+@contextmanager
+def _told(template: Path) -> Iterator[None]:
+    """Whatever goes wrong with a template in the block is a UserError: what it computes is its author's."""
     try:
-        return _environment(template.parent).get_template(template.name).render(variables)
+        yield
+    except UserError:
+        raise
     except TemplateSyntaxError as error:
-        raise _syntax_error(template, error) from None
+        raise UserError(f"{error.filename or template}:{error.lineno}: {error.message}") from None
     except TemplateNotFound as error:
         raise UserError(f"{template}: it includes {error}, which is not there") from None
-    except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
+    except RecursionError as error:
+        raise UserError(f"{_place(template, error)}: {_TOO_DEEP}") from None
+    except Exception as error:
         raise UserError(f"{_place(template, error)}: {_hint(error)}") from None
 
 
-def _syntax_error(template: Path, error: TemplateSyntaxError) -> UserError:
-    return UserError(f"{error.filename or template}:{error.lineno}: {error.message}")
+_TOO_DEEP = "a part that includes itself, a macro that calls itself, or brackets in brackets go too deep"
 
 
 def _place(template: Path, error: Exception) -> str:
@@ -117,12 +130,14 @@ def _place(template: Path, error: Exception) -> str:
 
 def _hint(error: Exception) -> str:
     missing = re.fullmatch(r"'(\w+)' is undefined", str(error))
-    return f"variable {missing[1]!r} is not set: give it with --set {missing[1]}=VALUE" if missing else str(error)
+    if missing:
+        return f"variable {missing[1]!r} is not set: give it with --set {missing[1]}=VALUE"
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 @cache
-def _environment(folder: Path) -> SandboxedEnvironment:
-    environment = SandboxedEnvironment(
+def _environment(folder: Path) -> BoundedEnvironment:
+    environment = BoundedEnvironment(
         loader=FileSystemLoader([folder, TEMPLATES]),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
@@ -131,7 +146,7 @@ def _environment(folder: Path) -> SandboxedEnvironment:
     environment.filters["quoted"] = _quoted
     drawn = (interested_sites, migrating_tree, population, random_failure, random_site, random_sites, returning)
     own = {one.__name__: one for one in (*drawn, skip_ring_commands)}
-    environment.globals = {"fail": _fail, "range": range, **own}
+    environment.globals = {"fail": _fail, "range": bounded_range, **own}
     return environment
 
 
