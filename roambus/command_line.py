@@ -41,8 +41,9 @@ def main() -> None:
         _fail(str(error), error.exit_code)
     except OSError as error:
         _fail(_describe(error), UserError.exit_code)
-    except (KeyboardInterrupt, click.Abort):
-        _fail("interrupted", InterruptionError.exit_code)
+    except (KeyboardInterrupt, click.Abort) as error:
+        interruption = error.__cause__ or error  # click makes an Abort of it
+        _fail(str(interruption) or "interrupted", InterruptionError.exit_code)
 
 
 def _print_any_name() -> None:

@@ -72,4 +72,5 @@ def _scenario(keys: Lookup, radio: RadioReader, reader: NodeReader) -> Scenario:
         sites=read_sites(keys, nodes),
         faults=read_faults(keys),
         ideal=read_ideal(keys),
+        warm_up=run.warm_up,
     )

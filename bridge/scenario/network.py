@@ -37,6 +37,9 @@ class RunSettings:
         limit=DURATION,
         limit_unit=SECOND,
     )
+    warm_up: SimTime = key(
+        "warmup-period", TIME, "0s", "what happens before counts in no metric", within=Range(at_least=0)
+    )
     seed: int = key("seed-set", WHOLE, "0", "the run's seed", within=Range(0, MOST_SEED))
 
 

@@ -2,8 +2,8 @@
 
 Whoever makes the run sets `seed`, `agent` and `agent_parameters`; all other variables are the template's own. Templates
 can call `range` and `fail(message)`, filter by `quoted`, and draw what is random by the functions of
-`roambus.experiments.random_scenarios`: `migrating_tree`, `population`, `returning`, `skip_ring_commands` and those for
-sites.
+`roambus.experiments.random_scenarios`: `migrating_tree`, `population`, `returning`, `skip_ring_commands`,
+`steady_starts` and those for sites.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from roambus.experiments.random_scenarios.sites import (
     random_sites,
 )
 from roambus.experiments.random_scenarios.skip_ring_commands import skip_ring_commands
+from roambus.experiments.random_scenarios.steady_state import steady_starts
 from roambus.experiments.random_scenarios.trees import migrating_tree
 from roambus.experiments.shipped import TEMPLATES, shipped_files
 from roambus.experiments.templates.bounds import BoundedEnvironment, bounded, bounded_range, joined
@@ -145,7 +146,7 @@ def _environment(folder: Path) -> BoundedEnvironment:
     )
     environment.filters["quoted"] = _quoted
     drawn = (interested_sites, migrating_tree, population, random_failure, random_site, random_sites, returning)
-    own = {one.__name__: one for one in (*drawn, skip_ring_commands)}
+    own = {one.__name__: one for one in (*drawn, skip_ring_commands, steady_starts)}
     environment.globals = {"fail": _fail, "range": bounded_range, **own}
     return environment
 

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.trace.schema import DETAIL, ENERGY, PUBLISH, ROUTE
 from roambus.spark.aggregation.links import readable_names
-from roambus.spark.aggregation.traces import Trace, damaged_pages, read_traces, run_numbers
+from roambus.spark.aggregation.traces import Trace, damaged_pages, mark_warm_ups, read_traces, run_numbers
 from roambus.spark.metrics.catalogue import COUNTS, METRICS, Kind
 from roambus.spark.metrics.extra import EXTRA, NOTHING, OBSERVATIONS, Extra, measure_extra
 from roambus.spark.metrics.run_metrics import (
@@ -94,7 +94,9 @@ def _rows(session: SparkSession, traces: Sequence[Trace], extra: Extra) -> dict[
             opened = _opened(session, names)
             if opened is None:
                 return {}
-            numbers, read = opened[0], _divided(session, opened[1], sum(trace.rows for trace in traces))
+            numbers, ends = opened[0], dict(zip(names, (trace.warm_up_s for trace in traces), strict=True))
+            marked = mark_warm_ups(session, opened[1], {number: ends[name] for number, name in numbers.items()})
+            read = _divided(session, marked, sum(trace.rows for trace in traces))
             # First: if a file vanishes meanwhile, the readings that count rows notice.
             measured = measure_extra(read, extra)
             rows = _collected(read)

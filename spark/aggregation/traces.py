@@ -7,6 +7,7 @@ trace is it read further; the number of rows tells afterwards whether all of it 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -24,12 +25,13 @@ from roambus.bridge.runs.identity import RUN_KEY
 from roambus.bridge.runs.layout import AGENT, SEED, TRACE_FILE, TRACES
 from roambus.bridge.trace import reader
 from roambus.bridge.trace.reader import DamagedTraceError
-from roambus.bridge.trace.schema import TRACE_SCHEMA
+from roambus.bridge.trace.schema import TIME_S, TRACE_SCHEMA, WARM_UP
 from roambus.spark.aggregation.links import NO_PATTERNS
-from roambus.spark.metrics.run_metrics import RUN
+from roambus.spark.metrics.run_metrics import EARLY, RUN
 
 MOST_NAMED = 1000
 """So many runs that are missing are named one by one."""
+_WARM_UP_S = "warm_up_s"
 _READERS = 8
 """How many threads read footers: what takes the time is opening files."""
 _SKIP_DAMAGED = {
@@ -50,6 +52,8 @@ class Trace:
     size: int
     modified_ns: int
     rows: int
+    warm_up_s: float = 0.0
+    """Nothing before it counts in metrics."""
 
 
 def find_traces(results: Path) -> list[Path]:
@@ -78,12 +82,24 @@ def read_footer(file: Path) -> Trace:
         raise UserError(f"{file}: the name of a folder is not UTF-8: rename it")
     try:
         footer, status = reader.read_footer(file), file.stat()
+        warm_up_s = _warm_up_s(file, footer.metadata)
     except DamagedTraceError as error:
         raise UserError(f"{error}: {REMEDY}") from None
     except OSError as error:
         raise UserError(f"{file}: {error.strerror or error}: {REMEDY}") from None
     key = footer.metadata.get(RUN_KEY, "")
-    return Trace(file, run_name(file), key, status.st_size, status.st_mtime_ns, footer.rows)
+    return Trace(file, run_name(file), key, status.st_size, status.st_mtime_ns, footer.rows, warm_up_s)
+
+
+def _warm_up_s(file: Path, metadata: Mapping[str, str]) -> float:
+    """What metrics leave out at the beginning, in seconds; raises DamagedTraceError."""
+    try:
+        warm_up_s = float(metadata.get(WARM_UP, "0"))
+    except ValueError:
+        warm_up_s = math.nan
+    if not 0 <= warm_up_s < math.inf:
+        raise DamagedTraceError(file, "damaged (its warm-up is no time)")
+    return warm_up_s
 
 
 def _is_text(name: str) -> bool:
@@ -139,6 +155,15 @@ def read_traces(session: SparkSession, files: Sequence[Path]) -> DataFrame:
     frames = session.read.schema(from_arrow_schema(TRACE_SCHEMA)).options(**_SKIP_DAMAGED, **NO_PATTERNS)
     rows = frames.parquet(*(str(file) for file in files))
     return rows.select(*TRACE_SCHEMA.names, _number().alias(RUN))
+
+
+def mark_warm_ups(session: SparkSession, traces: DataFrame, warm_ups: Mapping[int, float]) -> DataFrame:
+    """The rows with the column EARLY, if any run has a warm-up; `warm_ups` has seconds by the runs' numbers."""
+    if not any(warm_ups.values()):
+        return traces
+    ends = session.createDataFrame(list(warm_ups.items()), f"{RUN} long, {_WARM_UP_S} double")
+    marked = traces.join(F.broadcast(ends), RUN, "left")
+    return marked.withColumn(EARLY, F.coalesce(F.col(TIME_S) < F.col(_WARM_UP_S), F.lit(False))).drop(_WARM_UP_S)
 
 
 def _number() -> Column:

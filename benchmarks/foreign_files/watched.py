@@ -1,6 +1,6 @@
 """Runs commands in this process, and notes all that it opens, imports, compiles, executes and starts.
 
-As a program: python -m benchmarks.strangers.watched REPORT.json < COMMANDS.json, in the working folder of the commands.
+As a program: python -m benchmarks.foreign_files.watched REPORT.json < COMMANDS.json, in the commands' working folder.
 COMMANDS.json is a list of lists of words, each what follows `roambus` in a command line. REPORT.json has for each its
 exit code, what it printed, and its events.
 """
