@@ -33,6 +33,7 @@ OPTIONS = (
     "phoenix_twice",
     "skip_ring_check_labels",
     "replicated_follow_delays",
+    "skip_ring_probe_ends",
     "replicated_renumber",
 )
 TWINS = [

@@ -15,6 +15,7 @@ from roambus.bridge.host.agenda import Agenda
 from roambus.bridge.trace.schema import DELIVER, SEND
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SimTime
 
@@ -29,10 +30,20 @@ class Postponed:
 
 
 class Performer:
-    """Carries out actions; `outgoing` is what the back-end gets next. `down` holds the nodes that can send nothing."""
+    """Carries out actions; `outgoing` is what the back-end gets next.
 
-    def __init__(
-        self, hello: Hello, agenda: Agenda, trace: TraceWriter, down: set[NodeId], *, with_faults: bool
+    `down` holds the nodes that can send nothing, and `encode` gives the bytes of a message.
+    """
+
+    def __init__(  # noqa: PLR0913  # the parts of a run that actions reach
+        self,
+        hello: Hello,
+        agenda: Agenda,
+        trace: TraceWriter,
+        down: set[NodeId],
+        encode: Callable[[Message], bytes],
+        *,
+        with_faults: bool,
     ) -> None:
         self.outgoing: list[Transmission] = []
         self._hello = hello
@@ -40,6 +51,7 @@ class Performer:
         self._agenda = agenda
         self._trace = trace
         self._down = down
+        self._encode = encode
         self._with_faults = with_faults
         self._perform: dict[type[Any], Callable[[NodeId, Any], None]] = {
             Send: self._send,
@@ -64,7 +76,7 @@ class Performer:
             raise ValueError(f"a {message.message_type} sent after {action.after} ns")
         if node in self._down:
             raise ValueError(f"a {message.message_type} from a node that is down")
-        size = len(message.encode())
+        size = len(self._encode(message))
         if size > MAX_MESSAGE_BYTES:
             raise ValueError(f"a {message.message_type} of {size} bytes, at most {MAX_MESSAGE_BYTES} can be sent")
         if destination != BROADCAST and not 0 <= destination < len(self._clock_rates):

@@ -28,6 +28,9 @@ class RunSettings:
     """Options of OMNeT++ that say what happens."""
 
     time_limit: SimTime = key("sim-time-limit", TIME, None, "how long a run lasts", within=Range(at_least=0))
+    warm_up: SimTime = key(
+        "warmup-period", TIME, "0s", "what happens before counts in no metric", within=Range(at_least=0)
+    )
     seed: int = key("seed-set", WHOLE, "0", "the run's seed", within=Range(0, MOST_SEED))
 
 

@@ -2,8 +2,8 @@
 
 Whoever makes the run sets `seed`, `agent` and `agent_parameters`; all other variables are the template's own. Templates
 can call `range` and `fail(message)`, filter by `quoted`, and draw what is random by the functions of
-`roambus.experiments.random_scenarios`: `migrating_tree`, `population`, `returning`, `skip_ring_commands` and those for
-sites.
+`roambus.experiments.random_scenarios`: `migrating_tree`, `population`, `returning`, `skip_ring_commands`,
+`steady_starts` and those for sites.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.keys.values import quote
+from roambus.bridge.texts import read_text
 from roambus.experiments.random_scenarios.population import population
 from roambus.experiments.random_scenarios.returning_clients import returning
 from roambus.experiments.random_scenarios.sites import (
@@ -37,6 +38,7 @@ from roambus.experiments.random_scenarios.sites import (
     random_sites,
 )
 from roambus.experiments.random_scenarios.skip_ring_commands import skip_ring_commands
+from roambus.experiments.random_scenarios.steady_state import steady_starts
 from roambus.experiments.random_scenarios.trees import migrating_tree
 from roambus.experiments.shipped import TEMPLATES, shipped_files
 from roambus.python_protocol.parameters import unknown
@@ -74,7 +76,7 @@ def template_variables(template: Path) -> frozenset[str]:
 
 def _variables(environment: SandboxedEnvironment, template: Path) -> set[str]:
     try:
-        tree = environment.parse(template.read_text(encoding="utf-8"), template.name, str(template))
+        tree = environment.parse(read_text(template), template.name, str(template))
     except TemplateSyntaxError as error:
         raise _syntax_error(template, error) from None
     found = meta.find_undeclared_variables(tree)
@@ -129,7 +131,7 @@ def _environment(folder: Path) -> SandboxedEnvironment:
     )
     environment.filters["quoted"] = _quoted
     drawn = (interested_sites, migrating_tree, population, random_failure, random_site, random_sites, returning)
-    own = {one.__name__: one for one in (*drawn, skip_ring_commands)}
+    own = {one.__name__: one for one in (*drawn, skip_ring_commands, steady_starts)}
     environment.globals = {"fail": _fail, "range": range, **own}
     return environment
 

@@ -242,7 +242,7 @@ def test_results_of_different_sweeps_are_not_mixed(sweep: Sweep, tmp_path: Path,
 
 def test_a_description_that_cannot_be_read_is_named(sweep: Sweep, tmp_path: Path) -> None:
     """Somebody has edited it."""
-    (tmp_path / "sweep.json").write_text('{"template": 3}')
+    (tmp_path / "sweep.json").write_text('{"template": "mine"}')
     with pytest.raises(UserError, match=r"sweep\.json: not written by roambus.*choose another --out"):
         opened_results(sweep, tmp_path).__enter__()
     assert (tmp_path / "sweep.json").is_file()
