@@ -4,8 +4,8 @@ python -m benchmarks.ns3_aodv --ns3-python PATH
 
 PATH is a Python that has the package ns3 (`pip install ns3`, some minutes; it is a simulator of its own, so it is best
 in an environment of its own). Without the option this very Python is tried. Each scenario is run with a few seeds, and
-means are printed: delivery, hops, RREQs, RREPs and RERRs as they are sent, hellos, and the seconds that the simulation
-itself took. `docs/ns3.md` explains what differs.
+means are printed: delivery, hops, RREQs, RREPs and RERRs as they are sent, hellos, and the processor time of the
+simulation itself, which other programs on the machine hardly change. `docs/ns3.md` explains what differs.
 
 Over a unit disk ours has ideal links, and ns-3 IEEE 802.11b at 1 Mbit/s with a range. Over the mean path loss of the
 CC2420 ours has the embedded radio without shadowing, and ns-3 the same 802.11b at 0 dBm.
@@ -166,9 +166,9 @@ def run_ours(case: Case, seed: int) -> Result:
     with tempfile.TemporaryDirectory() as name:
         scenario = scenario_of(case, seed, Path(name))
     backend = make_ideal(scenario) if case.range_m else RadioBackend(scenario)
-    trace, start = TraceWriter(), time.perf_counter()
+    trace, start = TraceWriter(), time.process_time()
     Host(scenario, Aodv, backend, trace).run()
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     rows = trace.table().to_pylist()
     delivered = [row for row in rows if row[schema.EVENT] == schema.DELIVER]
     sent = Counter(row[schema.MESSAGE_TYPE] for row in rows if row[schema.EVENT] == schema.SEND)
@@ -231,7 +231,7 @@ def has_ns3(python: str) -> bool:
 # The table
 
 _TYPES = ("RREQ", "RREP", "RERR", "HELLO", "PACKET")
-_HEAD = ("scenario", "simulator", "delivered", "hops", *_TYPES, "seconds")
+_HEAD = ("scenario", "simulator", "delivered", "hops", *_TYPES, "CPU (s)")
 
 
 def rows_of(cases: Sequence[Case], seeds: int, python: str | None) -> Iterator[tuple[str, ...]]:
