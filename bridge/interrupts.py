@@ -6,11 +6,12 @@ it on, so the signal is kept there until the call is over.
 
 from __future__ import annotations
 
+import dis
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
+from types import FrameType, TracebackType
 
 _noticed: list[int] = []
 
@@ -63,3 +64,17 @@ def interrupts_postponed() -> Iterator[None]:
             signal.signal(number, handlers[number])
     if received:
         raise KeyboardInterrupt
+
+
+def is_raised(error: BaseException) -> bool:
+    """Whether somebody wrote `raise` for this KeyboardInterrupt, which then did not come from a signal."""
+    last = _last(error.__traceback__)
+    if last is None or last.tb_frame.f_code is _interrupt_once.__code__:
+        return False
+    return last.tb_frame.f_code.co_code[last.tb_lasti] == dis.opmap["RAISE_VARARGS"]
+
+
+def _last(found: TracebackType | None) -> TracebackType | None:
+    while found is not None and found.tb_next is not None:
+        found = found.tb_next
+    return found

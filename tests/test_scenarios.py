@@ -32,6 +32,8 @@ OPTIONS = (
     "phoenix_overtaken",
     "phoenix_twice",
     "skip_ring_check_labels",
+    "replicated_follow_delays",
+    "skip_ring_probe_ends",
     "replicated_renumber",
 )
 TWINS = [

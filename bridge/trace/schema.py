@@ -36,6 +36,7 @@ __all__ = [
     "FORGET",
     "FREEZE",
     "HOPS",
+    "LATEST_S",
     "LIST_SEPARATOR",
     "MESSAGE_TYPE",
     "MIGRATE",
@@ -101,6 +102,9 @@ ENERGY = "energy"
 """Written for each node at the end: `detail` is the energy used, in mJ."""
 RADIO = "radio"
 """Written for each node at the end: `message_type` names a count of the radio's, `detail` is its value."""
+
+LATEST_S = 1e9
+"""No row of a trace is later, and no way-point of a movement: times are exact to a microsecond at least up to here."""
 
 TRACE_SCHEMA = pa.schema(
     [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from typing import Any
 from roambus.bridge.backends import BACKENDS
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, SEED, TRACES
-from roambus.experiments.templates.render import check_variables
+from roambus.experiments.templates.render import check_variables, find_variable
 from roambus.python_protocol.parameters import unknown
 
 FOLDER_NAME = re.compile(r"[\w.+-]+")
@@ -98,9 +99,10 @@ def seed_range(where: str, count: object) -> tuple[int, ...]:
 def validate(sweep: Sweep) -> None:
     """Raises UserError unless variables are the template's, each set once, and names can be folders."""
     sources: dict[str, str] = {}
-    for where, names in _settings(sweep):
-        check_variables(sweep.template, names, f"{sweep.source}: {where}")
-        for name in names:
+    for where, choices in _settings(sweep):
+        for values in choices:
+            check_variables(sweep.template, values, f"{sweep.source}: {where}")
+        for name in choices[0]:
             if name in sources:
                 raise UserError(f"{sweep.source}: {name!r} is set in {sources[name]} and in {where}")
             sources[name] = where
@@ -111,10 +113,11 @@ def validate(sweep: Sweep) -> None:
             raise UserError(f"{sweep.source}: {name!r} names a folder: use letters, digits and . + - _ only")
 
 
-def _settings(sweep: Sweep) -> Iterator[tuple[str, Mapping[str, Scalar]]]:
-    yield "set", sweep.fixed
+def _settings(sweep: Sweep) -> Iterator[tuple[str, Sequence[Mapping[str, Scalar]]]]:
+    """Where variables are set, and to what: an axis sets the same ones to other values at each of its points."""
+    yield "set", [sweep.fixed]
     for axis in sweep.axes:
-        yield f"axes.{axis.name}", next(iter(axis.values.values()))
+        yield f"axes.{axis.name}", list(axis.values.values())
 
 
 def _folder_names(sweep: Sweep) -> Iterator[str]:
@@ -149,8 +152,13 @@ def _override(sweep: Sweep, name: str, text: str) -> Sweep:
 def _override_axis(sweep: Sweep, axis: Axis, text: str) -> Axis:
     if not axis.zipped:
         return plain_axis(axis.name, [parse_scalar(word) for word in text.split(",")])
-    where = f"{sweep.source}: --set {axis.name}"
-    return Axis(axis.name, {label: _choose(where, label, axis.values) for label in text.split(",")}, zipped=True)
+    return narrow(axis, text, f"{sweep.source}: --set")
+
+
+def narrow(axis: Axis, labels: str, where: str) -> Axis:
+    """A zipped axis with only these of its names, with commas between; raises UserError, which begins with `where`."""
+    chosen = {label: _choose(f"{where} {axis.name}", label, axis.values) for label in labels.split(",")}
+    return Axis(axis.name, chosen, zipped=True)
 
 
 def _choose(where: str, label: str, known: Mapping[str, Any]) -> Any:
@@ -162,7 +170,7 @@ def _choose(where: str, label: str, known: Mapping[str, Any]) -> Any:
 def _check_settable(sweep: Sweep, name: str) -> None:
     axes = {axis.name: axis for axis in sweep.axes}
     try:
-        check_variables(sweep.template, {name: None}, f"{sweep.source}: --set")
+        find_variable(sweep.template, name, f"{sweep.source}: --set")
     except UserError as error:
         raise UserError(f"{error}; its axes are {', '.join(axes) or 'none'}") from None
 
@@ -178,6 +186,11 @@ def parse_scalar(text: str) -> Scalar:
 
 
 # Expanding
+
+
+def count_points(sweep: Sweep) -> int:
+    """How many runs the sweep has."""
+    return math.prod([len(sweep.agents), len(sweep.seeds), *(len(axis.values) for axis in sweep.axes)])
 
 
 def expand(sweep: Sweep) -> list[Point]:

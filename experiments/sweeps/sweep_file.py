@@ -21,6 +21,7 @@ from typing import Any
 
 from roambus.bridge.backends import BACKENDS
 from roambus.bridge.errors import UserError
+from roambus.bridge.texts import read_text
 from roambus.experiments.shipped import shipped_files, shipped_study
 from roambus.experiments.sweeps.sweep import AgentChoice, Axis, Scalar, Sweep, plain_axis, seed_range, text_of, validate
 from roambus.experiments.templates.render import find_template
@@ -33,7 +34,7 @@ def read_sweep(name: str) -> Sweep:
     """The sweep of that path, or of that name among ours; raises UserError naming file and key."""
     path = _find_sweep(name)
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path}: {error}") from None
     sweep = _build(path, content)

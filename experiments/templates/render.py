@@ -1,6 +1,7 @@
 """Renders templates (`*.ini.j2`, Jinja) into plain OMNeT++ ini files. Every variable must be set or have a default.
 
-Whoever makes the run sets `seed`, `agent` and `agent_parameters`; all other variables are the template's own. Templates
+Whoever makes the run sets `seed`, `agent` and `agent_parameters`; all other variables are the template's own, which it
+declares at its head (`roambus.experiments.templates.variables`). Templates
 can call `range` and `fail(message)`, filter by `quoted`, and draw what is random by the functions of
 `roambus.experiments.random_scenarios`: `migrating_tree`, `population`, `returning`, `skip_ring_commands`,
 `steady_starts` and those for sites.
@@ -28,6 +29,7 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.keys.values import quote
+from roambus.bridge.texts import read_text
 from roambus.experiments.random_scenarios.population import population
 from roambus.experiments.random_scenarios.returning_clients import returning
 from roambus.experiments.random_scenarios.sites import (
@@ -40,13 +42,14 @@ from roambus.experiments.random_scenarios.skip_ring_commands import skip_ring_co
 from roambus.experiments.random_scenarios.steady_state import steady_starts
 from roambus.experiments.random_scenarios.trees import migrating_tree
 from roambus.experiments.shipped import TEMPLATES, shipped_files
+from roambus.experiments.templates.variables import Scalar, Variable, check_value, declared_variables
 from roambus.python_protocol.parameters import unknown
 
 SUFFIX = ".ini.j2"
 RUN_VARIABLES = ("seed", "agent", "agent_parameters")
 """The variables that are set for every run, by options of their own."""
 
-Values = Mapping[str, int | float | str | bool]
+Values = Mapping[str, Scalar]
 
 
 def find_template(name: str) -> Path:
@@ -67,43 +70,65 @@ def find_beside(template: Path, name: str) -> Path:
     raise UserError(f"{template}: it names the file {name!r}, which lies neither beside it nor in {TEMPLATES}")
 
 
-def template_variables(template: Path) -> frozenset[str]:
-    """Every variable that the template, or a part that it includes, can be given; raises UserError."""
+def template_variables(template: Path) -> dict[str, Variable | None]:
+    """Every variable that the template, or a part that it includes, can be given, with its declaration if it has one.
+
+    Raises UserError.
+    """
     environment = _environment(template.parent)
-    return frozenset(_variables(environment, template) - set(environment.globals) - set(RUN_VARIABLES))
+    taken = {*environment.globals, *RUN_VARIABLES}
+    return {name: one for name, one in _variables(environment, template).items() if name not in taken}
 
 
-def _variables(environment: SandboxedEnvironment, template: Path) -> set[str]:
+def _variables(environment: SandboxedEnvironment, template: Path) -> dict[str, Variable | None]:
     try:
-        tree = environment.parse(template.read_text(encoding="utf-8"), template.name, str(template))
+        tree = environment.parse(read_text(template), template.name, str(template))
     except TemplateSyntaxError as error:
         raise _syntax_error(template, error) from None
-    found = meta.find_undeclared_variables(tree)
-    for name in meta.find_referenced_templates(tree):
-        found |= _variables(environment, find_beside(template, name or ""))
+    declared = declared_variables(template)
+    found: dict[str, Variable | None]
+    found = dict.fromkeys(sorted(meta.find_undeclared_variables(tree))) if declared is None else {**declared}
+    parts = [find_beside(template, name or "") for name in meta.find_referenced_templates(tree)]
+    for part in parts:
+        of_part = _variables(environment, part)
+        found |= {name: one for name, one in of_part.items() if one is not None or declared is None}
     return found
 
 
-def check_variables(template: Path, names: Mapping[str, Any], where: str) -> None:
-    """Raises UserError, which begins with `where`, for a name that is no variable of the template."""
-    variables = dict.fromkeys(template_variables(template))
-    for name in names:
-        if name in RUN_VARIABLES:
-            raise UserError(f"{where}: {name!r} has an option of its own")
-        if name not in variables:
-            raise UserError(f"{where}: {unknown(f'variable of template {template.name}', name, variables)}")
+def check_variables(template: Path, values: Values, where: str) -> None:
+    """Raises UserError, which begins with `where`, for an unknown variable, or a value that it does not take."""
+    for name, value in values.items():
+        declared = find_variable(template, name, where)
+        if declared is not None:
+            check_value(declared, value, where)
+
+
+def find_variable(template: Path, name: str, where: str) -> Variable | None:
+    """The declaration of a variable, if it has one; raises UserError, which begins with `where`, for an unknown one."""
+    variables = template_variables(template)
+    if name in RUN_VARIABLES:
+        raise UserError(f"{where}: {name!r} has an option of its own")
+    if name not in variables:
+        raise UserError(f"{where}: {unknown(f'variable of template {template.name}', name, variables)}")
+    return variables[name]
 
 
 def render(template: Path, variables: Values) -> str:
     """The ini text; raises UserError naming template, line and variable."""
     try:
-        return _environment(template.parent).get_template(template.name).render(variables)
+        return _environment(template.parent).get_template(template.name).render({**defaults(template), **variables})
     except TemplateSyntaxError as error:
         raise _syntax_error(template, error) from None
     except TemplateNotFound as error:
         raise UserError(f"{template}: it includes {error}, which is not there") from None
     except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
         raise UserError(f"{_place(template, error)}: {_hint(error)}") from None
+
+
+def defaults(template: Path) -> dict[str, Scalar]:
+    """The value of each variable that has a declared default; raises UserError."""
+    declared = template_variables(template)
+    return {name: one.default for name, one in declared.items() if one is not None and one.default is not None}
 
 
 def _syntax_error(template: Path, error: TemplateSyntaxError) -> UserError:

@@ -34,5 +34,10 @@ class ReplicatedParameters(Parameters):
         unit="s",
         above=0,
         source="reasoned: far above the few ms that a reply takes over links of 1 ms",
-        doc="longest wait for a reply before the question whether the other is alive; for its answer twice as long",
+        doc="shortest wait for a reply before the question whether the other is alive; for its answer twice as long",
+    )
+    follow_delays: bool = parameter(
+        True,
+        source='the paper on replicated brokers, section 8: "an infinite loop of message exchanging"',
+        doc="waits grow with the delays that a node measures; false: each is time_out, which may be below the delay",
     )

@@ -9,8 +9,14 @@ The text leaves some things open:
 - *Closing the ring.* A node without a left neighbour takes its right one as the other end at first, and introduces
   itself there as such (`cyclic`). The receiver passes that on to its own right, up to the last of the list. A node
   without a right neighbour does the same the other way round.
-- *References are not lost.* One that is replaced or does not fit is placed like any other, unless it is in `ring`
-  anyway.
+- *The other end is the farthest.* What is in `ring` is delegated like any other node. An end that hears of two other
+  ends keeps the farther one, and tells it of the nearer. A `ring` beyond which a neighbour lies is none. Without any
+  of these three, lists that know each other by `ring` alone stay apart.
+- *A ring that winds twice about the circle* looks right to each of its nodes: two lists whose ends are each other's.
+  With `probe_ends` the first of each list introduces itself along its own list too, once a round, and the last, which
+  knows another, tells them of each other. That takes a message a node, and a supervisor resolves the state without it,
+  by action (iv).
+- *References are not lost.* One that is replaced or does not fit is placed like any other.
 - *Equal labels*, which corrupted states have, are ordered by node.
 - *False labels* are corrected at introductions only, to the letter, once a round. Until then two nodes with false
   labels of each other can delegate a third to and fro, as fast as the link is. The same happens after an
@@ -33,11 +39,20 @@ class BuildRing(Process):
     `own` is the node with its label; without a label it takes no part.
     """
 
-    def __init__(self, node: NodeId, topic: Topic, *, check_labels: bool, of: Process | None = None) -> None:
+    def __init__(
+        self,
+        node: NodeId,
+        topic: Topic,
+        *,
+        check_labels: bool,
+        probe_ends: bool = False,
+        of: Process | None = None,
+    ) -> None:
         super().__init__(of)
         self.node = node
         self.topic = topic
         self.checks_labels = check_labels
+        self.probes_ends = probe_ends
         self.label: Label | None = None
         self.left: Reference | None = None
         self.right: Reference | None = None
@@ -79,6 +94,8 @@ class BuildRing(Process):
                 self._introduce(own, one, cyclic=False)
         if self.ring is not None:
             self._introduce(own, self.ring, cyclic=True)
+        if self.probes_ends and self.left is None and self.right is not None:
+            self._delegate(own, own, self.right, cyclic=True)
 
     def introduced(self, own: Reference, message: Introduce) -> None:
         """Another node has introduced itself."""
@@ -104,8 +121,7 @@ class BuildRing(Process):
         if (other.key > nearest.key) == is_left:
             self._keep(other, is_left=is_left)
             nearest, other = other, nearest
-        if other != self.ring:
-            self._delegate(own, other, nearest, cyclic=False)
+        self._delegate(own, other, nearest, cyclic=False)
 
     # Messages
 
@@ -141,9 +157,10 @@ class BuildRing(Process):
             self.place(own, one)
 
     def _closes(self, own: Reference, other: Reference) -> bool:
-        """Whether this node is one end of its list, and the other can be the opposite one."""
-        this_side, other_side = (self.left, self.right) if other.key > own.key else (self.right, self.left)
-        return this_side is None and other_side is not None
+        """Whether this node is one end of its list, and the other, which nothing lies beyond, the opposite one."""
+        if other.key > own.key:
+            return self.left is None and self.right is not None and self.right.key <= other.key
+        return self.right is None and self.left is not None and self.left.key >= other.key
 
     def _check(self, own: Reference, other: Reference, assumed: Label) -> None:
         """The other says its label, and is told this node's label if it believes in another."""
@@ -181,7 +198,7 @@ class BuildRing(Process):
         ring = self.ring
         if ring is not None and (ring.key > own.key) == is_last and (ring.key > other.key) == is_last:
             if ring.node != other.node:
-                self.place(own, other)
+                self._delegate(own, other, ring, cyclic=False)
             return
         self.ring = other
         if ring is not None and ring.node != other.node:

@@ -44,6 +44,12 @@ class SkipRingParameters(Parameters):
         source="the skip ring's paper, sections 2.2 and 3.2.2, by which false labels go to and fro",
         doc="labels are checked whenever references are delegated; false: to the letter, at introductions only",
     )
+    probe_ends: bool = parameter(
+        False,
+        source="mends the skip ring's paper, lemma of section 2.2, where there is no supervisor",
+        doc="the first of a list introduces itself along the list each round, too: a ring that winds twice about the "
+        "circle opens without a supervisor",
+    )
     one_topic: bool = parameter(
         False,
         source="the skip ring's paper, section 4, has topics; the scenarios of other agents have any filter",

@@ -58,7 +58,9 @@ class Subscriber(Process):
         of: Process | None = None,
     ) -> None:
         super().__init__(of)
-        self.ring = BuildRing(node, topic, check_labels=parameters.check_labels, of=self)
+        self.ring = BuildRing(
+            node, topic, check_labels=parameters.check_labels, probe_ends=parameters.probe_ends, of=self
+        )
         self.shortcuts = Shortcuts(self.ring, of=self)
         self.is_leaving = False
         self._outsider = Outsider(node, parameters.supervisor, of=self)

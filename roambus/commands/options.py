@@ -69,6 +69,11 @@ BATCHING = click.option(
 RECORD = click.option(
     "--record", is_flag=True, help="Keep what crossed between host and back-end in frames.roambus, for roambus rerun."
 )
+CHECK = click.option(
+    "--check",
+    is_flag=True,
+    help="Compares every message with its bytes, and not only some, and sees that no receiver changes one.",
+)
 WORKERS = click.option(
     "--workers",
     type=click.IntRange(1),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,9 +22,12 @@ EXIT_FAILED_RUNS = 1
 
 
 def run_sweep(
-    sweep: Sweep, out: Path, crew: Crew, level: str, retry_failed: bool, backend: BackendFactory
+    sweep: Sweep, out: Path, crew: Crew, level: str, retry_failed: bool, backend: BackendFactory, *, check: bool = False
 ) -> list[str]:
-    """Makes all runs of a sweep, showing the progress; returns a line for each run that failed."""
+    """Makes all runs of a sweep, showing the progress; returns a line for each run that failed.
+
+    With `check`, all messages are compared with their bytes.
+    """
     from rich.console import Console
     from rich.progress import track
 
@@ -34,7 +38,7 @@ def run_sweep(
 
     console = Console(stderr=True)
     watched = partial(track, description="planning", console=console, transient=True, disable=not console.is_terminal)
-    plans = plan_runs(sweep, out, TraceLevel(level), watched)
+    plans = [replace(plan, check=check) for plan in plan_runs(sweep, out, TraceLevel(level), watched)]
     try:
         with opened_results(sweep, out):
             summary = run_plans(plans, backend, crew, retry_failed, Progress(console))

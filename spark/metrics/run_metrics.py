@@ -48,8 +48,6 @@ _NOT_OF_MIGRATIONS = ("PUB", "REP", "HEARTBEAT", "ACK")
 """The message types of notifications, and of what keeps tree and links up whether or not anything moves."""
 _ROLES = ("publisher", "subscriber", "broker")
 """A node with several roles counts as the last of them."""
-_LATEST_S = 1e9
-"""No trace lasts longer; up to here times are exact to a microsecond at least."""
 
 
 def _is_early(traces: DataFrame) -> Column:
@@ -174,7 +172,7 @@ def _reading(rows: DataFrame) -> DataFrame:
         F.sum(count).alias(ROWS_READ),
         F.sum(F.when(event.isin(*_OF_PAIRS), count)).alias(_PAIR_ROWS),
         F.sum(F.when(event.isin(*_OF_NODES), count)).alias(_NODE_ROWS),
-        F.count_if(F.col(_LATEST) > _LATEST_S).alias(NONSENSE),
+        F.count_if(F.col(_LATEST) > schema.LATEST_S).alias(NONSENSE),
     )
 
 

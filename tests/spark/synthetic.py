@@ -73,7 +73,8 @@ def write_trace(results: Path, run: str, rows: Iterable[Row], warm_up_s: float =
     table = pa.Table.from_pylist(ordered, TRACE_SCHEMA)
     if warm_up_s:
         table = table.replace_schema_metadata({WARM_UP: str(warm_up_s)})
-    pq.write_table(table, file, write_page_checksum=True)
+    with file.open("wb") as opened:  # Arrow knows no names that are not UTF-8
+        pq.write_table(table, opened, write_page_checksum=True)
     return file
 
 

@@ -67,7 +67,7 @@ class Endpoint:
 
     @classmethod
     def tcp(cls, address: str) -> Endpoint:
-        """The address `tcp://HOST:PORT`, with CURVE unless HOST is loopback; raises UserError."""
+        """The address `tcp://HOST:PORT`, with CURVE, for every user of a machine reaches it; raises UserError."""
         parts = urlsplit(address)
         try:
             host, port = parts.hostname, parts.port
@@ -75,7 +75,8 @@ class Endpoint:
             host, port = None, None
         if parts.scheme != "tcp" or host is None or port is None or parts.path:
             raise UserError(f"--endpoint {address}: write tcp://ADDRESS:PORT")
-        return cls(address, None if _parse_host(address, host).is_loopback else CurveKeys.fresh())
+        _check_host(address, host)
+        return cls(address, CurveKeys.fresh())
 
     def __enter__(self) -> Self:
         return self
@@ -112,11 +113,10 @@ def _remove_abandoned(parent: Path) -> None:
             os.close(lock)
 
 
-def _parse_host(address: str, host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+def _check_host(address: str, host: str) -> None:
     try:
         parsed = ipaddress.ip_address(host)
     except ValueError:
         raise UserError(f"--endpoint {address}: write an address of this machine in numbers, not a name") from None
     if parsed.is_unspecified:
         raise UserError(f"--endpoint {address}: write the address at which the simulator reaches this machine")
-    return parsed
