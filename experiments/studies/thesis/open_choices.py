@@ -20,6 +20,7 @@ import click
 import pandas as pd
 
 from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.runs.asked import SWEEP
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.evidence.claim import Claim, check
 from roambus.experiments.evidence.rule import Verdict
@@ -28,7 +29,6 @@ from roambus.experiments.measurements.measurements import Measurements, read_mea
 from roambus.experiments.studies.thesis.claims import THESIS_CLAIMS
 from roambus.experiments.studies.thesis.further_claims import check_further_claims
 from roambus.experiments.studies.thesis.size_and_speed import AODV, MFT
-from roambus.experiments.sweeps.description import SWEEP
 from roambus.spark.aggregation.points import mean_points
 from roambus.spark.metrics import catalogue as c
 
