@@ -23,18 +23,20 @@ MIB = 2**20
 
 
 def limits() -> str:
-    rows = [
-        f"| {words(one)} | {one.usual:,g} {one.unit} | {one.reason} | `{one.variable}`{top(one)} |" for one in LIMITS
-    ]
+    rows = [f"| {words(one)} | {amount(one)} | {one.reason} | `{one.variable}`{top(one)} |" for one in LIMITS]
     return "\n".join(["| What | Limit | Why | Raised by |", "|---|---|---|---|", *rows])
 
 
 def words(limit: Limit) -> str:
-    return re.sub(r" (is|is, in MiB,)$", "", limit.what)
+    return re.sub(r",? (is|is, in MiB,)$", "", limit.what)
+
+
+def amount(limit: Limit) -> str:
+    return f"{limit.usual:,.0f} {limit.unit}".strip()
 
 
 def top(limit: Limit) -> str:
-    return f", to {limit.ceiling:,g} at most" if limit.ceiling < float("inf") else ""
+    return f", to {limit.ceiling:,.0f} at most" if limit.ceiling < float("inf") else ""
 
 
 def bounds() -> str:
@@ -60,7 +62,7 @@ def test_the_page_has_the_limits_of_the_code(request: pytest.FixtureRequest) -> 
     for name, table in (("limits", limits()), ("bounds", bounds())):
         text = re.sub(
             rf"<!-- {name} -->\n.*?<!-- end of {name} -->",
-            lambda _, name=name, table=table: f"<!-- {name} -->\n\n{table}\n\n<!-- end of {name} -->",
+            f"<!-- {name} -->\n\n{table}\n\n<!-- end of {name} -->",
             text,
             flags=re.DOTALL,
         )

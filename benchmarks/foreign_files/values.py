@@ -22,12 +22,12 @@ NUMBERS = (
     "-inf",
     "9" * 60,
     "0x10",
-    "1_0.",
+    "1__0",
     "",
     " ",
     "½",
     "1,2",
-    "\x00"[:0] + "--",
+    "--",
 )
 NAMES = (
     "",
@@ -77,12 +77,9 @@ def lay(folder: Path) -> None:
     """The files that the lines name."""
     (folder / "empty").mkdir()
     (folder / "file.txt").write_text("no results\n")
-    for name, text in SWEEPS.items():
-        (folder / f"{name}.toml").write_bytes(text)
-    for name, text in TEMPLATES.items():
-        (folder / f"{name}.ini.j2").write_bytes(text)
-    for name, text in SCENARIOS.items():
-        (folder / f"{name}.txt").write_text(text)
+    for suffix, contents in (("toml", SWEEPS), ("ini.j2", TEMPLATES), ("txt", SCENARIOS)):
+        for name, content in contents.items():
+            (folder / f"{name}.{suffix}").write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 SWEEPS = {
@@ -132,30 +129,35 @@ SCENARIOS = {
 }
 
 
+QUICK = ["--backend", "ideal", "--set", "nodes=2", "--set", "time_limit=2", "--out", "made"]
+
+
 def _of_one_run() -> Iterator[Line]:
-    quick = ["--backend", "ideal", "--set", "nodes=2", "--set", "time_limit=2", "--out", "made"]
     for command in ("run", "render", "serve"):
-        for name in (*NAMES, *(f"{name}.ini.j2" for name in TEMPLATES)):
-            yield [command, "--out", "made", "--", name]
-    for name in NAMES:
-        yield ["run", "field", *quick, "--agent", name]
+        yield from ([command, "--out", "made", "--", name] for name in NAMES)
+        yield from ([command, "--out", "made", f"{name}.ini.j2"] for name in TEMPLATES)
+    yield from (["run", "field", *QUICK, "--agent", name] for name in NAMES)
     for pair in PAIRS:
-        yield ["run", "field", *quick, "--param", pair]
+        yield ["run", "field", *QUICK, "--param", pair]
         yield ["render", "field", "--set", pair]
     for number in NUMBERS:
-        yield ["run", "field", *quick, "--seed", number]
-        yield ["serve", "field", "--out", "made", "--wait", number]
-        yield ["serve", "field", "--out", "made", "--deadline", number]
-        for variable in ("nodes", "side", "time_limit"):
-            yield ["run", "field", "--backend", "ideal", "--out", "made", "--set", f"{variable}={number}"]
-        yield ["run", "thesis", "--backend", "ideal", "--out", "made", "--set", f"speed={number}"]
-        yield ["run", "field", *quick, "--param", f"rate={number}"]
+        yield from _of_number(number)
     for big in ("nodes=65536", "nodes=65534", "nodes=20000", "time_limit=1e12", "time_limit=2e7", "mobility=\udcff"):
         yield ["run", "field", "--backend", "ideal", "--out", "made", "--set", big]
     for out in ("/dev/null", "/dev/full", "file.txt", "/proc/nowhere"):
-        yield ["run", "field", "--backend", "ideal", "--set", "nodes=2", "--set", "time_limit=2", "--out", out]
+        yield ["run", "field", *QUICK[:-1], out]
     for endpoint in ("tcp://", "tcp://x", "udp://1:2", "tcp://0.0.0.0:99999", "", "tcp://256.1.1.1:1", "ipc://x"):
         yield ["serve", "field", "--out", "made", "--endpoint", endpoint]
+
+
+def _of_number(number: str) -> Iterator[Line]:
+    yield ["run", "field", *QUICK, "--seed", number]
+    yield ["run", "field", *QUICK, "--param", f"rate={number}"]
+    yield ["run", "thesis", "--backend", "ideal", "--out", "made", "--set", f"speed={number}"]
+    for option in ("--wait", "--deadline"):
+        yield ["serve", "field", "--out", "made", option, number]
+    for variable in ("nodes", "side", "time_limit"):
+        yield ["run", "field", "--backend", "ideal", "--out", "made", "--set", f"{variable}={number}"]
 
 
 def _of_sweeps() -> Iterator[Line]:
