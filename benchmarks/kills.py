@@ -30,9 +30,9 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.failures.processes import adopt_orphans
-from benchmarks.killing.hits import FULL, SIGNALS, small_disk
+from benchmarks.killing.hits import FULL, SIGNALS, Blow, small_disk
 from benchmarks.killing.subjects import subjects
-from benchmarks.killing.trial import Blow, Stage, Trial, set_stage, try_blows
+from benchmarks.killing.trial import Stage, Trial, set_stage, try_blows
 from roambus.bridge.backends.castalia.environment import CASTALIA_ROOT, OMNETPP_ROOT
 
 NAMES = ("run", "sweep", "stand-in", "aggregate", "reproduce", "castalia")

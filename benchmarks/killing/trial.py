@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from random import Random
 
 from benchmarks.failures.processes import MARK, describe, marked, wait_for
 from benchmarks.failures.trial import ROOT
-from benchmarks.killing.hits import FULL, empty, fill, hit
+from benchmarks.killing.hits import FULL, Blow, empty, fill, hit
 from benchmarks.killing.subjects import Subject, outcome
 
 ENDS_S = 150.0
@@ -51,16 +50,6 @@ class Stage:
     folder: Path
     wanted: dict[str, bytes]
     duration_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Blow:
-    """The kind of process that is to be hit, and with what; or the small disk that is to be full."""
-
-    target: str
-    how: str
-    random: Random
-    disk: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +129,7 @@ def _hit_once(stage: Stage, folder: Path, trial: Trial, blow: Blow) -> Ended:
     if blow.disk is not None:
         fill(blow.disk)
     elif not trial.was_late:
-        trial.target = hit(mark, process.pid, trial.target, signal.Signals[trial.how], blow.random)
+        trial.was_late = hit(mark, process, blow) is None
     return _end(process, mark, folder)
 
 
