@@ -14,9 +14,11 @@ import click
 
 from roambus.bridge.errors import InterruptionError, RoambusError, UserError
 from roambus.bridge.interrupts import termination_interrupts
+from roambus.bridge.private_folder import remove_abandoned
 from roambus.commands.castalia import castalia
 from roambus.commands.compare import compare
 from roambus.commands.export import export
+from roambus.commands.finding import list_things, show
 from roambus.commands.information import agents, doctor
 from roambus.commands.new import new
 from roambus.commands.replay import play, replay
@@ -25,6 +27,8 @@ from roambus.commands.results import aggregate, figures
 from roambus.commands.runs import render, rerun, run, serve
 from roambus.commands.sweep import sweep
 from roambus.commands.trace import trace
+from roambus.commands.verify import verify
+from roambus.commands.vet import vet
 
 
 def main() -> None:
@@ -44,6 +48,16 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort) as error:
         interruption = error.__cause__ or error  # click makes an Abort of it
         _fail(str(interruption) or "interrupted", InterruptionError.exit_code)
+    except Exception as error:
+        if not _is_interrupted(error):
+            raise
+        _fail("interrupted", InterruptionError.exit_code)
+
+
+def _is_interrupted(error: BaseException) -> bool:
+    """Whether it comes of Ctrl-C: Python, and libraries, raise another error if that comes while a module is made."""
+    cause = error.__cause__ or error.__context__
+    return isinstance(error, KeyboardInterrupt) or (cause is not None and _is_interrupted(cause))
 
 
 def _print_any_name() -> None:
@@ -78,9 +92,12 @@ def commands() -> None:
       roambus compare results/small
     Write a protocol of your own:
       roambus new agent rumour
+    and see what is wrong with it:
+      roambus vet rumour
 
     `roambus COMMAND --help` explains a command and shows an example.
     """  # noqa: D301  # click wants the character itself
+    remove_abandoned()
 
 
 for command in (
@@ -91,6 +108,7 @@ for command in (
     doctor,
     export,
     figures,
+    list_things,
     new,
     play,
     render,
@@ -99,7 +117,10 @@ for command in (
     rerun,
     run,
     serve,
+    show,
     sweep,
     trace,
+    verify,
+    vet,
 ):
     commands.add_command(command)

@@ -7,9 +7,11 @@ from random import Random
 from types import GeneratorType
 from typing import Any
 
+from roambus.bridge.agents.imports import unable_to_exit
 from roambus.bridge.errors import AgentError, UserError
-from roambus.bridge.host.blame import is_own, name_of, place_of, raised_at
+from roambus.bridge.host.blame import name_of, place_of, raised_at
 from roambus.bridge.host.codec import CodecError
+from roambus.bridge.interrupts import is_raised
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
@@ -32,12 +34,13 @@ def make_agents(scenario: Scenario, agent_class: type[Agent]) -> list[Agent]:
     if agent_class.needs_sites and scenario.sites is None:
         raise UserError(f'agent {name} needs sites; write them in the ini, such as SN.sites = "{EXAMPLE_SITES}"')
     try:
-        return [
-            agent_class(node, settings.roles, parameters, Random(f"agent/{scenario.seed}/{node}"))
-            for node, settings in enumerate(scenario.nodes)
-        ]
+        with unable_to_exit():
+            return [
+                agent_class(node, settings.roles, parameters, Random(f"agent/{scenario.seed}/{node}"))
+                for node, settings in enumerate(scenario.nodes)
+            ]
     except BaseException as error:
-        if isinstance(error, KeyboardInterrupt) and not is_own(error):
+        if isinstance(error, KeyboardInterrupt) and not is_raised(error):
             raise
         cause = f"{_name(error)}{raised_at(error, agent_class)}"
         raise UserError(f"agent {name}: it cannot be made of (node, roles, parameters, random): {cause}") from error
@@ -67,13 +70,21 @@ def describe_failure(
     place = place_of(error, agent, event, actions)
     what = "what it had delayed" if event is None else event
     text = f"agent {name_of(type(agent))}, node {agent.node}, simulation time {format_time(now)}, on {what}"
-    if isinstance(error, KeyboardInterrupt) and not is_own(error):
+    if isinstance(error, KeyboardInterrupt) and not is_raised(error):
         return KeyboardInterrupt(f"interrupted: {text}{place}")
     told = f"{place}: {error}" if isinstance(error, CodecError) else f": {_name(error)}{place}"
     return AgentError(f"{text}{told}", agent.node, now, str(event))
 
 
+def _text(error: BaseException) -> str:
+    """What the error says, if it can; in one line, so that the place after it is seen."""
+    try:
+        return " ".join(str(error).split())
+    except Exception:  # an agent's own class of errors can be as wrong as the agent
+        return "it cannot even be written"
+
+
 def _name(error: BaseException) -> str:
     """The error in one line; what would end the process, and not only the run, is told as that."""
-    text = f"{type(error).__name__}: {error}"
+    text = f"{type(error).__name__}: {_text(error)}"
     return text if isinstance(error, Exception) else f"the agent raised {text}, which would end more than the run"

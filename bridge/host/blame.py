@@ -1,4 +1,4 @@
-"""Finds the line of an agent that is to blame for an error, and says whether the agent itself has raised it.
+"""Finds the line of an agent that is to blame for an error.
 
 The traceback of an error leads from the host through the agent into whatever that has called. To blame is the last line
 in it that is the agent's: neither the machinery's, nor Python's own libraries'. Of a user's agent no line of ours is to
@@ -8,13 +8,12 @@ traceback. Then it is the line at which an agent that yields its actions has sto
 
 from __future__ import annotations
 
-import dis
 import inspect
 import sysconfig
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import CodeType, GeneratorType, TracebackType
+from types import CodeType, GeneratorType
 from typing import Any
 
 from roambus.python_protocol.agent import Agent
@@ -51,20 +50,6 @@ def raised_at(error: BaseException, agent_class: type[Agent]) -> str:
     is_theirs = _is_blamed(agent_class)
     frames = [one for one in traceback.extract_tb(error.__traceback__) if is_theirs(Path(one.filename))]
     return f" at {Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
-
-
-def is_own(error: BaseException) -> bool:
-    """Whether somebody wrote `raise` for this KeyboardInterrupt, which did not come from a signal."""
-    last = _last(error.__traceback__)
-    if last is None or Path(last.tb_frame.f_code.co_filename).is_relative_to(_PACKAGE / "bridge"):
-        return False
-    return last.tb_frame.f_code.co_code[last.tb_lasti] == dis.opmap["RAISE_VARARGS"]
-
-
-def _last(found: TracebackType | None) -> TracebackType | None:
-    while found is not None and found.tb_next is not None:
-        found = found.tb_next
-    return found
 
 
 def _is_blamed(agent_class: type[Agent]) -> Callable[[Path], bool]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 from collections import deque
+from dataclasses import Field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ FIRST = 4
 """So many messages of each type are compared at first."""
 EVERY = 512
 """Of those that follow, one in so many."""
+LONGEST = 200
+"""So much is shown of a value that differs."""
 KEPT = 64
 """So many messages that were compared wait for a second look."""
 
@@ -97,8 +100,14 @@ class CodecCheck:
             raise self._wrong(type(message), text) from error
 
     def _wrong(self, cls: type[Message], text: str) -> CodecError:
-        who = f"message {cls.message_type} of agent {self._name} ({place_of_class(cls)})"
+        who = f"message {type_of(cls)} of agent {self._name} ({place_of_class(cls)})"
         return CodecError(f"{who}: {text}")
+
+
+def type_of(cls: type[Message]) -> str:
+    """The name of a class of messages in traces; that of the class if each message has its own."""
+    name: object = cls.message_type
+    return name if isinstance(name, str) else cls.__name__
 
 
 def place_of_class(cls: type[Any]) -> str:
@@ -119,13 +128,28 @@ def _difference(before: Message, after: Message) -> str:
     for field in before.__dataclass_fields__:
         sent, read = getattr(before, field), getattr(after, field)
         if not _are_same(sent, read):
-            return f"field {field} was {sent!r} when it was sent, and is {read!r}"
+            return f"field {field} was {_shown(sent)} when it was sent, and is {_shown(read)}"
     return ""
 
 
 def _are_same(a: Any, b: Any) -> bool:
     if a == b or (a != a and b != b):  # noqa: PLR0124  # that is how one knows a NaN
         return True
-    if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
-        return all(map(_are_same, a, b))
-    return False
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(_are_same, a, b))
+    return _is_record(a) and all(_are_same(getattr(a, one.name), getattr(b, one.name)) for one in _compared(a))
+
+
+def _is_record(value: Any) -> bool:
+    return is_dataclass(value)
+
+
+def _compared(value: Any) -> list[Field[Any]]:
+    return [field for field in fields(value) if field.compare]
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

@@ -16,6 +16,7 @@ from roambus.bridge.trace.schema import DELIVER, SEND
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.refusals import check_time
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SimTime
 
@@ -96,12 +97,12 @@ class Performer:
             self.transmit(node, action, self._after(node, action.after))
 
     def _set_timer(self, node: NodeId, action: SetTimer) -> None:
-        if action.after < 0:
-            raise ValueError(f"timer {action.key!r} set to {action.after} ns")
         self._agenda.set_timer(node, action.key, self._after(node, action.after))
 
     def _after(self, node: NodeId, delay: SimTime) -> SimTime:
-        """When so much time has passed by the node's own clock."""
+        """When so much time has passed by the node's own clock; raises TypeError, ValueError for what is no time."""
+        if type(delay) is not int or delay < 0:  # an action can be changed after it was made
+            check_time("an action asks for something", delay)
         return self._agenda.now + round(delay * self._clock_rates[node])
 
     def _cancel_timer(self, node: NodeId, action: CancelTimer) -> None:

@@ -25,8 +25,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.errors import ConductError
 from roambus.bridge.host import agents, checks, host
+from roambus.bridge.record.record_file import RECORD_FILE
+from roambus.bridge.runs.layout import SWEEP_FILE, TRACE_FILE
 
 _BRIDGE = str(Path(host.__file__).parents[1])
 _ASKING = {agents.__file__, checks.__file__, host.__file__}
@@ -55,6 +58,8 @@ _EVENTS = {
 }
 """What Python tells its audit hooks, and what that would be."""
 
+_OURS = {TRACE_FILE, SWEEP_FILE, INI_FILE, RECORD_FILE}
+_WRITING = os.O_WRONLY | os.O_RDWR
 _SHARED_CHANCE = "draw from a generator that all share: self.random is its own"
 _FUNCTIONS: dict[tuple[Any, str], str] = {
     (os, "_exit"): "end its process",
@@ -98,7 +103,9 @@ def unclosable(stream: Any) -> None:
     stream.close = _refusing(stream.close, "sys.stdout.close", "close what it prints to")
 
 
-def _audit(event: str, arguments: tuple[Any, ...]) -> None:  # noqa: ARG001  # the interface
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if event == "open" and Path(str(arguments[0])).name in _OURS and (arguments[2] or 0) & _WRITING:
+        _refuse_agents(event, "write what roambus writes", sys._getframe(1))  # as below
     if event in _EVENTS:
         _refuse_agents(event, _EVENTS[event], sys._getframe(1))  # the only way to the caller
 

@@ -28,6 +28,8 @@ from roambus.experiments.templates.render import find_template
 from roambus.python_protocol.parameters import unknown
 
 SUFFIX = ".toml"
+_MOST_BITS = 64
+"""An ini has no larger whole numbers."""
 
 
 def read_sweep(name: str) -> Sweep:
@@ -35,8 +37,10 @@ def read_sweep(name: str) -> Sweep:
     path = _find_sweep(name)
     try:
         content = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise UserError(f"{path}: {error}") from None
+    except RecursionError:
+        raise UserError(f"{path}: brackets in brackets go too deep") from None
     sweep = _build(path, content)
     validate(sweep)
     return sweep
@@ -93,7 +97,9 @@ def _table(path: Path, key: str, content: Mapping[str, Any]) -> Mapping[str, Any
 
 def _scalar(path: Path, key: str, value: object) -> Scalar:
     if not isinstance(value, int | float | str):
-        raise UserError(f"{path}: {key}: {value} is neither number, text nor truth value")
+        raise UserError(f"{path}: {key}: {str(value)[:60]} is neither number, text nor truth value")
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise UserError(f"{path}: {key}: a number of more than {_MOST_BITS} bits is too large")
     return value
 
 

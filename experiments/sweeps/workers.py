@@ -18,12 +18,14 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
+from roambus.bridge.agents.registry import load_agent, own_agents
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.interrupts import termination_interrupts
 from roambus.bridge.runs.apart import EndedError
 from roambus.bridge.runs.identity import run_key
 from roambus.bridge.runs.plan import RunPlan
+from roambus.bridge.trace.writer import TraceWriter
 from roambus.experiments.sweeps.attempts import attempt_apart
 from roambus.experiments.sweeps.runner import prepare
 
@@ -182,10 +184,18 @@ def _serve(connection: Connection) -> None:
     with suppress(EOFError, KeyboardInterrupt), termination_interrupts():
         connection.send(_READY)
         task = connection.recv()
-        prepare(task[0], task[1])  # once, and not in the process of each run
+        _get_ready(task[0], task[1])
         while True:
             connection.send(_answer(*task))
             task = connection.recv()
+
+
+def _get_ready(plan: RunPlan, backend: BackendFactory) -> None:
+    """Loads once what the processes of all runs need; of agents only our own, for others could do anything then."""
+    prepare(plan, backend)
+    TraceWriter().table()  # PyArrow imports pandas when it first makes an array
+    for name in own_agents():
+        load_agent(name)
 
 
 def _answer(plan: RunPlan, backend: BackendFactory, workspace: Path, key: str) -> str | OSError | EndedError | None:

@@ -29,12 +29,17 @@ from roambus.commands.options import (
     RECORD,
     SEED,
     SETTINGS,
+    Seconds,
     pairs,
 )
 
 if TYPE_CHECKING:
     from roambus.bridge.backends.factory import BackendFactory
     from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
+
+
+LONGEST_WAIT_S = 30 * 86400
+"""Thirty days: who waits longer for a simulator has forgotten that the command runs."""
 
 
 @click.command()
@@ -135,7 +140,11 @@ def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, ba
     help="Listens at this address, with CURVE keys made for the run.  [default: a private socket]",
 )
 @click.option(
-    "--wait", type=click.FloatRange(1), default=3600, show_default=True, help="The seconds to wait for a simulator."
+    "--wait",
+    type=Seconds(1, LONGEST_WAIT_S),
+    default=3600,
+    show_default=True,
+    help="The seconds to wait for a simulator.",
 )
 @DEADLINE
 @BATCHING
@@ -206,12 +215,12 @@ def _choose(agent: str, parameters: Sequence[str]) -> AgentChoice:
 
 def _single_run(command: str, template: str, choice: AgentChoice, settings: Sequence[str], seed: int) -> Sweep:
     """Returns a sweep of one run; what is set becomes its axes."""
-    from roambus.experiments.sweeps.sweep import Sweep, parse_scalar, plain_axis, validate
-    from roambus.experiments.templates.render import check_variables, find_template
+    from roambus.experiments.sweeps.named_settings import axis_of
+    from roambus.experiments.sweeps.sweep import Sweep, validate
+    from roambus.experiments.templates.render import find_template
 
     path, values = find_template(template), pairs("--set", settings)
-    check_variables(path, values, "--set")
-    axes = [plain_axis(name, [parse_scalar(text)]) for name, text in sorted(values.items())]
+    axes = [axis_of(path, name, text) for name, text in sorted(values.items())]
     sweep = Sweep(f"roambus {command}", path, (choice,), tuple(axes), (seed,))
     validate(sweep)
     return sweep

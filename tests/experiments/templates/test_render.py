@@ -89,8 +89,8 @@ def test_a_template_can_refuse_a_value() -> None:
 def test_variables_of_included_parts_count() -> None:
     """Those that every run sets do not: they have options of their own."""
     variables = template_variables(find_template("thesis"))
-    assert {"speed", "brokers", "sigma"} <= variables
-    assert not variables & set(RUN)
+    assert {"speed", "brokers", "sigma"} <= set(variables)
+    assert not set(variables) & set(RUN)
 
 
 def test_a_missing_variable_is_named_with_its_line(tmp_path: Path) -> None:
