@@ -53,8 +53,6 @@ def main(  # noqa: PLR0913, PLR0917  # an argument an option
         raise click.BadParameter(f"{agent} is no protocol of the broker family", param_hint="--agent")
     values = dict(text.split("=", 1) for text in parameters)
     checks = QUIET | (UNDER_WAY if no_faults else {})
-    if agent != "mft":
-        del checks["phantom subscription"]
     random, failed = Random(seed), Counter[str]()
     for _ in track(range(runs), description=agent, disable=not sys.stderr.isatty()):
         result = carry_out(agent_class, draw(random, crossing=not one_at_a_time, faults=not no_faults), values)

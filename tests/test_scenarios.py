@@ -33,8 +33,10 @@ OPTIONS = (
     "phoenix_lost",
     "phoenix_overtaken",
     "phoenix_twice",
+    "skip_ring_ask_first",
     "skip_ring_check_labels",
     "replicated_follow_delays",
+    "skip_ring_doubt_silence",
     "skip_ring_probe_ends",
     "replicated_renumber",
 )

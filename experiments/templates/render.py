@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -102,17 +102,23 @@ def _names(environment: BoundedEnvironment, template: Path) -> tuple[set[str], l
         return meta.find_undeclared_variables(tree), list(meta.find_referenced_templates(tree))
 
 
-def check_variables(template: Path, values: Values, where: str) -> None:
+def check_variables(template: Path, choices: Iterable[Values], where: str) -> None:
     """Raises UserError, which begins with `where`, for an unknown variable, or a value that it does not take."""
-    for name, value in values.items():
-        declared = find_variable(template, name, where)
+    variables = template_variables(template)
+    for name, value in (item for values in choices for item in values.items()):
+        declared = find_variable(template, name, where, variables)
         if declared is not None:
             check_value(declared, value, where)
 
 
-def find_variable(template: Path, name: str, where: str) -> Variable | None:
-    """The declaration of a variable, if it has one; raises UserError, which begins with `where`, for an unknown one."""
-    variables = template_variables(template)
+def find_variable(
+    template: Path, name: str, where: str, known: Mapping[str, Variable | None] | None = None
+) -> Variable | None:
+    """The declaration of a variable, if it has one; raises UserError, which begins with `where`, for an unknown one.
+
+    `known` are the template's variables, for who asks often.
+    """
+    variables = template_variables(template) if known is None else known
     if name in RUN_VARIABLES:
         raise UserError(f"{where}: {name!r} has an option of its own")
     if name not in variables:

@@ -129,7 +129,8 @@ def catching_up(traces: DataFrame) -> DataFrame:
 def last_states(traces: DataFrame) -> DataFrame:
     """The last `overlay` row of each node, in columns: label, edges by node, shortcuts.
 
-    A node can have several at one instant; it numbers them, from 1 each time it joins. Who has left keeps its last.
+    A node can have several at one instant; it numbers them, from 1 each time it joins. Who has left
+    has no label in its last.
     """
     parts = F.split(F.col(schema.DETAIL), " ", 7)
     names = ("number", _LABEL, "left", "right", "ring", "shortcuts")

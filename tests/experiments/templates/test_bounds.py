@@ -74,7 +74,7 @@ def test_templates_that_include_each_other_have_the_variables_of_both(tmp_path: 
     """Listing them ends."""
     (tmp_path / "one.ini.j2").write_text("{{ a }}{% include 'two.ini.j2' %}")
     (tmp_path / "two.ini.j2").write_text("{{ b }}{% include 'one.ini.j2' %}")
-    assert template_variables(tmp_path / "one.ini.j2") == {"a", "b"}
+    assert template_variables(tmp_path / "one.ini.j2") == {"a": None, "b": None}
 
 
 @pytest.mark.parametrize("use", [lambda path: render(path, RUN), template_variables])
