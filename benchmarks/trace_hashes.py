@@ -64,11 +64,12 @@ def jobs() -> Iterator[Job]:
     """Every agent on C4 and C16 over the radio, and over ideal links; published variants of the protocols as well."""
     for size in SIZES.values():
         settings = tuple(f"{name}={value}" for name, value in {**size, "speed": 8}.items())
-        for agent in (*BROKER_FAMILY, "beacon", "flooding", "aodv"):
+        for agent in (*BROKER_FAMILY, "beacon", "flooding", "gossip", "aodv"):
             yield Job("thesis", agent, settings=settings)
         supervisor = f"supervisor={2 + size['subscribers']}"
         yield Job("thesis", "skip-ring", parameters=(supervisor,), settings=settings)
-        yield Job("thesis", "aodv", parameters=("profile=thesis",), settings=settings)
+        for profile in ("thesis", "tuned"):
+            yield Job("thesis", "aodv", parameters=(f"profile={profile}",), settings=settings)
     yield Job("replicated", "replicated", settings=("sites=3", "publish_until=4"))
     yield from _ideal_jobs()
 
@@ -77,7 +78,7 @@ def _ideal_jobs() -> Iterator[Job]:
     for agent in BROKER_FAMILY:
         yield Job("tree", agent, "ideal", BARE)
         yield Job("returning", agent, "ideal", BARE)
-    for agent in ("beacon", "flooding", "replicated"):
+    for agent in ("beacon", "flooding", "gossip", "replicated"):
         yield Job("returning", agent, "ideal")
     yield Job("returning", "aodv", "ideal", ("link_layer=false",))
     yield Job("returning", "skip-ring", "ideal", ("supervisor=12",))

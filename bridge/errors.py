@@ -45,6 +45,12 @@ class AgentError(RoambusError):
         return type(self), (str(self), self.node, self.time, self.event)
 
 
+class ConductError(RoambusError):
+    """An agent did to its process what agents may not: the message names the agent and what it did."""
+
+    exit_code = AgentError.exit_code
+
+
 class InterruptionError(RoambusError):
     """Somebody pressed Ctrl-C, or told the process to end."""
 

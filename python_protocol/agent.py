@@ -23,6 +23,7 @@ from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.parameters import Parameters
 from roambus.python_protocol.process import Process
+from roambus.python_protocol.refusals import check_answer
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SimTime
 
@@ -58,9 +59,10 @@ class Agent(Process):
         """Reacts to an event at simulator time `now`; the actions take effect in their order."""
         if type(event) is Received:  # nearly all events: the same as `tell`, in one step
             if (handler := self.handlers.get(type(message := event.message))) is not None:
-                handler(self, message, event.sender, now)
+                if (answer := handler(self, message, event.sender, now)) is not None:
+                    check_answer(handler, answer)
             elif (handler := self.handlers.get(Received)) is not None:
-                handler(self, event, now)
+                check_answer(handler, handler(self, event, now))
         else:
             self.tell(event, now)
         return self.take() if self._actions else ()

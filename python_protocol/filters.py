@@ -86,16 +86,16 @@ class Notification:
     id: NotificationId
     attributes: tuple[tuple[str, Value], ...]
     payload: int = 0
-    _bytes: list[bytes] = field(default_factory=list, init=False, repr=False, compare=False)
+    _bytes: bytes | None = field(default=None, init=False, repr=False, compare=False)
     """Its bytes, once somebody has asked for them: many nodes send the same notification, which never changes."""
 
     def write(self, writer: Writer) -> None:
         """Writes identifier, attributes and payload."""
-        if not self._bytes:
+        if self._bytes is None:
             own = Writer()
             self._write_fields(own)
-            self._bytes.append(own.getvalue())
-        writer.raw(self._bytes[0])
+            object.__setattr__(self, "_bytes", own.getvalue())  # as a frozen dataclass sets its own fields
+        writer.raw(self._bytes or b"")
 
     def _write_fields(self, writer: Writer) -> None:
         self.id.write(writer)

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass
+from functools import wraps
 from math import isnan
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
@@ -85,11 +86,22 @@ class Parameters:
     """Base of every agent's parameters; an agent that has nothing to set has this very class."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """What each value of a parameter `profile` stands for: values of parameters that are not set themselves."""
 
     def __init_subclass__(cls, **about: Any) -> None:
         """Makes the subclass a frozen dataclass (without slots, so that several can be inherited)."""
         super().__init_subclass__(**about)
         dataclass(frozen=True)(cls)
+        _imply(cls)
+
+    @classmethod
+    def implied(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What else counts when this is given: the values of the profile. What is given itself counts more.
+
+        Values that are given and have bounds are within them. A subclass whose values depend on others overrides this.
+        """
+        return cls.profiles.get(given.get("profile", getattr(cls, "profile", "")), {})
 
     def __post_init__(self) -> None:
         """Raises ValueError for a value outside its bounds; a subclass adds how its parameters depend on each other."""
@@ -99,13 +111,36 @@ class Parameters:
 dataclass(frozen=True)(Parameters)
 
 
+def _imply(parameters: type[Parameters]) -> None:
+    """Has a class made with what is given and what that implies."""
+    make: Callable[..., None] = parameters.__init__
+    names = [field.name for field in dataclasses.fields(parameters)]
+
+    @wraps(make)
+    def make_with_implied(self: Parameters, *values: Any, **named: Any) -> None:
+        given = {**dict(zip(names, values, strict=False)), **named}
+        _check_given(parameters, given)
+        make(self, *values, **{**parameters.implied(given), **named})
+
+    type.__setattr__(parameters, "__init__", make_with_implied)  # as the dataclass has set what it has made
+
+
+def _check_given(parameters: type[Parameters], given: Mapping[str, Any]) -> None:
+    for field in dataclasses.fields(parameters):
+        if field.name in given:
+            _check_value(field, given[field.name])
+
+
 def check_bounds(parameters: Any) -> None:
     """Raises ValueError that names the first parameter whose value is outside its bounds, with value and bound."""
     for field in dataclasses.fields(parameters):
-        bounds, unit = field.metadata.get("bounds"), field.metadata.get("unit", "")
-        value = getattr(parameters, field.name)
-        if bounds is not None and (problem := bounds.violation(value, unit)):
-            raise ValueError(f"parameter {field.name}: {_text_of(value, unit)} {problem}")
+        _check_value(field, getattr(parameters, field.name))
+
+
+def _check_value(field: Field[Any], value: Any) -> None:
+    bounds, unit = field.metadata.get("bounds"), field.metadata.get("unit", "")
+    if bounds is not None and (problem := bounds.violation(value, unit)):
+        raise ValueError(f"parameter {field.name}: {_text_of(value, unit)} {problem}")
 
 
 def _text_of(value: Any, unit: str) -> str:

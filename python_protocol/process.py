@@ -25,6 +25,7 @@ from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, 
 from roambus.python_protocol.events import Received, TimerFired, TimerKey
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.refusals import check_answer, check_handler
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime
 
@@ -132,24 +133,30 @@ class Process:
             Process.hear(self, event.message, event.sender, now, event)  # a handler may be called `hear` itself
         elif kind is TimerFired:
             Process.fire(self, event.key, now, event)
-        elif (handler := self.handlers.get(kind)) is not None:
-            handler(self, event, now)
+        elif (handler := self.handlers.get(kind)) is not None and (answer := handler(self, event, now)) is not None:
+            check_answer(handler, answer)
 
     def hear(self, message: Message, sender: NodeId, now: SimTime, event: Received | None = None) -> None:
         """Calls the handler of a message from a node; this is the one place where messages are ignored."""
         handler = self.handlers.get(type(message))
+        answer = None
         if handler is not None:
-            handler(self, message, sender, now)
+            answer = handler(self, message, sender, now)
         elif event is not None and (handler := self.handlers.get(Received)) is not None:
-            handler(self, event, now)
+            answer = handler(self, event, now)
+        if answer is not None:
+            check_answer(handler, answer)
 
     def fire(self, key: TimerKey, now: SimTime, event: TimerFired | None = None) -> None:
         """Calls the handler of a timer that has run out."""
         handler = self.timer_handlers.get(type(key)) or self.timer_handlers.get(key)
+        answer = None
         if handler is not None:
-            handler(self, key, now)
+            answer = handler(self, key, now)
         elif event is not None and (handler := self.handlers.get(TimerFired)) is not None:
-            handler(self, event, now)
+            answer = handler(self, event, now)
+        if answer is not None:
+            check_answer(handler, answer)
 
 
 _TAKEN = ("send", "set_timer", "cancel_timer", "deliver", "note", "perform", "take", "tell")
@@ -170,4 +177,6 @@ def _find(cls: type[Process], mark: str) -> dict[Any, Callable[..., Any]]:
         for name, method in vars(base).items()
         for kind in getattr(method, mark, ())
     }
+    for name in names.values():
+        check_handler(cls.__name__, name, getattr(cls, name))
     return {kind: getattr(cls, name) for kind, name in names.items()}

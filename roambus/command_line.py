@@ -7,15 +7,18 @@ simulator, 4 for an agent, and 130 for Ctrl-C. Whatever else is raised is a mist
 
 from __future__ import annotations
 
+import io
 import sys
 
 import click
 
 from roambus.bridge.errors import InterruptionError, RoambusError, UserError
 from roambus.bridge.interrupts import termination_interrupts
+from roambus.bridge.private_folder import remove_abandoned
 from roambus.commands.castalia import castalia
 from roambus.commands.compare import compare
 from roambus.commands.export import export
+from roambus.commands.finding import list_things, show
 from roambus.commands.information import agents, doctor
 from roambus.commands.new import new
 from roambus.commands.replay import play, replay
@@ -24,10 +27,13 @@ from roambus.commands.results import aggregate, figures
 from roambus.commands.runs import render, rerun, run, serve
 from roambus.commands.sweep import sweep
 from roambus.commands.trace import trace
+from roambus.commands.verify import verify
+from roambus.commands.vet import vet
 
 
 def main() -> None:
     """Runs the command line; a user's mistake or a failed run gets one message and an exit code of its own."""
+    _print_any_name()
     try:
         with termination_interrupts():
             code = commands(prog_name="roambus", standalone_mode=False)
@@ -38,11 +44,26 @@ def main() -> None:
     except RoambusError as error:
         _fail(str(error), error.exit_code)
     except OSError as error:
-        if error.filename is None and error.strerror is None:
-            raise
         _fail(_describe(error), UserError.exit_code)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as error:
+        interruption = error.__cause__ or error  # click makes an Abort of it
+        _fail(str(interruption) or "interrupted", InterruptionError.exit_code)
+    except Exception as error:
+        if not _is_interrupted(error):
+            raise
         _fail("interrupted", InterruptionError.exit_code)
+
+
+def _is_interrupted(error: BaseException) -> bool:
+    """Whether it comes of Ctrl-C: Python, and libraries, raise another error if that comes while a module is made."""
+    cause = error.__cause__ or error.__context__
+    return isinstance(error, KeyboardInterrupt) or (cause is not None and _is_interrupted(cause))
+
+
+def _print_any_name() -> None:
+    """A file's name that is no text is printed as it is, instead of being an error of the print."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="surrogateescape")
 
 
 def _fail(message: str, code: int) -> None:
@@ -51,7 +72,9 @@ def _fail(message: str, code: int) -> None:
 
 
 def _describe(error: OSError) -> str:
-    return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+    """What the system says, with the file if it is about one; some libraries give a text alone."""
+    problem = error.strerror or " ".join(str(error).split()) or type(error).__name__
+    return f"{error.filename}: {problem}" if error.filename else problem
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -69,9 +92,12 @@ def commands() -> None:
       roambus compare results/small
     Write a protocol of your own:
       roambus new agent rumour
+    and see what is wrong with it:
+      roambus vet rumour
 
     `roambus COMMAND --help` explains a command and shows an example.
     """  # noqa: D301  # click wants the character itself
+    remove_abandoned()
 
 
 for command in (
@@ -82,6 +108,7 @@ for command in (
     doctor,
     export,
     figures,
+    list_things,
     new,
     play,
     render,
@@ -90,7 +117,10 @@ for command in (
     rerun,
     run,
     serve,
+    show,
     sweep,
     trace,
+    verify,
+    vet,
 ):
     commands.add_command(command)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from random import Random
-from types import NoneType
+from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
@@ -138,6 +138,8 @@ def value_of(kind: Any) -> Any:
         return kind(*map(value_of, get_type_hints(kind).values()))
     if NoneType in get_args(kind):
         return None
+    if isinstance(kind, UnionType):
+        return example(get_args(kind)[0])
     return NUMBERS.get(kind, EXAMPLES["Message"])
 
 
@@ -147,12 +149,22 @@ def length(part: Filter | Notification | Reference | Summary) -> int:
     return len(writer.getvalue())
 
 
+def carried(value: Any) -> Iterator[Message]:
+    """The messages in a message, or in a tuple of them."""
+    parts = value if isinstance(value, tuple) else [getattr(value, one.name) for one in dataclasses.fields(value)]
+    for part in parts:
+        if isinstance(part, Message):
+            yield part
+        elif isinstance(part, tuple):
+            yield from carried(part)
+
+
 def evaluate(formula: str, message: Message) -> int:
     """The bytes that a formula such as "3 + n (4 + f)" comes to, or a field that tells the size."""
     if quoted(formula):
         return int(getattr(message, quoted(formula)[0]))
     sizes = {"f": length(FILTER), "e": length(NOTIFICATION), "n": 2}
-    sizes["m"] = len(EXAMPLES["Message"].encode())
+    sizes["m"] = len(next(carried(message), EXAMPLES["Message"]).encode())
     sizes |= {"t": 9, "l": 2, "r": length(REFERENCE), "s": length(Summary("011", bytes(8)))}
     products = re.sub(r"(?<=[\w)]) (?=[\w(])", "*", formula)
     return int(eval(products, {"__builtins__": {}}, sizes))  # noqa: S307  # a formula of our own document

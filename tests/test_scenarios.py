@@ -35,6 +35,7 @@ OPTIONS = (
     "phoenix_twice",
     "skip_ring_ask_first",
     "skip_ring_check_labels",
+    "replicated_follow_delays",
     "skip_ring_doubt_silence",
     "skip_ring_probe_ends",
     "replicated_renumber",

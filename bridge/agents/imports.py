@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from itertools import dropwhile, takewhile
 from pathlib import Path
 from types import ModuleType
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.interrupts import is_raised
 
 _OUR_PACKAGE = Path(__file__).parents[2]
 
@@ -29,10 +33,8 @@ def import_module(what: str, name: str) -> ModuleType:
 
 def import_installed(what: str, name: str) -> ModuleType:
     """The module of that name where Python looks for modules; `what` begins the message of a UserError."""
-    try:
+    with _whatever_it_raises(what), unable_to_exit():
         return importlib.import_module(name)
-    except (Exception, SystemExit) as error:
-        raise _failed(what, error) from error
 
 
 def import_file(what: str, path: Path) -> ModuleType:
@@ -47,11 +49,45 @@ def import_file(what: str, path: Path) -> ModuleType:
     sys.modules[name] = module  # dataclasses look their module up while it is being imported
     _look_in_working_folder()
     try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        del sys.modules[name]
-        raise _failed(what, error) from error
+        with _whatever_it_raises(what), unable_to_exit():
+            spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(name, None)
+        raise
     return module
+
+
+@contextmanager
+def _whatever_it_raises(what: str) -> Iterator[None]:
+    """Makes a UserError of it, but for Ctrl-C, and of a change of the working folder, by which files are named."""
+    folder = Path.cwd()
+    try:
+        yield
+        if (other := Path.cwd()) != folder:
+            os.chdir(folder)
+            raise RuntimeError(f"it changes the working folder to {other}")
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and not is_raised(error):
+            raise
+        raise _failed(what, error) from error
+
+
+@contextmanager
+def unable_to_exit() -> Iterator[None]:
+    """Has Python's ways to end the process raise an error in the block, for nobody could tell whose doing it was."""
+    names = ("_exit", "abort")
+    before = {name: getattr(os, name) for name in names}
+
+    def refuse(*_: object) -> None:
+        raise RuntimeError("this would end the process of roambus: an agent may not do that")
+
+    for name in names:
+        setattr(os, name, refuse)
+    try:
+        yield
+    finally:
+        for name, function in before.items():
+            setattr(os, name, function)
 
 
 def _look_in_working_folder() -> None:

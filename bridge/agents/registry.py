@@ -24,6 +24,12 @@ def agent_names() -> list[str]:
     return sorted({point.name for point in entry_points(group=GROUP)})
 
 
+def own_agents() -> list[str]:
+    """The names of the agents that come with roambus."""
+    points = entry_points(group=GROUP)
+    return sorted({point.name for point in points if point.value.startswith(f"{DISTRIBUTION}.")})
+
+
 def load_agent(reference: str) -> type[Agent]:
     """The agent's class, fit to be run; raises UserError saying why there is none, which there are, and what to do."""
     points = [point for point in entry_points(group=GROUP) if reference in (point.name, point.value)]

@@ -15,7 +15,9 @@ from contextlib import contextmanager
 from roambus.bridge.backends.interface import Backend, Delivery, Hello, Step, Totals
 from roambus.bridge.errors import AgentError
 from roambus.bridge.host.agenda import Agenda
-from roambus.bridge.host.agents import describe_failure, make_agents
+from roambus.bridge.host.agents import describe_failure, handler_of, make_agents
+from roambus.bridge.host.checks import Tell, announced, checked
+from roambus.bridge.host.codec import CodecCheck, CodecError
 from roambus.bridge.host.outages import Outages
 from roambus.bridge.host.performer import Performer, Postponed
 from roambus.bridge.host.tracing import trace_command, trace_totals
@@ -25,6 +27,7 @@ from roambus.bridge.scenario.given_tree import rewirings
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.schema import DROP, RECEIVE
 from roambus.bridge.trace.writer import TraceWriter
+from roambus.python_protocol.actions import Send
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Received, SendFailed, Sited, Started, TimerFired
 from roambus.python_protocol.roles import NodeId
@@ -37,12 +40,32 @@ MAX_TIMERS_AT_ONCE = 100_000
 class Host:
     """One run: a scenario, an agent on each node, a back-end, and the trace of what happens."""
 
-    def __init__(self, scenario: Scenario, agent_class: type[Agent], backend: Backend, trace: TraceWriter) -> None:
-        """Makes the agents; raises UserError for parameters that the agent does not have."""
+    def __init__(  # noqa: PLR0913  # the parts of a run, and what is looked at
+        self,
+        scenario: Scenario,
+        agent_class: type[Agent],
+        backend: Backend,
+        trace: TraceWriter,
+        *,
+        check: bool = False,
+        tell: Tell | None = None,
+    ) -> None:
+        """Makes the agents; raises UserError for parameters that the agent does not have.
+
+        With `check`, all messages are compared with their bytes, and none may be changed by those who receive it.
+        Whatever is about to be handled is told to `tell`.
+        """
         self._scenario = scenario
         self._backend = backend
         self._trace = trace
-        self._handlers = [agent.handle for agent in make_agents(scenario, agent_class)]
+        self._agents = make_agents(scenario, agent_class)
+        self._codec = CodecCheck(agent_class, everything=check)
+        self._handlers = [handler_of(agent) for agent in self._agents]
+        if check:
+            self._handlers = [checked(handler, self._codec) for handler in self._handlers]
+        if tell is not None:
+            both = zip(self._handlers, self._agents, strict=True)
+            self._handlers = [announced(handler, agent, tell) for handler, agent in both]
         self._agenda = Agenda(len(self._handlers))
         self._outages = Outages(scenario.faults, self._agenda, trace, self._tell, self._handle)
         self._performer: Performer  # made when the back-end has told what the nodes' clocks are like
@@ -64,14 +87,22 @@ class Host:
         """Returns when the run ends."""
         hello, down = self._backend.open(), self._outages.down
         with_faults = bool(self._scenario.faults)
-        self._performer = Performer(hello, self._agenda, self._trace, down, with_faults=with_faults)
+        encode = self._codec.encode
+        self._performer = Performer(hello, self._agenda, self._trace, down, encode, with_faults=with_faults)
         self._schedule_workload(hello)
         advance, outgoing = self._backend.advance, self._performer.outgoing
         wake_up = self._next_due()
         while (step := advance(outgoing, wake_up)) is not None:
             outgoing.clear()
             wake_up = self._handle_step(step)
+        self._look_again(hello.time_limit)
         return hello.time_limit
+
+    def _look_again(self, now: SimTime) -> None:
+        try:
+            self._codec.look_again()
+        except CodecError as error:
+            raise AgentError(f"at the end of the run: {error}", 0, now, "") from error
 
     def _schedule_workload(self, hello: Hello) -> None:
         schedule, starts = self._agenda.schedule, [info.start for info in hello.nodes]
@@ -114,14 +145,14 @@ class Host:
     def _handle_deliveries(self, deliveries: Sequence[Delivery]) -> None:
         # Most of a run's time passes here: one call of the agent for each delivery, and nothing else unless it acts.
         now, handlers, perform_all = self._agenda.now, self._handlers, self._performer.perform_all
-        receiver, event = 0, None
+        receiver, event, actions = 0, None, None
         try:
             for receiver, sender, message, rssi, lqi in deliveries:
                 event = Received(sender, message, rssi, lqi)
                 if actions := handlers[receiver](event, now):
                     perform_all(receiver, actions)
-        except Exception as error:
-            raise describe_failure(receiver, now, event, error) from error
+        except BaseException as error:
+            raise describe_failure(self._agents[receiver], now, event, error, actions) from error
 
     def _handle_due(self) -> SimTime | None:
         now, waiting = self._agenda.now, self._outages.waiting
@@ -142,16 +173,24 @@ class Host:
         else:
             self._agenda.forget_timer(node, event.key)
             if type(event.key) is Postponed:
-                self._performer.transmit(node, event.key.send, self._agenda.now)
+                self._transmit(node, event.key.send)
                 return
         self._tell(node, event)
 
-    def _tell(self, node: NodeId, event: Event) -> None:
-        now = self._agenda.now
+    def _transmit(self, node: NodeId, send: Send) -> None:
+        """Sends what the node has asked for a while ago."""
         try:
-            self._performer.perform_all(node, self._handlers[node](event, now))
+            self._performer.transmit(node, send, self._agenda.now)
         except Exception as error:
-            raise describe_failure(node, now, event, error) from error
+            raise describe_failure(self._agents[node], self._agenda.now, None, error) from error
+
+    def _tell(self, node: NodeId, event: Event) -> None:
+        now, actions = self._agenda.now, None
+        try:
+            actions = self._handlers[node](event, now)
+            self._performer.perform_all(node, actions)
+        except BaseException as error:
+            raise describe_failure(self._agents[node], now, event, error, actions) from error
 
 
 @contextmanager

@@ -15,6 +15,8 @@ from roambus.bridge.host.agenda import Agenda
 from roambus.bridge.trace.schema import DELIVER, SEND
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.refusals import check_time
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SimTime
 
@@ -29,10 +31,20 @@ class Postponed:
 
 
 class Performer:
-    """Carries out actions; `outgoing` is what the back-end gets next. `down` holds the nodes that can send nothing."""
+    """Carries out actions; `outgoing` is what the back-end gets next.
 
-    def __init__(
-        self, hello: Hello, agenda: Agenda, trace: TraceWriter, down: set[NodeId], *, with_faults: bool
+    `down` holds the nodes that can send nothing, and `encode` gives the bytes of a message.
+    """
+
+    def __init__(  # noqa: PLR0913  # the parts of a run that actions reach
+        self,
+        hello: Hello,
+        agenda: Agenda,
+        trace: TraceWriter,
+        down: set[NodeId],
+        encode: Callable[[Message], bytes],
+        *,
+        with_faults: bool,
     ) -> None:
         self.outgoing: list[Transmission] = []
         self._hello = hello
@@ -40,6 +52,7 @@ class Performer:
         self._agenda = agenda
         self._trace = trace
         self._down = down
+        self._encode = encode
         self._with_faults = with_faults
         self._perform: dict[type[Any], Callable[[NodeId, Any], None]] = {
             Send: self._send,
@@ -64,7 +77,7 @@ class Performer:
             raise ValueError(f"a {message.message_type} sent after {action.after} ns")
         if node in self._down:
             raise ValueError(f"a {message.message_type} from a node that is down")
-        size = len(message.encode())
+        size = len(self._encode(message))
         if size > MAX_MESSAGE_BYTES:
             raise ValueError(f"a {message.message_type} of {size} bytes, at most {MAX_MESSAGE_BYTES} can be sent")
         if destination != BROADCAST and not 0 <= destination < len(self._clock_rates):
@@ -84,12 +97,12 @@ class Performer:
             self.transmit(node, action, self._after(node, action.after))
 
     def _set_timer(self, node: NodeId, action: SetTimer) -> None:
-        if action.after < 0:
-            raise ValueError(f"timer {action.key!r} set to {action.after} ns")
         self._agenda.set_timer(node, action.key, self._after(node, action.after))
 
     def _after(self, node: NodeId, delay: SimTime) -> SimTime:
-        """When so much time has passed by the node's own clock."""
+        """When so much time has passed by the node's own clock; raises TypeError, ValueError for what is no time."""
+        if type(delay) is not int or delay < 0:  # an action can be changed after it was made
+            check_time("an action asks for something", delay)
         return self._agenda.now + round(delay * self._clock_rates[node])
 
     def _cancel_timer(self, node: NodeId, action: CancelTimer) -> None:

@@ -10,13 +10,22 @@ from roambus.bridge.ini.movements import Movements
 from roambus.bridge.ini.radio import RadioReader
 from roambus.bridge.keys.key import Key, declared_keys, path_of
 from roambus.bridge.scenario.channel import ChannelSettings
-from roambus.bridge.scenario.mobility import MANAGER, MANAGERS, GivenWay, Line, Mobility, Static
+from roambus.bridge.scenario.mobility import (
+    DRAWN,
+    MANAGER,
+    MANAGERS,
+    GivenWay,
+    Line,
+    Mobility,
+    RandomWaypoint,
+    Static,
+)
 from roambus.bridge.scenario.network import NetworkSettings
 from roambus.bridge.scenario.node import NodeSettings, X, Y
 from roambus.python_protocol.roles import NodeId
 
 _ONLY_STATIC = declared_keys(ChannelSettings)["only_static_nodes"]
-_LINE = declared_keys(Line)
+_LINE, _WAYPOINT = declared_keys(Line), declared_keys(RandomWaypoint)
 
 
 class NodeReader:
@@ -72,4 +81,15 @@ class NodeReader:
             self._coordinate(_LINE["x"], node, self._keys.network.field_x_m)
             self._coordinate(_LINE["y"], node, self._keys.network.field_y_m)
         moving: Mobility = self._keys.build(mobility, node)
+        if isinstance(moving, RandomWaypoint):
+            self._check_first(moving, node)
         return moving
+
+    def _check_first(self, moving: RandomWaypoint, node: NodeId) -> None:
+        """Raises UserError unless the first destination is drawn, or a place in the field."""
+        if DRAWN in (moving.first_x, moving.first_y):
+            if moving.first_x != moving.first_y:
+                raise self._keys.error(_WAYPOINT["first_x"].path, f"node {node}: give firstX and firstY, or none", node)
+            return
+        self._coordinate(_WAYPOINT["first_x"], node, self._keys.network.field_x_m)
+        self._coordinate(_WAYPOINT["first_y"], node, self._keys.network.field_y_m)

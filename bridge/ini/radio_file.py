@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.texts import read_text
 from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 STATES = ("RX", "TX", "SLEEP")
@@ -50,7 +51,7 @@ def read_radio_file(path: Path) -> RadioFile:
     """Reads the file; raises UserError naming file and line, or OSError."""
     radio = RadioFile()
     read_line: Callable[[RadioFile, list[str]], None] | None = None
-    for number, raw in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, raw in enumerate(read_text(path).splitlines(), 1):
         line = raw.partition("#")[0].strip()
         if line in _SECTIONS:
             read_line = _SECTIONS[line]

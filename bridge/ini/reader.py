@@ -21,11 +21,12 @@ from roambus.bridge.scenario.channel import ChannelSettings
 from roambus.bridge.scenario.network import RunSettings
 from roambus.bridge.scenario.radio import FILE
 from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.texts import read_text
 
 
 def read_scenario(path: Path) -> Scenario:
     """Reads `path` and the radio parameters file that it names; raises UserError, or OSError."""
-    return parse_scenario(path.read_text(encoding="utf-8"), path, path.parent)
+    return parse_scenario(read_text(path), path, path.parent)
 
 
 def parse_scenario(text: str, path: Path, folder: Path, movements: Mapping[str, Path] | None = None) -> Scenario:
@@ -71,4 +72,5 @@ def _scenario(keys: Lookup, radio: RadioReader, reader: NodeReader) -> Scenario:
         sites=read_sites(keys, nodes),
         faults=read_faults(keys),
         ideal=read_ideal(keys),
+        warm_up=run.warm_up,
     )

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from roambus.bridge.trace.schema import LATEST_S
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SECOND, SimTime
-
-LATEST_S = 1e9
-"""No time of a movement is later: as times of traces, they are exact to a microsecond at least up to here."""
 
 
 @dataclass(frozen=True, slots=True)

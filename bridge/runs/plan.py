@@ -21,6 +21,8 @@ class RunPlan:
     level: TraceLevel = TraceLevel.APP
     record: bool = False
     """Whether to keep the frames, for `roambus rerun`; the trace is the same either way."""
+    check: bool = False
+    """Whether to compare every message with its bytes; the trace is the same either way."""
     movements: tuple[tuple[str, Path], ...] = ()
     """The movement files, under the names that the ini has for them, and what lies beside them."""
 

@@ -6,30 +6,39 @@ log with its error and the file `failed`, which holds the key.
 
 from __future__ import annotations
 
-import resource
+import io
+import os
 import shutil
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
+from enum import Enum
 from pathlib import Path
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from tempfile import TemporaryDirectory
 
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.castalia.files import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.backends.interface import Backend
 from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.host.checks import Tell
 from roambus.bridge.host.host import Host
 from roambus.bridge.ini import read_scenario
+from roambus.bridge.memory import peak_memory_mib
 from roambus.bridge.record.record_file import RECORD_FILE
 from roambus.bridge.record.recorder import recorded
+from roambus.bridge.runs.apart import EndedError, apart, place_of_end
+from roambus.bridge.runs.conduct import conduct_seen, watch
 from roambus.bridge.runs.identity import RUN_KEY, run_key
 from roambus.bridge.runs.plan import RunPlan
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.trace.reader import DamagedTraceError, damage_of, read_footer
+from roambus.bridge.trace.schema import WARM_UP
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.bridge.unfinished_file import check_replaceable
+from roambus.python_protocol.simtime import SECOND
 
 TRACE_FILE = "trace.parquet"
 LOG_FILE = "run.log"
@@ -38,29 +47,79 @@ FAILED_FILE = "failed"
 
 def is_complete(folder: Path, key: str) -> bool:
     """Whether the folder holds the trace of just this run."""
+    return trace_state(folder, key) is TraceState.COMPLETE
+
+
+class TraceState(Enum):
+    """What there is of a run: nothing, the trace of another run, a damaged trace, or the whole trace of just this."""
+
+    MISSING = "missing"
+    DAMAGED = "damaged"
+    ANOTHER = "another run's"
+    COMPLETE = "complete"
+
+
+def trace_state(folder: Path, key: str) -> TraceState:
+    """What the folder holds of the run with this key; the trace is read to its end, for damage can be anywhere."""
     trace = folder / TRACE_FILE
-    if not trace.is_file():
-        return False
+    if not os.path.lexists(trace):
+        return TraceState.MISSING
     try:
-        metadata = pq.read_schema(trace).metadata or {}
-    except pa.ArrowInvalid:  # somebody else's file, or a broken disk
-        return False
-    return bool(metadata.get(RUN_KEY.encode()) == key.encode())
+        if read_footer(trace).metadata.get(RUN_KEY) != key:
+            return TraceState.ANOTHER
+    except DamagedTraceError:
+        return TraceState.DAMAGED
+    return TraceState.DAMAGED if damage_of(trace) else TraceState.COMPLETE
 
 
 def has_failed(folder: Path, key: str) -> bool:
     """Whether just this run failed the last time."""
     marker = folder / FAILED_FILE
-    return marker.is_file() and marker.read_text(encoding="utf-8") == key
+    return marker.is_file() and marker.read_bytes() == key.encode()
 
 
-def execute(plan: RunPlan, backend: BackendFactory) -> None:
+def execute_apart(plan: RunPlan, backend: BackendFactory) -> None:
+    """Does what `execute` does in a process of its own, in which agents are refused what they may not.
+
+    Raises EndedError, too, if an agent ends that process.
+    """
+
+    def execute_watched() -> None:
+        watch()
+        execute(plan, backend)
+
+    try:
+        apart(execute_watched)
+    except EndedError as error:
+        raise error if error.was_killed else record_ended(plan, backend, error) from None
+
+
+def record_ended(plan: RunPlan, backend: BackendFactory, ended: EndedError) -> EndedError:
+    """Leaves a log with the error of a run whose agent has ended the run's process; returns it, with the place."""
+    error = ended.at(plan.agent, place_of_end(lambda tell: _run_for_nothing(plan, backend, tell)))
+    _prepare(plan)
+    _record_failure(plan.folder, run_key(plan, backend), error)
+    return error
+
+
+def _run_for_nothing(plan: RunPlan, backend: BackendFactory, tell: Tell) -> None:
+    """Makes the run as far as it goes, and keeps nothing of it."""
+    with TemporaryDirectory() as folder, redirect_stdout(io.StringIO()):
+        private = replace(plan, results=Path(folder), record=False)
+        _prepare(private)
+        scenario, agent = read_scenario(private.folder / INI_FILE), load_agent(plan.agent)
+        Host(scenario, agent, backend.make(scenario, agent, private.folder), TraceWriter(), tell=tell).run()
+
+
+def execute(plan: RunPlan, backend: BackendFactory, key: str | None = None) -> None:
     """Makes the run, and leaves either a whole trace or a log with the error, which is raised again.
+
+    `key` is the run's, if somebody has worked it out already.
 
     Raises RoambusError, or whatever a broken agent or back-end raises. Raises OSError if the folder cannot be written;
     then, as after KeyboardInterrupt, nothing is left behind unless the trace was whole already.
     """
-    key = run_key(plan, backend)
+    key = key or run_key(plan, backend)
     try:
         with errors_named(plan.folder):
             _prepare(plan)
@@ -107,24 +166,26 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:
     carrier: Backend = backend.make(scenario, agent, plan.folder)
     if plan.record:
         carrier = recorded(carrier, plan.folder, scenario, plan.agent, plan.level)
-    Host(scenario, agent, carrier, trace).run()
+    with conduct_seen(scenario.agent or plan.agent):
+        Host(scenario, agent, carrier, trace, check=plan.check).run()
     used = (
-        f"{time.monotonic() - start:.2f} s, {time.process_time() - cpu:.2f} s of CPU, {_peak_memory_mib()} MiB at most"
+        f"{time.monotonic() - start:.2f} s, {time.process_time() - cpu:.2f} s of CPU, {peak_memory_mib()} MiB at most"
     )
     text = f"agent {scenario.agent or plan.agent}, seed {plan.seed}: complete in {used}\n"
     (plan.folder / LOG_FILE).write_text(text, encoding="utf-8")
-    trace.write(plan.folder / TRACE_FILE, {RUN_KEY: key})  # last, for it is what makes a run complete
+    trace.write(plan.folder / TRACE_FILE, _metadata(key, scenario))  # last, for it is what makes a run complete
 
 
-def _peak_memory_mib() -> int:
-    """The most memory that this process has used so far, in earlier runs or in this one."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+def _metadata(key: str, scenario: Scenario) -> dict[str, str]:
+    warm_up = {WARM_UP: repr(scenario.warm_up / SECOND)} if scenario.warm_up else {}
+    return {RUN_KEY: key, **warm_up}
 
 
 def _record_failure(folder: Path, key: str, error: Exception) -> None:
     known = isinstance(error, RoambusError)
     text = f"{error}\n" if isinstance(error, UserError) else "".join(traceback.format_exception(error))
-    (folder / LOG_FILE).write_text(f"error: {error}\n\n{text}" if known else text, encoding="utf-8")
+    whole = f"error: {error}\n\n{text}" if known else text
+    (folder / LOG_FILE).write_text(whole, encoding="utf-8", errors="backslashreplace")  # an agent has raised with it
     (folder / FAILED_FILE).write_text(key, encoding="utf-8")
 
 
@@ -142,7 +203,10 @@ def discard_files(folder: Path) -> None:
     whole = (TRACE_FILE, RECORD_FILE)
     for pattern in (*whole, *(f".{name}.*" for name in whole), FAILED_FILE, LOG_FILE, SIMULATOR_LOG, INI_FILE):
         for file in folder.glob(pattern):
-            file.unlink()
+            if file.is_dir() and not file.is_symlink():  # nothing of ours, but in its place
+                shutil.rmtree(file)
+            else:
+                file.unlink()
     shutil.rmtree(folder / SIMULATOR_FOLDER, ignore_errors=True)
 
 

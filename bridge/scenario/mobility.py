@@ -16,6 +16,9 @@ _MANAGER = f"SN.{EVERY_NODE}.MobilityManager."
 _UPDATE, _SPEED = _MANAGER + "updateInterval", _MANAGER + "speed"
 _UPDATES = "between the moments at which the channel looks where the node is"
 _SPEEDS = Range(above=0, at_most=1e4)
+_FIRST = "the first destination; -1: it is drawn like every other"
+DRAWN = -1.0
+"""What stands for a first destination that is drawn."""
 
 MOVEMENT_FILE = Key(_MANAGER + "file", FILE, None, "a movement file of BonnMotion or of ns-2's setdest, beside the ini")
 
@@ -42,6 +45,16 @@ class RandomWaypoint:
     speed_mps: float = key(_SPEED, NUMBER, "1", "speed of the node", "m/s", _SPEEDS)
     pause: SimTime = key(_MANAGER + "pause", TIME, "0s", "pause at each destination", within=Range(at_least=0))
     update_interval: SimTime = key(_UPDATE, MILLISECONDS, "100", _UPDATES, within=Range(above=0))
+    first_x: float = key(_MANAGER + "firstX", NUMBER, "-1", _FIRST, "m", Range(at_least=DRAWN))
+    first_y: float = key(_MANAGER + "firstY", NUMBER, "-1", _FIRST, "m", Range(at_least=DRAWN))
+    first_pause: SimTime = key(
+        _MANAGER + "firstPause", TIME, "0s", "pause at the start, before the first way", within=Range(at_least=0)
+    )
+
+    @property
+    def first(self) -> tuple[float, float] | None:
+        """The first destination; None if it is drawn like every other."""
+        return None if self.first_x == DRAWN else (self.first_x, self.first_y)
 
 
 class WayPoint(NamedTuple):

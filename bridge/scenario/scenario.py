@@ -93,3 +93,5 @@ class Scenario:
     faults: tuple[Fault, ...] = ()
     """The faults are in the order of time."""
     ideal: IdealLinks = IdealLinks()
+    warm_up: SimTime = 0
+    """Metrics leave out what happens before."""

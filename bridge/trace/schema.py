@@ -36,6 +36,7 @@ __all__ = [
     "FORGET",
     "FREEZE",
     "HOPS",
+    "LATEST_S",
     "LIST_SEPARATOR",
     "MESSAGE_TYPE",
     "MIGRATE",
@@ -58,6 +59,7 @@ __all__ = [
     "TIME_S",
     "TRACE_SCHEMA",
     "UNSUBSCRIBE",
+    "WARM_UP",
 ]
 
 TIME_S = "time_s"
@@ -101,6 +103,9 @@ ENERGY = "energy"
 RADIO = "radio"
 """Written for each node at the end: `message_type` names a count of the radio's, `detail` is its value."""
 
+LATEST_S = 1e9
+"""No row of a trace is later, and no way-point of a movement: times are exact to a microsecond at least up to here."""
+
 TRACE_SCHEMA = pa.schema(
     [
         pa.field(TIME_S, pa.float64(), nullable=False),
@@ -115,3 +120,6 @@ TRACE_SCHEMA = pa.schema(
     ]
 )
 """The columns of every trace, in this order; rows are sorted by time, then by order of occurrence."""
+
+WARM_UP = "roambus.warm_up_s"
+"""Name in a trace's metadata of the time (s) before which nothing counts in metrics; without it all counts."""

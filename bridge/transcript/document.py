@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.texts import read_text
 
 PROMPT = ">"
 COMMENT = "#"
@@ -68,11 +69,7 @@ class Document:
 
 def read_document(path: Path) -> Document:
     """Reads a file, and forgets its outputs; raises UserError if it is no text or has no command, and OSError."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: this is no UTF-8 text: {error.reason} at byte {error.start}") from None
-    return parse_document(path, text)
+    return parse_document(path, read_text(path))
 
 
 def parse_document(path: Path, text: str) -> Document:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.runs.asked import read_asked
 from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, SEED, TRACES
 from roambus.bridge.runs.writing import writing
 from roambus.experiments.measurements.measurements import Measurements, read_measurements
 from roambus.experiments.studies.reading import existing_folder, find_extra, sweep_folders
 from roambus.experiments.studies.study import Study
-from roambus.experiments.sweeps.description import read_description
 from roambus.experiments.sweeps.sweep import FOLDER_NAME
 from roambus.spark.aggregation.aggregate import Progress, metrics_of
 from roambus.spark.aggregation.points import mean_points, name_runs
@@ -83,7 +83,7 @@ def _measure(
 ) -> Loaded:
     if not traces:
         raise UserError(_nothing_to_read(folder, problems))
-    description, extra = read_description(folder), find_extra(folder, own)
+    description, extra = read_asked(folder), find_extra(folder, own)
     with writing(folder):
         metrics, damaged = metrics_of(folder, traces, extra, progress=progress)
     problems = [*problems, *damaged.values()]

@@ -9,15 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import SEED, TRACE_FILE, TRACES
+from roambus.bridge.trace.reader import DamagedTraceError, read_batches
 from roambus.bridge.trace.schema import DETAIL, EVENT, TIME_S
-from roambus.spark.aggregation.traces import Trace, examine, find_traces
-
-BATCH_ROWS = 16384
-"""Rows that are in memory at once."""
+from roambus.spark.aggregation.traces import REMEDY, Trace, examine, find_traces
 
 Row = dict[str, Any]
 
@@ -53,12 +50,10 @@ def levels(trace: Trace) -> dict[str, str]:
 def rows(trace: Trace, *events: str) -> Iterator[Row]:
     """The rows of a trace in their order, or those of some events alone; raises UserError if it cannot be read."""
     try:
-        with pq.ParquetFile(trace.file, page_checksum_verification=True) as file:
-            for batch in file.iter_batches(BATCH_ROWS):
-                yield from _chosen(batch, events).to_pylist()
-    except (OSError, pa.ArrowException) as error:
-        problem = str(error).partition("\n")[0]
-        raise UserError(f"{trace.file}: damaged ({problem}): delete it and run the sweep again") from None
+        for batch in read_batches(trace.file):
+            yield from _chosen(batch, events).to_pylist()
+    except DamagedTraceError as error:
+        raise UserError(f"{error}: {REMEDY}") from None
 
 
 def _chosen(batch: pa.RecordBatch, events: tuple[str, ...]) -> pa.RecordBatch:

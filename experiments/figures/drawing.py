@@ -13,16 +13,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
-import matplotlib.figure
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.container import ErrorbarContainer
-from matplotlib.lines import Line2D
-from matplotlib.offsetbox import DrawingArea
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
-
 from roambus.experiments.figures.figure import DotFigure, Drawn, Figure, Series
+from roambus.experiments.figures.plain_matplotlib import (
+    Artist,
+    Axes,
+    DrawingArea,
+    ErrorbarContainer,
+    FuncFormatter,
+    Line2D,
+    LogLocator,
+    NullLocator,
+    Picture,
+    styled,
+)
 from roambus.spark.aggregation.tables import replace_file
 from roambus.spark.metrics.catalogue import Scale
 
@@ -55,8 +58,8 @@ _STYLE: dict[Any, Any] = {
 
 def draw(figure: Drawn, folder: Path) -> list[Path]:
     """Writes FOLDER/name.png and FOLDER/name.svg; raises OSError."""
-    with mpl.rc_context(_STYLE):
-        picture = matplotlib.figure.Figure(figsize=_SIZE_INCHES, layout="constrained")
+    with styled(_STYLE):
+        picture = Picture(figsize=_SIZE_INCHES, layout="constrained")
         _name_parts(_plot(figure, picture.add_subplot()))
         return [_save(picture, folder / f"{figure.name}.{kind}", metadata) for kind, metadata in _METADATA.items()]
 
@@ -69,8 +72,8 @@ def draw_panels(figures: Sequence[Drawn], file: Path, *, same_y: bool = False) -
     columns = min(_PANEL_COLUMNS, len(figures))
     rows = math.ceil(len(figures) / columns)
     width, height = _SIZE_INCHES
-    with mpl.rc_context(_STYLE):
-        picture = matplotlib.figure.Figure(figsize=(width * columns, height * rows), layout="constrained")
+    with styled(_STYLE):
+        picture = Picture(figsize=(width * columns, height * rows), layout="constrained")
         for position, figure in enumerate(figures, start=1):
             _plot(figure, picture.add_subplot(rows, columns, position))
         if same_y:
@@ -85,7 +88,7 @@ def _align(panels: Sequence[Axes]) -> None:
         axes.set_ylim(min(lows), max(highs))
 
 
-def _save(picture: matplotlib.figure.Figure, path: Path, metadata: dict[str, None], dpi: int = _PNG_DPI) -> Path:
+def _save(picture: Picture, path: Path, metadata: dict[str, None], dpi: int = _PNG_DPI) -> Path:
     kind = path.suffix.removeprefix(".")
     replace_file(path, partial(picture.savefig, format=kind, dpi=dpi, metadata=metadata))
     return path

@@ -6,19 +6,21 @@ studies: whoever reads results of a study says what that study measures beside t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pandas.api.types import is_numeric_dtype
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.runs.asked import count_runs, read_asked
 from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, POINTS, RUNS, SEED
-from roambus.experiments.sweeps.description import read_description
 from roambus.python_protocol.parameters import unknown
-from roambus.spark.aggregation.points import METRIC, axes_of, natural_order
+from roambus.spark.aggregation.points import HALF_WIDTH, MEAN, METRIC, N, axes_of, natural_order
 from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, Metric, sent_metric
 from roambus.spark.metrics.extra import NOTHING, Extra
 
@@ -93,10 +95,9 @@ class Measurements:
     def runs_there(self) -> str:
         """How many runs there are, and how many are missing of those asked for."""
         there = len(self.runs)
-        if not self.sweep:
+        asked = count_runs(self.sweep)
+        if asked is None:
             return str(there)
-        levels = [self.sweep["agents"], *self.sweep["axes"].values(), self.sweep["seeds"]]
-        asked = math.prod(len(level) for level in levels)
         return f"{there}, complete" if there >= asked else f"{there} of {asked}: {asked - there} missing"
 
 
@@ -107,7 +108,7 @@ def read_measurements(results: Path, extra: Extra = NOTHING) -> Measurements:
     """
     runs, points = (_read_table(results, name) for name in (RUNS, POINTS))
     tables = {table.name: _read_table(results, table.name) for table in extra.tables}
-    return Measurements(runs, points, read_description(results), tables, (*METRICS, *extra.catalogue))
+    return Measurements(runs, points, read_asked(results), tables, (*METRICS, *extra.catalogue))
 
 
 def _read_table(results: Path, name: str) -> pd.DataFrame:
@@ -115,6 +116,26 @@ def _read_table(results: Path, name: str) -> pd.DataFrame:
     if not file.is_file():
         raise UserError(f"{file} is not there: run `roambus aggregate {results}` first")
     try:
-        return pd.read_parquet(file)
-    except (OSError, ValueError) as error:
-        raise UserError(f"{file.parent}: damaged ({error}): run `roambus aggregate {results}` again") from None
+        with file.open("rb") as opened:  # Arrow knows no names that are not UTF-8
+            table = pq.read_table(opened, partitioning=None, page_checksum_verification=True)
+        table.validate(full=True)
+        frame: pd.DataFrame = table.to_pandas()
+        return _checked(name, frame)
+    except (OSError, pa.ArrowException, ValueError, TypeError, KeyError, MemoryError) as error:
+        problem = " ".join(str(error).split()) or type(error).__name__
+        raise UserError(f"{file}: damaged ({problem}): run `roambus aggregate {results}` again") from None
+
+
+_COLUMNS = {RUNS: (AGENT, SEED), POINTS: (AGENT, METRIC, MEAN, HALF_WIDTH, N)}
+"""What the tables of every sweep have; those of a study have at least agent and seed."""
+
+
+def _checked(name: str, table: pd.DataFrame) -> pd.DataFrame:
+    """The table, if it has the columns that it must have, of their kinds; raises ValueError."""
+    for column in _COLUMNS.get(name, (AGENT, SEED)):
+        if column not in table.columns:
+            raise ValueError(f"it has no column {column}")
+        is_number = column in (SEED, MEAN, HALF_WIDTH, N)
+        if is_number != is_numeric_dtype(table[column]) or (column != HALF_WIDTH and table[column].hasnans):
+            raise ValueError(f"column {column} does not hold what it should")
+    return table

@@ -5,6 +5,8 @@ from __future__ import annotations
 _AGENT_NAMES = {
     "mft": "MFT-PubSub",
     "mft-published": "MFT-PubSub as published",
+    "mft-tuned": "MFT-PubSub, tuned",
+    "aodv-tuned": "AODV, tuned",
     "mft-ungreeted": "MFT-PubSub without greet_back",
     "first-approach": "first approach",
     "resubscribing": "subscribing anew",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from roambus.bridge.runs.asked import SWEEP
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.measurements.names import agent_name, axis_heading
 from roambus.experiments.studies.reading import SweepResults
-from roambus.experiments.sweeps.description import SWEEP
 
 _SECONDS = ("time_limit", "publish_until")
 

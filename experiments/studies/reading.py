@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.runs.asked import read_asked
 from roambus.bridge.runs.layout import SWEEP_FILE
 from roambus.experiments.evidence.claim import Claim
 from roambus.experiments.measurements.measurements import Measurements, read_measurements
 from roambus.experiments.studies.origin import Origin, find_origin
 from roambus.experiments.studies.study import Study, StudySweep
-from roambus.experiments.sweeps.description import read_description
 from roambus.spark.metrics.extra import NOTHING, Extra
 
 
@@ -58,7 +58,7 @@ def origin_of(folder: Path, own: Study | None = None) -> Origin | None:
 
     `own` is the study that the results are of, if it is none of ours.
     """
-    return find_origin(read_description(folder), folder.name, own)
+    return find_origin(read_asked(folder), folder.name, own)
 
 
 def find_extra(folder: Path, own: Study | None = None) -> Extra:

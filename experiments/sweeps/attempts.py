@@ -14,42 +14,84 @@ from pathlib import Path
 
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.interrupts import termination_interrupts
+from roambus.bridge.runs.apart import EndedError, apart
+from roambus.bridge.runs.conduct import unclosable, watch
 from roambus.bridge.runs.identity import run_key
 from roambus.bridge.runs.plan import RunPlan
-from roambus.bridge.runs.run import LOG_FILE, discard_files, errors_named, execute, is_complete
+from roambus.bridge.runs.run import LOG_FILE, discard_files, errors_named, execute, is_complete, record_ended
 from roambus.experiments.sweeps.workspace import new_folder, remove_at_once
 
 
-def attempt(plan: RunPlan, backend: BackendFactory, workspace: Path) -> str | None:
-    """Makes the run in `workspace`; returns the first line of its error, or None.
+def attempt_apart(plan: RunPlan, backend: BackendFactory, workspace: Path, key: str) -> str | None:
+    """Does what `attempt` does in a process of its own, in which agents are refused what they may not.
+
+    Raises EndedError if somebody has killed that process. One that an agent has ended is the run's error.
+    """
+
+    def watched() -> str | None:
+        watch()
+        return attempt(plan, backend, workspace, key)
+
+    try:
+        return apart(watched)
+    except EndedError as error:
+        if error.was_killed:
+            raise
+        return _first_line(record_ended(plan, backend, error))
+
+
+def attempt(plan: RunPlan, backend: BackendFactory, workspace: Path, key: str | None = None) -> str | None:
+    """Makes the run in `workspace`; returns the first line of its error, or None. `key` is the run's, if it is known.
 
     What an agent prints goes to the run's log. Raises OSError if results cannot be written, and KeyboardInterrupt after
     SIGTERM, too.
     """
     private = replace(plan, results=new_folder(workspace))
     try:
-        failure = _execute(private, backend)
+        key = key or run_key(plan, backend)
+        failure = _execute(private, backend, key)
         _name_the_place(private, plan)
-        move_in_place(private, plan, run_key(plan, backend))
+        move_in_place(private, plan, key)
     finally:
         remove_at_once(private.results)
     return failure and failure.replace(str(private.results), str(plan.results))
 
 
-def _execute(plan: RunPlan, backend: BackendFactory) -> str | None:
-    printed = io.StringIO()
+def _execute(plan: RunPlan, backend: BackendFactory, key: str) -> str | None:
+    kept = _Kept()
+    printed = io.TextIOWrapper(kept, encoding="utf-8", write_through=True)
+    unclosable(printed)
     failure = None
     try:
         with redirect_stdout(printed), termination_interrupts():
-            execute(plan, backend)
+            execute(plan, backend, key)
     except OSError:
         raise
     except Exception as error:
-        failure = f"{type(error).__name__}: {error}".splitlines()[0]
+        failure = _first_line(error)
     log = plan.folder / LOG_FILE
-    with errors_named(log), log.open("a", encoding="utf-8") as file:
-        file.write(printed.getvalue())
+    with errors_named(log), log.open("ab") as file:
+        file.write(kept.content())
     return failure
+
+
+class _Kept(io.BytesIO):
+    """What was printed, also if it was closed."""
+
+    _content: bytes | None = None
+
+    def close(self) -> None:
+        if not self.closed:
+            self._content = self.getvalue()
+        super().close()
+
+    def content(self) -> bytes:
+        """All of it."""
+        return self.getvalue() if self._content is None else self._content
+
+
+def _first_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0]
 
 
 def _name_the_place(private: RunPlan, plan: RunPlan) -> None:

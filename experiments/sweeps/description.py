@@ -1,4 +1,4 @@
-"""Reads and writes `sweep.json`, which says what the sweep in a results folder was asked for.
+"""Writes `sweep.json`, which says what the sweep in a results folder was asked for.
 
 It names the study and the sweep, so that whoever reads the results knows which figures and claims are theirs, and it
 has the template, the fixed values, the axes, the agents and the seeds. A second sweep into the same folder must fit
@@ -14,16 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.runs.asked import AGENTS, AXES, SEEDS, SET, STUDY, SWEEP, TEMPLATE, read_asked
 from roambus.bridge.runs.layout import SWEEP_FILE, TRACES
 from roambus.bridge.runs.run import errors_named
-from roambus.bridge.unfinished_file import UnfinishedFile
+from roambus.bridge.unfinished_file import UnfinishedFile, remove_unfinished
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.workspace import locked
 
-STUDY, SWEEP = "study", "sweep"
-"""The keys under which results name their study and their sweep; `sweep.json` of earlier versions lacks both."""
-_NEEDED = {"template", "set", "axes", "agents", "seeds"}
-_RESTORE = "restore it, or delete it and run the sweep again"
+_NEEDED = {TEMPLATE, SET, AXES, AGENTS, SEEDS}
 
 
 def describe(sweep: Sweep) -> dict[str, Any]:
@@ -31,11 +29,11 @@ def describe(sweep: Sweep) -> dict[str, Any]:
     return {
         STUDY: sweep.study,
         SWEEP: sweep.name,
-        "template": sweep.template.name,
-        "set": dict(sweep.fixed),
-        "axes": {axis.name: list(axis.values) for axis in sweep.axes},
-        "agents": {choice.label: [choice.agent, dict(choice.parameters)] for choice in sweep.agents},
-        "seeds": list(sweep.seeds),
+        TEMPLATE: sweep.template.name,
+        SET: dict(sweep.fixed),
+        AXES: {axis.name: list(axis.values) for axis in sweep.axes},
+        AGENTS: {choice.label: [choice.agent, dict(choice.parameters)] for choice in sweep.agents},
+        SEEDS: list(sweep.seeds),
     }
 
 
@@ -49,6 +47,7 @@ def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
     created = not results.exists()
     results.mkdir(parents=True, exist_ok=True)
     with locked(results):
+        remove_unfinished(results / SWEEP_FILE)
         description = _merge_with_old(describe(sweep), results)
         with _removed_if_empty(results, created):
             _write_description(description, results)
@@ -73,11 +72,8 @@ def _write_description(description: dict[str, Any], results: Path) -> None:
 
 
 def _read_own(file: Path) -> dict[str, Any]:
-    try:
-        old = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError:
-        old = None
-    if not isinstance(old, dict) or set(old) - {STUDY, SWEEP} != _NEEDED:
+    old = read_asked(file.parent)
+    if old.keys() - {STUDY, SWEEP} != _NEEDED:
         raise UserError(f"{file}: not written by roambus, or damaged: remove it, or choose another --out")
     return old
 
@@ -96,30 +92,16 @@ def _removed_if_empty(results: Path, created: bool) -> Iterator[None]:
 
 
 def _check_fit(old: dict[str, Any], new: dict[str, Any], results: Path) -> None:
-    for key in ("template", "set"):
+    for key in (TEMPLATE, SET):
         if old[key] != new[key]:
             raise UserError(f"{results} holds runs with {key} {old[key]}, not {new[key]}: choose another --out")
-    if list(old["axes"]) != list(new["axes"]):
-        problem = f"with axes {', '.join(old['axes']) or 'none'}, not {', '.join(new['axes']) or 'none'}"
+    if list(old[AXES]) != list(new[AXES]):
+        problem = f"with axes {', '.join(old[AXES]) or 'none'}, not {', '.join(new[AXES]) or 'none'}"
         raise UserError(f"{results} holds runs {problem}: choose another --out")
 
 
 def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    axes = {name: list(dict.fromkeys([*values, *new["axes"][name]])) for name, values in old["axes"].items()}
-    agents, seeds = {**old["agents"], **new["agents"]}, sorted({*old["seeds"], *new["seeds"]})
+    axes = {name: list(dict.fromkeys([*values, *new[AXES][name]])) for name, values in old[AXES].items()}
+    agents, seeds = {**old[AGENTS], **new[AGENTS]}, sorted({*old[SEEDS], *new[SEEDS]})
     origin = {key: old.get(key, new[key]) for key in (STUDY, SWEEP)}
-    return {**new, **origin, "axes": axes, "agents": agents, "seeds": seeds}
-
-
-def read_description(results: Path) -> dict[str, Any]:
-    """The results' `sweep.json`; empty if there is none. Raises UserError."""
-    file = results / SWEEP_FILE
-    if not file.is_file():
-        return {}
-    try:
-        sweep = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise UserError(f"{file}: {error}: {_RESTORE}") from None
-    if not isinstance(sweep, dict) or not all(isinstance(sweep.get(key, {}), dict) for key in ("axes", "agents")):
-        raise UserError(f"{file}: does not describe a sweep: {_RESTORE}")
-    return sweep
+    return {**new, **origin, AXES: axes, AGENTS: agents, SEEDS: seeds}

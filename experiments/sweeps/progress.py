@@ -36,11 +36,15 @@ class Progress:
         with Live(self._bar(), console=self._console, refresh_per_second=2, get_renderable=self._bar) as self._live:
             yield
 
+    def note(self, line: str) -> None:
+        """Tells a line at once."""
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
     def finished(self, place: Path, error: str | None) -> None:
         """One more run is done; a failed one is told at once."""
         self._done += 1
         if error is not None:
-            self._console.print(f"failed: {place}: {error}", markup=False, highlight=False, soft_wrap=True)
+            self.note(f"failed: {place}: {error}")
         if not self._console.is_terminal and self._is_line_due():
             self._last_line = time.monotonic()
             self._console.print(self.line(), highlight=False)

@@ -7,6 +7,7 @@ what a run's key says is complete is never made again.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +22,7 @@ from roambus.bridge.ini import movement_names, parse_scenario, radio_file_name
 from roambus.bridge.movement import with_params
 from roambus.bridge.runs.identity import run_key
 from roambus.bridge.runs.plan import RunPlan
-from roambus.bridge.runs.run import has_failed, is_complete
+from roambus.bridge.runs.run import TraceState, has_failed, trace_state
 from roambus.bridge.trace.writer import TraceLevel
 from roambus.experiments.sweeps.progress import Progress
 from roambus.experiments.sweeps.sweep import Point, Scalar, Sweep, expand
@@ -42,15 +43,22 @@ class Crew(Protocol):
         """
 
 
+_READERS = 4
+"""How many threads read the traces that are there: it is mostly compiled code, which does not wait for Python."""
+
 Watched = Callable[[Sequence[Point]], Iterable[Point]]
 
 
 @dataclass(slots=True)
 class Summary:
-    """What became of a sweep's runs; `failures` are pairs of place and error."""
+    """What became of a sweep's runs; `failures` are pairs of place and error.
+
+    `damaged` are the places of runs that were complete, but whose trace was damaged since: they are made again.
+    """
 
     complete: int = 0
     skipped: int = 0
+    damaged: list[Path] = field(default_factory=list)
     failures: list[tuple[Path, str]] = field(default_factory=list)
 
 
@@ -112,7 +120,9 @@ def run_plans(
     After KeyboardInterrupt, or any other exception, nobody is at work any more and no unfinished run is left.
     """
     summary = Summary()
-    waiting = [plan for plan in plans if not _is_settled(plan, backend, retry_failed, summary)]
+    waiting = _unsettled(plans, backend, retry_failed, summary)
+    for place in summary.damaged:
+        progress.note(f"{place}: its trace was damaged: it is made again")
     if waiting:
         results = waiting[0].results
         results.mkdir(parents=True, exist_ok=True)
@@ -123,11 +133,23 @@ def run_plans(
     return summary
 
 
-def _is_settled(plan: RunPlan, backend: BackendFactory, retry_failed: bool, summary: Summary) -> bool:
-    key = run_key(plan, backend)
-    if is_complete(plan.folder, key):
+def _unsettled(
+    plans: Sequence[RunPlan], backend: BackendFactory, retry_failed: bool, summary: Summary
+) -> list[RunPlan]:
+    """The runs that have to be made; the others are counted."""
+    keys = [run_key(plan, backend) for plan in plans]
+    with ThreadPoolExecutor(_READERS) as readers:
+        states = readers.map(trace_state, [plan.folder for plan in plans], keys)
+        found = zip(plans, keys, states, strict=True)
+        return [plan for plan, key, state in found if not _is_settled(plan, key, state, retry_failed, summary)]
+
+
+def _is_settled(plan: RunPlan, key: str, state: TraceState, retry_failed: bool, summary: Summary) -> bool:
+    if state is TraceState.COMPLETE:
         summary.skipped += 1
         return True
+    if state is TraceState.DAMAGED:
+        summary.damaged.append(plan.place)
     if has_failed(plan.folder, key) and not retry_failed:
         summary.failures.append((plan.place, "failed earlier; see its run.log, or run it again with --retry-failed"))
         return True

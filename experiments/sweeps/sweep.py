@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +17,16 @@ from typing import Any
 
 from roambus.bridge.backends import BACKENDS
 from roambus.bridge.errors import UserError
+from roambus.bridge.limits import RUNS
 from roambus.bridge.runs.layout import AGENT, SEED, TRACES
-from roambus.experiments.templates.render import check_variables
+from roambus.experiments.templates.render import check_variables, find_variable
 from roambus.python_protocol.parameters import unknown
 
 FOLDER_NAME = re.compile(r"[\w.+-]+")
 """The names that agents, axes and values may have: each is a part of a folder's name."""
+
+LONGEST_NAME = 120
+"""In bytes: file systems take names of 255, and a folder's has an axis and its value."""
 
 Scalar = int | float | str | bool
 
@@ -92,29 +97,45 @@ def seed_range(where: str, count: object) -> tuple[int, ...]:
     """Seeds 0 to count - 1; raises UserError, which begins with `where`."""
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise UserError(f"{where}: seeds: {count} is not a number of seeds from 1 up")
+    _check_runs(where, count)
     return tuple(range(count))
+
+
+def _check_runs(where: str, count: int) -> None:
+    try:
+        RUNS.check(count)
+    except ValueError as error:
+        raise UserError(f"{where}: {error}") from None
 
 
 def validate(sweep: Sweep) -> None:
     """Raises UserError unless variables are the template's, each set once, and names can be folders."""
-    sources: dict[str, str] = {}
-    for where, names in _settings(sweep):
-        check_variables(sweep.template, names, f"{sweep.source}: {where}")
-        for name in names:
-            if name in sources:
-                raise UserError(f"{sweep.source}: {name!r} is set in {sources[name]} and in {where}")
-            sources[name] = where
+    _check_settings(sweep)
     if not sweep.agents:
         raise UserError(f"{sweep.source}: agents: name at least one, such as mft = {{}}")
     for name in _folder_names(sweep):
         if FOLDER_NAME.fullmatch(name) is None:
             raise UserError(f"{sweep.source}: {name!r} names a folder: use letters, digits and . + - _ only")
+        if len(name.encode()) > LONGEST_NAME:
+            problem = f"names a folder, and has more than {LONGEST_NAME} bytes"
+            raise UserError(f"{sweep.source}: {name[:40]!r}... {problem}")
 
 
-def _settings(sweep: Sweep) -> Iterator[tuple[str, Mapping[str, Scalar]]]:
-    yield "set", sweep.fixed
+def _check_settings(sweep: Sweep) -> None:
+    sources: dict[str, str] = {}
+    for where, choices in _settings(sweep):
+        check_variables(sweep.template, choices, f"{sweep.source}: {where}")
+        for name in choices[0]:
+            if name in sources:
+                raise UserError(f"{sweep.source}: {name!r} is set in {sources[name]} and in {where}")
+            sources[name] = where
+
+
+def _settings(sweep: Sweep) -> Iterator[tuple[str, Sequence[Mapping[str, Scalar]]]]:
+    """Where variables are set, and to what: an axis sets the same ones to other values at each of its points."""
+    yield "set", [sweep.fixed]
     for axis in sweep.axes:
-        yield f"axes.{axis.name}", next(iter(axis.values.values()))
+        yield f"axes.{axis.name}", list(axis.values.values())
 
 
 def _folder_names(sweep: Sweep) -> Iterator[str]:
@@ -149,8 +170,13 @@ def _override(sweep: Sweep, name: str, text: str) -> Sweep:
 def _override_axis(sweep: Sweep, axis: Axis, text: str) -> Axis:
     if not axis.zipped:
         return plain_axis(axis.name, [parse_scalar(word) for word in text.split(",")])
-    where = f"{sweep.source}: --set {axis.name}"
-    return Axis(axis.name, {label: _choose(where, label, axis.values) for label in text.split(",")}, zipped=True)
+    return narrow(axis, text, f"{sweep.source}: --set")
+
+
+def narrow(axis: Axis, labels: str, where: str) -> Axis:
+    """A zipped axis with only these of its names, with commas between; raises UserError, which begins with `where`."""
+    chosen = {label: _choose(f"{where} {axis.name}", label, axis.values) for label in labels.split(",")}
+    return Axis(axis.name, chosen, zipped=True)
 
 
 def _choose(where: str, label: str, known: Mapping[str, Any]) -> Any:
@@ -162,7 +188,7 @@ def _choose(where: str, label: str, known: Mapping[str, Any]) -> Any:
 def _check_settable(sweep: Sweep, name: str) -> None:
     axes = {axis.name: axis for axis in sweep.axes}
     try:
-        check_variables(sweep.template, {name: None}, f"{sweep.source}: --set")
+        find_variable(sweep.template, name, f"{sweep.source}: --set")
     except UserError as error:
         raise UserError(f"{error}; its axes are {', '.join(axes) or 'none'}") from None
 
@@ -180,8 +206,14 @@ def parse_scalar(text: str) -> Scalar:
 # Expanding
 
 
+def count_points(sweep: Sweep) -> int:
+    """How many runs the sweep has."""
+    return math.prod([len(sweep.agents), len(sweep.seeds), *(len(axis.values) for axis in sweep.axes)])
+
+
 def expand(sweep: Sweep) -> list[Point]:
     """Every run. Seeds change slowest, so that a sweep that is stopped early has all points with fewer seeds."""
+    _check_runs(sweep.source, math.prod(map(len, (sweep.seeds, sweep.agents, *(one.values for one in sweep.axes)))))
     combinations = list(itertools.product(*(axis.values for axis in sweep.axes)))
     return [
         _point(sweep, seed, agent, labels)

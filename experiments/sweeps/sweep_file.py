@@ -21,21 +21,26 @@ from typing import Any
 
 from roambus.bridge.backends import BACKENDS
 from roambus.bridge.errors import UserError
+from roambus.bridge.texts import read_text
 from roambus.experiments.shipped import shipped_files, shipped_study
 from roambus.experiments.sweeps.sweep import AgentChoice, Axis, Scalar, Sweep, plain_axis, seed_range, text_of, validate
 from roambus.experiments.templates.render import find_template
 from roambus.python_protocol.parameters import unknown
 
 SUFFIX = ".toml"
+_MOST_BITS = 64
+"""An ini has no larger whole numbers."""
 
 
 def read_sweep(name: str) -> Sweep:
     """The sweep of that path, or of that name among ours; raises UserError naming file and key."""
     path = _find_sweep(name)
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
+        content = tomllib.loads(read_text(path))
+    except ValueError as error:
         raise UserError(f"{path}: {error}") from None
+    except RecursionError:
+        raise UserError(f"{path}: brackets in brackets go too deep") from None
     sweep = _build(path, content)
     validate(sweep)
     return sweep
@@ -92,7 +97,9 @@ def _table(path: Path, key: str, content: Mapping[str, Any]) -> Mapping[str, Any
 
 def _scalar(path: Path, key: str, value: object) -> Scalar:
     if not isinstance(value, int | float | str):
-        raise UserError(f"{path}: {key}: {value} is neither number, text nor truth value")
+        raise UserError(f"{path}: {key}: {str(value)[:60]} is neither number, text nor truth value")
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise UserError(f"{path}: {key}: a number of more than {_MOST_BITS} bits is too large")
     return value
 
 

@@ -1,7 +1,8 @@
 """Makes the runs of a sweep on local processes.
 
-Each worker is a process that makes one run at a time. A run whose worker is killed is made once more; if it costs a
-second worker, it has failed. Workers end with their parent, however that ends.
+Each worker is a process that has one run at a time made, in a process that it forks for the run: so no run finds
+anything that an agent has left behind. A run whose process or worker is killed is made once more; if it is killed a
+second time, it has failed. Workers end with their parent, and runs with their worker, however those end.
 """
 
 from __future__ import annotations
@@ -17,16 +18,21 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
+from roambus.bridge.agents.registry import load_agent, own_agents
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.errors import RoambusError
+from roambus.bridge.interrupts import termination_interrupts
+from roambus.bridge.runs.apart import EndedError
+from roambus.bridge.runs.identity import run_key
 from roambus.bridge.runs.plan import RunPlan
-from roambus.experiments.sweeps.attempts import attempt
+from roambus.bridge.trace.writer import TraceWriter
+from roambus.experiments.sweeps.attempts import attempt_apart
 from roambus.experiments.sweeps.runner import prepare
 
 ATTEMPTS = 2
 STILLBORN = 4
 """So many workers in a row that end before they can do anything mean that none ever will."""
-KILLED = f"its worker process was killed {ATTEMPTS} times; run again with fewer --workers if memory ran out"
+KILLED = f"its process was killed {ATTEMPTS} times; run again with fewer --workers if memory ran out"
 STOP_S = 10.0
 """How long a worker that is told to stop may take to remove what it has begun."""
 
@@ -69,7 +75,7 @@ class _Crew:
     workspace: Path
     workers: dict[Connection, _Worker] = field(default_factory=dict)
     killed: dict[int, int] = field(default_factory=dict)
-    """How many workers each run has cost."""
+    """How often the process of each run, or its worker, was killed."""
     stillborn: int = 0
     """How many workers in a row ended before they were ready."""
 
@@ -95,6 +101,10 @@ class _Crew:
                 continue
             if isinstance(outcome, OSError):
                 raise outcome
+            if isinstance(outcome, EndedError):
+                yield from self._count_killed(number, plan)
+                self._occupy(worker)
+                continue
             self._occupy(worker)
             yield number, outcome
 
@@ -110,15 +120,19 @@ class _Crew:
         del self.workers[worker.connection]
         worker.end(0)
         if worker.is_ready:
-            self.killed[number] = self.killed.get(number, 0) + 1
+            yield from self._count_killed(number, plan)
         else:
             self._count_stillborn()
-        if self.killed.get(number, 0) < ATTEMPTS:
+            self.waiting.append((number, plan))
+        if self.waiting:
+            self.hire(1)
+
+    def _count_killed(self, number: int, plan: RunPlan) -> Iterator[tuple[int, str | None]]:
+        self.killed[number] = self.killed.get(number, 0) + 1
+        if self.killed[number] < ATTEMPTS:
             self.waiting.append((number, plan))
         else:
             yield number, KILLED
-        if self.waiting:
-            self.hire(1)
 
     def _count_stillborn(self) -> None:
         self.stillborn += 1
@@ -128,7 +142,8 @@ class _Crew:
     def _occupy(self, worker: _Worker) -> None:
         if self.waiting:
             worker.task = self.waiting.popleft()
-            worker.give(worker.task[1], self.backend, self.workspace)
+            plan = worker.task[1]
+            worker.give(plan, self.backend, self.workspace, run_key(plan, self.backend))
         else:
             del self.workers[worker.connection]
             worker.connection.close()
@@ -149,10 +164,10 @@ class _Worker:
             self.process.start()
         theirs.close()
 
-    def give(self, plan: RunPlan, backend: BackendFactory, workspace: Path) -> None:
-        """Gives the worker its next run."""
+    def give(self, plan: RunPlan, backend: BackendFactory, workspace: Path, key: str) -> None:
+        """Gives the worker its next run, and the run's key."""
         with suppress(OSError):  # it was killed: the next `recv` says so
-            self.connection.send((plan, backend, workspace))
+            self.connection.send((plan, backend, workspace, key))
 
     def end(self, patience_s: float) -> None:
         """Waits for the worker's end, and brings it about if that takes too long."""
@@ -166,19 +181,28 @@ class _Worker:
 def _serve(connection: Connection) -> None:
     """What a worker does: answers each run with its error, None, or the exception that ends the sweep."""
     _end_with_parent()
-    with suppress(EOFError):
+    with suppress(EOFError, KeyboardInterrupt), termination_interrupts():
         connection.send(_READY)
+        task = connection.recv()
+        _get_ready(task[0], task[1])
         while True:
-            connection.send(_answer(*connection.recv()))
+            connection.send(_answer(*task))
+            task = connection.recv()
 
 
-def _answer(plan: RunPlan, backend: BackendFactory, workspace: Path) -> str | OSError | None:
+def _get_ready(plan: RunPlan, backend: BackendFactory) -> None:
+    """Loads once what the processes of all runs need; of agents only our own, for others could do anything then."""
+    prepare(plan, backend)
+    TraceWriter().table()  # PyArrow imports pandas when it first makes an array
+    for name in own_agents():
+        load_agent(name)
+
+
+def _answer(plan: RunPlan, backend: BackendFactory, workspace: Path, key: str) -> str | OSError | EndedError | None:
     try:
-        return attempt(plan, backend, workspace)
-    except OSError as error:
+        return attempt_apart(plan, backend, workspace, key)
+    except (OSError, EndedError) as error:
         return error
-    except KeyboardInterrupt:  # SIGTERM: nothing is left to be done
-        os._exit(1)
 
 
 @contextmanager

@@ -42,7 +42,7 @@ class Player:
         match question:
             case {"undo": True}:
                 self._session.undo()
-            case {"at": int() | float() as at, "do": str() as command}:
+            case {"at": float() as at, "do": str() as command}:
                 self._session.do(at, command)
             case {**others} if not others:
                 return

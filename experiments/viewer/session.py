@@ -14,6 +14,7 @@ from typing import Any
 from roambus.bridge.agents.code import silently
 from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.errors import UserError
+from roambus.bridge.texts import read_text
 from roambus.bridge.transcript.document import PROMPT, Document, parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, follow, plan
 from roambus.experiments.viewer.film import Film, make_film
@@ -32,10 +33,7 @@ class Session:
     def __init__(self, path: Path, overrides: Overrides) -> None:
         """Reads the file, and forgets its outputs; raises UserError, OSError."""
         self._path = path
-        try:
-            lines = path.read_text(encoding="utf-8").splitlines()
-        except UnicodeDecodeError as error:
-            raise UserError(f"{path}: this is no UTF-8 text: {error.reason} at byte {error.start}") from None
+        lines = read_text(path).splitlines()
         first = next((number for number, line in enumerate(lines) if line.startswith(PROMPT)), len(lines))
         self._head = _overridden(lines[:first], overrides)
         self._commands = [line for line in lines[first:] if line.startswith(PROMPT)]

@@ -15,7 +15,7 @@ from roambus.bridge.errors import UserError
 from roambus.experiments.viewer.document import make_document
 from roambus.experiments.viewer.film import Film, make_film
 from roambus.experiments.viewer.server import PageServer
-from roambus.experiments.viewer.source import Source, find_source, read_trace
+from roambus.experiments.viewer.source import Source, find_source, read_rows
 from roambus.experiments.viewer.witness import observe
 from roambus.spark.aggregation.tables import replace_file
 
@@ -30,7 +30,7 @@ def page_of(runs: Sequence[Path], *, again: bool, trust: bool = False) -> str:
 
 
 def _film(source: Source, *, again: bool, trust: bool) -> Film:
-    table = read_trace(source.trace)
+    table = read_rows(source.trace)
     try:
         if again or source.record is not None:
             return _whole_film(source, table, trust=trust)

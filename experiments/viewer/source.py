@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.errors import UserError
@@ -14,7 +14,7 @@ from roambus.bridge.ini import read_scenario
 from roambus.bridge.record.record_file import RECORD_FILE
 from roambus.bridge.runs.layout import TRACE_FILE, TRACES
 from roambus.bridge.scenario.scenario import Scenario
-from roambus.bridge.trace.schema import TRACE_SCHEMA
+from roambus.bridge.trace.reader import DamagedTraceError, read_trace
 
 EXAMPLES = 3
 """How many runs are named to a user who gave a folder of several."""
@@ -62,14 +62,12 @@ def _title(trace: Path) -> str:
     """The run's place in its results: "agent=mft config=C32 seed=0"."""
     parts = trace.absolute().parent.parts
     below = parts[len(parts) - parts[::-1].index(TRACES) :] if TRACES in parts else parts[-1:]
-    return " ".join(below)
+    return os.fsencode(" ".join(below)).decode(errors="replace")  # a page is a text, whatever a folder is called
 
 
-def read_trace(path: Path) -> pa.Table:
+def read_rows(path: Path) -> pa.Table:
     """All rows; raises UserError for a file that is no trace, or damaged."""
     try:
-        table = pq.read_table(path, page_checksum_verification=True, partitioning=None)
-        return table.replace_schema_metadata(None).cast(TRACE_SCHEMA)
-    except (pa.ArrowException, ValueError) as error:
-        text = " ".join(str(error).split())
-        raise UserError(f"{path}: this is no whole trace: {text}; make the run again") from None
+        return read_trace(path)
+    except DamagedTraceError as error:
+        raise UserError(f"{error}; make the run again") from None

@@ -4,15 +4,20 @@
 
 namespace roambus {
 
-// Random waypoint: uniform destinations in the field, constant speed, a pause at each.
+// Random waypoint: uniform destinations in the field, constant speed, a pause at each. The first can be given.
 class RandomWaypointMobilityManager : public WayPointMobilityManager {
 protected:
     WayPoint begin(WayPoint deployed) override;
     std::optional<WayPoint> next(const WayPoint& from) override;
 
 private:
+    // Where the next way leads, at no time: the first destination that is given, or one that is drawn.
+    WayPoint destination();
+
     double speed_ = 0;
     double pause_ = 0;
+    double first_pause_ = 0;         // at the start; 0 once it is over
+    std::optional<WayPoint> first_;  // the first destination, until it is taken
     bool arrives_ = false;  // at the last way-point
 };
 

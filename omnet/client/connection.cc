@@ -182,7 +182,7 @@ void Connection::note_event(int event) {
         loss_ = "no host listens at " + endpoint_ + ": it is gone, or this session is an old one's";
     else if (event == ZMQ_EVENT_DISCONNECTED || event == ZMQ_EVENT_CLOSED)
         loss_ = "the host at " + endpoint_ +
-                " is gone: it ended, froze, closed the connection or sent more than 64 MiB";
+                " is gone: it ended, froze, sent more than 64 MiB, or speaks with another simulator already";
     else
         loss_ = "what listens at " + endpoint_ + " is frozen, or no host of this session, or its keys are others";
 }

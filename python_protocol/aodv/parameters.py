@@ -5,6 +5,10 @@ Those that the RFC computes from others are properties here, so that they cannot
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from roambus.python_protocol.aodv.tuning import tuned
 from roambus.python_protocol.parameters import parameter
 from roambus.python_protocol.parts.link import LinkParameters
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
@@ -22,9 +26,20 @@ class AodvParameters(LinkParameters):
 
     profile: str = parameter(
         "rfc",
-        source="RFC 3561; thesis: the thesis, section 4.5.1",
-        choices=("rfc", "thesis"),
-        doc="rfc, or thesis: hello_always and rerr_on_expiry are on unless they are set themselves",
+        source="RFC 3561; thesis: the thesis, section 4.5.1; tuned: RFC 3561, section 10, derived in docs/tuned.md",
+        choices=("rfc", "thesis", "tuned"),
+        doc="what counts unless it is set itself; thesis: hello_always and rerr_on_expiry on; tuned: hello_always on, "
+        "and constants that follow from network_size and bit_rate",
+    )
+    network_size: int = parameter(
+        66,
+        unit="nodes",
+        source="the thesis, table 4.2: C32, its largest network",
+        at_least=2,
+        doc="with profile=tuned, how many nodes the constants are made for",
+    )
+    bit_rate: int = parameter(
+        250_000, unit="bit/s", source="CC2420", at_least=1, doc="with profile=tuned, the rate of the channel"
     )
     link_layer: bool = parameter(
         True,
@@ -147,6 +162,13 @@ class AodvParameters(LinkParameters):
                 "parameter active_route_timeout: it must be longer than allowed_hello_loss times hello_interval"
             )
 
+    @classmethod
+    def implied(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The profile `tuned` has constants of its own."""
+        if given.get("profile") != "tuned":
+            return {}
+        return tuned(given.get("network_size", cls.network_size), given.get("bit_rate", cls.bit_rate))
+
     @property
     def hello_timeout(self) -> SimTime:
         """ALLOWED_HELLO_LOSS * HELLO_INTERVAL: silence after which a neighbour is lost (section 6.9)."""
@@ -202,12 +224,12 @@ class AodvParameters(LinkParameters):
     @property
     def sends_hellos_always(self) -> bool:
         """Whether every node sends hello messages at all times."""
-        return self._is_on(self.hello_always)
+        return self._is_on(self.hello_always, "thesis", "tuned")
 
     @property
     def reports_expiry(self) -> bool:
         """Whether a route that times out is reported like a broken one."""
-        return self._is_on(self.rerr_on_expiry)
+        return self._is_on(self.rerr_on_expiry, "thesis")
 
-    def _is_on(self, choice: str) -> bool:
-        return self.profile == "thesis" if choice == "profile" else choice == "on"
+    def _is_on(self, choice: str, *profiles: str) -> bool:
+        return self.profile in profiles if choice == "profile" else choice == "on"

@@ -22,6 +22,10 @@ class DecodeError(ValueError):
     """The bytes are not what they should be: the peer misbehaved."""
 
 
+class MisfitError(struct.error):
+    """A value is none of its field's type: whoever made the message misused it."""
+
+
 class Writer:
     """Appends values in network byte order; a value out of range raises struct.error, because we misused it."""
 
@@ -61,17 +65,28 @@ class Writer:
 
     def blob(self, data: bytes) -> None:
         """At most 255 bytes, their count before them."""
+        if type(data) is not bytes:
+            raise MisfitError(f"{data!r} is no bytes, but of type {type(data).__name__}")
         self.data += _pack_u8(len(data))
         self.data += data
 
     def long_blob(self, data: bytes) -> None:
         """At most 65535 bytes, their count before them."""
+        if type(data) is not bytes:
+            raise MisfitError(f"{data!r} is no bytes, but of type {type(data).__name__}")
         self.data += _pack_u16(len(data))
         self.data += data
 
     def text(self, text: str) -> None:
         """At most 255 bytes of UTF-8, their count before them."""
-        self.blob(text.encode())
+        if type(text) is not str:
+            raise MisfitError(f"{text!r} is no text, but of type {type(text).__name__}")
+        try:
+            data = text.encode()
+        except UnicodeEncodeError:
+            raise MisfitError(f"{text!r} is not to be written in UTF-8") from None
+        self.data += _pack_u8(len(data))
+        self.data += data
 
     def zeros(self, count: int) -> None:
         """`count` zero bytes, for content whose size alone matters."""

@@ -12,8 +12,9 @@ A message states a field once, as a name with a type. The type is one of
 - `T | None`, whose presence is a bit.
 
 Anything else is refused (`messages.layout`) when the class of the message is made. In particular a field cannot be a
-list, a dict or a set: on the embedded radio all receivers of a broadcast share one object, and must not be able to
-change it.
+list, a dict or a set, nor hold one (`messages.sharing`): on the embedded radio all receivers of a broadcast share one
+object, and must not be able to change it. As Python does not look at type hints, a value of another type than its
+field's is refused when it is written: a list in place of a tuple, or another class in place of a record.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from collections.abc import Callable, Iterable
 from struct import Struct
 from typing import Annotated, Any, Literal, Protocol, TypeVar
 
-from roambus.python_protocol.messages.bytes import Reader, Writer
+from roambus.python_protocol.messages.bytes import MisfitError, Reader, Writer
 
 T = TypeVar("T")
 Names = Any
@@ -143,6 +144,8 @@ class Several:
 
     def write(self, writer: Writer, value: Any) -> None:
         """Appends the count and the values."""
+        if not isinstance(value, tuple):
+            raise misfit(value, tuple)
         writer.data += self.count.layout.pack(len(value))
         write = self.kind.write
         for one in value:
@@ -176,6 +179,8 @@ class ItsOwn:
 
     def write(self, writer: Writer, value: Any) -> None:
         """As the class does it."""
+        if not isinstance(value, self.cls):
+            raise misfit(value, self.cls)
         value.write(writer)
 
     def read(self, reader: Reader) -> Any:
@@ -185,6 +190,11 @@ class ItsOwn:
     def show(self, value: Any, names: Names) -> str:
         """As the class describes itself, or else as its `str`."""
         return described(value, names) or str(value)
+
+
+def misfit(value: Any, cls: type[Any]) -> MisfitError:
+    """The error for a value that is none of its field's class."""
+    return MisfitError(f"{value!r} is no {cls.__name__}, but of type {type(value).__name__}")
 
 
 def described(value: Any, names: Names) -> str:

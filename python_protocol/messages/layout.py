@@ -9,9 +9,11 @@ the byte. The first bit is the lowest, unless a field names its mask.
 from __future__ import annotations
 
 import dataclasses
+import struct
 import typing
 from collections.abc import Iterable, Iterator
 from enum import Enum
+from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Annotated, Any, get_args, get_origin
 
@@ -28,9 +30,11 @@ from roambus.python_protocol.messages.fields import (
     Names,
     Several,
     described,
+    misfit,
 )
 from roambus.python_protocol.messages.notation import Notation, plain_notation
-from roambus.python_protocol.messages.packing import Declared, parts, sort_of
+from roambus.python_protocol.messages.packing import Declared, Writing, parts, sort_of, truth
+from roambus.python_protocol.messages.sharing import collection_problem, what_can_be_changed
 
 ADVICE = "write U8, U16, U32, I64, NodeId, bool, str, bytes, tuple[T, ...], a record, a message, or T | None"
 _PLAIN: dict[Any, FieldType] = {
@@ -38,7 +42,6 @@ _PLAIN: dict[Any, FieldType] = {
     bytes: By(Writer.blob, Reader.blob),
     float: By(Writer.f64, Reader.f64),
 }
-_CHANGEABLE = (list, dict, set, bytearray)
 
 
 class Layout:
@@ -46,10 +49,11 @@ class Layout:
 
     def __init__(self, cls: Any, notation: str | None = None) -> None:
         """Raises FieldError for a field that cannot travel, ValueError for a notation that names no field."""
-        declared = list(_declared(cls))
+        self._declared = declared = list(_declared(cls))
         kinds = {one.name: one.kind if one.mask is None or one.is_optional else None for one in declared}
         self._readers = [part.read for part in parts(declared)]
-        self.writers = [part.write for part in parts(list(_flattened(declared)))]
+        written = parts(list(_flattened(declared)))
+        self.writers = [*_record_checks(declared), *(part.write for part in written)]
         """What appends the parts of a record, one after the other: each is called with a writer and the record."""
         self._notation = Notation(kinds, plain_notation(kinds) if notation is None else notation)
 
@@ -65,6 +69,17 @@ class Layout:
             read(reader, values)
         return values
 
+    def misfit(self, record: Any) -> str:
+        """The field whose value cannot be written, with the value: "path = [1, 2]"; empty if there is none."""
+        for one in self._declared:
+            value = getattr(record, one.name)
+            if not (value is None and one.is_optional):
+                try:
+                    one.kind.write(Writer(), value)
+                except (struct.error, TypeError, ValueError, AttributeError):
+                    return f"{one.name} = {value!r}"
+        return ""
+
     def show(self, record: Any, names: Names) -> str:
         """The fields of a record as its notation has them."""
         return self._notation.show(record, names)
@@ -77,10 +92,24 @@ class Record:
         self._cls = cls
         self._layout = Layout(cls)
         self.declared = tuple(_declared(cls))
+        self.is_numbers = bool(self.declared) and all(sort_of(field) == "number" for field in self.declared)
+        """Whether it can be taken apart, because it is written as its numbers one after the other."""
 
     def write(self, writer: Writer, value: Any) -> None:
         """Appends the fields."""
+        if not isinstance(value, self._cls):
+            raise misfit(value, self._cls)
         self._layout.write(writer, value)
+
+    def checking(self, name: str) -> Writing:
+        """What raises MisfitError unless the field of this name holds such a record; it writes nothing."""
+        value, cls = attrgetter(name), self._cls
+
+        def check(_: Writer, record: Any) -> None:
+            if not isinstance(found := value(record), cls):
+                raise misfit(found, cls)
+
+        return check
 
     def read(self, reader: Reader) -> Any:
         """Takes the fields off the front."""
@@ -98,9 +127,12 @@ def _declared(cls: Any) -> Iterator[Declared]:
     hints = _hints(cls)
     for name, metadata in _names(cls):
         try:
-            yield _declare(name, hints[name], metadata.get(BIT, 0))
+            declared = _declare(name, hints[name], metadata.get(BIT, 0))
+            if problem := what_can_be_changed(hints[name]):
+                raise FieldError(problem)
         except FieldError as error:
             raise FieldError(f"{cls.__name__}, field {name}: {error}") from None
+        yield declared
 
 
 def _hints(cls: Any) -> dict[str, Any]:
@@ -147,8 +179,9 @@ def field_type(annotation: Any) -> FieldType:
         return _one_of(annotation)
     if isinstance(annotation, type):
         return _PLAIN.get(annotation) or _of_class(annotation)
-    changeable = get_origin(annotation) in _CHANGEABLE
-    raise FieldError(_cannot_travel(str(annotation), changeable=changeable))
+    origin = get_origin(annotation)
+    problem = collection_problem(origin, annotation) if isinstance(origin, type) else ""
+    raise FieldError(problem or _cannot_travel(str(annotation)))
 
 
 def _annotated(annotation: Any) -> FieldType:
@@ -174,7 +207,7 @@ def _one_of(union: Any) -> FieldType:
     """The type of a field that holds a message of one of several classes."""
     first, *others = get_args(union)
     if not all(hasattr(one, "as_field") for one in (first, *others)):
-        raise FieldError(_cannot_travel(str(union), changeable=False))
+        raise FieldError(_cannot_travel(str(union)))
     own: FieldType = first.as_field(*others)
     return own
 
@@ -191,12 +224,10 @@ def _of_class(cls: Any) -> FieldType:
         return Record(cls)
     if cls is int:
         raise FieldError("int does not say how many bytes it takes: write U8, U16, U32 or I64")
-    raise FieldError(_cannot_travel(cls.__name__, changeable=issubclass(cls, _CHANGEABLE)))
+    raise FieldError(collection_problem(cls, cls.__name__) or _cannot_travel(cls.__name__))
 
 
-def _cannot_travel(name: str, *, changeable: bool) -> str:
-    if changeable:
-        return f"whoever receives a {name} could change it for everybody else who does: write tuple[T, ...]"
+def _cannot_travel(name: str) -> str:
     return f"{name} cannot travel: {ADVICE}"
 
 
@@ -213,14 +244,18 @@ def _enumeration(cls: type[Enum]) -> FieldType:
     return By(lambda writer, value: writer.u8(members.index(value)), read, lambda value, _: str(value.name).lower())
 
 
-_BOOL: FieldType = By(lambda writer, value: writer.u8(bool(value)), lambda reader: bool(reader.u8()))
+_BOOL: FieldType = By(lambda writer, value: writer.u8(truth(value)), lambda reader: bool(reader.u8()))
 
 
 def _flattened(declared: Iterable[Declared]) -> Iterator[Declared]:
     """The same fields for writing: records of numbers are taken apart, so that they are packed with what is around."""
     for one in declared:
-        inner = one.kind.declared if isinstance(one.kind, Record) and one.mask is None else ()
-        if inner and all(sort_of(field) == "number" for field in inner):
-            yield from (Declared(f"{one.name}.{field.name}", field.kind) for field in inner)
+        if isinstance(one.kind, Record) and one.kind.is_numbers and one.mask is None:
+            yield from (Declared(f"{one.name}.{field.name}", field.kind) for field in one.kind.declared)
         else:
             yield one
+
+
+def _record_checks(declared: Iterable[Declared]) -> Iterator[Writing]:
+    """What raises MisfitError if there is something else in place of a record that is taken apart."""
+    return (one.kind.checking(one.name) for one in declared if isinstance(one.kind, Record) and one.kind.is_numbers)

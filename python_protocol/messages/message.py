@@ -20,7 +20,7 @@ from dataclasses import Field, dataclass
 from typing import Any, ClassVar, Self, dataclass_transform
 
 from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
-from roambus.python_protocol.messages.fields import FieldType, Names, bit
+from roambus.python_protocol.messages.fields import FieldType, Names, bit, misfit
 from roambus.python_protocol.messages.layout import Layout
 
 
@@ -33,8 +33,10 @@ class _MessageClass(type):
     ) -> _MessageClass:
         """`about` is the tag, the name and the notation, as they are given in the head of the class."""
         cls = super().__new__(mcs, class_name, bases, namespace)
-        if "__slots__" in namespace:  # the base, or the second class that dataclass makes for the sake of slots
+        if not bases or "__dataclass_fields__" in namespace:  # the second class that dataclass makes for its slots
             return cls
+        if "__slots__" in namespace:
+            raise TypeError(f"{class_name}: a message has fields with types, and no __slots__ of its own")
         made: Any = dataclass(frozen=True, slots=True)(cls)
         made.take_in(**about)
         return made  # type: ignore[no-any-return]  # dataclass makes it of the same metaclass
@@ -88,7 +90,9 @@ class Message(metaclass=_MessageClass):
         try:
             self.write(writer)
         except struct.error as error:
-            raise ValueError(f"{self!r} cannot be sent, because a value does not fit its field: {error}") from None
+            field = self._layout.misfit(self) or repr(self)
+            text = f"a {self.message_type} cannot be sent, because a value does not fit its field: {field}: {error}"
+            raise ValueError(text) from None
         return writer.getvalue()
 
     def describe(self, names: Names) -> str:
@@ -112,6 +116,8 @@ class _Inner:
 
     def write(self, writer: Writer, value: Message) -> None:
         """Appends tag and fields."""
+        if not isinstance(value, self._classes):
+            raise misfit(value, self._classes[0])
         writer.data += value._head
         value.write(writer)
 
@@ -143,6 +149,9 @@ class MessageSet:
 
     def __iter__(self) -> Iterator[type[Message]]:
         return iter(self._classes.values())
+
+    def __contains__(self, cls: type[Message]) -> bool:
+        return self._classes.get(getattr(cls, "tag", -1)) is cls
 
     def read(self, reader: Reader) -> Message:
         """Reads one message off `reader`; raises DecodeError."""

@@ -13,7 +13,7 @@ from struct import Struct
 from typing import Any, Protocol
 
 from roambus.python_protocol.messages.bytes import Reader, Writer
-from roambus.python_protocol.messages.fields import FieldError, FieldType, Integer, ItsOwn
+from roambus.python_protocol.messages.fields import FieldError, FieldType, Integer, misfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,11 @@ class _Flags:
     def write(self, writer: Writer, record: Any) -> None:
         byte = 0
         for name, mask in self._masks:
-            if getattr(record, name):
+            value = getattr(record, name)
+            if value is True:
                 byte |= mask
+            elif value is not False:
+                raise misfit(value, bool)
         writer.data.append(byte)
 
     def read(self, reader: Reader, values: dict[str, Any]) -> None:
@@ -82,7 +85,7 @@ class _Optional:
         byte, there = 0, []
         for one, mask in self._fields:
             value = getattr(record, one.name)
-            if value is not None if one.is_optional else value:
+            if value is not None if one.is_optional else truth(value):
                 byte |= mask
                 there.append((one, value))
         writer.data.append(byte)
@@ -129,10 +132,14 @@ def _writing_one(kind: FieldType, name: str) -> Writing:
     def write(writer: Writer, record: Any) -> None:
         write_value(writer, value(record))
 
-    def write_its_own(writer: Writer, record: Any) -> None:
-        value(record).write(writer)
+    return write
 
-    return write_its_own if isinstance(kind, ItsOwn) else write
+
+def truth(value: Any) -> bool:
+    """The value of a bit, if it is one; raises MisfitError."""
+    if value is not True and value is not False:
+        raise misfit(value, bool)
+    return value
 
 
 def _masks(fields: Sequence[Declared]) -> list[tuple[Declared, int]]:

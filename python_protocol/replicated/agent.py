@@ -94,7 +94,7 @@ class Replicated(Agent):
     def recover(self, event: Recovered, now: SimTime) -> None:
         """After a crash a broker has nothing left; after a freeze a node finds all that has waited (section 6.3)."""
         if not self._has_crashed:
-            self._thawed = []
+            self._thawed = self._thawed or []  # a freeze at the very instant of the thaw has left it waiting
             self.set_timer(WAKE, 0)
             return
         self._has_crashed = False

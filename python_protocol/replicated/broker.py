@@ -17,8 +17,9 @@ from roambus.python_protocol.replicated.neighbour_side import NeighbourSide
 from roambus.python_protocol.replicated.neighbours import Neighbours
 from roambus.python_protocol.replicated.outbox import Outbox
 from roambus.python_protocol.replicated.parameters import ReplicatedParameters
+from roambus.python_protocol.replicated.patience import Patience
 from roambus.python_protocol.replicated.replica import Replica
-from roambus.python_protocol.replicated.replica_messages import CatchUp, State
+from roambus.python_protocol.replicated.replica_messages import CatchUp, Piece, State
 from roambus.python_protocol.replicated.site_state import place_of
 from roambus.python_protocol.replicated.watch import WatchTimer
 from roambus.python_protocol.roles import NodeId
@@ -31,13 +32,13 @@ class Broker(Process):
 
     def __init__(self, node: NodeId, sites: Sites, parameters: ReplicatedParameters, of: Process | None = None) -> None:
         super().__init__(of)
-        site, time_out = sites.of_node[node], parameters.time_out
+        site, patience = sites.of_node[node], Patience(parameters)
         self.node = node
         self.brokers = sites[site].brokers
         self.replica = Replica(node, self.brokers, place_of(site, sites), parameters, self)
-        self.neighbours = Neighbours(site, sites, time_out, self)
+        self.neighbours = Neighbours(site, sites, patience, self)
         self.outbox = Outbox(self.replica, self.neighbours, self)
-        self.mate_side = MateSide(self.replica, self.neighbours, self.outbox, time_out, self)
+        self.mate_side = MateSide(self.replica, self.neighbours, self.outbox, patience, self)
         self.neighbour_side = NeighbourSide(self.replica, self.neighbours, self.outbox, self.mate_side, self)
         self.client_side = ClientSide(self.replica, self.outbox, self.mate_side, self)
         self._kept: list[Received] = []
@@ -48,27 +49,27 @@ class Broker(Process):
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
         """Hears a message, which has to wait while there is no copy of the state that it could change."""
-        if self.replica.is_joining and not isinstance(event.message, IAmLeader | State | CatchUp):
+        if self.replica.is_joining and not isinstance(event.message, IAmLeader | Piece | State | CatchUp):
             self._kept.append(event)
             return
         self._side(event.sender).tell(event, now)
-        if isinstance(event.message, State):
+        if self._kept and not self.replica.is_joining:
             self._tell_kept(now)
-        self._settle()
+        self._settle(now)
 
     @on(SendFailed)
     def failed(self, event: SendFailed, now: SimTime) -> None:
         """A node cannot be reached (section 6.2)."""
         self._side(event.destination).tell(event, now)
         if event.destination in self.brokers:
-            self._settle()
+            self._settle(now)
 
     @on_timer(WatchTimer)
     def time_up(self, key: WatchTimer, now: SimTime) -> None:
         """Something has not come in time (section 6.4)."""
         self._side(key.node).fire(key, now)
         if key.node in self.brokers:
-            self._settle()
+            self._settle(now)
 
     @on(Recovered)
     def join(self, _event: Recovered, _now: SimTime) -> None:
@@ -92,10 +93,11 @@ class Broker(Process):
         for event in kept:
             self._side(event.sender).tell(event, now)
 
-    def _settle(self) -> None:
+    def _settle(self, now: SimTime) -> None:
         """Carries out what the replica has released, and watches whoever has to act."""
         for released in self.replica.releases.take_ready():
-            self.outbox.release(released)
+            self.outbox.release(released, now)
         if not self.replica.is_leader:
             self.neighbours.expect_nothing()
         self.mate_side.watch_leader()
+        self.mate_side.time_followers(now)

@@ -11,8 +11,9 @@ from roambus.python_protocol.events import Attach, Publish, Recovered, SendFaile
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.process import Process, on, on_timer
 from roambus.python_protocol.replicated.failure_messages import AreYouAlive, AssumedDead, IAmAlive
-from roambus.python_protocol.replicated.messages import Accepted, Event, Numbered, Sub, Uns
+from roambus.python_protocol.replicated.messages import Accepted, Event, Key, Numbered, Sub, Uns
 from roambus.python_protocol.replicated.parameters import NONE, ReplicatedParameters
+from roambus.python_protocol.replicated.patience import Patience
 from roambus.python_protocol.replicated.streams import Incoming, Outgoing
 from roambus.python_protocol.replicated.watch import Watch, WatchTimer
 from roambus.python_protocol.roles import NodeId
@@ -36,28 +37,29 @@ class Client(Process):
         self.filters: set[Filter] = set()
         self._incoming = Incoming(events_in_order=parameters.order != NONE)
         self._outgoing = {broker: Outgoing() for broker in brokers}
-        self._watches = {broker: Watch(broker, parameters.time_out, self) for broker in brokers}
+        self._patience = Patience(parameters)
+        self._watches = {broker: Watch(broker, self._patience, self) for broker in brokers}
 
     # The application
 
     @on(Subscribe)
-    def subscribe(self, event: Subscribe, _: SimTime) -> None:
+    def subscribe(self, event: Subscribe, now: SimTime) -> None:
         """Tells all brokers (section 4); what is subscribed to already is not said again."""
         if event.filter not in self.filters:
             self.filters.add(event.filter)
-            self._tell_all(Sub(_TO_BE_NUMBERED, event.filter))
+            self._tell_all(Sub(_TO_BE_NUMBERED, event.filter), now)
 
     @on(Unsubscribe)
-    def unsubscribe(self, event: Unsubscribe, _: SimTime) -> None:
+    def unsubscribe(self, event: Unsubscribe, now: SimTime) -> None:
         """Tells all brokers (section 4), but only of what is subscribed to (section 2)."""
         if event.filter in self.filters:
             self.filters.remove(event.filter)
-            self._tell_all(Uns(_TO_BE_NUMBERED, event.filter))
+            self._tell_all(Uns(_TO_BE_NUMBERED, event.filter), now)
 
     @on(Publish)
-    def publish(self, event: Publish, _: SimTime) -> None:
+    def publish(self, event: Publish, now: SimTime) -> None:
         """Section 2: the event gets a number of this publisher."""
-        self._tell_all(Event(self.node, _TO_BE_NUMBERED, 1, event.notification))
+        self._tell_all(Event(self.node, _TO_BE_NUMBERED, 1, event.notification), now)
 
     @on(Recovered, Attach)
     def resume(self, _event: Recovered | Attach, _now: SimTime) -> None:
@@ -67,15 +69,18 @@ class Client(Process):
         """
         for broker, watch in self._watches.items():
             watch.satisfied()
+            self._patience.forget(broker)
             self.send(broker, AreYouAlive())
             self._expect(broker)
 
     # Brokers
 
     @on(Accepted)
-    def accepted(self, accepted: Accepted, broker: NodeId, _: SimTime) -> None:
+    def accepted(self, accepted: Accepted, broker: NodeId, now: SimTime) -> None:
         """Section 6.4: what a broker has is not sent to it again."""
+        self._patience.answered(broker, accepted.key, now)
         self._outgoing[broker].accept(accepted.key)
+        self._spare_dead(accepted.key)
         self._heard(broker)
 
     @on(Event)
@@ -89,52 +94,62 @@ class Client(Process):
             self.send(one, Accepted(*event.key))
 
     @on(IAmAlive)
-    def i_am_alive(self, _answer: IAmAlive, broker: NodeId, _now: SimTime) -> None:
+    def i_am_alive(self, _answer: IAmAlive, broker: NodeId, now: SimTime) -> None:
         """The broker is there, but has not replied: perhaps what it was told got lost in a crash of its own."""
+        self._patience.answered(broker, AreYouAlive(), now)
         unaccepted = self._outgoing[broker].unaccepted
         for message in unaccepted.values():
             self.send(broker, message)
         if unaccepted:
+            self._patience.forget(broker)
             self._watches[broker].alive()
         else:
             self._watches[broker].satisfied()
 
     @on_timer(WatchTimer)
-    def time_up(self, key: WatchTimer, _: SimTime) -> None:
+    def time_up(self, key: WatchTimer, now: SimTime) -> None:
         """A broker has not replied in time (section 6.4)."""
-        watch = self._watches[key.node]
-        watch.time_up()
-        if watch.is_dead:
+        if self._watches[key.node].time_up(key, now):
             self._assume_dead(key.node)
 
     @on(SendFailed)
     def failed(self, event: SendFailed, _: SimTime) -> None:
         """Section 6.2: there is no connection to a broker."""
         broker = event.destination
-        if self._watches[broker].is_dead:
-            self._outgoing[broker].unaccepted.clear()
-        else:
+        self._patience.forget(broker)
+        if not self._watches[broker].is_dead:
             self._watches[broker].failed()
             self._assume_dead(broker)
 
     # Senders
 
-    def _tell_all(self, message: Numbered) -> None:
+    def _tell_all(self, message: Numbered, now: SimTime) -> None:
         """Section 6: each of the three brokers gets it."""
         for broker, outgoing in self._outgoing.items():
             numbered = outgoing.number(message)
             outgoing.put(numbered)
             self.send(broker, numbered)
+            self._patience.asked(broker, numbered.key, now)
             self._expect(broker)
 
     def _assume_dead(self, broker: NodeId) -> None:
-        """Tells the other brokers (section 6.4), which have what this one has not accepted."""
-        self._outgoing[broker].unaccepted.clear()
+        """Tells the other brokers (section 6.4)."""
+        for key in list(self._outgoing[broker].unaccepted):
+            self._spare_dead(key)
         for other in self._outgoing:
             if other != broker:
                 self.send(other, AssumedDead(broker))
 
     # Helpers
+
+    def _spare_dead(self, key: Key) -> None:
+        """What both others have accepted is not said again to a broker that is assumed dead: it learns it from them.
+
+        If all three are out of reach, because this client is, nothing is forgotten.
+        """
+        without = [broker for broker, outgoing in self._outgoing.items() if key in outgoing.unaccepted]
+        if len(without) == 1 and self._watches[without[0]].is_dead:
+            del self._outgoing[without[0]].unaccepted[key]
 
     def _heard(self, broker: NodeId) -> None:
         self._watches[broker].satisfied()

@@ -37,11 +37,11 @@ class ClientSide(Process):
         self._replica.state.outgoing[client].accept(accepted.key)
 
     @on(AreYouAlive)
-    def are_you_alive(self, _question: AreYouAlive, client: NodeId, _now: SimTime) -> None:
+    def are_you_alive(self, _question: AreYouAlive, client: NodeId, now: SimTime) -> None:
         """Answers (section 6.4). A client that asks may have missed something."""
         self.send(client, IAmAlive(self._replica.point.term))
         if self._replica.is_leader:
-            self._outbox.send_again(client)
+            self._outbox.send_again(client, now)
 
     @on(AssumedDead)
     def assumed_dead(self, report: AssumedDead, _client: NodeId, _now: SimTime) -> None:

@@ -30,6 +30,7 @@ class NeighbourSide(Process):
         self._neighbours = neighbours
         self._outbox = outbox
         self._mates = mates
+        self._patience = neighbours.patience
 
     # Subscriptions and events
 
@@ -45,8 +46,9 @@ class NeighbourSide(Process):
             self._replica.reply_again(peer, message)
 
     @on(Accepted)
-    def accepted(self, accepted: Accepted, sender: NodeId, _: SimTime) -> None:
+    def accepted(self, accepted: Accepted, sender: NodeId, now: SimTime) -> None:
         """What has arrived is not sent again, and the rest is waited for (section 6.4)."""
+        self._patience.answered(sender, accepted.key, now)
         peer = self._neighbours.peer_of[sender]
         outgoing, watch = self._replica.state.outgoing[peer], self._neighbours.watch(peer)
         outgoing.accept(accepted.key)
@@ -62,13 +64,15 @@ class NeighbourSide(Process):
         self.send(sender, IAmAlive(self._replica.point.term))
 
     @on(IAmAlive)
-    def i_am_alive(self, answer: IAmAlive, sender: NodeId, _: SimTime) -> None:
+    def i_am_alive(self, answer: IAmAlive, sender: NodeId, now: SimTime) -> None:
         """Says again what the neighbour's leader has not accepted (section 6.4)."""
+        self._patience.answered(sender, AreYouAlive(), now)
         peer = self._neighbours.peer_of[sender]
-        self._outbox.learn(peer, answer.term, tell_mates=True)
+        self._outbox.learn(peer, answer.term, now, tell_mates=True)
         if self._is_watched(sender):
             self._neighbours.watch(peer).alive()
-            self._outbox.send_again(peer)
+            self._patience.forget(sender)
+            self._outbox.send_again(peer, now)
 
     @on(AssumedDead)
     def assumed_dead(self, report: AssumedDead, sender: NodeId, _: SimTime) -> None:
@@ -80,34 +84,33 @@ class NeighbourSide(Process):
             self._say_who_leads(sender)
 
     @on(IAmLeader)
-    def i_am_leader(self, news: IAmLeader, sender: NodeId, _: SimTime) -> None:
+    def i_am_leader(self, news: IAmLeader, sender: NodeId, now: SimTime) -> None:
         """Turns to the new leader (section 6.9), which is told who leads here if it has chosen the wrong broker."""
-        self._outbox.learn(self._neighbours.peer_of[sender], news.term, tell_mates=True)
+        self._outbox.learn(self._neighbours.peer_of[sender], news.term, now, tell_mates=True)
         if not self._replica.is_leader:
             self._say_who_leads(sender)
 
     @on(Leader)
-    def leader(self, news: Leader, sender: NodeId, _: SimTime) -> None:
+    def leader(self, news: Leader, sender: NodeId, now: SimTime) -> None:
         """Turns to the leader (section 6.9), because this broker has talked to one that does not lead."""
-        self._outbox.learn(self._neighbours.peer_of[sender], news.term, tell_mates=True)
+        self._outbox.learn(self._neighbours.peer_of[sender], news.term, now, tell_mates=True)
 
     # Failures
 
     @on(SendFailed)
     def failed(self, event: SendFailed, _: SimTime) -> None:
         """Reports a broker without connection (section 6.2), if it is the one to send to."""
+        self._patience.forget(event.destination)
         if self._is_watched(event.destination):
             peer = self._neighbours.peer_of[event.destination]
             self._neighbours.watch(peer).failed()
             self._neighbours.report(peer)
 
     @on_timer(WatchTimer)
-    def time_up(self, key: WatchTimer, _: SimTime) -> None:
+    def time_up(self, key: WatchTimer, now: SimTime) -> None:
         """Asks or reports a leader whose reply has not come in time (section 6.4)."""
         peer = self._neighbours.peer_of[key.node]
-        watch = self._neighbours.watch(peer)
-        watch.time_up()
-        if watch.is_dead:
+        if self._neighbours.watch(peer).time_up(key, now):
             self._neighbours.report(peer)
 
     # Helpers

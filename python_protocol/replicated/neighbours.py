@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from roambus.python_protocol.process import Process
 from roambus.python_protocol.replicated.failure_messages import AssumedDead, Term
+from roambus.python_protocol.replicated.patience import Patience
 from roambus.python_protocol.replicated.site_state import Peer
 from roambus.python_protocol.replicated.watch import Watch
 from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
 from roambus.python_protocol.sites import SiteId, Sites
 
 
 class Neighbours(Process):
     """Knows the neighbours of one site."""
 
-    def __init__(self, site: SiteId, sites: Sites, time_out: SimTime, of: Process | None = None) -> None:
+    def __init__(self, site: SiteId, sites: Sites, patience: Patience, of: Process | None = None) -> None:
         super().__init__(of)
         self.brokers: dict[Peer, tuple[NodeId, ...]] = {}
         self.peer_of: dict[NodeId, Peer] = {}
@@ -29,8 +29,9 @@ class Neighbours(Process):
             self.brokers[brokers[0]] = brokers
             self.terms[brokers[0]] = 0
             self.peer_of |= dict.fromkeys(brokers, brokers[0])
-        self._time_out = time_out
-        self._watches = {peer: Watch(peer, time_out, self) for peer in self.brokers}
+        self.patience = patience
+        """With the leaders of the neighbours."""
+        self._watches = {broker: Watch(broker, patience, self) for broker in self.peer_of}
 
     def leader(self, peer: Peer) -> NodeId:
         """Whom to send to (section 4.1)."""
@@ -45,14 +46,14 @@ class Neighbours(Process):
         """Turns to a new leader; False if the term is none later than is known (sections 6.8 and 6.9)."""
         if term <= self.terms[peer]:
             return False
-        self._watches[peer].satisfied()
+        self.watch(peer).satisfied()
+        self.patience.forget(self.leader(peer))
         self.terms[peer] = term
-        self._watches[peer] = Watch(self.leader(peer), self._time_out, self)
         return True
 
     def watch(self, peer: Peer) -> Watch:
         """The watch over the leader of a site."""
-        return self._watches[peer]
+        return self._watches[self.leader(peer)]
 
     def report(self, peer: Peer) -> None:
         """The leader does not answer (section 6.4). If nobody takes over, it is asked again later."""
@@ -60,7 +61,7 @@ class Neighbours(Process):
         for broker in self.brokers[peer]:
             if broker != leader:
                 self.send(broker, AssumedDead(leader))
-        self._watches[peer].again()
+        self._watches[leader].again()
 
     def expect_nothing(self) -> None:
         """Only the leader of a site waits for its neighbours' replies."""

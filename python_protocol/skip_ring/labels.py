@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import Annotated
 
-from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
+from roambus.python_protocol.messages.bytes import DecodeError, MisfitError, Reader, Writer
 from roambus.python_protocol.messages.fields import By
 from roambus.python_protocol.skip_ring.bits import read_bits, write_bits
 
@@ -34,12 +34,21 @@ def _read_label(reader: Reader) -> str:
     return bits
 
 
-Label = Annotated[str, By(write_bits, _read_label)]
-"""The label of a subscriber; bits that no subscriber can have are not read."""
+def _write_label(writer: Writer, label: str) -> None:
+    if not is_label(label):
+        raise MisfitError(f"{label!r} is no label")
+    write_bits(writer, label)
+
+
+Label = Annotated[str, By(_write_label, _read_label)]
+"""The label of a subscriber; bits that no subscriber can have are neither sent nor read."""
 
 
 def _write_maybe(writer: Writer, label: str | None) -> None:
-    write_bits(writer, label or "")
+    if label is None:
+        write_bits(writer, "")
+    else:
+        _write_label(writer, label)
 
 
 def _read_maybe(reader: Reader) -> str | None:

@@ -20,6 +20,7 @@ from roambus.commands.options import (
     AGENT,
     BACKEND,
     BATCHING,
+    CHECK,
     DEADLINE,
     FOLDER,
     LEVEL,
@@ -28,12 +29,17 @@ from roambus.commands.options import (
     RECORD,
     SEED,
     SETTINGS,
+    Seconds,
     pairs,
 )
 
 if TYPE_CHECKING:
     from roambus.bridge.backends.factory import BackendFactory
     from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
+
+
+LONGEST_WAIT_S = 30 * 86400
+"""Thirty days: who waits longer for a simulator has forgotten that the command runs."""
 
 
 @click.command()
@@ -80,6 +86,7 @@ def render(
 @DEADLINE
 @BATCHING
 @RECORD
+@CHECK
 @OUT
 def run(
     template: str,
@@ -92,6 +99,7 @@ def run(
     deadline: float | None,
     batching: bool,
     record: bool,
+    check: bool,
     out: Path,
 ) -> None:
     """Runs TEMPLATE once, and prints where its results are.
@@ -103,11 +111,11 @@ def run(
     Example: roambus run field --agent beacon --set nodes=30 --seed 1 --out results/field
     """
     sweep = _single_run("run", template, _choose(agent, parameters), settings, seed)
-    _run_once(sweep, level, record, out, make_factory(backend, deadline, batching))
+    _run_once(sweep, level, record, check, out, make_factory(backend, deadline, batching))
 
 
-def _run_once(sweep: Sweep, level: str, record: bool, out: Path, backend: BackendFactory) -> None:
-    from roambus.bridge.runs.run import execute
+def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, backend: BackendFactory) -> None:
+    from roambus.bridge.runs.run import execute_apart
     from roambus.bridge.trace.writer import TraceLevel
     from roambus.experiments.sweeps.description import opened_results
     from roambus.experiments.sweeps.runner import plan_runs, prepare
@@ -115,7 +123,7 @@ def _run_once(sweep: Sweep, level: str, record: bool, out: Path, backend: Backen
     (plan,) = plan_runs(sweep, out, TraceLevel(level))
     prepare(plan, backend)
     with opened_results(sweep, out):
-        execute(replace(plan, record=record), backend)
+        execute_apart(replace(plan, record=record, check=check), backend)
     click.echo(plan.folder)
 
 
@@ -129,14 +137,19 @@ def _run_once(sweep: Sweep, level: str, record: bool, out: Path, backend: Backen
 @click.option(
     "--endpoint",
     metavar="tcp://ADDRESS:PORT",
-    help="Listens at this address, with CURVE keys unless it is of this machine.  [default: a private socket]",
+    help="Listens at this address, with CURVE keys made for the run.  [default: a private socket]",
 )
 @click.option(
-    "--wait", type=click.FloatRange(1), default=3600, show_default=True, help="The seconds to wait for a simulator."
+    "--wait",
+    type=Seconds(1, LONGEST_WAIT_S),
+    default=3600,
+    show_default=True,
+    help="The seconds to wait for a simulator.",
 )
 @DEADLINE
 @BATCHING
 @RECORD
+@CHECK
 @OUT
 def serve(
     template: str,
@@ -150,6 +163,7 @@ def serve(
     deadline: float | None,
     batching: bool,
     record: bool,
+    check: bool,
     out: Path,
 ) -> None:
     """Runs TEMPLATE once, with a simulator that you start.
@@ -162,7 +176,7 @@ def serve(
     from roambus.bridge.backends.castalia.factory import ServeFactory
 
     sweep = _single_run("serve", template, _choose(agent, parameters), settings, seed)
-    _run_once(sweep, level, record, out, ServeFactory(deadline, batching, endpoint, wait, _announce))
+    _run_once(sweep, level, record, check, out, ServeFactory(deadline, batching, endpoint, wait, _announce))
 
 
 def _announce(folder: Path) -> None:
@@ -201,12 +215,12 @@ def _choose(agent: str, parameters: Sequence[str]) -> AgentChoice:
 
 def _single_run(command: str, template: str, choice: AgentChoice, settings: Sequence[str], seed: int) -> Sweep:
     """Returns a sweep of one run; what is set becomes its axes."""
-    from roambus.experiments.sweeps.sweep import Sweep, parse_scalar, plain_axis, validate
-    from roambus.experiments.templates.render import check_variables, find_template
+    from roambus.experiments.sweeps.named_settings import axis_of
+    from roambus.experiments.sweeps.sweep import Sweep, validate
+    from roambus.experiments.templates.render import find_template
 
     path, values = find_template(template), pairs("--set", settings)
-    check_variables(path, values, "--set")
-    axes = [plain_axis(name, [parse_scalar(text)]) for name, text in sorted(values.items())]
+    axes = [axis_of(path, name, text) for name, text in sorted(values.items())]
     sweep = Sweep(f"roambus {command}", path, (choice,), tuple(axes), (seed,))
     validate(sweep)
     return sweep

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from roambus.commands.backend import make_factory
-from roambus.commands.options import DEADLINE, FOLDER, LEVEL, SPARK, SWEEP_BACKEND, WORKERS, pairs
+from roambus.commands.options import CHECK, DEADLINE, FOLDER, LEVEL, SPARK, SWEEP_BACKEND, WORKERS, pairs
 from roambus.commands.sweeping import make_crew, report_problems, run_sweep
 
 
@@ -27,6 +27,7 @@ from roambus.commands.sweeping import make_crew, report_problems, run_sweep
 @LEVEL
 @SWEEP_BACKEND
 @DEADLINE
+@CHECK
 @click.option("--retry-failed", is_flag=True, help="Runs again what failed before.")
 @click.option("--out", type=FOLDER, help="The folder for the results.  [default: results/NAME]")
 def sweep(
@@ -38,6 +39,7 @@ def sweep(
     level: str,
     backend: str | None,
     deadline: float | None,
+    check: bool,
     retry_failed: bool,
     out: Path | None,
 ) -> None:
@@ -56,4 +58,4 @@ def sweep(
     chosen = override(read_sweep(sweep), pairs("--set", settings), seeds)
     folder = out or Path("results", Path(sweep).stem)
     factory = make_factory(backend or chosen.backend, deadline, batching=True)
-    report_problems(run_sweep(chosen, folder, make_crew(workers, spark), level, retry_failed, factory))
+    report_problems(run_sweep(chosen, folder, make_crew(workers, spark), level, retry_failed, factory, check=check))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from roambus.bridge.errors import InterruptionError
+from roambus.bridge.errors import InterruptionError, UserError
 
 if TYPE_CHECKING:
     from roambus.bridge.backends.factory import BackendFactory
@@ -21,9 +22,12 @@ EXIT_FAILED_RUNS = 1
 
 
 def run_sweep(
-    sweep: Sweep, out: Path, crew: Crew, level: str, retry_failed: bool, backend: BackendFactory
+    sweep: Sweep, out: Path, crew: Crew, level: str, retry_failed: bool, backend: BackendFactory, *, check: bool = False
 ) -> list[str]:
-    """Makes all runs of a sweep, showing the progress; returns a line for each run that failed."""
+    """Makes all runs of a sweep, showing the progress; returns a line for each run that failed.
+
+    With `check`, all messages are compared with their bytes.
+    """
     from rich.console import Console
     from rich.progress import track
 
@@ -34,7 +38,7 @@ def run_sweep(
 
     console = Console(stderr=True)
     watched = partial(track, description="planning", console=console, transient=True, disable=not console.is_terminal)
-    plans = plan_runs(sweep, out, TraceLevel(level), watched)
+    plans = [replace(plan, check=check) for plan in plan_runs(sweep, out, TraceLevel(level), watched)]
     try:
         with opened_results(sweep, out):
             summary = run_plans(plans, backend, crew, retry_failed, Progress(console))
@@ -49,10 +53,20 @@ def make_crew(workers: int, spark: str | None) -> Crew:
     if spark is None:
         from roambus.experiments.sweeps.workers import Processes
 
+        _check_workers(workers)
         return Processes(workers)
     from roambus.experiments.sweeps.cluster.crew import Cluster
 
     return Cluster(spark, lambda line: click.echo(line, err=True))
+
+
+def _check_workers(workers: int) -> None:
+    from roambus.bridge.limits import WORKERS
+
+    try:
+        WORKERS.check(workers)
+    except ValueError as error:
+        raise UserError(f"--workers: {error}") from None
 
 
 def report_problems(problems: Sequence[str]) -> None:

@@ -16,7 +16,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.trace.schema import DETAIL, ENERGY, PUBLISH, ROUTE
-from roambus.spark.aggregation.traces import Trace, damaged_pages, read_traces, run_numbers
+from roambus.spark.aggregation.links import readable_names
+from roambus.spark.aggregation.traces import Trace, damaged_pages, mark_warm_ups, read_traces, run_numbers
 from roambus.spark.metrics.catalogue import COUNTS, METRICS, Kind
 from roambus.spark.metrics.extra import EXTRA, NOTHING, OBSERVATIONS, Extra, measure_extra
 from roambus.spark.metrics.run_metrics import (
@@ -87,15 +88,18 @@ _EMPTY: Row = {**dict.fromkeys(COUNTS, 0), SENT: [], EXTRA: [], OBSERVATIONS: []
 
 def _rows(session: SparkSession, traces: Sequence[Trace], extra: Extra) -> dict[str, Row]:
     """The row that Spark finds for each run."""
-    runs = {trace.file.absolute(): trace.run for trace in traces}
     try:
-        opened = _opened(session, list(runs))
-        if opened is None:
-            return {}
-        numbers, read = opened[0], _divided(session, opened[1], sum(trace.rows for trace in traces))
-        # First: if a file vanishes meanwhile, the readings that count rows notice.
-        measured = measure_extra(read, extra)
-        rows = _collected(read)
+        with readable_names(session, [trace.file for trace in traces]) as names:
+            runs = dict(zip(names, (trace.run for trace in traces), strict=True))
+            opened = _opened(session, names)
+            if opened is None:
+                return {}
+            numbers, ends = opened[0], dict(zip(names, (trace.warm_up_s for trace in traces), strict=True))
+            marked = mark_warm_ups(session, opened[1], {number: ends[name] for number, name in numbers.items()})
+            read = _divided(session, marked, sum(trace.rows for trace in traces))
+            # First: if a file vanishes meanwhile, the readings that count rows notice.
+            measured = measure_extra(read, extra)
+            rows = _collected(read)
     except PySparkException as error:
         problem = str(error).partition("\n")[0]
         raise RoambusError(f"Spark could not compute the metrics of {len(traces)} traces: {problem}") from error

@@ -132,8 +132,10 @@ def missing_from(rows: pa.Table, traces: Sequence[Trace]) -> list[Trace]:
 def _read(part: Path) -> pa.Table:
     """The rows of a file of the store; none if it is damaged or not there."""
     try:
-        table = pq.read_table(part, page_checksum_verification=True, partitioning=None)
-    except (OSError, pa.ArrowException):
+        with part.open("rb") as file:  # Arrow knows no names that are not UTF-8
+            table = pq.read_table(file, page_checksum_verification=True, partitioning=None)
+            table.validate(full=True)
+    except (OSError, pa.ArrowException, ValueError, MemoryError):
         return STORE_SCHEMA.empty_table()
     return table if table.schema.equals(STORE_SCHEMA) else STORE_SCHEMA.empty_table()
 

@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from roambus.bridge.runs.writing import unlinked, writing
 from roambus.bridge.unfinished_file import check_replaceable
@@ -18,7 +20,12 @@ def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
         unlinked(folder).mkdir(parents=True, exist_ok=True)
         for name, table in tables.items():
             replace_file(folder / f"{name}.csv", partial(table.to_csv, index=False, lineterminator="\n"))
-            replace_file(folder / f"{name}.parquet", partial(table.to_parquet, index=False))
+            replace_file(folder / f"{name}.parquet", partial(_write_parquet, table))
+
+
+def _write_parquet(table: pd.DataFrame, path: Path) -> None:
+    with path.open("wb") as file:  # Arrow knows no names that are not UTF-8
+        pq.write_table(pa.Table.from_pandas(table, preserve_index=False), file)
 
 
 def replace_file(path: Path, write: Callable[[Path], object]) -> None:

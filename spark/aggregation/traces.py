@@ -7,26 +7,31 @@ trace is it read further; the number of rows tells afterwards whether all of it 
 from __future__ import annotations
 
 import itertools
-import json
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.runs.asked import AGENTS, AXES, SEEDS, count_runs, read_asked
 from roambus.bridge.runs.identity import RUN_KEY
-from roambus.bridge.runs.layout import AGENT, SEED, SWEEP_FILE, TRACE_FILE, TRACES
-from roambus.bridge.trace.schema import TRACE_SCHEMA
-from roambus.spark.metrics.run_metrics import RUN
+from roambus.bridge.runs.layout import AGENT, SEED, TRACE_FILE, TRACES
+from roambus.bridge.trace import reader
+from roambus.bridge.trace.reader import DamagedTraceError
+from roambus.bridge.trace.schema import TIME_S, TRACE_SCHEMA, WARM_UP
+from roambus.spark.aggregation.links import NO_PATTERNS
+from roambus.spark.metrics.run_metrics import EARLY, RUN
 
+MOST_NAMED = 1000
+"""So many runs that are missing are named one by one."""
+_WARM_UP_S = "warm_up_s"
 _READERS = 8
 """How many threads read footers: what takes the time is opening files."""
 _SKIP_DAMAGED = {
@@ -47,6 +52,8 @@ class Trace:
     size: int
     modified_ns: int
     rows: int
+    warm_up_s: float = 0.0
+    """Nothing before it counts in metrics."""
 
 
 def find_traces(results: Path) -> list[Path]:
@@ -71,41 +78,66 @@ def _examine(file: Path) -> Trace | str:
 
 def read_footer(file: Path) -> Trace:
     """The trace without its rows; raises UserError if the file cannot be one."""
+    if not _is_text(run_name(file)):
+        raise UserError(f"{file}: the name of a folder is not UTF-8: rename it")
     try:
-        footer, status = pq.read_metadata(file), file.stat()
-    except (OSError, pa.ArrowException) as error:
-        raise UserError(f"{file}: damaged ({str(error).splitlines()[0]}): {_REMEDY}") from None
-    if not footer.schema.to_arrow_schema().equals(TRACE_SCHEMA):
-        raise UserError(f"{file}: its columns are not those of a trace: {_REMEDY}")
-    key = (footer.metadata or {}).get(RUN_KEY.encode(), b"").decode(errors="replace")
-    return Trace(file, run_name(file), key, status.st_size, status.st_mtime_ns, footer.num_rows)
+        footer, status = reader.read_footer(file), file.stat()
+        warm_up_s = _warm_up_s(file, footer.metadata)
+    except DamagedTraceError as error:
+        raise UserError(f"{error}: {REMEDY}") from None
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror or error}: {REMEDY}") from None
+    key = footer.metadata.get(RUN_KEY, "")
+    return Trace(file, run_name(file), key, status.st_size, status.st_mtime_ns, footer.rows, warm_up_s)
 
 
-_REMEDY = "delete it and run the sweep again"
+def _warm_up_s(file: Path, metadata: Mapping[str, str]) -> float:
+    """What metrics leave out at the beginning, in seconds; raises DamagedTraceError."""
+    try:
+        warm_up_s = float(metadata.get(WARM_UP, "0"))
+    except ValueError:
+        warm_up_s = math.nan
+    if not 0 <= warm_up_s < math.inf:
+        raise DamagedTraceError(file, "damaged (its warm-up is no time)")
+    return warm_up_s
+
+
+def _is_text(name: str) -> bool:
+    """Whether the bytes of a file's name are UTF-8: Python has stand-ins for those that are not."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+REMEDY = "run the sweep again to make it anew"
 
 
 def damaged_pages(trace: Trace, rows_read: int) -> str:
     """The line for a trace of which Spark could read no more than `rows_read` rows."""
     if not trace.file.exists():
         return f"{trace.file}: vanished while it was read: run the sweep again to add it"
-    return f"{trace.file}: damaged (only {rows_read} of its {trace.rows} rows can be read): {_REMEDY}"
+    return f"{trace.file}: damaged (only {rows_read} of its {trace.rows} rows can be read): {REMEDY}"
 
 
 def missing(results: Path, found: Sequence[Path]) -> list[str]:
     """A line for each run that `sweep.json` asks for and that is not among the trace files found."""
-    file = results / SWEEP_FILE
-    if not file.is_file():
+    asked = read_asked(results)
+    if not count_runs(asked):
         return []
-    places = _places(json.loads(file.read_text(encoding="utf-8")))
-    wanted = [results / TRACES / place / TRACE_FILE for place in places]
     there = set(found)
-    return [f"{trace}: missing: run the sweep again to add it" for trace in wanted if trace not in there]
+    wanted = (results / TRACES / place / TRACE_FILE for place in _places(asked))
+    lines = (f"{trace}: missing: run the sweep again to add it" for trace in wanted if trace not in there)
+    named = list(itertools.islice(lines, MOST_NAMED))
+    more = (count_runs(asked) or 0) - len(there) - len(named)
+    return [*named, f"{more} more runs are missing"] if len(named) == MOST_NAMED and more > 0 else named
 
 
-def _places(sweep: dict[str, Any]) -> list[str]:
-    levels = {AGENT: list(sweep["agents"]), **sweep["axes"], SEED: sweep["seeds"]}
+def _places(asked: Mapping[str, Any]) -> Iterator[str]:
+    levels = {AGENT: list(asked[AGENTS]), **asked[AXES], SEED: asked[SEEDS]}
     named = [[f"{name}={value}" for value in values] for name, values in levels.items()]
-    return ["/".join(place) for place in itertools.product(*named)]
+    return map("/".join, itertools.product(*named))
 
 
 def run_name(file: Path) -> str:
@@ -120,9 +152,18 @@ def read_traces(session: SparkSession, files: Sequence[Path]) -> DataFrame:
 
     A file that is damaged or vanishes gives fewer rows than its footer promises, which the caller has to compare.
     """
-    reader = session.read.schema(from_arrow_schema(TRACE_SCHEMA)).options(**_SKIP_DAMAGED)
-    rows = reader.parquet(*(str(file) for file in files))
+    frames = session.read.schema(from_arrow_schema(TRACE_SCHEMA)).options(**_SKIP_DAMAGED, **NO_PATTERNS)
+    rows = frames.parquet(*(str(file) for file in files))
     return rows.select(*TRACE_SCHEMA.names, _number().alias(RUN))
+
+
+def mark_warm_ups(session: SparkSession, traces: DataFrame, warm_ups: Mapping[int, float]) -> DataFrame:
+    """The rows with the column EARLY, if any run has a warm-up; `warm_ups` has seconds by the runs' numbers."""
+    if not any(warm_ups.values()):
+        return traces
+    ends = session.createDataFrame(list(warm_ups.items()), f"{RUN} long, {_WARM_UP_S} double")
+    marked = traces.join(F.broadcast(ends), RUN, "left")
+    return marked.withColumn(EARLY, F.coalesce(F.col(TIME_S) < F.col(_WARM_UP_S), F.lit(False))).drop(_WARM_UP_S)
 
 
 def _number() -> Column:
@@ -135,8 +176,8 @@ def run_numbers(session: SparkSession, files: Sequence[Path]) -> dict[int, Path]
 
     Raises RoambusError if two files have the same number.
     """
-    reader = session.read.format("binaryFile").option("ignoreMissingFiles", "true")
-    named = reader.load([str(file) for file in files]).select(_number(), "_metadata.file_path").collect()
+    frames = session.read.format("binaryFile").options(ignoreMissingFiles="true", **NO_PATTERNS)
+    named = frames.load([str(file) for file in files]).select(_number(), "_metadata.file_path").collect()
     numbers = {number: Path(unquote(urlsplit(uri).path)) for number, uri in named}
     if len(numbers) < len(named):
         raise RoambusError(f"two of {len(named)} traces have the same number: aggregate them in two folders")

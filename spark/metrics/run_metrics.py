@@ -4,6 +4,9 @@ Traces are read for three summaries, which are small beside them: one has a row 
 of it; one for each node, event and message type; one for each pair of a notification and a subscriber.
 The readings count the same rows, so that a file that one of them could not read to its end is noticed.
 
+What a run does in its warm-up is left out: what it publishes then is not expected, what it sends then is not counted.
+Energy is that of the whole run, because it is told at the end only.
+
 Times and energies are summed as integers (ns, nJ), so that no result depends on the order in which Spark adds.
 """
 
@@ -20,6 +23,8 @@ from roambus.spark.metrics.exact import billionths, mean_of_billionths
 
 RUN = "run"
 """The column that tells runs apart."""
+EARLY = "is_early"
+"""The column that says whether a row is of the run's warm-up; without it no row is."""
 SENT = "sent"
 """The column that maps each message type to the number of packets sent."""
 ROWS_READ = "rows_read"
@@ -35,7 +40,7 @@ _PAIR_ROWS, _PAIR_ROWS_FOUND, _NONSENSE_LISTED = "pair_rows", "pair_rows_found",
 _OF_NODES = (schema.ROLE, schema.ENERGY, schema.MIGRATE)
 _NODE_ROWS, _NODE_ROWS_FOUND, _NONSENSE_ENERGIES = "node_rows", "node_rows_found", "nonsense_energies"
 _PARENTS, _FIRST_MIGRATION_S = "parents", "first_migration_s"
-_ROWS, _LATEST = "rows", "latest"
+_ROWS, _LATEST, _COUNTED = "rows", "latest", "counted"
 _ROWS_SINCE, _MESSAGES_SINCE = "rows_since", "messages_since"
 _BYTES_SINCE, _LONGEST_SINCE = "bytes_since", "longest_since"
 """What was sent from the first migration on."""
@@ -43,8 +48,10 @@ _NOT_OF_MIGRATIONS = ("PUB", "REP", "HEARTBEAT", "ACK")
 """The message types of notifications, and of what keeps tree and links up whether or not anything moves."""
 _ROLES = ("publisher", "subscriber", "broker")
 """A node with several roles counts as the last of them."""
-_LATEST_S = 1e9
-"""No trace lasts longer; up to here times are exact to a microsecond at least."""
+
+
+def _is_early(traces: DataFrame) -> Column:
+    return F.col(EARLY) if EARLY in traces.columns else F.lit(False)
 
 
 # Pairs: one row for each pair of a notification and a subscriber, and number of hops
@@ -67,6 +74,7 @@ def summarise_pairs(traces: DataFrame) -> DataFrame:
         F.count_if(route).alias("routes"),
         F.count_if(deliver).alias("deliveries"),
         F.min(F.when(deliver, time_s)).alias("delivered_s"),
+        F.count_if((publish | deliver) & _is_early(traces)).alias(EARLY),
         F.count_if(itself).alias(_PAIR_ROWS_FOUND),
         F.count_if(F.col(_SUBSCRIBER) == _NO_NUMBER).alias(_NONSENSE_LISTED),
     )
@@ -89,11 +97,13 @@ def summarise_rows(traces: DataFrame, first_migrations: DataFrame) -> DataFrame:
     `first_migrations` has `run` and `first_migration_s`. This is the one reading that every row goes through, so it
     only counts; what the rows mean is left to those who read the summary.
     """
-    since = F.col(schema.TIME_S) >= F.col(_FIRST_MIGRATION_S)
+    is_early = _is_early(traces)
+    since = (F.col(schema.TIME_S) >= F.col(_FIRST_MIGRATION_S)) & ~is_early
     size = F.when(since, F.col(schema.BYTES))
     rows = traces.join(F.broadcast(first_migrations), RUN, "left")
     return rows.groupBy(RUN, schema.NODE, schema.EVENT, schema.MESSAGE_TYPE).agg(
         F.count("*").alias(_ROWS),
+        F.count_if(~is_early).alias(_COUNTED),
         F.max(F.abs(schema.TIME_S)).alias(_LATEST),
         F.count_if(since).alias(_ROWS_SINCE),
         F.sum(size).alias(_BYTES_SINCE),
@@ -107,13 +117,16 @@ def summarise_rows(traces: DataFrame, first_migrations: DataFrame) -> DataFrame:
 def summarise_nodes(traces: DataFrame) -> DataFrame:
     """Role, energy (nJ), number of parents, and the time (s) of the second one: that of the first migration."""
     event, parent = F.col(schema.EVENT), (F.col(schema.EVENT) == schema.MIGRATE) & F.col(schema.PEER).isNotNull()
-    rows = traces.where(event.isin(*_OF_NODES))
+    rows, is_early = traces.where(event.isin(*_OF_NODES)), _is_early(traces)
+    # Of the warm-up one parent counts, as the first: to get another one later is a migration.
+    had_one = F.least(F.count_if(parent & is_early), F.lit(1))
+    later = F.array_sort(F.collect_list(F.when(parent & ~is_early, F.col(schema.TIME_S))))
     return rows.groupBy(RUN, schema.NODE).agg(
         F.max(F.when(event == schema.ROLE, _role(F.col(schema.DETAIL)))).alias("role"),
         F.try_sum(F.when(event == schema.ENERGY, _energy_nj())).alias("energy_nj"),
         F.count_if((event == schema.ENERGY) & _energy_nj().isNull()).alias(_NONSENSE_ENERGIES),
-        F.count_if(parent).alias(_PARENTS),
-        F.get(F.array_sort(F.collect_list(F.when(parent, F.col(schema.TIME_S)))), 1).alias(_FIRST_MIGRATION_S),
+        (F.count_if(parent & ~is_early) + had_one).alias(_PARENTS),
+        F.get(later, (1 - had_one).cast("int")).alias(_FIRST_MIGRATION_S),
         F.count("*").alias(_NODE_ROWS_FOUND),
     )
 
@@ -159,7 +172,7 @@ def _reading(rows: DataFrame) -> DataFrame:
         F.sum(count).alias(ROWS_READ),
         F.sum(F.when(event.isin(*_OF_PAIRS), count)).alias(_PAIR_ROWS),
         F.sum(F.when(event.isin(*_OF_NODES), count)).alias(_NODE_ROWS),
-        F.count_if(F.col(_LATEST) > _LATEST_S).alias(NONSENSE),
+        F.count_if(F.col(_LATEST) > schema.LATEST_S).alias(NONSENSE),
     )
 
 
@@ -185,13 +198,15 @@ def _pairs(pairs: DataFrame) -> DataFrame:
     return pairs.groupBy(RUN, schema.NOTIFICATION_ID, _SUBSCRIBER).agg(
         F.min("published_s").alias("published_s"),
         (F.sum("routes") > 0).alias("routed"),
+        (F.sum(EARLY) > 0).alias(EARLY),
         F.min(F.when(F.col("deliveries") > 0, first)).alias("first"),
         *(F.sum(name).alias(name) for name in ("deliveries", _PAIR_ROWS_FOUND, _NONSENSE_LISTED)),
     )
 
 
 def _delivery_metrics(pairs: DataFrame) -> DataFrame:
-    expected, delivered = F.col("published_s").isNotNull(), F.col("first").isNotNull()
+    published, delivered = F.col("published_s").isNotNull(), F.col("first").isNotNull()
+    expected = published & ~F.col(EARLY)
     wanted = pairs.withColumn("wanted", expected & delivered)
     delay = F.when(F.col("wanted"), billionths(F.col("first.time_s")) - billionths(F.col("published_s")))
     hops = F.when(F.col("wanted"), F.col("first.hops"))
@@ -200,7 +215,7 @@ def _delivery_metrics(pairs: DataFrame) -> DataFrame:
         F.count_if(expected & F.col("routed")).alias(catalogue.ATTEMPTED),
         F.count_if("wanted").alias(catalogue.DELIVERED),
         F.sum(F.when(F.col("wanted"), F.col("deliveries") - 1)).alias(catalogue.DUPLICATES),
-        F.count_if(delivered & ~expected).alias(catalogue.UNEXPECTED),
+        F.count_if(delivered & ~published & ~F.col(EARLY)).alias(catalogue.UNEXPECTED),
         mean_of_billionths(delay).alias(catalogue.DELAY_MEAN_S),
         F.avg(hops).alias(catalogue.HOPS_MEAN),
         F.max(hops).alias(catalogue.HOPS_MAX),
@@ -228,7 +243,7 @@ def _efforts(rows: DataFrame) -> DataFrame:
     sent, known = event == schema.SEND, event.isin(schema.ROLE, schema.SEND, schema.ENERGY)
     of_migrations = sent & ~kind.isin(*_NOT_OF_MIGRATIONS)
     return rows.groupBy(RUN, schema.NODE).agg(
-        F.sum(F.when(sent, F.col(_ROWS)).when(known, F.lit(0))).alias("messages"),
+        F.sum(F.when(sent, F.col(_COUNTED)).when(known, F.lit(0))).alias("messages"),
         F.sum(F.when(of_migrations, F.col(_ROWS_SINCE)).otherwise(0)).alias(_MESSAGES_SINCE),
         F.sum(F.when(of_migrations, F.col(_BYTES_SINCE))).alias(_BYTES_SINCE),
         F.max(F.when(of_migrations, F.col(_LONGEST_SINCE))).alias(_LONGEST_SINCE),
@@ -273,6 +288,7 @@ def _with_costs(measured: DataFrame) -> DataFrame:
 def _sent(rows: DataFrame) -> DataFrame:
     """The packets of each message type, as a map: types are the protocol's, so they cannot be columns of a plan."""
     kind = F.coalesce(schema.MESSAGE_TYPE, F.lit("")).alias("kind")
-    counts = rows.where(F.col(schema.EVENT) == schema.SEND).groupBy(RUN, kind).agg(F.sum(_ROWS).alias("count"))
+    sends = rows.where((F.col(schema.EVENT) == schema.SEND) & (F.col(_COUNTED) > 0))
+    counts = sends.groupBy(RUN, kind).agg(F.sum(_COUNTED).alias("count"))
     entries = F.array_sort(F.collect_list(F.struct("kind", "count")))
     return counts.groupBy(RUN).agg(F.map_from_entries(entries).alias(SENT))

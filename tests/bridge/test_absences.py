@@ -20,6 +20,7 @@ from roambus.python_protocol.actions import Action, Send
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.beacon import BeaconMessage
 from roambus.python_protocol.events import Attach, Detach, Event, Received, Rewired
+from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime, format_time
 from tests.support.scenarios import scenario
@@ -31,6 +32,8 @@ AWAY = Absence(2, 5 * SECOND, 8 * SECOND, 0)
 
 class Polite(Agent):
     """Says goodbye, answers whoever speaks to it, and remembers what it was told."""
+
+    messages = MessageSet([BeaconMessage])
 
     told: ClassVar[list[str]] = []
 

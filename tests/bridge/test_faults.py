@@ -35,6 +35,7 @@ from roambus.python_protocol.events import (
 )
 from roambus.python_protocol.filters import Filter, parse_filter
 from roambus.python_protocol.first_approach import FirstApproach
+from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.mft import MftPubSub
 from roambus.python_protocol.phoenix import Phoenix
 from roambus.python_protocol.roles import BROADCAST, Role
@@ -53,6 +54,8 @@ def faults(*planned: tuple[float, int, FaultKind]) -> tuple[Fault, ...]:
 
 class Hesitant(Agent):
     """Node 0 sends four beacons, due after 1, 2, 3 and 4 s."""
+
+    messages = MessageSet([BeaconMessage])
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:  # it hesitates at the start only
         if self.node == 0 and isinstance(event, Started):
@@ -85,6 +88,8 @@ def test_what_a_node_sends_later_shares_its_fate(planned: tuple[Fault, ...], tim
 
 class Diary(Agent):
     """Node 0 has a timer every second, and one at 9.5 s; node 1 sends it something every second."""
+
+    messages = MessageSet([BeaconMessage])
 
     diary: ClassVar[list[tuple[float, str]]] = []
 

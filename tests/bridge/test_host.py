@@ -109,6 +109,8 @@ def test_timers_fire_in_order_of_time_then_of_setting() -> None:
 class Broken(Agent):
     """Raises when it hears something."""
 
+    messages = MessageSet([Gossip])
+
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         if isinstance(event, Publish):
             return [Send(BROADCAST, Gossip(event.notification))]
@@ -122,7 +124,7 @@ def test_an_agent_that_raises_is_named() -> None:
     with pytest.raises(AgentError) as caught:
         run(Broken, published())
     message = str(caught.value)
-    assert message.startswith("node 1, simulation time ")
+    assert message.startswith("agent Broken, node 1, simulation time ")
     assert "on Received(sender=0" in message
     assert "KeyError: 'no route'" in message
     assert "test_host.py:" in message
@@ -189,6 +191,7 @@ def test_what_is_no_action_is_named() -> None:
 class Careless(Agent):
     """Sends what cannot be sent."""
 
+    messages = MessageSet([BeaconMessage])
     what: ClassVar[Send]
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
@@ -199,7 +202,6 @@ class Careless(Agent):
     ("what", "message"),
     [
         (Send(3, BeaconMessage(40)), "a Beacon to 3, which is no node"),
-        (Send(-1, BeaconMessage(40)), "a Beacon to -1, which is no node"),
         (Send(BROADCAST, BeaconMessage(65536)), "a Beacon of 65536 bytes, at most 65535"),
     ],
 )

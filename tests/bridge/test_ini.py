@@ -142,6 +142,46 @@ def test_nodes_move_by_their_mobility_manager() -> None:
     assert scenario.nodes[1].mobility == RandomWaypoint(8, 2 * SECOND, 100 * MILLISECOND)
 
 
+MOVING = (
+    'SN.wirelessChannel.onlyStaticNodes = false\nSN.node[*].MobilityManagerName = "RandomWaypointMobilityManager"\n'
+)
+
+
+def test_the_first_way_of_a_random_waypoint_can_be_given() -> None:
+    """For one node, with a pause before it; the others draw theirs."""
+    given = "SN.node[1].MobilityManager.firstX = 40\nSN.node[1].MobilityManager.firstY = 0\n"
+    scenario = scenario_of(f"{MOVING}{given}SN.node[1].MobilityManager.firstPause = 250ms")
+    first, second = (node.mobility for node in scenario.nodes[:2])
+    assert isinstance(first, RandomWaypoint)
+    assert isinstance(second, RandomWaypoint)
+    assert (first.first, first.first_pause) == (None, 0)
+    assert (second.first, second.first_pause) == ((40.0, 0.0), 250 * MILLISECOND)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("firstX = 3", "firstX: node 1: give firstX and firstY, or none"),
+        ("firstY = 3", "firstX: node 1: give firstX and firstY, or none"),
+        ("firstX = 41\nSN.node[1].MobilityManager.firstY = 3", "firstX: node 1 is out of the field, 0 to 40 m"),
+        ("firstX = 4\nSN.node[1].MobilityManager.firstY = 20.5", "firstY: node 1 is out of the field, 0 to 20 m"),
+        ("firstX = -0.5\nSN.node[1].MobilityManager.firstY = 3", "firstX: node 1 is out of the field, 0 to 40 m"),
+        ("firstX = -2", "firstX: -2 is out of range: it must be at least -1 m"),
+        ("firstPause = -1s", "firstPause: -1s is negative"),
+    ],
+)
+def test_a_first_way_out_of_the_field_is_an_error_that_names_the_node(given: str, message: str) -> None:
+    """Also half a destination, and a negative pause."""
+    refused(f"{MOVING}SN.node[1].MobilityManager.{given}", message)
+
+
+def test_the_warm_up_is_read() -> None:
+    """OMNeT++'s own option; without it there is none."""
+    assert scenario_of("warmup-period = 60s").warm_up == 60 * SECOND
+    assert scenario_of("").warm_up == 0
+    refused("warmup-period = -1s", "warmup-period: -1s is negative")
+
+
 def test_drawn_coordinates_depend_on_seed_and_node_only() -> None:
     """uniform(a, b) differs from node to node, stays within its bounds, and repeats with the seed."""
     first, again = (scenario_of("SN.node[*].xCoor = uniform(5, 30)") for _ in range(2))
@@ -201,7 +241,7 @@ def test_the_radio_file_is_known_before_anything_else() -> None:
         ("SN.node[9].xCoor = 1", rf"run.ini:{LINE}: SN.node\[9\].xCoor: unknown key, or no node"),
         ("SN.node[*].MobilityManager.speed = 1", "unknown key, or no node or module"),
         ("sim-time-limits = 1s", "did you mean sim-time-limit"),
-        ("warmup-period = 5s", "unknown key"),
+        ("warm-up-period = 5s", "did you mean warmup-period"),
     ],
 )
 def test_an_unknown_key_is_an_error_with_its_line(text: str, message: str) -> None:

@@ -23,6 +23,7 @@ from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.run import TRACE_FILE, execute
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
+from roambus.experiments.templates.render import find_template
 from tests.integration.castalia_runs import CASTALIAS_TRACE, ScriptedHost, Variables, run_alone, seconds, write_run
 
 pytestmark = pytest.mark.castalia
@@ -92,6 +93,21 @@ class TestRandomWaypoint:
                 assert distance(a, b) == pytest.approx(gone if number % 2 == 0 else 0)
                 assert number % 2 == 0 or b.time_s - a.time_s == pytest.approx(PAUSE)
 
+    @pytest.mark.usefixtures("castalia")
+    @pytest.mark.parametrize("pause", [0.0, 4.0])
+    def test_a_start_in_the_steady_state_is_the_same_as_on_the_embedded_radio(
+        self, tmp_path: Path, pause: float
+    ) -> None:
+        """Every node starts at the same place, and goes to the same first destination or rests for as long."""
+        variables: Variables = {**WAYPOINT, "nodes": 20, "start": "steady", "pause": pause, "time_limit": 15.0}
+        ways = [
+            first_ways(variables, backend, tmp_path / name)
+            for name, backend in (("castalia", CastaliaFactory()), ("radio", RadioFactory()))
+        ]
+        assert ways[0] == ways[1]
+        resting = [way for way in ways[0].values() if way[0][1] == way[1][1]]
+        assert bool(resting) == bool(pause)
+
     def test_the_channel_is_told_every_update_interval_where_the_node_is(
         self, castalia: Program, tmp_path: Path
     ) -> None:
@@ -144,6 +160,21 @@ def walk_template(folder: Path, movements: str) -> str:
     (folder / "walk").write_text(movements)
     (folder / "walk.ini.j2").write_text('{% include "field.ini.j2" %}')
     return str(folder / "walk.ini.j2")
+
+
+def first_ways(variables: Variables, backend: BackendFactory, results: Path) -> dict[int, list[tuple[float, str]]]:
+    """Time and place of each node's start, and of its next move: the end of its rest, or its first destination.
+
+    Where it goes after a rest is drawn by the back-end, each by its own generator.
+    """
+    sweep = Sweep("test", find_template("field"), (AgentChoice("beacon", "beacon"),), fixed=variables)
+    (plan,) = plan_runs(sweep, results)
+    execute(plan, backend)
+    found: dict[int, list[tuple[float, str]]] = defaultdict(list)
+    for row in pq.read_table(plan.folder / TRACE_FILE).to_pylist():
+        if row["event"] == "move" and len(found[row["node"]]) < 2:
+            found[row["node"]].append((row["time_s"], row["detail"]))
+    return found
 
 
 def walked(template: str, backend: BackendFactory, results: Path) -> list[Row]:

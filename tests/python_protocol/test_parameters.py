@@ -1,5 +1,9 @@
 """Parameters are read from text by the type and unit of their field."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
 import pytest
 
 from roambus.python_protocol.parameters import Parameters, describe_parameters, parameter, parse_parameters
@@ -47,3 +51,39 @@ def test_describes_each_field() -> None:
     """Name, default as one would write it, source and meaning."""
     assert describe_parameters(Example)[0] == ("interval", "1s", "s", "RFC 3561 section 10", "how often")
     assert describe_parameters(Example)[2][1] == "true"
+
+
+class Listed(Example):
+    """With profiles that are lists of values."""
+
+    profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {"bold": {"retries": 9}, "shy": {"sticky": False}}
+    profile: str = parameter("shy", choices=("bold", "shy"))
+
+
+def test_a_profile_stands_for_values_of_other_parameters() -> None:
+    """Also the one that is the default; what is set itself counts more."""
+    assert (Listed().sticky, Listed().retries) == (False, 2)
+    assert parse_parameters(Listed, {"profile": "bold"}) == Listed(profile="bold", retries=9, sticky=True)
+    assert Listed(profile="bold", retries=1).retries == 1
+
+
+class Profiled(Example):
+    """With a mode that implies values for others."""
+
+    @classmethod
+    def implied(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"retries": 7, "share": given.get("share", 0.25) / 2} if given.get("mode") == "slow" else {}
+
+
+def test_what_a_parameter_implies_counts_unless_it_is_set_itself() -> None:
+    """However the parameters are made: from texts, by name, or as a copy with another value."""
+    assert parse_parameters(Profiled, {"mode": "slow"}) == Profiled(mode="slow")
+    assert (Profiled(mode="slow").retries, Profiled(mode="slow").share, Profiled().retries) == (7, 0.125, 2)
+    assert (Profiled(mode="slow", retries=1).retries, Profiled(mode="slow", share=0.5).share) == (1, 0.5)
+    assert replace(Profiled(mode="slow"), sticky=False).retries == 7
+
+
+def test_what_is_given_is_checked_before_it_implies_anything() -> None:
+    """The message names what was given, not what would follow from it."""
+    with pytest.raises(ValueError, match="parameter share: 3 is not at most 1"):
+        Profiled(mode="slow", share=3)

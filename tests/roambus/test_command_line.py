@@ -255,13 +255,13 @@ def test_an_agent_that_raises_is_named_with_its_line(folder: Path, roambus: Roam
     write_agent(folder, "bad", "if self.node == 3:\n    raise KeyError('parent')")
     done = roambus("run", "field", "--agent", "bad.py", "--set", "nodes=4", "--out", "run")
     assert done.code == 4
-    assert done.err.startswith("error: node 3, simulation time 1")
+    assert done.err.startswith("error: agent Ticking, node 3, simulation time 1")
     assert "on TimerFired(key='tick'): KeyError: 'parent' at bad.py:14 in tick" in done.err
     (folder / "bad.toml").write_text((folder / "mine.toml").read_text().replace("mine.py", "bad.py"))
     done = roambus("sweep", "bad.toml", "--seeds", "1", "--workers", "1", "--out", "out")
     assert done.code == 1
     assert "runs done 1, already there 0, failed 1" in done.out
-    assert "traces/agent=mine/nodes=4/seed=0: AgentError: node 3" in done.err
+    assert "traces/agent=mine/nodes=4/seed=0: AgentError: agent Ticking, node 3" in done.err
 
 
 def test_an_error_of_ours_keeps_its_traceback(roambus: Roambus, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow.parquet as pq
 
+from roambus.bridge.trace.schema import WARM_UP
 from roambus.spark.metrics import catalogue as c
 
 UPKEEP = ["PUB", "REP", "HEARTBEAT", "ACK"]
@@ -16,8 +18,22 @@ PAIR = ["notification_id", "subscriber"]
 def metrics(file: Path) -> dict[str, Any]:
     """Every metric of the catalogue, and `sent` by message type; None where there is nothing to measure."""
     rows = pd.read_parquet(file, partitioning=None)
+    warm_up_s = float((pq.read_schema(file).metadata or {}).get(WARM_UP.encode(), b"0"))
+    if warm_up_s:
+        rows = without_warm_up(rows, warm_up_s)
     found = {**delivery(rows), **effort(rows), **migrations(rows)}
     return {name: None if name != "sent" and pd.isna(value) else value for name, value in found.items()}
+
+
+def without_warm_up(rows: pd.DataFrame, end_s: float) -> pd.DataFrame:
+    """What is left: not what was sent or published before, and of the parents before the last of each node only."""
+    is_early = rows.time_s < end_s
+    published = rows[(rows.event == "publish") & is_early].notification_id
+    is_pair = rows.event.isin(["publish", "route", "deliver"])
+    parents = rows[(rows.event == "migrate") & rows.peer.notna() & is_early]
+    replaced = parents.index.difference(parents.drop_duplicates("node", keep="last").index)
+    out = (is_early & rows.event.isin(["send", "deliver"])) | (is_pair & rows.notification_id.isin(published))
+    return rows[~out].drop(index=replaced)
 
 
 def listed(rows: pd.DataFrame, event: str) -> pd.DataFrame:

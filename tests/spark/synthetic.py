@@ -10,7 +10,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roambus.bridge.runs.layout import TRACE_FILE, TRACES
-from roambus.bridge.trace.schema import DELIVER, ENERGY, MIGRATE, MOVE, PUBLISH, ROLE, ROUTE, SEND, TRACE_SCHEMA
+from roambus.bridge.trace.schema import (
+    DELIVER,
+    ENERGY,
+    MIGRATE,
+    MOVE,
+    PUBLISH,
+    ROLE,
+    ROUTE,
+    SEND,
+    TRACE_SCHEMA,
+    WARM_UP,
+)
 
 Row = dict[str, object]
 
@@ -54,12 +65,16 @@ def energy(time_s: float, node: int, millijoules: float) -> Row:
     return _row(time_s, node, ENERGY, detail=f"{millijoules:.6f}")
 
 
-def write_trace(results: Path, run: str, rows: Iterable[Row]) -> Path:
+def write_trace(results: Path, run: str, rows: Iterable[Row], warm_up_s: float = 0) -> Path:
     """Writes the trace of `run` ("agent=mft/speed=2/seed=0") below `results`; returns the file."""
     file = results / TRACES / run / TRACE_FILE
     file.parent.mkdir(parents=True, exist_ok=True)
     ordered = sorted(rows, key=lambda row: float(str(row["time_s"])))
-    pq.write_table(pa.Table.from_pylist(ordered, TRACE_SCHEMA), file, write_page_checksum=True)
+    table = pa.Table.from_pylist(ordered, TRACE_SCHEMA)
+    if warm_up_s:
+        table = table.replace_schema_metadata({WARM_UP: str(warm_up_s)})
+    with file.open("wb") as opened:  # Arrow knows no names that are not UTF-8
+        pq.write_table(table, opened, write_page_checksum=True)
     return file
 
 

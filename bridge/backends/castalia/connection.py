@@ -1,30 +1,30 @@
 """The host's end of the wire: a ROUTER for one simulator, on which every wait ends.
 
 A simulator that is gone is noticed by the loss of its connection, one that is frozen by ZeroMQ's heartbeats, one that
-is stuck by the deadline. Strangers, who lack the run's token, are answered with Reject and change nothing.
+is stuck by the deadline. Strangers, who lack the run's token, are answered with Reject and change nothing; once the
+simulator has said hello, they are not even heard.
 """
 
 from __future__ import annotations
 
+import ctypes
 import hmac
+import secrets
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from typing import TypeVar
 
 import zmq
 from google.protobuf.message import DecodeError
-from zmq.utils.monitor import recv_monitor_message
 
-from roambus.bridge.backends.castalia.curve import admit_only_client
+from roambus.bridge.backends.castalia.curve import Admission, require_keys
 from roambus.bridge.backends.castalia.endpoint import Endpoint
+from roambus.bridge.backends.castalia.guard import TICK_MS, Guard
 from roambus.bridge.errors import BackendError, UserError
 from roambus.bridge.interrupts import interrupts_postponed
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Reject, ToSimulator
 
-TICK_MS = 100
-"""A wait looks so often whether the simulator is still there."""
 BEATS, MISSED = 8, 6
 """So many heartbeats are in one deadline, and so many without an answer end the connection, for some may be late."""
 SOURCE_DESCRIPTOR = 2
@@ -36,8 +36,6 @@ STRANGER = "this run has another token: its simulator reads the token from .roam
 MORE = int(zmq.SNDMORE)
 """A plain number is used, and frames one by one: send_multipart and recv_multipart cost more than reading a Step."""
 
-T = TypeVar("T", bytes, zmq.Frame)
-
 
 class Connection:
     """Is bound at once; `receive` and `send` speak with the one peer that said Hello with the run's token."""
@@ -48,20 +46,21 @@ class Connection:
         self._deadline_s = deadline_s
         self._ended = ended
         self._peer: bytes | None = None
-        self._descriptor: object = None
-        self._left = False
+        self._admission: Admission | None = None
         with ExitStack() as stack:
             self._open(stack, endpoint)
             self._resources = stack.pop_all()
 
     def _open(self, stack: ExitStack, endpoint: Endpoint) -> None:
+        make_identities_unpredictable()
         context = stack.enter_context(zmq.Context(1))
         self._socket = stack.enter_context(context.socket(zmq.ROUTER))
         _configure(self._socket, self._deadline_s)
         if endpoint.keys is not None:
-            stack.callback(admit_only_client(context, self._socket, endpoint.keys).stop)
-        self._monitor = stack.enter_context(self._socket.get_monitor_socket(zmq.EVENT_DISCONNECTED))
-        stack.callback(self._socket.disable_monitor)
+            require_keys(self._socket, endpoint.keys)
+            self._admission = stack.enter_context(Admission(context, endpoint.keys))
+        self._guard = Guard(self._socket)
+        stack.callback(self._guard.close)
         try:
             self._socket.bind(endpoint.address)
         except zmq.ZMQError as error:
@@ -70,27 +69,50 @@ class Connection:
     def receive_hello(self, within_s: float) -> bytes:
         """The first message of a peer with the run's token, whatever strangers say before; raises BackendError."""
         give_up = time.monotonic() + within_s
-        while True:
-            frames = self._wait(self._receive_frames, give_up, f"no simulator said hello within {within_s:g} s")
+        while time.monotonic() <= give_up:
+            if not self._await_anybody():
+                self._check_alive()
+                continue
             with interrupts_postponed():  # pyzmq swallows the exception if it comes while a frame is freed
-                identity, hello, descriptor = frames[0].bytes, frames[-1].bytes, frames[-1].get(SOURCE_DESCRIPTOR)
-                frames.clear()
+                identity, hello, descriptor = self._take_hello()
             if hmac.compare_digest(_token(hello), self.token.encode()):
-                while self._monitor.poll(0):  # a stranger before may have had the same descriptor
-                    recv_monitor_message(self._monitor)
-                self._peer, self._descriptor = identity, descriptor
+                self._guard.keep_only(descriptor)
+                self._peer = identity
                 return hello
             self._reject(identity)
+        raise BackendError(f"no simulator said hello within {within_s:g} s")
+
+    def _await_anybody(self) -> bool:
+        """Whether somebody has said something, after a moment at most; meanwhile keys and strangers are seen to."""
+        poller = zmq.Poller()
+        for socket in (self._socket, self._guard.monitor, *([self._admission.questions] if self._admission else [])):
+            poller.register(socket, zmq.POLLIN)
+        asked = dict(poller.poll(TICK_MS))
+        if self._admission is not None and self._admission.questions in asked:
+            self._admission.answer()
+        self._guard.look()
+        return self._socket in asked
+
+    def _take_hello(self) -> tuple[bytes, bytes, int]:
+        """Who has said something, what, and by which connection."""
+        frames = self._socket.recv_multipart(copy=False)
+        try:
+            return frames[0].bytes, frames[-1].bytes, int(frames[-1].get(SOURCE_DESCRIPTOR))
+        finally:
+            frames.clear()
 
     def receive(self) -> bytes:
         """The peer's next message; raises BackendError when it is gone, frozen, or silent beyond the deadline."""
         give_up = time.monotonic() + self._deadline_s
-        silence = f"the simulator did not answer within {self._deadline_s:g} s"
-        while True:
-            sender, *parts = self._wait(self._receive_parts, give_up, silence)
-            if sender == self._peer:
-                return b"".join(parts)
-            self._reject(sender)
+        while time.monotonic() <= give_up:
+            try:
+                sender, *parts = self._receive_parts()
+            except zmq.Again:
+                self._check_alive()
+            else:
+                if sender == self._peer:  # else a stranger had said it before it was shown out
+                    return b"".join(parts)
+        raise BackendError(f"the simulator did not answer within {self._deadline_s:g} s")
 
     def send(self, message: ToSimulator) -> None:
         """Hands a message to the peer's connection; raises BackendError if that is lost."""
@@ -107,22 +129,12 @@ class Connection:
 
     def wait_until_left(self, within_s: float) -> None:
         """Waits until the peer has closed its end, so that it has read what was said last, but not longer than told."""
-        give_up = time.monotonic() + within_s
-        while self._peer is not None and not self._has_left() and time.monotonic() < give_up:
-            self._monitor.poll(TICK_MS)
+        if self._peer is not None:
+            self._guard.left.wait(within_s)
 
     def close(self) -> None:
         """Ends the connection; what was sent last still goes out, if the peer takes it at once."""
         self._resources.close()
-
-    def _wait(self, receive: Callable[[], list[T]], give_up: float, silence: str) -> list[T]:
-        """The parts of the next message, of which the first is the sender's identity."""
-        while time.monotonic() <= give_up:
-            try:
-                return receive()
-            except zmq.Again:
-                self._check_alive()
-        raise BackendError(silence)
 
     def _receive_parts(self) -> list[bytes]:
         # As bytes: frames swallow Ctrl-C now and then.
@@ -131,19 +143,11 @@ class Connection:
             parts.append(self._socket.recv())
         return parts
 
-    def _receive_frames(self) -> list[zmq.Frame]:
-        return self._socket.recv_multipart(copy=False)
-
     def _check_alive(self) -> None:
-        if self._has_left():
+        if self._guard.left.is_set():
             raise BackendError(self._lost())
         if (end := self._ended()) is not None and not self._socket.poll(0):
             raise BackendError(end)
-
-    def _has_left(self) -> bool:
-        while self._monitor.poll(0):
-            self._left |= recv_monitor_message(self._monitor)["value"] == self._descriptor
-        return self._left
 
     def _lost(self) -> str:
         """An error that says why there is no connection; a simulator that ends closes it a moment before."""
@@ -156,12 +160,22 @@ class Connection:
             self._socket.send_multipart([stranger, answer.SerializeToString()], zmq.DONTWAIT)
 
 
+def make_identities_unpredictable() -> None:
+    """Draws from where libzmq begins to number the peers.
+
+    It takes the number from C's `rand`, which nobody has seeded, and ends the process when the next number is an
+    identity that another peer has claimed. So a stranger who knew the number could end the run.
+    """
+    ctypes.CDLL(None).srand(secrets.randbits(32))
+
+
 def _configure(socket: zmq.Socket[bytes], deadline_s: float) -> None:
     beat = max(1, round(deadline_s * 1000 / BEATS))
     socket.setsockopt(zmq.LINGER, TICK_MS)
     socket.setsockopt(zmq.RCVTIMEO, TICK_MS)
     socket.setsockopt(zmq.SNDTIMEO, round(deadline_s * 1000))  # for a peer that speaks on, and does not listen
     socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
+    socket.setsockopt(zmq.ZAP_DOMAIN, b"roambus")  # with one, nobody is heard who speaks the old ZMTP 1 or 2
     socket.setsockopt(zmq.MAXMSGSIZE, MAX_FRAME_BYTES)
     socket.setsockopt(zmq.HEARTBEAT_IVL, beat)
     socket.setsockopt(zmq.HEARTBEAT_TIMEOUT, MISSED * beat)

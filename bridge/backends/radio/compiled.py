@@ -13,15 +13,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import numba
+from roambus.bridge.working_folder import import_elsewhere
+
+_numba: Any = import_elsewhere("numba")
+_settings: Any = import_elsewhere("numba.core.config")
+_settings._config_fname = ""  # Numba would read settings from the working folder whenever it compiles
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).parent
 FINGERPRINT_LENGTH = 16
 
-_njit: Any = numba.njit  # its type knows fewer options than it takes
-typeof: Any = numba.typeof  # it has no type
+_njit: Any = _numba.njit
+typeof: Any = _numba.typeof
+int64: Any = _numba.int64
 
 _OPTIONS = {
     "error_model": "numpy",

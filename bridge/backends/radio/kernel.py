@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
 
 from roambus.bridge.backends.radio import csma, events, heap, outbox, receiver, traffic, transmitter
-from roambus.bridge.backends.radio.compiled import compiled, entry_point, typeof
+from roambus.bridge.backends.radio.compiled import compiled, entry_point, int64, typeof
 from roambus.bridge.backends.radio.hearers import apply_moves
 from roambus.bridge.backends.radio.state import State
 from roambus.bridge.interrupts import interrupts_postponed
@@ -97,7 +96,7 @@ def bind(s: State) -> Advance:
 
 
 def _compiled_for(s: State) -> Advance:
-    signature = (typeof(s), numba.int64, numba.int64)
+    signature = (typeof(s), int64, int64)
     with interrupts_postponed():
         _DISPATCHER.compile(signature)
     advance: Advance = _DISPATCHER.get_overload(signature)

@@ -63,8 +63,13 @@ def _to_and_fro(line: Line, start: WayPoint) -> Iterator[WayPoint]:
 def _wander(
     waypoint: RandomWaypoint, at: WayPoint, field_m: tuple[float, float], random: np.random.Generator
 ) -> Iterator[WayPoint]:
+    first = waypoint.first
+    if waypoint.first_pause:
+        at = at._replace(time_s=waypoint.first_pause / SECOND)
+        yield at
     while True:
-        x, y = random.uniform(0, field_m[0]), random.uniform(0, field_m[1])
+        x, y = first or (random.uniform(0, field_m[0]), random.uniform(0, field_m[1]))
+        first = None
         at = WayPoint(at.time_s + math.hypot(x - at.x, y - at.y) / waypoint.speed_mps, x, y)
         yield at
         if waypoint.pause:

@@ -22,6 +22,7 @@ import click
 import jinja2
 
 from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.runs.asked import SWEEP
 from roambus.experiments.evidence.claim import Claim, check
 from roambus.experiments.measurements.measurements import Measurements, read_measurements
 from roambus.experiments.shipped import shipped_files
@@ -30,7 +31,6 @@ from roambus.experiments.studies.thesis.explanations import check_suppositions
 from roambus.experiments.studies.thesis.further_claims import check_further_claims
 from roambus.experiments.studies.thesis.gallery import BARE, THESIS, Gallery
 from roambus.experiments.studies.thesis.rerun_command import rerun_command
-from roambus.experiments.sweeps.description import SWEEP
 from roambus.experiments.sweeps.sweep_file import SUFFIX
 from roambus.python_protocol.parameters import unknown
 from roambus.spark.aggregation.tables import replace_file

@@ -29,6 +29,10 @@ print("tick")
 """
 
 
+KILL = "import ctypes; ctypes.CDLL(None).kill(__import__('os').getpid(), 9)"
+"""What the system does to a process for want of memory."""
+
+
 def sweep_of(agent: Path, *, seeds: int = 1, time_limit: int = 3) -> Sweep:
     choice = AgentChoice("mine", str(agent))
     fixed = {"time_limit": time_limit}
@@ -79,14 +83,14 @@ def test_runs_whose_agent_changed_are_run_again(tmp_path: Path) -> None:
     assert [run(plans)[0].complete for plans in (before, before, after)] == [2, 0, 2]
 
 
-def test_a_run_that_kills_its_worker_is_reported_and_does_not_stop_the_sweep(tmp_path: Path) -> None:
+def test_a_run_that_is_killed_is_reported_and_does_not_stop_the_sweep(tmp_path: Path) -> None:
     """It is tried twice, and nothing of it is left: the next call tries again."""
-    dies = f"if self.node == 3:\n    open({str(tmp_path / 'tries')!r}, 'a').write('x')\n    import os\n    os._exit(9)"
+    dies = f"if self.node == 3:\n    open({str(tmp_path / 'tries')!r}, 'a').write('x')\n    {KILL}"
     plans = plan_runs(sweep_of(write_agent(tmp_path, "agent", dies), seeds=2), tmp_path / "out")
     summary, output = run(plans, workers=1)
     assert summary.complete == 2
     assert [place.parts[-2:] for place, _ in summary.failures] == [("nodes=4", "seed=0"), ("nodes=4", "seed=1")]
-    assert "failed: traces/agent=mine/nodes=4/seed=0: its worker process was killed 2 times" in output
+    assert "failed: traces/agent=mine/nodes=4/seed=0: its process was killed 2 times" in output
     assert (tmp_path / "tries").read_text() == "xxxx"
     assert [path.name for path in (tmp_path / "out" / "traces/agent=mine").iterdir()] == ["nodes=2"]
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["traces"]
@@ -114,10 +118,10 @@ def test_workers_that_cannot_start_end_the_sweep(tmp_path: Path) -> None:
     assert traces(tmp_path / "out") == []
 
 
-def test_a_run_whose_worker_is_killed_once_is_complete_in_the_end(tmp_path: Path) -> None:
+def test_a_run_that_is_killed_once_is_complete_in_the_end(tmp_path: Path) -> None:
     """As after a moment in which memory ran out."""
     mark = tmp_path / "killed"
-    dies = f"import os\nif not os.path.exists({str(mark)!r}):\n    open({str(mark)!r}, 'w')\n    os._exit(9)"
+    dies = f"import os\nif not os.path.exists({str(mark)!r}):\n    open({str(mark)!r}, 'w')\n    {KILL}"
     plans = plan_runs(sweep_of(write_agent(tmp_path, "agent", dies)), tmp_path / "out")
     summary, _ = run(plans, workers=1)
     assert (summary.complete, summary.failures) == (2, [])

@@ -133,7 +133,7 @@ def test_setting_narrows_zipped_axes_and_replaces_plain_ones(sweep: Sweep) -> No
         ({"config": "C3"}, "--set config: unknown value 'C3': there is C2, C4"),
         ({"agent": "mtf"}, "--set agent: unknown value 'mtf': did you mean 'mft'"),
         ({"side": "3"}, "'side' is set in set and in axes.config"),
-        ({"speed": "a/b"}, "'a/b' names a folder"),
+        ({"speed": "fast"}, r"axes.speed: speed takes a number \(m/s\), at least 0, not fast"),
     ],
 )
 def test_a_wrong_setting_is_named(sweep: Sweep, settings: dict[str, str], message: str) -> None:
@@ -156,6 +156,7 @@ def test_a_wrong_setting_is_named(sweep: Sweep, settings: dict[str, str], messag
         ('"thesis"', "3", "template: give the name or the path"),
         ("[2, 4.5]", "[]", "axes.speed: give a list of values, or names"),
         ("{ brokers = 2, side = 35 }", "2", "axes.config.C2: give the variables that it sets"),
+        ("mft = {}", '"m/ft" = { use = "mft" }', "'m/ft' names a folder"),
         ("use =", "uses =", "agents.letter: unknown key 'uses': did you mean 'use'"),
         ("mft = {}", "mft = 3", r"agents.mft: write mft = \{\}"),
         ("seeds = 2", "seeds = = 2", "Invalid value"),
@@ -242,7 +243,7 @@ def test_results_of_different_sweeps_are_not_mixed(sweep: Sweep, tmp_path: Path,
 
 def test_a_description_that_cannot_be_read_is_named(sweep: Sweep, tmp_path: Path) -> None:
     """Somebody has edited it."""
-    (tmp_path / "sweep.json").write_text('{"template": 3}')
+    (tmp_path / "sweep.json").write_text('{"template": "mine"}')
     with pytest.raises(UserError, match=r"sweep\.json: not written by roambus.*choose another --out"):
         opened_results(sweep, tmp_path).__enter__()
     assert (tmp_path / "sweep.json").is_file()

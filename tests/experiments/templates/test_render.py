@@ -89,8 +89,8 @@ def test_a_template_can_refuse_a_value() -> None:
 def test_variables_of_included_parts_count() -> None:
     """Those that every run sets do not: they have options of their own."""
     variables = template_variables(find_template("thesis"))
-    assert {"speed", "brokers", "sigma"} <= variables
-    assert not variables & set(RUN)
+    assert {"speed", "brokers", "sigma"} <= set(variables)
+    assert not set(variables) & set(RUN)
 
 
 def test_a_missing_variable_is_named_with_its_line(tmp_path: Path) -> None:
@@ -117,13 +117,13 @@ def test_a_misspelt_variable_gets_the_nearest_name() -> None:
     """With what there is."""
     message = r"--set: unknown variable of template thesis\.ini\.j2 'sped': did you mean 'speed'"
     with pytest.raises(UserError, match=message):
-        check_variables(find_template("thesis"), {"sped": 3}, "--set")
+        check_variables(find_template("thesis"), [{"sped": 3}], "--set")
 
 
 def test_the_runs_own_variables_are_not_set_like_others() -> None:
     """--seed and --agent do that."""
     with pytest.raises(UserError, match="--set: 'seed' has an option of its own"):
-        check_variables(find_template("thesis"), {"seed": 3}, "--set")
+        check_variables(find_template("thesis"), [{"seed": 3}], "--set")
 
 
 def test_texts_are_quoted_and_truth_values_written_as_omnetpp_wants_them(tmp_path: Path) -> None:

@@ -9,18 +9,18 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.viewer.film import Film, make_film
-from roambus.experiments.viewer.source import find_source, read_trace
+from roambus.experiments.viewer.source import find_source, read_rows
 from tests.support.films import Row, row, write_rows
 
 
 def film_of(path: Path) -> Film:
     source = find_source(path)
-    return make_film(source, read_trace(source.trace))
+    return make_film(source, read_rows(source.trace))
 
 
 def test_every_happening_is_in_the_film(moving_run: Path) -> None:
     """In its order, at its time, with node, peer, type, notification and detail."""
-    film, table = film_of(moving_run), read_trace(moving_run / "trace.parquet")
+    film, table = film_of(moving_run), read_rows(moving_run / "trace.parquet")
     rows = [one for one in table.to_pylist() if one["event"] not in {"move", "role", "energy", "radio"}]
     header, columns = film.header, film.columns
     times = np.cumsum(columns["wait"]) / 1e9
@@ -45,7 +45,7 @@ def test_every_happening_is_in_the_film(moving_run: Path) -> None:
 
 def test_nodes_are_where_the_trace_moves_them(moving_run: Path) -> None:
     """To the millimetre, in the scenario's field."""
-    film, table = film_of(moving_run), read_trace(moving_run / "trace.parquet")
+    film, table = film_of(moving_run), read_rows(moving_run / "trace.parquet")
     moves = [one for one in table.to_pylist() if one["event"] == "move"]
     x, y = film.columns["placeX"], film.columns["placeY"]
     assert [f"{a / 1000:.3f} {b / 1000:.3f}" for a, b in zip(x, y, strict=True)] == [one["detail"] for one in moves]
@@ -75,14 +75,16 @@ def test_the_links_of_a_graph_come_and_go(tree_run: Path) -> None:
 
 
 BROKEN: list[tuple[list[Row], str]] = [
-    ([row(0.0, -1, "publish")], "names a node that is none of the run's"),
+    ([row(0.0, -1, "publish")], "a row with node -1, which is not from 0 to 65535"),
     ([row(0.0, 0, "send", peer=5)], "names a node that is none of the run's, 0 to 0"),
-    ([row(float("nan"), 0, "publish")], "not in the order of time"),
+    ([row(float("nan"), 0, "publish")], "a row with time_s nan, which is not from 0 to 1e\\+09"),
+    ([row(1e300, 0, "publish")], "a row with time_s 1e\\+300, which is not from 0"),
+    ([row(-1.0, 0, "publish")], "a row with time_s -1.0, which is not from 0"),
     ([row(1.0, 0, "publish"), row(0.5, 0, "publish")], "not in the order of time"),
     ([row(0.0, 0, "move", detail="here")], "has node 0 move to 'here', which is no place: x y"),
     ([row(0.0, 0, "move", detail="nan 1")], "a node out of any field"),
     ([row(0.0, 0, "move", detail="-5 1")], "a node out of any field"),
-    ([row(0.0, -1, "move", detail="1 1"), row(0.0, 0, "publish")], "moves a node that is none of the run's"),
+    ([row(0.0, -1, "move", detail="1 1"), row(0.0, 0, "publish")], "a row with node -1, which is not"),
     ([], "the trace is empty"),
 ]
 

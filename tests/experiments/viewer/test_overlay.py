@@ -10,7 +10,7 @@ import pytest
 from roambus.bridge.trace.schema import TRACE_SCHEMA
 from roambus.experiments.viewer.overlay import DrawnOverlay, Edge, EdgeChange, drawn_overlay
 from roambus.experiments.viewer.places import DRAWN_SIDE_M, drawn_places
-from roambus.experiments.viewer.source import find_source, read_trace
+from roambus.experiments.viewer.source import find_source, read_rows
 from roambus.python_protocol.skip_ring.definition import skip_ring
 from tests.support.films import Row, row, run
 
@@ -83,7 +83,7 @@ def test_nodes_stand_in_the_order_of_their_labels() -> None:
 def test_a_ring_that_has_settled_is_the_ring_of_the_definition(tmp_path: Path) -> None:
     """Edge by edge, from the trace of a run."""
     folder = run(tmp_path, "skip-ring", "--agent", "skip-ring", "--set", "subscribers=6", "--set", "operations=0")
-    drawn = drawn_overlay(read_trace(find_source(folder).trace), 7)
+    drawn = drawn_overlay(read_rows(find_source(folder).trace), 7)
     defined = skip_ring(6)
     node_of = dict(zip(sorted(defined, key=lambda label: int(label, 2) / 2 ** len(label)), drawn.circle, strict=True))
     wanted = {

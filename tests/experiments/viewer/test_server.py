@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from http.client import HTTPConnection, HTTPResponse
+from socket import create_connection
 from threading import Thread
 from urllib.parse import urlsplit
 
 import pytest
 
 from roambus.bridge.errors import UserError
+from roambus.experiments.viewer.bounded_server import MOST_STRANGERS
 from roambus.experiments.viewer.server import PageServer
 
 
@@ -80,9 +83,52 @@ def test_only_its_own_page_is_answered(server: PageServer) -> None:
     assert ask(server, b"[1]").status == 403
     server.answer = lambda question: [*question, 2]
     answer = ask(server, b"[1]")
-    assert (answer.status, answer.read()) == (200, b"[1, 2]")
+    assert (answer.status, answer.read()) == (200, b"[1.0, 2]")
     assert ask(server, b"[1]", Origin="http://evil.example").status == 403
     assert ask(server, b"[1]", Content_Type="text/plain").status == 403
     assert ask(server, b"[1]", Host="evil.example").status == 403
     assert ask(server, b"[1").status == 400
     assert ask(server, b"", Content_Length=str(1 << 30)).status == 413
+
+
+@pytest.mark.parametrize(
+    "question", [b"[" * 60_000, b"[" * 30_000 + b"]" * 30_000, b'{"at": NaN}', b"\xff\xfe", b"\xed\xa0\x80"]
+)
+def test_what_is_no_json_is_refused(server: PageServer, question: bytes) -> None:
+    """It is answered all the same."""
+    server.answer = lambda question: question
+    assert ask(server, question).status == 400
+
+
+def test_a_long_number_is_only_a_number(server: PageServer) -> None:
+    """Python's own would have a limit of digits."""
+    server.answer = str
+    answer = ask(server, b"9" * 4000)
+    assert (answer.status, answer.read()) == (200, b'"inf"')
+
+
+@pytest.mark.parametrize(("length", "status"), [("9" * 5000, 411), ("-1", 411), ("1e3", 411), ("9" * 9, 413)])
+def test_a_strange_length_is_refused(server: PageServer, length: str, status: int) -> None:
+    """However many digits it has."""
+    server.answer = lambda question: question
+    assert ask(server, b"[1]", Content_Length=length).status == status
+
+
+def test_a_mistake_of_ours_is_answered(server: PageServer, capfd: pytest.CaptureFixture[str]) -> None:
+    """The terminal has it in one line."""
+    server.answer = lambda question: question["x"]
+    assert ask(server, b"{}").status == 500
+    assert ask(server, b'{"x": 1}').status == 200
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_those_who_sit_there_keep_nobody_out(server: PageServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many; and who does not say the rest of a request is told that it takes too long."""
+    monkeypatch.setattr("roambus.experiments.viewer.bounded_server.REQUEST_S", 0.2)
+    server.answer = lambda question: question
+    with ExitStack() as stack:
+        for _ in range(3 * MOST_STRANGERS):
+            stack.enter_context(create_connection(("127.0.0.1", server.server_port)))
+        assert get(server, server.path).status == 200
+        assert ask(server, b"[1]", Content_Length="10").status == 408
+    assert len(server.doorway.strangers) <= MOST_STRANGERS

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.viewer.source import find_source, read_trace
+from roambus.experiments.viewer.source import find_source, read_rows
 from tests.support.films import row, write_rows
 
 
@@ -45,5 +45,5 @@ def test_a_file_that_is_no_trace_is_refused(tmp_path: Path, content: bytes) -> N
     """In one line that names it."""
     path = tmp_path / "trace.parquet"
     path.write_bytes(content)
-    with pytest.raises(UserError, match=r"trace\.parquet: this is no whole trace: .*; make the run again$"):
-        read_trace(path)
+    with pytest.raises(UserError, match=r"trace\.parquet: damaged .*; make the run again$"):
+        read_rows(path)

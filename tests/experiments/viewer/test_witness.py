@@ -10,7 +10,7 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.viewer.film import Film, make_film
-from roambus.experiments.viewer.source import find_source, read_trace
+from roambus.experiments.viewer.source import find_source, read_rows
 from roambus.experiments.viewer.witness import carried, observe
 from roambus.python_protocol.brokers.messages import Pub
 from roambus.python_protocol.filters import Notification, NotificationId
@@ -21,7 +21,7 @@ from tests.support.films import run_moving
 
 def film_of(path: Path) -> Film:
     source = find_source(path)
-    return make_film(source, *observe(source, read_trace(source.trace)))
+    return make_film(source, *observe(source, read_rows(source.trace)))
 
 
 def sent(film: Film) -> list[tuple[str, str]]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError, dataclass, replace
 from enum import Enum
 from types import new_class
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
-from roambus.python_protocol.messages.bytes import DecodeError
-from roambus.python_protocol.messages.fields import I64, U8, U16, U32, FieldError, LongBytes, LongTuple, bit
+from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
+from roambus.python_protocol.messages.fields import I64, U8, U16, U32, By, FieldError, LongBytes, LongTuple, bit
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.roles import NodeId
@@ -68,6 +68,47 @@ class Everything(Message, tag=3, name="ALL"):
     wanted: Filter | None
     news: tuple[Notification, ...]
     inside: Ping
+
+
+@dataclass
+class Changeable:
+    """A record that can be changed."""
+
+    x: U8
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A record that cannot, but for what it holds."""
+
+    x: list[int]
+
+
+class Pair(NamedTuple):
+    """As that one."""
+
+    x: dict[int, int]
+
+
+class OwnList(list[int]):
+    """A list that travels by methods of its own."""
+
+    def write(self, writer: Writer) -> None: ...
+
+    @classmethod
+    def read(cls, reader: Reader) -> Any: ...
+
+
+class Writes:
+    """Anything that travels by methods of its own."""
+
+    write, read = OwnList.write, OwnList.read
+
+
+class Labelled(str):
+    """A text with attributes."""
+
+    write, read = OwnList.write, OwnList.read
 
 
 class Noted(Message, tag=4, notation="{node} at={place} n={count}? {urgent}"):
@@ -139,9 +180,9 @@ def test_bits_and_optional_fields_share_a_byte() -> None:
 
 
 @pytest.mark.parametrize("number", [-1, 2**32])
-def test_a_value_that_does_not_fit_is_an_error_that_shows_the_message(number: int) -> None:
+def test_a_value_that_does_not_fit_is_an_error_that_names_the_field(number: int) -> None:
     """No message is sent cut short."""
-    with pytest.raises(ValueError, match=r"Ping\(number=.*cannot be sent, because a value does not fit its field"):
+    with pytest.raises(ValueError, match=rf"a PING cannot be sent, .*: number = {number}:"):
         Ping(number, "").encode()
 
 
@@ -189,6 +230,16 @@ def test_messages_cannot_be_changed() -> None:
         (dict, "field x: whoever receives a dict could change it"),
         (set[int], "could change it"),
         (bytearray, "could change it"),
+        (tuple[tuple[list[int], ...], ...], "could change it"),
+        (list[int] | None, "could change it"),
+        (Annotated[list[int], By(lambda _, __: None, lambda _: [])], "could change it"),
+        (Changeable, r"could change it for everybody else: write @dataclass\(frozen=True\)"),
+        (Holder, r"whoever receives a list\[int\] could change it"),
+        (Pair, r"whoever receives a dict\[int, int\] could change it"),
+        (OwnList, "whoever receives a OwnList could change it"),
+        (Writes, "could change it for everybody else: make it a frozen dataclass"),
+        (Labelled, "could change it for everybody else: make it a frozen dataclass"),
+        (Annotated[Any, By(lambda _, __: None, lambda _: None)], "could be anything"),
         (int, "field x: int does not say how many bytes it takes: write U8, U16, U32 or I64"),
         (object, "field x: object cannot travel: write U8"),
         (tuple[int, str], r"cannot travel: write tuple\[T, ...\], or a NamedTuple"),
@@ -228,3 +279,43 @@ def test_a_tag_is_a_byte(tag: int) -> None:
     """Another one is refused when the class is made."""
     with pytest.raises(TypeError, match=f"tag {tag} is not between 0 and 255"):
         made({}, tag=tag)
+
+
+class Loose(Message, tag=9):
+    """Fields whose values Python does not look at."""
+
+    path: tuple[U8, ...] = ()
+    data: bytes = b""
+    long: LongBytes = b""
+    text: str = ""
+    flag: bool = bit(0x01, default=False, kw_only=True)
+    place: Place | None = None
+    wanted: Filter | None = None
+    inside: Message | None = None
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("path", [1, 2]),
+        ("data", bytearray(b"x")),
+        ("long", bytearray(b"x")),
+        ("text", b"x"),
+        ("text", "\ud800"),
+        ("flag", [1]),
+        ("flag", 1),
+        ("place", Changeable(3)),
+        ("wanted", [Filter()]),
+        ("inside", Changeable(3)),
+    ],
+)
+def test_a_value_of_another_type_than_its_field_is_not_sent(field: str, value: object) -> None:
+    """Receivers could change it for each other, or would see another one than over a socket."""
+    with pytest.raises(ValueError, match=f"a LOOSE cannot be sent, .*: {field} = "):
+        Loose(**{field: value}).encode()  # type: ignore[arg-type]  # the mistake under test
+
+
+def test_a_message_has_no_slots_of_its_own() -> None:
+    """It would be no frozen dataclass, and could be changed."""
+    with pytest.raises(TypeError, match="Bad: a message has fields with types, and no __slots__ of its own"):
+        new_class("Bad", (Message,), {"tag": 1}, lambda body: body.update(__slots__=("x",)))

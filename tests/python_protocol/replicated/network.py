@@ -11,7 +11,7 @@ from typing import Any
 
 from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.host.host import Host
-from roambus.bridge.scenario.happenings import Fault, LinkDelay
+from roambus.bridge.scenario.happenings import Fault, LinkChange, LinkDelay
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.scenario import Command, Publication, Scenario, Workload
 from roambus.bridge.trace.writer import TraceWriter
@@ -180,17 +180,20 @@ def _has_circle(order: Mapping[str, set[str]]) -> bool:
     return False
 
 
-def run(
+def run(  # noqa: PLR0917  # an argument for each thing that a run is made of
     sites: Sites,
     commands: Sequence[Command],
     faults: Sequence[Fault] = (),
     parameters: Mapping[str, str] | None = None,
     delays: Sequence[LinkDelay] = (),
+    changes: Sequence[LinkChange] = (),
+    quiet: SimTime = QUIET,
 ) -> Result:
     """Runs until long after the last command and fault; every message is also turned to bytes and back."""
-    end = max([*(command.at for command in commands), *(fault.at for fault in faults)], default=0) + QUIET
+    end = max([*(command.at for command in commands), *(fault.at for fault in faults)], default=0) + quiet
     described = replace(
-        _scenario(sites, commands, faults, dict(parameters or {}), end), ideal=IdealLinks(delays=tuple(delays))
+        _scenario(sites, commands, faults, dict(parameters or {}), end),
+        ideal=IdealLinks(delays=tuple(delays), changes=tuple(changes)),
     )
     trace = TraceWriter()
     agents: dict[NodeId, Replicated] = {}

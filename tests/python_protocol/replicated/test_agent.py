@@ -26,9 +26,10 @@ from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.parameters import parse_parameters
 from roambus.python_protocol.replicated import Replicated
 from roambus.python_protocol.replicated import messages as m
-from roambus.python_protocol.replicated.failure_messages import AreYouAlive, IAmAlive, IAmLeader, Point
+from roambus.python_protocol.replicated.failure_messages import AreYouAlive, AssumedDead, IAmAlive, IAmLeader, Point
 from roambus.python_protocol.replicated.parameters import ReplicatedParameters
-from roambus.python_protocol.replicated.replica_messages import Inform, Informed
+from roambus.python_protocol.replicated.replica_messages import CatchUp, Inform, Informed, State, Yield
+from roambus.python_protocol.replicated.watch import WatchTimer
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.sites import Site, Sites
 from tests.support.scenarios import scenario
@@ -51,6 +52,12 @@ def tell(one: Replicated, *events: Event) -> list[Send]:
 
 def received(sender: NodeId, message: object) -> Received:
     return Received(sender, message, -50.0, 50.0)  # type: ignore[arg-type]  # a message of any kind
+
+
+def copy_of(leader: Replicated) -> State:
+    """What a leader answers to a broker that asks it for a copy."""
+    (copy,) = (send.message for send in tell(leader, received(2, CatchUp())) if isinstance(send.message, State))
+    return copy
 
 
 def test_a_thawed_node_looks_at_new_leaders_first_then_control_then_events() -> None:
@@ -76,6 +83,32 @@ def test_a_broker_that_has_crashed_says_nothing_until_it_has_a_copy() -> None:
     tell(broker, Crashed())
     assert [send.destination for send in tell(broker, Recovered())] == [0, 1]
     assert tell(broker, received(3, EVENT), received(3, AreYouAlive())) == []
+
+
+def test_a_copy_of_an_earlier_term_is_no_copy() -> None:
+    """What has come since the crash waits for the copy of the leader that the broker has heard of."""
+    broker, old, new = agent(2), agent(0), agent(1)
+    tell(broker, Crashed(), Recovered(), received(3, EVENT))
+    tell(new, received(3, AssumedDead(0)), received(0, Yield(1, Point(0, 0), b"")))
+    assert tell(broker, received(1, IAmLeader(1, Point(0, 0)))) == [Send(1, CatchUp())]
+    assert tell(broker, received(0, copy_of(old))) == []
+    assert tell(broker, received(1, copy_of(new)))[-1] == Send(3, m.Accepted(3, 1))
+
+
+def test_a_freeze_at_the_instant_of_a_thaw_loses_nothing() -> None:
+    """What has waited for the first thaw waits for the second."""
+    client = agent(4)
+    tell(client, Stopped(), Recovered(), received(1, EVENT), Stopped(), Recovered())
+    assert Deliver(EVENT.notification, 1) in list(client.handle(TimerFired("wake"), 0))
+
+
+def test_a_thawed_node_suspects_nobody_whose_answer_has_waited() -> None:
+    """A time-out that has passed during the freeze is over once the replies that came meanwhile are looked at."""
+    client = agent(3)
+    tell(client, Publish(EVENT.notification))
+    assert tell(client, TimerFired(WatchTimer(2, 1))) == [Send(2, AreYouAlive())]
+    tell(client, Stopped(), Recovered(), TimerFired(WatchTimer(2, 2)), received(2, m.Accepted(3, 1)))
+    assert tell(client, TimerFired("wake")) == []
 
 
 def test_a_subscriber_gets_an_event_once_and_replies_to_each_copy() -> None:

@@ -80,10 +80,19 @@ TRACES: dict[str, list[Row]] = {
 }
 
 
+WARM_UPS = {"plain": 1.15, "migrations": 1.0, "replay": 2.0, "unexpected": 5.0, "random-1": 17.3, "random-2": 75.0}
+"""Traces that are there a second time, as `NAME-warm`: nothing before these times (s) is to count."""
+
+
 @pytest.fixture(scope="module")
 def traces(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     results = tmp_path_factory.mktemp("results é +%20")
-    return {name: write_trace(results, f"agent={name}/seed=0", rows) for name, rows in TRACES.items()}
+    whole = {name: write_trace(results, f"agent={name}/seed=0", rows) for name, rows in TRACES.items()}
+    warm = {
+        f"{name}-warm": write_trace(results, f"agent={name}-warm/seed=0", TRACES[name], end)
+        for name, end in WARM_UPS.items()
+    }
+    return whole | warm
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +207,33 @@ def test_nothing_to_measure(metrics: Metrics, name: str) -> None:
     assert all(nothing[metric.column] is None for metric in c.METRICS if metric.column not in c.COUNTS)
 
 
-@pytest.mark.parametrize("name", sorted(TRACES))
+def test_what_is_published_in_the_warm_up_is_not_expected(metrics: Metrics) -> None:
+    """Nor are its deliveries counted, whenever they come: only notification 0.1 is left, which one of two gets."""
+    warm = metrics("plain-warm")
+    counts = [warm[name] for name in (c.EXPECTED, c.ATTEMPTED, c.DELIVERED, c.UNEXPECTED)]
+    assert counts == [2, 1, 1, 0]
+    assert (warm[c.DELAY_MEAN_S], warm[c.HOPS_MAX]) == (1.5, 1)
+    late = metrics("replay-warm")
+    assert [late[name] for name in (c.EXPECTED, c.DELIVERED, c.UNEXPECTED)] == [0, 0, 0]
+    assert metrics("unexpected-warm")[c.UNEXPECTED] == 0
+
+
+def test_what_is_sent_in_the_warm_up_is_not_counted(metrics: Metrics) -> None:
+    """Four of six packets are left, of the same four nodes; energy is that of the whole run."""
+    warm = metrics("plain-warm")
+    assert (warm[c.MESSAGES], warm[c.MESSAGES_PER_NODE], warm[c.ENERGY_PER_NODE_MJ]) == (4, 1.0, 26.0)
+    assert (warm[c.MESSAGES_PER_PUBLISHER], warm[c.MESSAGES_PER_BROKER]) == (1.0, 2.0)
+    assert warm[SENT] == {"PUB": 1, "HELLO": 3}
+
+
+def test_a_parent_of_the_warm_up_is_the_first(metrics: Metrics) -> None:
+    """Nodes 1 and 2 had one before: each gets another one later, which is a migration."""
+    warm = metrics("migrations-warm")
+    assert warm[c.MIGRATIONS] == 2
+    assert warm[c.MIGRATION_MESSAGE_MAX_B] == 60
+
+
+@pytest.mark.parametrize("name", [*sorted(TRACES), *(f"{name}-warm" for name in WARM_UPS)])
 def test_same_as_in_pandas(metrics: Metrics, traces: dict[str, Path], name: str) -> None:
     """Spark's numbers are exactly those of a plain computation in pandas."""
     spark, plain = metrics(name), in_pandas.metrics(traces[name])

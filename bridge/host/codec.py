@@ -1,0 +1,155 @@
+"""Checks that messages are their bytes: what is handed over as an object is what a socket would have carried.
+
+The embedded back-ends hand the message over that the agent has made. A `write` that forgets a field, a `read` that
+mixes two up, or a message that is missing from the agent's set would so go unnoticed, with wrong sizes on the air. So
+the first messages of each type, and then one in so many, are read back from their bytes and compared with what was
+sent; with `everything`, all of them are. A message that was compared is looked at once more later: whoever has changed
+it meanwhile, by whatever trick, has changed it for all who received it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import deque
+from dataclasses import Field, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from roambus.bridge.host.blame import name_of
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.messages.message import Message
+
+FIRST = 4
+"""So many messages of each type are compared at first."""
+EVERY = 512
+"""Of those that follow, one in so many."""
+LONGEST = 200
+"""So much is shown of a value that differs."""
+KEPT = 64
+"""So many messages that were compared wait for a second look."""
+
+
+class CodecError(Exception):
+    """A message is not what its bytes say; the text names agent, message type, field, file and line."""
+
+
+class CodecCheck:
+    """Compares the messages of one run with their bytes."""
+
+    def __init__(self, agent_class: type[Agent], *, everything: bool = False) -> None:
+        self._agent_class = agent_class
+        self._name = name_of(agent_class)
+        self._every = 1 if everything else EVERY
+        self._sent: dict[type[Message], int] = {}
+        """How many of each type there were."""
+        self._kept: deque[tuple[Message, bytes]] = deque()
+
+    def encode(self, message: Message) -> bytes:
+        """The bytes of a message that is sent, compared with it when its turn comes; raises CodecError, ValueError."""
+        data = message.encode()
+        kind = type(message)
+        number = self._sent.get(kind, 0)
+        self._sent[kind] = number + 1
+        if number < FIRST or number % self._every == 0:
+            self.compare(message, data)
+            self._keep(message, data)
+        return data
+
+    def compare(self, message: Message, data: bytes) -> None:
+        """Raises CodecError unless the bytes, as they are read, are this message."""
+        read = self._decode(message, data)
+        if type(read) is not type(message):
+            raise self._wrong(
+                type(message), f"it is read as a {read.message_type}, for both have the tag {message.tag}"
+            )
+        if read != message and (field := _difference(message, read)):
+            raise self._wrong(type(message), f"{field} from its {len(data)} bytes: read takes off what write appends")
+        if (again := read.encode()) != data:
+            text = f"it has {len(data)} bytes, and what is read from them has {len(again)} others"
+            raise self._wrong(type(message), f"{text}: read takes off what write appends")
+
+    def look_again(self) -> None:
+        """Raises CodecError if a message that waits for a second look is no longer what was sent."""
+        while self._kept:
+            self._look(*self._kept.popleft())
+
+    def look(self, message: Message, data: bytes) -> None:
+        """Raises CodecError if the message is no longer what these bytes, which it had, say."""
+        self._look(message, data)
+
+    def _keep(self, message: Message, data: bytes) -> None:
+        self._kept.append((message, data))
+        if len(self._kept) > KEPT:
+            self._look(*self._kept.popleft())
+
+    def _look(self, message: Message, data: bytes) -> None:
+        read = self._agent_class.messages.decode(data)
+        if read != message and (field := _difference(read, message)):
+            text = f"{field}: it was changed after it was sent, and so for everybody who has received it"
+            raise self._wrong(type(message), text)
+
+    def _decode(self, message: Message, data: bytes) -> Message:
+        if type(message) not in self._agent_class.messages:
+            name = type(message).__name__
+            advice = f"write messages = MessageSet([{name}]) in the class {self._name}"
+            raise self._wrong(type(message), f"it is none of the agent's messages: {advice}")
+        try:
+            return self._agent_class.messages.decode(data)
+        except Exception as error:
+            text = f"it cannot be read from its own {len(data)} bytes: {type(error).__name__}: {error}"
+            raise self._wrong(type(message), text) from error
+
+    def _wrong(self, cls: type[Message], text: str) -> CodecError:
+        who = f"message {type_of(cls)} of agent {self._name} ({place_of_class(cls)})"
+        return CodecError(f"{who}: {text}")
+
+
+def type_of(cls: type[Message]) -> str:
+    """The name of a class of messages in traces; that of the class if each message has its own."""
+    name: object = cls.message_type
+    return name if isinstance(name, str) else cls.__name__
+
+
+def place_of_class(cls: type[Any]) -> str:
+    """File and line of a class of messages, or of the `read` or `write` that it has of its own."""
+    for method in ("read", "write"):
+        own = vars(cls).get(method)
+        code = getattr(getattr(own, "__func__", own), "__code__", None)
+        if code is not None:
+            return f"{Path(code.co_filename).name}:{code.co_firstlineno}"
+    try:
+        return f"{Path(inspect.getfile(cls)).name}:{inspect.getsourcelines(cls)[1]}"
+    except (OSError, TypeError):
+        return cls.__module__
+
+
+def _difference(before: Message, after: Message) -> str:
+    """The first field that differs, with both values; empty if only NaNs do, which differ from themselves."""
+    for field in before.__dataclass_fields__:
+        sent, read = getattr(before, field), getattr(after, field)
+        if not _are_same(sent, read):
+            return f"field {field} was {_shown(sent)} when it was sent, and is {_shown(read)}"
+    return ""
+
+
+def _are_same(a: Any, b: Any) -> bool:
+    if a == b or (a != a and b != b):  # noqa: PLR0124  # that is how one knows a NaN
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(_are_same, a, b))
+    return _is_record(a) and all(_are_same(getattr(a, one.name), getattr(b, one.name)) for one in _compared(a))
+
+
+def _is_record(value: Any) -> bool:
+    return is_dataclass(value)
+
+
+def _compared(value: Any) -> list[Field[Any]]:
+    return [field for field in fields(value) if field.compare]
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

@@ -1,0 +1,67 @@
+"""Draws where nodes are, and where they go, in the steady state of random waypoint movement.
+
+Nodes that start uniformly in the field, each with a new way before it, are not yet as they will be: long ways take
+longer, so a node that is looked at later is more probably on a long one, which crosses the middle. In the steady state
+(Navidi and Camp, "Stationary distributions for the random waypoint mobility model", 2004; Le Boudec and Vojnovic,
+"Perfect simulation and stationarity of a class of mobility models", 2005) a node
+
+- rests with the probability that is the share of pauses in its time. Then it is uniform in the field, and of a pause of
+  constant length what is left is uniform, too;
+- else is on a way between two places whose density is that of uniform places times their distance, uniformly on it.
+
+Speed is constant here, so that nothing is to be drawn for it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from random import Random
+
+Place = tuple[float, float]
+
+_MEAN_DISTANCE = (2 + math.sqrt(2) + 5 * math.log(1 + math.sqrt(2))) / 15
+"""Of two uniform places in a square of side 1 (Ghosh, 1951), which is the mean length of a way: 0.5214."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A node is at (x, y) metres and rests for `pause` s more, or goes to (`to_x`, `to_y`): -1 for a drawn way."""
+
+    x: float
+    y: float
+    to_x: float = -1.0
+    to_y: float = -1.0
+    pause: float = 0.0
+
+
+def steady_starts(seed: int, nodes: int, side: float, speed: float, pause: float = 0) -> list[Start]:
+    """The starts of the nodes of a square field (m) at a speed in m/s, with a pause in s. Raises ValueError."""
+    if side <= 0 or speed <= 0 or pause < 0:
+        raise ValueError(
+            f"steady state: side {side} m and speed {speed} m/s must be above 0, pause {pause} s at least 0"
+        )
+    random = Random(f"steady state/{seed}/{nodes}")
+    resting = pause / (pause + _MEAN_DISTANCE * side / speed)
+    return [
+        _at_rest(random, side, pause) if random.random() < resting else _on_a_way(random, side) for _ in range(nodes)
+    ]
+
+
+def _at_rest(random: Random, side: float, pause: float) -> Start:
+    x, y = _place(random, side)
+    return Start(x, y, pause=round(random.uniform(0, pause), 3))
+
+
+def _on_a_way(random: Random, side: float) -> Start:
+    """Ways are taken with a probability that grows with their length; then the node is anywhere on its way."""
+    longest = math.hypot(side, side)
+    while True:
+        (x, y), (to_x, to_y) = _place(random, side), _place(random, side)
+        if random.random() * longest < math.hypot(to_x - x, to_y - y):
+            gone = random.random()
+            return Start(round(x + gone * (to_x - x), 3), round(y + gone * (to_y - y), 3), to_x, to_y)
+
+
+def _place(random: Random, side: float) -> Place:
+    return round(random.uniform(0, side), 3), round(random.uniform(0, side), 3)

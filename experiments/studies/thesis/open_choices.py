@@ -1,0 +1,175 @@
+"""Writes which choices, of those that the thesis' text leaves open, decide which of its claims.
+
+python -m roambus.experiments.studies.thesis.open_choices results/open-agents results/open-settings \
+    results/uniform results/steady --page docs/open-choices.md
+
+Each folder holds aggregated results: of the sweeps `open-agents` and `open-settings`, whose variants become columns of
+a table of the claims that do not hold, and of the sweep `thesis`, which become columns of a table of all claims. What
+is not given is left out. Without --page the tables are printed; with it they go between its marks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import pandas as pd
+
+from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.runs.asked import SWEEP
+from roambus.bridge.runs.layout import AGENT
+from roambus.experiments.evidence.claim import Claim, check
+from roambus.experiments.evidence.rule import Verdict
+from roambus.experiments.measurements.markdown import markdown_table
+from roambus.experiments.measurements.measurements import Measurements, read_measurements
+from roambus.experiments.studies.thesis.claims import THESIS_CLAIMS
+from roambus.experiments.studies.thesis.further_claims import check_further_claims
+from roambus.experiments.studies.thesis.size_and_speed import AODV, MFT
+from roambus.spark.aggregation.points import mean_points
+from roambus.spark.metrics import catalogue as c
+
+BASE, UNCOUNTED = "base", "without-acks"
+CHOICE = "choice"
+OPEN_CLAIMS = (3, 6, 7, 9, 12, 14, 15)
+"""Those that do not hold in the reproduction."""
+BEGIN, END = "<!-- tables -->", "<!-- end of tables -->"
+_SIGNS = {Verdict.HOLDS: "+", Verdict.DOES_NOT_HOLD: "-", Verdict.NOT_SIGNIFICANT: "?", Verdict.NOT_MEASURED: ""}
+_ACKS = f"{c.SENT_PREFIX}ACK"
+
+
+def claims_of(measured: Measurements) -> list[Claim]:
+    """All sixteen, by their numbers."""
+    return [*check(THESIS_CLAIMS, measured), *check_further_claims(measured)]
+
+
+# Variants
+
+
+def variants_of_agents(measured: Measurements) -> Iterator[tuple[str, Measurements]]:
+    """Each choice with the agents that make it; the other protocol is that of the base."""
+    names = (agent.partition("-")[2] for agent in measured.agents)
+    for name in dict.fromkeys(names):
+        chosen = {protocol: f"{protocol}-{name}" if name else protocol for protocol in (MFT, AODV)}
+        there = {one: agent if agent in measured.agents else one for one, agent in chosen.items()}
+        yield name or BASE, _renamed(measured, there)
+        if not name:
+            yield UNCOUNTED, without_acknowledgements(_renamed(measured, there))
+
+
+def _renamed(measured: Measurements, agents: Mapping[str, str]) -> Measurements:
+    """The runs of these agents alone, under the names that claims know."""
+    parts = [measured.runs[measured.runs[AGENT] == label].assign(**{AGENT: name}) for name, label in agents.items()]
+    runs = pd.concat(parts, ignore_index=True)
+    return replace(measured, runs=runs, points=mean_points(runs), sweep={**measured.sweep, "agents": list(agents)})
+
+
+def without_acknowledgements(measured: Measurements) -> Measurements:
+    """The same runs, with the link layer's acknowledgements not counted as messages."""
+    runs = measured.runs
+    left = runs[c.MESSAGES] - runs.get(_ACKS, 0)
+    per_node = runs[c.MESSAGES_PER_NODE] * left / runs[c.MESSAGES]
+    counted = runs.assign(**{c.MESSAGES: left, c.MESSAGES_PER_NODE: per_node})
+    return replace(measured, runs=counted, points=mean_points(counted))
+
+
+def variants_of_settings(measured: Measurements) -> Iterator[tuple[str, Measurements]]:
+    """Each value of the axis of choices, which is then no axis any more."""
+    for name in measured.values(CHOICE):
+        runs = measured.runs[measured.runs[CHOICE] == name].drop(columns=CHOICE)
+        axes = {axis: values for axis, values in measured.sweep["axes"].items() if axis != CHOICE}
+        yield name, replace(measured, runs=runs, points=mean_points(runs), sweep={**measured.sweep, "axes": axes})
+
+
+# Tables
+
+Claims = dict[int, Claim]
+
+
+def merged(columns: dict[str, Claims], more: Mapping[str, Measurements]) -> None:
+    """Adds the claims of each column; of one that is there already, only those that were not measured."""
+    for name, measured in more.items():
+        known = columns.setdefault(name, {})
+        for claim in claims_of(measured):
+            if claim.number not in known or known[claim.number].verdict is Verdict.NOT_MEASURED:
+                known[claim.number] = claim
+
+
+def sign_table(columns: Mapping[str, Claims], numbers: Sequence[int]) -> str:
+    """A row for each claim, a sign for each column: + holds, - does not hold, ? not significant, else not measured."""
+    rows = [[str(number), *(_sign(claims[number]) for claims in columns.values())] for number in numbers]
+    return markdown_table(["claim", *columns], rows)
+
+
+def _sign(claim: Claim) -> str:
+    return _SIGNS[claim.verdict]
+
+
+def number_list(columns: Mapping[str, Claims], numbers: Sequence[int]) -> str:
+    """The quantities behind the signs, column by column."""
+    lines = []
+    for name, claims in columns.items():
+        lines.append(f"\n**{name}**\n")
+        chosen = (claims[number] for number in numbers)
+        lines += [f"- {claim.number}, {claim.verdict.value}: {'; '.join(claim.evidence)}" for claim in chosen]
+    return "\n".join(lines) + "\n"
+
+
+def tables(results: Sequence[Path]) -> str:
+    """All that there is, in Markdown; raises UserError."""
+    variants: dict[str, Claims] = {}
+    whole: dict[str, Claims] = {}
+    for folder in results:
+        measured = read_measurements(folder)
+        sweep = measured.sweep.get(SWEEP, folder.name)
+        if sweep == "open-agents":
+            merged(variants, dict(variants_of_agents(measured)))
+        elif sweep == "open-settings":
+            merged(variants, dict(variants_of_settings(measured)))
+        elif sweep == "thesis":
+            merged(whole, {folder.name: measured})
+        else:
+            raise UserError(f"{folder}: it holds results of {sweep}, not of open-agents, open-settings or thesis")
+    parts = [_part(variants, OPEN_CLAIMS), _part(whole, range(1, 17))]
+    return "\n".join(part for part in parts if part)
+
+
+def _part(columns: Mapping[str, Claims], numbers: Sequence[int]) -> str:
+    if not columns:
+        return ""
+    details = f'<details markdown="1"><summary>The numbers</summary>\n{number_list(columns, numbers)}\n</details>\n'
+    return f"{sign_table(columns, numbers)}\n{details}"
+
+
+def write(page: Path, text: str) -> None:
+    """Puts the tables between the marks of the page; raises UserError, OSError."""
+    before = page.read_text(encoding="utf-8")
+    if BEGIN not in before or END not in before:
+        raise UserError(f"{page} has no {BEGIN} and {END} to write between")
+    head, tail = before.partition(BEGIN)[0], before.partition(END)[2]
+    page.write_text(f"{head}{BEGIN}\n\n{text}\n{END}{tail}", encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints or writes; see the head of this file."""
+    parser = argparse.ArgumentParser(description="which open choices decide which claims of the thesis")
+    parser.add_argument("results", nargs="+", type=Path)
+    parser.add_argument("--page", type=Path)
+    asked = parser.parse_args(arguments)
+    try:
+        text = tables(asked.results)
+        if asked.page is None:
+            click.echo(text)
+        else:
+            write(asked.page, text)
+    except (RoambusError, OSError) as error:
+        click.echo(f"error: {error}", err=True)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+"""Agents that misbehave are told what they did, with node, event and line; whatever they do, it ends with their run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.misbehaving.catalogue import Misbehaving
+from benchmarks.misbehaving.messages import MESSAGES
+from benchmarks.misbehaving.processes import BEFORE_RUNS, IN_HANDLERS
+from benchmarks.misbehaving.trials import write
+from benchmarks.misbehaving.values import VALUES
+from roambus.bridge.errors import RoambusError
+from roambus.bridge.runs.run import execute, execute_apart
+from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
+from roambus.experiments.templates.render import find_template
+from tests.support.backends import everybody_hears_everybody
+
+
+def told(agent: Misbehaving, folder: Path, *, apart: bool) -> str:
+    """What whoever runs the agent is told."""
+    out = folder / "out"
+    choice = AgentChoice("bad", str(write(agent, folder, out)))
+    fixed = {"time_limit": 3, "nodes": 3}
+    try:
+        (plan,) = plan_runs(Sweep("test", find_template("field"), (choice,), fixed=fixed), out)
+        (execute_apart if apart else execute)(plan, everybody_hears_everybody)
+    except (RoambusError, OSError) as error:
+        assert not list(out.rglob("trace.parquet"))
+        return str(error)
+    return "nothing"
+
+
+@pytest.mark.parametrize("agent", [*VALUES, *MESSAGES, *BEFORE_RUNS], ids=lambda agent: agent.name)
+def test_what_is_wrong_is_told_with_the_line(agent: Misbehaving, tmp_path: Path) -> None:
+    """A value, an answer or a message: the error names the agent's own line, and what belongs there."""
+    text = told(agent, tmp_path, apart=False)
+    assert agent.is_told_by(text), text
+
+
+PRINTING = "prints a surrogate"
+"""Only where printing is strict, as on a terminal, and not into pytest."""
+
+
+@pytest.mark.parametrize("agent", [one for one in IN_HANDLERS if one.name != PRINTING], ids=lambda agent: agent.name)
+def test_what_an_agent_does_to_its_process_is_its_error(agent: Misbehaving, tmp_path: Path) -> None:
+    """It is refused where it is done, or else seen at the end of the run; the process that runs us has not changed."""
+    before = Path.cwd()
+    text = told(agent, tmp_path, apart=True)
+    assert agent.is_told_by(text), text
+    assert Path.cwd() == before

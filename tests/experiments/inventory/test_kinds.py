@@ -1,0 +1,82 @@
+"""Everything that there is can be listed, and everything that is listed can be shown."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from roambus.bridge.errors import UserError
+from roambus.experiments.inventory.kinds import KINDS, everything, find, first_sentence
+from roambus.experiments.shipped import shipped_files, shipped_studies
+from roambus.spark.metrics.catalogue import METRICS
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_everything_has_a_name_and_a_sentence(kind: str) -> None:
+    """Which is what a line of the list consists of."""
+    things = everything(kind)
+    assert things
+    assert all(thing.name and len(thing.summary) > len("A thing.") for thing in things)
+
+
+def test_nothing_is_left_out() -> None:
+    """What is shipped, and the metrics of all runs, are all in the lists."""
+    assert {thing.name for thing in everything("templates")} == set(shipped_files(".ini.j2"))
+    assert {thing.name for thing in everything("sweeps")} == set(shipped_files(".toml"))
+    assert {thing.name for thing in everything("studies")} == set(shipped_studies())
+    assert {metric.column for metric in METRICS} < {thing.name for thing in everything("metrics")}
+
+
+def test_a_name_that_several_kinds_have_is_shown_for_all_of_them() -> None:
+    """Unless one kind is asked for."""
+    assert [thing.kind for thing in find("thesis")] == ["template", "sweep", "study"]
+    assert [thing.kind for thing in find("thesis", "sweeps")] == ["sweep"]
+
+
+def test_a_variable_is_shown_with_its_default_and_meaning_and_what_it_takes() -> None:
+    """From the declaration at the template's head."""
+    (template,) = find("thesis", "templates")
+    assert "  brokers = 2  Nodes that are brokers; a whole number, at least 1" in list(template.lines())
+    assert "  config=C8  publishers=2 subscribers=8 brokers=8 side=60" in list(template.lines())
+
+
+def test_a_sweep_is_shown_with_its_axes_agents_and_number_of_runs() -> None:
+    """2 agents x 5 sizes x 5 speeds x 10 seeds."""
+    (sweep,) = find("thesis", "sweeps")
+    lines = list(sweep.lines())
+    assert {"  runs: 500", "  speed  2, 4, 6, 8, 10", "  aodv  aodv; profile=thesis"} <= set(lines)
+
+
+def test_a_metric_is_shown_with_its_definition_and_unit() -> None:
+    """Those of a study, too, with the study."""
+    (delay,) = find("end_to_end_delay_mean_s")
+    assert list(delay.lines())[:3] == [
+        "metric end_to_end_delay_mean_s: Time from publication to first delivery, mean over delivered pairs.",
+        "  title: end-to-end delay",
+        "  unit: s",
+    ]
+    assert find("gain_percent")[0].facts["study"] == "caching"
+
+
+def test_a_thing_as_json_has_all_that_its_text_has() -> None:
+    """Tables are lists of objects."""
+    (template,) = find("thesis", "templates")
+    brokers = {
+        "name": "brokers",
+        "default": "2",
+        "meaning": "Nodes that are brokers.",
+        "takes": "a whole number, at least 1",
+    }
+    assert brokers in json.loads(json.dumps(template.as_json()))["variables"]
+
+
+def test_a_name_that_nothing_has_is_refused_with_the_nearest_one() -> None:
+    """The list itself would be too long for a message."""
+    with pytest.raises(UserError, match="nothing is called 'hops_maxx': did you mean 'hops_max'"):
+        find("hops_maxx")
+
+
+def test_the_first_sentence_ends_at_a_full_stop_and_not_in_a_number() -> None:
+    """Lines are joined."""
+    assert first_sentence("Section 4.5 of\nthe thesis. And more.") == "Section 4.5 of the thesis."

@@ -1,0 +1,51 @@
+"""A single run can be asked for by the names that the sweeps of its template have given to settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from roambus.bridge.errors import UserError
+from roambus.experiments.sweeps.named_settings import axis_of, named_settings
+from roambus.experiments.templates.render import find_template
+
+SWEEP = """
+template = "mine.ini.j2"
+[axes]
+config.small = { nodes = 2 }
+config.large = { nodes = 9 }
+[agents]
+beacon = {}
+"""
+
+
+def test_the_template_of_the_thesis_knows_its_sizes() -> None:
+    """C2 to C32, as the thesis' sweep ties nodes to the side of the field."""
+    (config,) = named_settings(find_template("thesis"))
+    assert list(config.values) == ["C2", "C4", "C8", "C16", "C32"]
+    assert axis_of(find_template("thesis"), "config", "C8").values == {
+        "C8": {"publishers": 2, "subscribers": 8, "brokers": 8, "side": 60}
+    }
+
+
+def test_a_name_that_no_sweep_has_given_is_refused() -> None:
+    """The message says which there are."""
+    with pytest.raises(UserError, match="--set config: unknown value 'C9': there is C16, C2"):
+        axis_of(find_template("thesis"), "config", "C9")
+
+
+def test_what_is_neither_variable_nor_named_setting_is_refused() -> None:
+    """As an unknown variable."""
+    with pytest.raises(UserError, match=r"--set: unknown variable of template thesis\.ini\.j2 'confg'"):
+        axis_of(find_template("thesis"), "confg", "C8")
+
+
+def test_sweeps_beside_a_template_of_ones_own_name_its_settings(tmp_path: Path) -> None:
+    """A sweep that is broken, or of another template, has none."""
+    template = tmp_path / "mine.ini.j2"
+    template.write_text("SN.numNodes = {{ nodes | default(1) }}")
+    (tmp_path / "sizes.toml").write_text(SWEEP)
+    (tmp_path / "broken.toml").write_text("template = ")
+    (tmp_path / "other.toml").write_text(SWEEP.replace("mine.ini.j2", "thesis").replace("nodes", "brokers"))
+    assert axis_of(template, "config", "large").values == {"large": {"nodes": 9}}

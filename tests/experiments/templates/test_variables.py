@@ -1,0 +1,123 @@
+"""Templates say at their heads what can be set in them, and refuse everything else by name."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from roambus.bridge.errors import UserError
+from roambus.experiments.shipped import TEMPLATES, shipped_files
+from roambus.experiments.templates.render import (
+    SUFFIX,
+    check_variables,
+    find_template,
+    render,
+    template_variables,
+)
+from roambus.experiments.templates.variables import Scalar, declared_variables
+
+RUN: dict[str, Scalar] = {"seed": 1, "agent": "beacon", "agent_parameters": ""}
+OURS = shipped_files(SUFFIX)
+
+
+def own(folder: Path, text: str) -> Path:
+    file = folder / "own.ini.j2"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_variable_of_ours_is_declared_with_its_meaning(name: str) -> None:
+    """In a sentence."""
+    declared = template_variables(OURS[name])
+    assert all(one is not None and one.meaning.endswith(".") for one in declared.values())
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_template_of_ours_can_be_rendered_as_it_is(name: str) -> None:
+    """With the defaults that it declares."""
+    assert "[General]" in render(OURS[name], RUN)
+
+
+def test_a_declared_default_is_what_a_template_gets_unless_it_is_set(tmp_path: Path) -> None:
+    """The default stands in the declaration alone."""
+    template = own(
+        tmp_path, '{#- variables\nnodes = { default = 3, meaning = "Nodes." }\n-#}\nSN.numNodes = {{ nodes }}'
+    )
+    assert render(template, RUN) == "SN.numNodes = 3"
+    assert render(template, {**RUN, "nodes": 7}) == "SN.numNodes = 7"
+
+
+def test_an_optional_variable_is_not_defined_unless_it_is_set(tmp_path: Path) -> None:
+    """The template can ask whether it is."""
+    head = '{#- variables\nend = { optional = true, type = "text", meaning = "When." }\n-#}\n'
+    template = own(tmp_path, head + "{{ end if end is defined else 'never' }}")
+    assert (render(template, RUN), render(template, {**RUN, "end": "3s"})) == ("never", "3s")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"brokers": "abc"}, "brokers takes a whole number, at least 1, not abc. Nodes that are brokers."),
+        ({"brokers": 0}, "brokers takes a whole number, at least 1, not 0"),
+        ({"brokers": 2.5}, "brokers takes a whole number, at least 1, not 2.5"),
+        ({"brokers": True}, "brokers takes a whole number, at least 1, not true"),
+        ({"side": math.nan}, r"side takes a number \(m\), above 0, not nan"),
+        ({"speed": math.inf}, r"speed takes a number \(m/s\), at least 0, not inf"),
+        ({"start": "fast"}, "start takes uniform or steady, not fast"),
+        ({"prob_tx": 2}, "prob_tx takes a number, at least 0, at most 1, not 2"),
+    ],
+)
+def test_a_value_that_a_variable_does_not_take_is_refused(values: dict[str, Scalar], message: str) -> None:
+    """The message says what it takes, and what it means."""
+    with pytest.raises(UserError, match=f"--set: {message}"):
+        check_variables(find_template("thesis"), [values], "--set")
+
+
+def test_what_a_template_uses_itself_is_no_variable_of_it() -> None:
+    """The number of nodes follows from others in the template of the thesis."""
+    with pytest.raises(UserError, match=r"unknown variable of template thesis.ini.j2 'nodes'"):
+        check_variables(find_template("thesis"), [{"nodes": 4}], "--set")
+
+
+@pytest.mark.parametrize(
+    ("declaration", "message"),
+    [
+        ("nodes = {", "the variables at its head"),
+        ("nodes = 3", r"variable nodes: write nodes = \{ default"),
+        (
+            'nodes = { defualt = 3, meaning = "Nodes." }',
+            "variable nodes: unknown key 'defualt': did you mean 'default'",
+        ),
+        (
+            'nodes = { meaning = "Nodes." }',
+            "variable nodes: its type is one of whole number, number, text, truth value",
+        ),
+        (
+            'nodes = { default = 0, at_least = 1, meaning = "Nodes." }',
+            "its default 0 is not a whole number, at least 1",
+        ),
+        ('nodes = { default = 1, at_least = "1", meaning = "Nodes." }', "variable nodes: at_least is no number"),
+        ('nodes = { type = "int", default = 1, meaning = "Nodes." }', "its type is one of whole number"),
+    ],
+)
+def test_a_wrong_declaration_is_named(tmp_path: Path, declaration: str, message: str) -> None:
+    """With the file, the variable and the key."""
+    template = own(tmp_path, f"{{#- variables\n{declaration}\n-#}}\n")
+    with pytest.raises(UserError, match=message):
+        declared_variables(template)
+
+
+def test_a_template_without_a_declaration_takes_every_name_that_it_uses(tmp_path: Path) -> None:
+    """As templates did before there were declarations, with a default by Jinja's own filter."""
+    template = own(tmp_path, "SN.numNodes = {{ nodes | default(4) }}")
+    assert template_variables(template) == {"nodes": None}
+    check_variables(template, [{"nodes": "many"}], "--set")
+
+
+def test_parts_are_shipped_with_declarations_where_they_have_variables() -> None:
+    """They count as the variables of all templates that include them."""
+    parts = {file.name: declared_variables(file) for file in TEMPLATES.glob(f"_*{SUFFIX}")}
+    assert {name for name, declared in parts.items() if declared} == {"_cc2420_csma.ini.j2", "_random_waypoint.ini.j2"}

@@ -1,0 +1,74 @@
+"""What holds on links from 1 ms to 2 s, whatever time-out is set; and that a failure is still noticed there."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkDelay
+from roambus.bridge.scenario.scenario import Command
+from roambus.python_protocol.events import Subscribe
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
+from tests.python_protocol.replicated.network import (
+    Result,
+    about,
+    check_deliveries,
+    check_silence,
+    published,
+    run,
+    sites_of,
+)
+from tests.support.runs import of
+from tests.support.site_histories import Drawing, draw, wrong
+
+PUBLISHER, SUBSCRIBER, LEADER = 3, 4, 0
+TIME_OUT = 100 * MILLISECOND
+
+
+@pytest.mark.parametrize("faults", [False, True])
+@settings(max_examples=25, deadline=None)
+@given(random=st.randoms(use_true_random=False))
+def test_nothing_goes_wrong_in_any_history(random: Random, *, faults: bool) -> None:
+    """Brokers crash or freeze, clients leave and return; `benchmarks.site_histories` has thousands of these."""
+    assert list(wrong(draw(random, Drawing(faults=faults, absences=faults)))) == []
+
+
+@pytest.mark.parametrize(("delay_ms", "time_out_ms"), [(750, 100), (150, 20), (2000, 20), (2000, 100)])
+def test_without_any_failure_leaders_soon_stay(delay_ms: int, time_out_ms: int) -> None:
+    """The paper's "infinite loop" (section 8) ends: of 20 events the last ten change no leader."""
+    result = published_over(delay_ms, {"time_out": f"{time_out_ms}ms"})
+    check_deliveries(result)
+    check_silence(result)
+    took_over = [row["time_s"] for row in of(result.rows, "send") if row["message_type"] == "TAKE_OVER"]
+    assert all(time < 10 * 20 for time in took_over)
+
+
+@pytest.mark.parametrize("delay_ms", [1, 20, 750, 2000])
+def test_a_failure_is_noticed_in_a_time_that_follows_the_delay(delay_ms: int) -> None:
+    """The leader freezes, and what is published then arrives after a dozen delays and some time-outs."""
+    at = 430 * SECOND
+    result = published_over(delay_ms, {}, at)
+    latest = max(row["time_s"] for row in of(result.rows, "deliver"))
+    assert latest < at / SECOND + (25 * delay_ms * MILLISECOND + 4 * TIME_OUT) / SECOND
+
+
+def published_over(delay_ms: int, parameters: dict[str, str], frozen_at: int | None = None) -> Result:
+    """One site, and an event every 20 s; the leader, if it is to freeze, does so before the last one."""
+    sites = sites_of([None], [2])
+    commands = [Command(0, SUBSCRIBER, Subscribe(about(1)))]
+    commands += [Command(20 * SECOND * (count + 1), PUBLISHER, published(1)) for count in range(20)]
+    faults = []
+    if frozen_at is not None:
+        commands.append(Command(frozen_at, PUBLISHER, published(1)))
+        leader = result_leader(delay_ms, parameters)
+        faults = [Fault(frozen_at - SECOND // 2, leader, FaultKind.FREEZE)]
+    delays = [LinkDelay(a, b, delay_ms * MILLISECOND) for a, b in sites.links()]
+    return run(sites, commands, faults, parameters, delays, quiet=300 * SECOND)
+
+
+def result_leader(delay_ms: int, parameters: dict[str, str]) -> int:
+    """The broker that leads in the end if none fails."""
+    return published_over(delay_ms, parameters).broker(LEADER).replica.leader

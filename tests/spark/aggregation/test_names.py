@@ -1,0 +1,59 @@
+"""Whatever the file system takes for a name is a name, and no pattern."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from pyspark.sql import SparkSession
+
+from roambus.bridge.errors import UserError
+from roambus.spark.aggregation.aggregate import aggregate
+from roambus.spark.aggregation.links import readable_names
+from tests.spark.synthetic import random_trace, write_trace
+
+NAMES = [
+    *("run [1]", "a?b", "{a,b}", "*", "**", "a\\b", "a\\[b", "#", "%20", "a b", "new\nline", "-leading"),
+    *("naïve", "日本語", ":", "a:b", "$\\frac{", "~", "'", '"', "`", "&", ";", "a,b", "file:", "\x7f"),
+    *("e\u0301", "x" * 200, "_hidden", ".hidden", os.fsdecode(b"\xff\xfe")),
+]
+
+
+@pytest.mark.usefixtures("session")
+def test_any_name_of_a_folder_and_of_an_agent(tmp_path: Path) -> None:
+    """Each is a level of the path to the results. As the name of an agent, one that is no text is refused by name."""
+    results = tmp_path.joinpath(*NAMES)
+    for number, name in enumerate(NAMES):
+        write_trace(results, f"agent={name}/seed={number}", random_trace(number, publications=3))
+    (problem,) = aggregate(results)
+    assert problem.endswith("the name of a folder is not UTF-8: rename it")
+    assert sorted(pd.read_csv(results / "metrics" / "runs.csv")["seed"]) == list(range(len(NAMES) - 1))
+
+
+@pytest.mark.usefixtures("session")
+def test_a_name_does_not_stand_for_another(tmp_path: Path) -> None:
+    """`a?b` is not `a#b`, though a pattern of that form would find it."""
+    for name, seeds in (("a?b", [1]), ("a#b", [2]), ("[ab]", [3]), ("a", [4])):
+        for seed in seeds:
+            write_trace(tmp_path / name, f"agent=x/seed={seed}", random_trace(seed, publications=3))
+    for name, seed in (("a?b", 1), ("a#b", 2), ("[ab]", 3)):
+        aggregate(tmp_path / name)
+        assert list(pd.read_csv(tmp_path / name / "metrics" / "runs.csv")["seed"]) == [seed]
+
+
+def test_on_a_cluster_a_name_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    """By its name, before Spark is asked; all others are given as they are."""
+
+    class Context:
+        master = "spark://here:7077"
+
+    class Session:
+        sparkContext = Context()  # noqa: N815  # Spark's own name
+
+    session: SparkSession = Session()  # type: ignore[assignment]  # all of it that is asked
+    with readable_names(session, [tmp_path / "a?b"]) as names:
+        assert names == [tmp_path / "a?b"]
+    with pytest.raises(UserError, match=r"\\xff: on a cluster Spark reads no file whose name is not UTF-8"):
+        readable_names(session, [tmp_path / os.fsdecode(b"\xff")]).__enter__()
