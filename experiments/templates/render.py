@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
@@ -65,8 +65,9 @@ def find_template(name: str) -> Path:
 def find_beside(template: Path, name: str) -> Path:
     """The file that a rendered template names: beside the template, or one of ours; raises UserError."""
     for folder in (template.parent, TEMPLATES):
-        if Path(name).name == name and (folder / name).is_file():
-            return folder / name
+        with suppress(OSError, ValueError):  # the name can be too long for any file, or have a zero byte in it
+            if Path(name).name == name and (folder / name).is_file():
+                return folder / name
     raise UserError(f"{template}: it names the file {name!r}, which lies neither beside it nor in {TEMPLATES}")
 
 
