@@ -80,17 +80,16 @@ def maintenance(traces: DataFrame) -> DataFrame:
 def operations(traces: DataFrame) -> DataFrame:
     """Messages of the supervisor for each subscription and unsubscription of the applications.
 
-    Those count that it sends when it serves one. For each operation of either kind those count, too, that answer
-    configuration requests, less as many as there were in the same time before the first publication.
+    Those count that it sends when it serves one. For each operation of either kind those count, too, that it sends
+    at configuration requests, less as many as there were in the same time before the first publication.
     """
     later = _since_publications(traces)
     commands = later.where(_is(schema.SUBSCRIBE) | _is(schema.UNSUBSCRIBE)).groupBy(RUN)
     asked = commands.agg(_count(_is(schema.SUBSCRIBE), "joins"), _count(_is(schema.UNSUBSCRIBE), "leaves"))
     # Two requests of one subscriber can come at one instant: each answer is to count once.
-    served = later.where(_is(schema.SERVE)).select(RUN, schema.TIME_S, F.col(schema.MESSAGE_TYPE).alias("served"))
-    served = served.distinct()
-    answers = traces.where(_is(schema.SEND)).where(_is_of(_ANSWER)).select(RUN, schema.TIME_S)
-    sent = answers.join(served, [RUN, schema.TIME_S]).groupBy(RUN)
+    at = [RUN, schema.NODE, schema.TIME_S]
+    served = later.where(_is(schema.SERVE)).select(*at, F.col(schema.MESSAGE_TYPE).alias("served")).distinct()
+    sent = traces.where(_is(schema.SEND)).select(*at).join(served, at).groupBy(RUN)
     kinds = {"to_join": "Subscribe", "to_leave": "Unsubscribe", "to_ask": _REQUEST}
     counts = sent.agg(*(_count(F.col("served") == kind, name) for name, kind in kinds.items()))
     lasting = later.groupBy(RUN).agg((F.max(_time()) - F.first(_UNTIL)).alias("lasting"))

@@ -85,7 +85,7 @@ def test_answers_of_the_supervisor_are_told_apart_by_what_they_serve(traces: Dat
     """One to a subscription, two or more to an unsubscription; those to requests beyond the usual ones are further."""
     found = measured(m.operations(traces))[SOUND]
     served = {(row["time_s"], row["message_type"]) for row in since(rows) if row["event"] == schema.SERVE}
-    sent = [row["time_s"] for row in since(rows) if row["message_type"] == "SetData"]
+    sent = [row["time_s"] for row in since(rows) if row["event"] == schema.SEND and row["node"] == 0]
     leaving = sum((time, "Unsubscribe") in served for time in sent)
     usual = measured(m.maintenance(traces))[SOUND][m.REQUESTS_PER_ROUND] * (since(rows)[-1]["time_s"] - 20)
     assert (found[m.PER_SUBSCRIBE], found[m.PER_UNSUBSCRIBE]) == (1, leaving)
