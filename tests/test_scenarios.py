@@ -18,6 +18,8 @@ SCENARIOS = Path(__file__).parent / "scenarios"
 OPTIONS = (
     "caching_deliver_once",
     "caching_drop_by_request",
+    "caching_find_left",
+    "caching_follow_client",
     "caching_spare_kept",
     "first_approach_pass_back",
     "first_approach_follow_table",

@@ -90,6 +90,11 @@ CHECK = click.option(
     is_flag=True,
     help="Compares every message with its bytes, and not only some, and sees that no receiver changes one.",
 )
+AGENTS = click.option(
+    "--agents",
+    metavar='"NAME [PARAMETER=VALUE...],..."',
+    help="Runs these agents in place of the sweep's: names, module:Class or file.py[:Class], each with its parameters.",
+)
 WORKERS = click.option(
     "--workers",
     type=click.IntRange(1),
