@@ -7,8 +7,9 @@ python -m benchmarks.kills --trials 10 --subject sweep --full-disk
 Each trial is a real command (`run`, `sweep`, `aggregate`, `reproduce --quick`), of which one process gets SIGKILL,
 SIGTERM, SIGINT or SIGHUP at some moment between start and end; with --full-disk, no byte more can be written from that
 moment on. It must end in time, without a traceback, and take its processes with it. Then the same command is given
-again: it must succeed, its results must be those of an undisturbed one, byte for byte, and no process, socket,
-temporary folder or hidden file may be left. --full-disk mounts a small file system, which needs the rights for that.
+again, and hit again, some times, until it is left alone: it must succeed, its results must be those of an undisturbed
+one, byte for byte, and no process, socket, temporary folder or hidden file may be left. --full-disk mounts a small file
+system, which needs the rights for that.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from itertools import product
+from itertools import count, cycle, islice, product
 from pathlib import Path
 from random import Random
 
@@ -29,12 +30,14 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.failures.processes import adopt_orphans
-from benchmarks.killing.hits import FULL, SIGNALS, small_disk
+from benchmarks.killing.hits import FULL, SIGNALS, Blow, small_disk
 from benchmarks.killing.subjects import subjects
-from benchmarks.killing.trial import Blow, Stage, Trial, set_stage, try_once
+from benchmarks.killing.trial import Stage, Trial, set_stage, try_blows
 from roambus.bridge.backends.castalia.environment import CASTALIA_ROOT, OMNETPP_ROOT
 
 NAMES = ("run", "sweep", "stand-in", "aggregate", "reproduce", "castalia")
+AT_ONCE = 4
+"""So often a command is hit before it may end."""
 SHORT = "/tmp"  # noqa: S108  # mkdtemp follows; the path of a socket must be short
 
 
@@ -45,20 +48,21 @@ def castalia() -> dict[str, str] | None:
 
 
 def trials(stage: Stage, number: int, random: Random, *, full_disk: bool = False) -> Iterator[Trial]:
-    """So many trials that were hit before their command ended, targets and signals in turns."""
+    """At least so many trials that were hit before their command ended, targets and signals in turns."""
     pairs = [(target, number.name) for target, number in product(stage.subject.targets, SIGNALS)]
     random.shuffle(pairs)
-    attempt = done = 0
+    turns, done = cycle([("", FULL)] if full_disk else pairs), 0
     with ExitStack() as stack:
         disk = stack.enter_context(small_disk(stage.folder / "disk")) if full_disk else None
-        while done < number:
-            target, how = ("", FULL) if full_disk else pairs[done % len(pairs)]
-            attempt += 1
-            trial = try_once(stage, attempt, Blow(target, how, random, disk))
+        for attempt in count():
+            blows = [Blow(*turn, random, disk) for turn in islice(turns, min(AT_ONCE, number - done))]
+            for trial in try_blows(stage, attempt, blows):
+                if trial.complaints or not trial.was_late:
+                    done += 1
+                    yield trial
             _clear((disk or stage.folder), attempt)
-            if trial.complaints or not trial.was_late:
-                done += 1
-                yield trial
+            if done >= number:
+                return
 
 
 def _clear(folder: Path, attempt: int) -> None:
@@ -107,7 +111,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 stage, random = set_stage(subject, Path(folder) / name), Random(f"{asked.seed} {name}")
                 for trial in trials(stage, asked.trials, random, full_disk=asked.full_disk):
                     done.append(trial)
-                    print(f"{name} {len(done)}: {trial.how} {trial.target} {trial.complaints}", file=sys.stderr)
+                    print(
+                        f"{name} {len(done)}: {trial.how} {trial.target} {trial.complaints}",
+                        file=sys.stderr,
+                        flush=True,
+                    )
     return report(done)
 
 

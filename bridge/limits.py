@@ -105,19 +105,31 @@ DURATION = Limit(
 WORKERS = Limit("WORKERS", "the number of processes is", 1024, "processes", "each takes some 100 MiB of memory")
 TEMPLATE_ITEMS = Limit(
     "TEMPLATE_ITEMS",
-    "the number of items of a range, or characters of a text, is",
+    "the number of items of a range, or of a product, in a template is",
     1_000_000,
     "",
     "a template makes an ini, in which a node has some ten lines",
 )
 TEMPLATE_SIZE = Limit(
-    "TEMPLATE_MEBIBYTES", "the rendered text is, in MiB,", 64, "MiB", "no ini of a run with all its nodes is so large"
+    "TEMPLATE_MEBIBYTES",
+    "the text that a template makes is, in MiB,",
+    64,
+    "MiB",
+    "no ini of a run with all its nodes is so large",
 )
 TEMPLATE_MEMORY = Limit(
-    "TEMPLATE_MEMORY_MEBIBYTES", "the memory is, in MiB,", 1024, "MiB", "a template computes a text and nothing else"
+    "TEMPLATE_MEMORY_MEBIBYTES",
+    "the memory that a template takes is, in MiB,",
+    1024,
+    "MiB",
+    "a template computes a text and nothing else",
 )
 TEMPLATE_TIME = Limit(
-    "TEMPLATE_SECONDS", "the time is", 20, "s of CPU", "ours take some milliseconds, with their random populations"
+    "TEMPLATE_SECONDS",
+    "the time that a template takes is",
+    20,
+    "s of CPU",
+    "ours take some milliseconds, with their random populations",
 )
 
 LIMITS = (RUNS, NODES, LINKS, DURATION, WORKERS, TEMPLATE_ITEMS, TEMPLATE_SIZE, TEMPLATE_MEMORY, TEMPLATE_TIME)

@@ -18,9 +18,13 @@ SCENARIOS = Path(__file__).parent / "scenarios"
 OPTIONS = (
     "caching_deliver_once",
     "caching_drop_by_request",
+    "caching_find_left",
+    "caching_follow_client",
     "caching_spare_kept",
     "first_approach_pass_back",
     "first_approach_follow_table",
+    "first_approach_filters_again",
+    "first_approach_keep_connected",
     "first_approach_sub_redirects",
     "first_approach_tell_late",
     "mft_correct_old",

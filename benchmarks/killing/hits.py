@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -14,9 +16,21 @@ from benchmarks.failures.processes import marked, program
 from benchmarks.killing.subjects import HOST, JAVA, SIMULATOR, WORKER
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+SOON_S = 0.2
+"""A process that was waited for is hit within this."""
 FULL = "full disk"
 DISK_MIB = 24
 _FILLER = "filler"
+
+
+@dataclass(frozen=True, slots=True)
+class Blow:
+    """The kind of process that is to be hit, and with what; or the small disk that is to be full."""
+
+    target: str
+    how: str
+    random: Random
+    disk: Path | None = None
 
 
 def kind_of(process: int, host: int) -> str:
@@ -34,14 +48,18 @@ def kind_of(process: int, host: int) -> str:
     return ""
 
 
-def hit(mark: str, host: int, target: str, number: signal.Signals, random: Random) -> str:
-    """Sends the signal to a process of that kind, or to the host if there is none; says to what it was sent."""
-    kinds = {process: kind_of(process, host) for process in marked(mark)}
-    chosen = [process for process, kind in kinds.items() if kind == target] or [host]
-    process = random.choice(chosen)
-    with suppress(ProcessLookupError):
-        os.kill(process, number)
-    return kinds.get(process, HOST)
+def hit(mark: str, host: subprocess.Popen[bytes], blow: Blow) -> str | None:
+    """Sends the signal to a process of the kind, once there is one; says to what it was sent, if to any."""
+    while host.poll() is None:
+        kinds = {process: kind_of(process, host.pid) for process in marked(mark)}
+        chosen = [process for process, kind in kinds.items() if kind == blow.target]
+        if chosen:
+            time.sleep(blow.random.uniform(0, SOON_S))
+            with suppress(ProcessLookupError):
+                os.kill(blow.random.choice(chosen), signal.Signals[blow.how])
+                return blow.target
+        time.sleep(SOON_S / 20)
+    return None
 
 
 @contextmanager

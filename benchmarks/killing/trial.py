@@ -1,4 +1,4 @@
-"""One trial: a command that is hit once, what it says, and the same command again, which must end as if never hit."""
+"""Trials: a command that is hit, what it says, and the same command again, which must end as if never hit."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ import signal
 import subprocess
 import time
 import uuid
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from random import Random
 
 from benchmarks.failures.processes import MARK, describe, marked, wait_for
 from benchmarks.failures.trial import ROOT
-from benchmarks.killing.hits import FULL, empty, fill, hit
+from benchmarks.killing.hits import FULL, Blow, empty, fill, hit
 from benchmarks.killing.subjects import Subject, outcome
 
 ENDS_S = 150.0
 """No command takes longer, hit or not, however busy the machine is."""
+HIT_WITHIN = 0.9
+"""Of the time that the command takes undisturbed: later it has mostly ended."""
 GONE_S = 15.0
 """Within this all processes of a command are gone once it has ended."""
 KEPT = re.compile(r"\.roambus-cores-\d+")
@@ -51,16 +53,6 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Blow:
-    """The kind of process that is to be hit, and with what; or the small disk that is to be full."""
-
-    target: str
-    how: str
-    random: Random
-    disk: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Ended:
     """How a command ended."""
 
@@ -84,21 +76,27 @@ def set_stage(subject: Subject, folder: Path) -> Stage:
     return Stage(subject, folder, {name: it for name, it in one.items() if other.get(name) == it}, duration_s)
 
 
-def try_once(stage: Stage, number: int, blow: Blow) -> Trial:
-    """One trial in a folder of its own."""
-    disk = blow.disk
+def try_blows(stage: Stage, number: int, blows: Sequence[Blow]) -> list[Trial]:
+    """The command again and again in one folder, hit each time, and at last undisturbed, which the last trial tells."""
+    disk = blows[0].disk
     folder = (disk or stage.folder) / f"trial-{number}"
     stage.subject.prepare(folder)
-    trial = Trial(stage.subject.name, blow.target, blow.how, blow.random.uniform(0, stage.duration_s))
+    trials = [_try_once(stage, folder, blow) for blow in blows]
+    resumed, last = again(stage.subject, folder), trials[-1]
+    last.complaints += [f"resumed: {complaint}" for complaint in _wrong_resumption(resumed)]
+    last.complaints += [*_differences(stage, folder), *_left(folder)]
+    if last.complaints:
+        last.said += resumed.errors[-1500:]
+    return trials
+
+
+def _try_once(stage: Stage, folder: Path, blow: Blow) -> Trial:
+    trial = Trial(stage.subject.name, blow.target, blow.how, blow.random.uniform(0, stage.duration_s * HIT_WITHIN))
     ended = _hit_once(stage, folder, trial, blow)
-    if not trial.was_late:
-        trial.complaints += _wrong_end(ended, trial)
-    if disk is not None:
-        empty(disk)
-    resumed = again(stage.subject, folder)
-    trial.complaints += [f"resumed: {complaint}" for complaint in _wrong_resumption(resumed)]
-    trial.complaints += [*_differences(stage, folder), *_left(folder)]
-    trial.said = ended.errors[-1500:] + (resumed.errors[-1500:] if trial.complaints else "")
+    trial.complaints += _wrong_end(ended, trial)
+    trial.said = ended.errors[-1500:]
+    if blow.disk is not None:
+        empty(blow.disk)
     return trial
 
 
@@ -131,7 +129,7 @@ def _hit_once(stage: Stage, folder: Path, trial: Trial, blow: Blow) -> Ended:
     if blow.disk is not None:
         fill(blow.disk)
     elif not trial.was_late:
-        trial.target = hit(mark, process.pid, trial.target, signal.Signals[trial.how], blow.random)
+        trial.was_late = hit(mark, process, blow) is None
     return _end(process, mark, folder)
 
 

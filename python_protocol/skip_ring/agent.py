@@ -175,11 +175,14 @@ class SkipRing(Agent):
 
     @on(Detach)
     def detach(self, event: Detach, now: SimTime) -> None:
-        """Leaves all rings, and keeps what was published."""
+        """Leaves all rings, and keeps what was published; a ring that it is to leave anyway it forgets."""
         self._is_away = True
-        for member in self.members.values():
+        for topic, member in list(self.members.items()):
+            was_leaving = member.subscriber.is_leaving
             member.subscriber.leave()
             member.subscriber.clear()
+            if was_leaving:
+                self._forget(topic)
 
     @on(Attach)
     def attach(self, event: Attach, now: SimTime) -> None:

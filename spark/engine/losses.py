@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
@@ -23,14 +21,12 @@ def forget() -> None:
     SparkContext._gateway = SparkContext._jvm = None
 
 
-@contextmanager
-def losses_unlogged() -> Iterator[None]:
-    """Keeps Py4J from logging, with a traceback, each call that does not reach Java: the error itself says it."""
-    logging.root.addFilter(_is_not_py4j)
-    try:
-        yield
-    finally:
-        logging.root.removeFilter(_is_not_py4j)
+def silence_losses() -> None:
+    """Keeps Py4J from logging, with a traceback, each call that does not reach Java: the error itself says it.
+
+    It holds for ever: objects that outlive Java are still being freed when the process ends.
+    """
+    logging.root.addFilter(_is_not_py4j)  # another time it changes nothing
 
 
 def _is_not_py4j(record: logging.LogRecord) -> bool:

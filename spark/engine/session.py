@@ -23,7 +23,7 @@ from pyspark.sql import SparkSession
 
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.spark.engine.jvm import ENDS_S, Jvm
-from roambus.spark.engine.losses import forget, losses_unlogged
+from roambus.spark.engine.losses import forget, silence_losses
 from roambus.spark.engine.master import check_master, is_cluster, local_address
 
 Settings = dict[str, bool | float | int | str | None]
@@ -59,7 +59,8 @@ def spark_session(master: str = "local[*]") -> Iterator[SparkSession]:
         if active is not None:
             yield active
             return
-        with _handler_of_ctrl_c_restored(), losses_unlogged():
+        with _handler_of_ctrl_c_restored():
+            silence_losses()
             session = _start(master)
             try:
                 yield session

@@ -14,6 +14,7 @@ from tests.support.runs import Edges, Row, distances, of, publishing, run
 MODES = [
     {"profile": "rfc"},
     {"profile": "thesis"},
+    {"profile": "tuned"},
     {"link_layer": "false"},
     {"profile": "thesis", "link_layer": "false"},
     {"destination_only": "true", "gratuitous_rrep": "true", "rrep_ack": "true", "local_repair": "true"},

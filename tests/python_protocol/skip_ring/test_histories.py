@@ -71,6 +71,12 @@ def test_who_crashes_while_it_is_away_still_wants_what_it_wanted() -> None:
     assert {row["node"] for row in result.rows if row["event"] == "deliver"} == {1, 2}
 
 
+def test_who_unsubscribes_and_leaves_at_once_is_not_in_the_ring_when_it_is_back() -> None:
+    """It is away when the permission to go comes."""
+    kinds = (("subscribe", 0), ("unsubscribe", 20_000), ("detach", 0), ("attach", 1000))
+    assert wrong(History(2, 100, corrupted=False, steps=tuple(Step(kind, 1, gap) for kind, gap in kinds))) == []
+
+
 def test_the_search_counts_what_goes_wrong() -> None:
     """A line a property; nothing fails."""
     done = CliRunner().invoke(main, ["--runs", "3"])

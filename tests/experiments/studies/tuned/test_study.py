@@ -19,7 +19,8 @@ from roambus.experiments.studies.tuned.claims import MOVING_CLAIMS, STATIC_CLAIM
 from roambus.experiments.studies.tuned.study import STUDY, moving_plans
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.python_protocol.aodv import AodvParameters
-from roambus.python_protocol.parameters import parse_parameters
+from roambus.python_protocol.mft.parameters import MftParameters
+from roambus.python_protocol.parameters import Parameters, parse_parameters
 from roambus.spark.aggregation.points import mean_points
 from roambus.spark.metrics import catalogue as c
 
@@ -129,7 +130,9 @@ def test_an_ablation_shows_each_change_alone_and_left_out() -> None:
     assert [cell.strip() for cell in rows[-1].split("|")[2:8:3]] == ["0.900 ± 0.000", "0.900 ± 0.000"]
 
 
-USUAL = {"aodv": (AodvParameters, "rfc")}
+USUAL: dict[str, tuple[type[Parameters], str]] = {"aodv": (AodvParameters, "rfc")}
+if MftParameters.profiles:
+    USUAL["mft"] = (MftParameters, "thesis")
 """The class of parameters of each ablation's protocol, and the profile that the tuned one is compared with."""
 
 
