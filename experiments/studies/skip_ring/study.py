@@ -23,7 +23,9 @@ from roambus.experiments.studies.skip_ring.claims import (
     SUBSCRIBERS,
 )
 from roambus.experiments.studies.skip_ring.metrics import (
+    ANSWERS_PER_ROUND,
     CATCH_UP_ROUNDS,
+    CAUGHT_UP,
     CONVERGED,
     CONVERGENCE,
     DEGREE_MAX,
@@ -69,6 +71,8 @@ def steady_plans(_: Measurements) -> Iterator[Plan]:
     yield _plan("hops", "Hops of a flooded publication to the last subscriber", HOPS_MAX, hops)
     yield _plan("maintenance", "Maintenance in a legitimate state", SENT_PER_NODE_ROUND, [Line("mean", ours)])
     yield _plan("catch-up", "New subscribers", CATCH_UP_ROUNDS, [Line("all publications", ours)])
+    yield _plan("caught-up", "New subscribers that get all before the run ends", CAUGHT_UP, [Line("share", ours)])
+    yield _plan("supervision", "The supervisor in a legitimate state", ANSWERS_PER_ROUND, [Line("mean", ours)])
 
 
 def _plan(name: str, title: str, metric: str, lines: list[Line], y_title: str = "") -> Plan:
