@@ -33,7 +33,7 @@ from roambus.experiments.random_scenarios.population import population
 from roambus.experiments.random_scenarios.returning_clients import returning
 from roambus.experiments.random_scenarios.sites import (
     interested_sites,
-    random_failure,
+    random_failures,
     random_site,
     random_sites,
 )
@@ -182,7 +182,7 @@ def _environment(folder: Path) -> BoundedEnvironment:
         finalize=_finalize,
     )
     environment.filters["quoted"] = _quoted
-    drawn = (interested_sites, migrating_tree, population, random_failure, random_site, random_sites, returning)
+    drawn = (interested_sites, migrating_tree, population, random_failures, random_site, random_sites, returning)
     own = {one.__name__: one for one in (*drawn, skip_ring_commands, steady_starts)}
     environment.globals = {"fail": _fail, "range": bounded_range, **own}
     return environment
