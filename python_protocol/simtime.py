@@ -43,7 +43,7 @@ def parse_time(text: str) -> SimTime:
         number = Decimal(match[1])
     except InvalidOperation:
         raise ValueError(f"{text!r} is not a time such as 1.5s, 20ms or 100us") from None
-    if abs(number) > _GREATEST_NUMBER:
+    if number.copy_abs() > _GREATEST_NUMBER:
         raise ValueError(f"{text[:40]!r} is longer than any simulation lasts")
     return int((number * unit).to_integral_value())
 

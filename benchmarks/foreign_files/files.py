@@ -15,9 +15,13 @@ from benchmarks.foreign_files.subjects import Subject, damaged
 def try_files(folder: Path, subjects: Iterable[Subject], files: int, seed: int) -> dict[str, Tally]:
     """Damages each subject `files` times in the results in `folder`, and has all its readers read each.
 
-    The same seed gives the same files.
+    The same seed gives the same files. A line is printed for each subject as soon as it has been tried.
     """
-    return {subject.name: _try(folder, subject, files, seed) for subject in subjects}
+    tallies = {}
+    for subject in subjects:
+        tallies[subject.name] = _try(folder, subject, files, seed)
+        print(tallies[subject.name].row(subject.name), flush=True)
+    return tallies
 
 
 def _try(folder: Path, subject: Subject, files: int, seed: int) -> Tally:

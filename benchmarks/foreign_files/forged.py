@@ -11,6 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.foreign_files.damage import damage
+
 VALUES: tuple[Any, ...] = (
     *(
         None,
@@ -94,12 +96,14 @@ def _changed(tree: Any, random: Random) -> Any:
 
 
 def forge_table(content: bytes, random: Random) -> bytes:
-    """The Parquet file with some values, or columns, that are others."""
-    table = pq.read_table(io.BytesIO(content))
-    for _ in range(random.randint(1, _MOST_CHANGES)):
-        table = _other_table(table, random)
-    sink = io.BytesIO()
-    pq.write_table(table, sink, write_page_checksum=True)
+    """The Parquet file with some values, or columns, that are others; damaged, if Arrow can write no such table."""
+    table, sink = pq.read_table(io.BytesIO(content)), io.BytesIO()
+    try:
+        for _ in range(random.randint(1, _MOST_CHANGES)):
+            table = _other_table(table, random)
+        pq.write_table(table, sink, write_page_checksum=True)
+    except pa.ArrowInvalid:
+        return damage(content, random)
     return sink.getvalue()
 
 

@@ -31,6 +31,8 @@ from roambus.python_protocol.simtime import SECOND
 from roambus.spark.aggregation.aggregate import aggregate
 from roambus.spark.aggregation.traces import find_traces, missing
 
+RUN = "traces/agent=beacon/speed=1/seed=0"
+"""The run whose files are damaged, below the results."""
 SWEEP = """\
 template = "mine.ini.j2"
 seeds = 2
@@ -68,12 +70,11 @@ class Subject:
 
 def subjects() -> list[Subject]:
     """All kinds; those whose readers need Spark come last."""
-    run = "traces/agent=beacon/speed=1/seed=0"
     return [
-        Subject("trace", f"{run}/trace.parquet", (_trace, _page, _page_again, _jsonl, _vec, _resume), forge_table),
-        Subject("record", f"{run}/frames.roambus", (_page, _rerun)),
-        Subject("ini", f"{run}/run.ini", (_page, _page_again)),
-        Subject("radio file", f"{run}/CC2420.txt", (_page,)),
+        Subject("trace", f"{RUN}/trace.parquet", (_trace, _page, _page_again, _jsonl, _vec, _resume), forge_table),
+        Subject("record", f"{RUN}/frames.roambus", (_page, _rerun)),
+        Subject("ini", f"{RUN}/run.ini", (_page, _page_again)),
+        Subject("radio file", f"{RUN}/CC2420.txt", (_page,)),
         Subject("sweep.json", "sweep.json", (read_asked, _missing, _planned, _report, _merge), forge_json),
         Subject("runs.parquet", "metrics/runs.parquet", (_planned, _report), forge_table),
         Subject("points.parquet", "metrics/points.parquet", (_planned, _report, _figures), forge_table),
@@ -116,7 +117,7 @@ def lay(folder: Path) -> None:
     ]
     _call("run", str(folder / "mine.ini.j2"), *settings)
     record = next((folder / "one").rglob("frames.roambus"))
-    run = folder / "traces/agent=beacon/speed=1/seed=0"
+    run = folder / RUN
     for file in record.parent.iterdir():
         shutil.copyfile(file, run / file.name)
     aggregate(folder)
@@ -140,7 +141,7 @@ def _call(*words: str) -> None:
 
 
 def _run(folder: Path) -> Path:
-    return folder / "traces/agent=beacon/speed=1/seed=0"
+    return folder / RUN
 
 
 def _trace(folder: Path) -> object:

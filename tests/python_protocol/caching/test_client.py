@@ -69,7 +69,7 @@ def test_back_at_the_same_broker_it_only_asks() -> None:
 def test_what_it_takes_up_and_gives_up_on_its_way_counts_when_it_is_back(
     broker: int, uns: list[Action], find_left: bool, asked_for: tuple[Filter, ...]
 ) -> None:
-    """It asks for what it still wants of what it wanted before; if nothing, for all, where it has to find a way."""
+    """It asks for what it still wants of what it had; if nothing, for all where the request has to find a way."""
     made = away(CachingParameters(find_left=find_left))
     assert asked(made.subscribe, F2) + asked(made.unsubscribe, F1) == []
     asked(made.attach, broker)
