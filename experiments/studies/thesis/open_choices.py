@@ -24,7 +24,6 @@ from roambus.bridge.runs.asked import SWEEP
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.evidence.claim import Claim, ClaimTest, check
 from roambus.experiments.evidence.rule import Verdict
-from roambus.experiments.measurements.by_seed import NotMeasuredError
 from roambus.experiments.measurements.markdown import markdown_table
 from roambus.experiments.measurements.measurements import Measurements, read_measurements
 from roambus.experiments.studies.thesis.claims import THESIS_CLAIMS
@@ -44,7 +43,7 @@ _ACKS = f"{c.SENT_PREFIX}ACK"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A claim with its verdict, and whether all means lie on the claimed side, significantly or not."""
+    """A claim with its verdict; `leans` if that is not significant, and all means lie on the claimed side."""
 
     claim: Claim
     leans: bool
@@ -54,14 +53,12 @@ def findings(measured: Measurements) -> dict[int, Finding]:
     """All sixteen claims, by their numbers."""
     claims = [*check(THESIS_CLAIMS, measured), *check_further_claims(measured)]
     tests = (*THESIS_CLAIMS, *FURTHER_CLAIMS)
-    return {claim.number: Finding(claim, _leans(test, measured)) for claim, test in zip(claims, tests, strict=True)}
+    return {claim.number: _finding(claim, test, measured) for claim, test in zip(claims, tests, strict=True)}
 
 
-def _leans(test: ClaimTest, measured: Measurements) -> bool:
-    try:
-        return all(part.supports for part in test.parts(measured))
-    except NotMeasuredError:
-        return False
+def _finding(claim: Claim, test: ClaimTest, measured: Measurements) -> Finding:
+    is_open = claim.verdict is Verdict.NOT_SIGNIFICANT
+    return Finding(claim, is_open and all(part.supports for part in test.parts(measured)))
 
 
 # Variants
