@@ -1,4 +1,4 @@
-"""Interruptions: SIGTERM is taken as another Ctrl-C, and neither comes where nobody could clean up after it.
+"""Interruptions: SIGTERM and SIGHUP are taken as Ctrl-C, and none comes where nobody could clean up after it.
 
 Python raises KeyboardInterrupt for Ctrl-C at any point of the main thread. Code that is called back from C cannot pass
 it on, so the signal is kept there until the call is over.
@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
 
+_ENDS = (signal.SIGTERM, signal.SIGHUP)
+"""By which a process is told to end, and that its terminal is gone."""
 _noticed: list[int] = []
 
 
@@ -25,19 +27,24 @@ def _interrupt_once(number: int, _: FrameType | None) -> None:
 
 @contextmanager
 def termination_interrupts() -> Iterator[None]:
-    """SIGTERM during the block raises KeyboardInterrupt, so that nothing is left behind.
+    """SIGTERM or SIGHUP during the block raises KeyboardInterrupt, so that nothing is left behind.
 
-    A library may have swallowed it; then it is raised at the end of the block once more.
+    A library may have swallowed it; then it is raised at the end of the block once more. What is ignored, as SIGHUP is
+    below nohup, stays so.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     _noticed.clear()
-    before = signal.signal(signal.SIGTERM, _interrupt_once)
+    before = {number: signal.getsignal(number) for number in _ENDS}
+    heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    for number in heard:
+        signal.signal(number, _interrupt_once)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number in heard:
+            signal.signal(number, before[number])
     if _noticed:
         raise KeyboardInterrupt
 
@@ -48,7 +55,7 @@ def interrupts_postponed() -> Iterator[None]:
 
     A library that calls Python back from C cannot pass the exception on: it prints a traceback, and the run goes on.
     """
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDS)}
     raising = {
         number for number, handler in handlers.items() if handler in {signal.default_int_handler, _interrupt_once}
     }

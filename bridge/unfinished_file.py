@@ -9,6 +9,8 @@ hidden name is removed and never followed. What is no regular file, such as a de
 
 from __future__ import annotations
 
+import fcntl
+import glob
 import os
 import stat
 from contextlib import suppress
@@ -29,6 +31,8 @@ class UnfinishedFile:
         self._unfinished = path.with_name(f".{path.name}.{os.getpid()}")
         self._unfinished.unlink(missing_ok=True)
         self.file = self._unfinished.open("xb")
+        with suppress(OSError):  # not every file system has locks
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def finish(self) -> None:
         """Puts everything on disk, then the file in its place; raises OSError."""
@@ -48,6 +52,34 @@ class UnfinishedFile:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.discard()
+
+
+def remove_unfinished(path: Path) -> None:
+    """Removes the hidden files of processes that were killed while they wrote the file of this name; raises OSError."""
+    for hidden in path.parent.glob(f".{glob.escape(path.name)}.*"):
+        process = hidden.suffix[1:]
+        if process.isdecimal() and not _is_alive(int(process)) and not _is_locked(hidden):
+            hidden.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+def _is_locked(path: Path) -> bool:
+    """Whether a process of another machine still writes it."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    return False
 
 
 def check_replaceable(path: Path) -> None:

@@ -22,7 +22,7 @@ from roambus.python_protocol.listing import Listing
 from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.parameters import Parameters
-from roambus.python_protocol.process import Process
+from roambus.python_protocol.process import Process, heard_by
 from roambus.python_protocol.refusals import check_answer
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SimTime
@@ -42,7 +42,7 @@ class Agent(Process):
 
     def __init_subclass__(cls, **about: Any) -> None:
         super().__init_subclass__(**about)
-        cls.messages = MessageSet([*cls.messages, *cls.heard()])
+        cls.messages = MessageSet([*cls.messages, *heard_by(cls)])
         declared = inspect.get_annotations(cls).get("parameters")
         if declared is not None:
             cls.parameters_type = _class_of(declared, cls.__module__)

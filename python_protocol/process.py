@@ -80,7 +80,7 @@ class Process:
     @classmethod
     def heard(cls) -> list[type[Message]]:
         """The classes of messages that it has handlers for."""
-        return [kind for kind in cls.handlers if issubclass(kind, Message)]
+        return heard_by(cls)
 
     # What handlers ask for
 
@@ -157,6 +157,11 @@ class Process:
             answer = handler(self, event, now)
         if answer is not None:
             check_answer(handler, answer)
+
+
+def heard_by(cls: type[Process]) -> list[type[Message]]:
+    """What `Process.heard` says, also of a class that has an attribute of its own of that name."""
+    return [kind for kind in cls.handlers if issubclass(kind, Message)]
 
 
 _TAKEN = ("send", "set_timer", "cancel_timer", "deliver", "note", "perform", "take", "tell")

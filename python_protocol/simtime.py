@@ -18,6 +18,8 @@ MILLISECOND: SimTime = 1_000_000
 SECOND: SimTime = 1_000_000_000
 
 _UNITS = {"ns": NANOSECOND, "us": MICROSECOND, "ms": MILLISECOND, "s": SECOND, "min": 60 * SECOND, "h": 3600 * SECOND}
+_GREATEST_NUMBER = 10**19
+"""So many nanoseconds are longer than OMNeT++ can count, and larger numbers of other units the more so."""
 _TIME = re.compile(r"\s*([-+0-9.eE]+)\s*([a-z]*)\s*")
 
 
@@ -38,9 +40,12 @@ def parse_time(text: str) -> SimTime:
     if match is None or unit is None:
         raise ValueError(f"{text!r} is not a time such as 1.5s, 20ms or 100us")
     try:
-        return int((Decimal(match[1]) * unit).to_integral_value())
+        number = Decimal(match[1])
     except InvalidOperation:
         raise ValueError(f"{text!r} is not a time such as 1.5s, 20ms or 100us") from None
+    if number.copy_abs() > _GREATEST_NUMBER:
+        raise ValueError(f"{text[:40]!r} is longer than any simulation lasts")
+    return int((number * unit).to_integral_value())
 
 
 def format_time(time: SimTime) -> str:

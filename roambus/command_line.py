@@ -14,6 +14,7 @@ import click
 
 from roambus.bridge.errors import InterruptionError, RoambusError, UserError
 from roambus.bridge.interrupts import termination_interrupts
+from roambus.bridge.private_folder import remove_abandoned
 from roambus.commands.castalia import castalia
 from roambus.commands.compare import compare
 from roambus.commands.export import export
@@ -47,6 +48,16 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort) as error:
         interruption = error.__cause__ or error  # click makes an Abort of it
         _fail(str(interruption) or "interrupted", InterruptionError.exit_code)
+    except Exception as error:
+        if not _is_interrupted(error):
+            raise
+        _fail("interrupted", InterruptionError.exit_code)
+
+
+def _is_interrupted(error: BaseException) -> bool:
+    """Whether it comes of Ctrl-C: Python, and libraries, raise another error if that comes while a module is made."""
+    cause = error.__cause__ or error.__context__
+    return isinstance(error, KeyboardInterrupt) or (cause is not None and _is_interrupted(cause))
 
 
 def _print_any_name() -> None:
@@ -86,6 +97,7 @@ def commands() -> None:
 
     `roambus COMMAND --help` explains a command and shows an example.
     """  # noqa: D301  # click wants the character itself
+    remove_abandoned()
 
 
 for command in (

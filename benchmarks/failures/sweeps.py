@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-import time
 
 from benchmarks.failures.trial import AGENT, ROAMBUS, TEMPLATE, Stage
-from roambus.bridge.backends.castalia.endpoint import BEING_MADE_S, PREFIX
 from roambus.bridge.backends.castalia.files import SIMULATOR_FOLDER
+from roambus.bridge.private_folder import BRIDGE, prefix_of
 from roambus.bridge.runs.run import TRACE_FILE
 
 
@@ -23,8 +22,6 @@ def sweep_command(stage: Stage, runs: int) -> list[str]:
 
 def sweep(stage: Stage, runs: int, *options: str) -> list[str]:
     """Sweeps them to the end; returns what is wrong then, nothing if all is well."""
-    if stage.abandoned:
-        time.sleep(BEING_MADE_S)  # private folders younger than this are left alone
     command = [*sweep_command(stage, runs), *options]
     done = subprocess.run(command, env=stage.surroundings("sweep"), capture_output=True, text=True, check=False)
     complaints = [] if done.returncode == 0 else [f"the sweep ends with {done.returncode}: {done.stderr.strip()}"]
@@ -37,4 +34,4 @@ def what_is_wrong(stage: Stage, runs: int) -> list[str]:
     complaints = [f"{folder} has no trace" for folder in folders if not (folder / TRACE_FILE).is_file()]
     patterns = (SIMULATOR_FOLDER, f".{TRACE_FILE}*")
     left = [path for folder in folders for pattern in patterns for path in folder.glob(pattern)]
-    return complaints + [f"{path} is left" for path in (*left, *stage.temporary.glob(f"{PREFIX}*"))]
+    return complaints + [f"{path} is left" for path in (*left, *stage.temporary.glob(f"{prefix_of(BRIDGE)}*"))]

@@ -15,8 +15,8 @@ from types import TracebackType
 from typing import Self
 
 from benchmarks.failures.processes import MARK, marked, program, status_of_orphan, wait_for
-from roambus.bridge.backends.castalia.endpoint import PREFIX
 from roambus.bridge.backends.castalia.files import SIMULATOR_FOLDER, SIMULATOR_LOG
+from roambus.bridge.private_folder import BRIDGE, prefix_of
 from roambus.bridge.runs.run import TRACE_FILE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -151,4 +151,4 @@ class Trial:
 
     def sockets(self) -> set[Path]:
         """Private folders of hosts that are there, and were not abandoned by an earlier one."""
-        return set(self.stage.temporary.glob(f"{PREFIX}*")) - self.stage.abandoned
+        return set(self.stage.temporary.glob(f"{prefix_of(BRIDGE)}*")) - self.stage.abandoned

@@ -152,7 +152,9 @@ CHANCE = (
     ),
     telling(
         "a read that trusts bytes",
-        "class Ping(Message, tag=1):\n    a: U8\n    @classmethod\n    def read(cls, reader):\n"
+        "class Ping(Message, tag=1):\n    a: U8\n    def __post_init__(self):\n"
+        "        if self.a > 2:\n            raise ValueError(self.a)\n"
+        "    @classmethod\n    def read(cls, reader):\n"
         "        return cls((0, 1, 2)[reader.u8()])\n",
         "self.send(BROADCAST, Ping(1))",
         "messages: .*bytes that are none raise IndexError",

@@ -101,7 +101,7 @@ MESSAGES = (
     ),
     telling(
         "a write of too much",
-        f"{_NUMBERS}    def write(self, writer):\n        for one in (self.a, self.b, 9):\n            writer.u8(one)\n",
+        f"{_NUMBERS}    def write(self, writer):\n        for x in (self.a, self.b, 9):\n            writer.u8(x)\n",
         _SEND,
         "message PING .*bytes left over",
     ),

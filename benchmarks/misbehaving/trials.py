@@ -7,18 +7,18 @@ no process and no unfinished folder left, and in a sweep the traces of the agent
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from benchmarks.misbehaving.catalogue import Misbehaving
 from roambus.bridge.runs.layout import TRACE_FILE
+from roambus.command_line import main
 from roambus.experiments.sweeps.workspace import PREFIX
 
-ROAMBUS = (sys.executable, "-m", "roambus")
-PATIENCE_S = 120
-NEIGHBOUR = "beacon"
 SWEEP = """\
 template = "field"
 backend = "ideal"
@@ -28,9 +28,18 @@ nodes = 3
 side = 10
 time_limit = 3
 [agents]
-beacon = {{}}
-bad = {{ use = "{file}" }}
+beacon = {}
 """
+TOGETHER = 12
+"""So many agents misbehave in one sweep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a command has come to."""
+
+    code: int
+    printed: str
 
 
 def write(agent: Misbehaving, folder: Path, out: Path) -> Path:
@@ -45,56 +54,77 @@ def try_in_run(agent: Misbehaving, folder: Path) -> list[str]:
     out = folder / "run"
     write(agent, folder, out)
     settings = ("--set", "nodes=3", "--set", "side=10", "--set", "time_limit=3")
-    done = _roambus(folder, "run", "field", "--backend", "ideal", *settings, "--agent", agent.file, "--out", str(out))
-    return [*_of_message(agent, done), *_left(out, [])]
+    done = roambus(folder, "run", "field", "--backend", "ideal", *settings, "--agent", agent.file, "--out", str(out))
+    return [*_of_message(agent, done.printed, done), *_left(out, [])]
 
 
-def try_in_sweep(agent: Misbehaving, folder: Path, neighbour: Mapping[str, bytes]) -> list[str]:
-    """What is not as promised when it runs beside an agent whose traces are to be `neighbour`."""
+def try_in_sweep(agents: Sequence[Misbehaving], folder: Path, neighbour: Mapping[str, bytes]) -> dict[str, list[str]]:
+    """What is not as promised of each when they run beside one whose traces are to be `neighbour`."""
     out = folder / "sweep"
-    write(agent, folder, out)
-    done = _sweep(agent.file, folder, out)
-    complaints = _of_message(agent, done)
-    if "cannot be imported" in agent.says or "made of" in agent.says or not (out / "traces").exists():
-        return [*complaints, *_left(out, [])]  # nothing was begun
-    return [*complaints, *_left(out, list(neighbour)), *_changed(out, neighbour)]
+    for agent in agents:
+        write(agent, folder, out)
+    done = _sweep([agent.file for agent in agents], folder, out)
+    of_all = [*_left(out, list(neighbour)), *_changed(out, neighbour)] if (out / "traces").exists() else []
+    return {agent.name: [*_of_message(agent, _lines_of(agent, done.printed), done), *of_all] for agent in agents}
+
+
+def _lines_of(agent: Misbehaving, printed: str) -> str:
+    """What a sweep prints of one agent; all of it if none of its runs was begun."""
+    lines = [line for line in printed.splitlines() if f"agent={_label(agent.file)}/" in line]
+    return "\n".join(lines) or printed
 
 
 def neighbour_traces(folder: Path) -> dict[str, bytes]:
-    """The traces of the agent beside, by their paths, when the other one behaves."""
-    (folder / "calm.py").write_text(CALM, encoding="utf-8")
-    _sweep("calm.py", folder, folder / "sweep")
-    found = {str(file.relative_to(folder / "sweep")): file.read_bytes() for file in _traces(folder / "sweep")}
-    return {place: trace for place, trace in found.items() if f"agent={NEIGHBOUR}" in place}
+    """The traces of the agent beside, by their paths, when it is alone."""
+    _sweep([], folder, folder / "sweep")
+    return {str(file.relative_to(folder / "sweep")): file.read_bytes() for file in _traces(folder / "sweep")}
 
 
-CALM = """\
-from roambus import Agent, Started, on
+def _sweep(files: Sequence[str], folder: Path, out: Path) -> Done:
+    lines = "".join(f'{_label(file)} = {{ use = "{file}" }}\n' for file in files)
+    (folder / "sweep.toml").write_text(SWEEP + lines, encoding="utf-8")
+    return roambus(folder, "sweep", "sweep.toml", "--workers", "1", "--out", str(out))
 
 
-class Calm(Agent):
-    @on(Started)
-    def start(self, event, now):
-        pass
-"""
+def _label(file: str) -> str:
+    return file.removesuffix(".py")
 
 
-def _sweep(file: str, folder: Path, out: Path) -> subprocess.CompletedProcess[str]:
-    (folder / "sweep.toml").write_text(SWEEP.format(file=file), encoding="utf-8")
-    return _roambus(folder, "sweep", "sweep.toml", "--workers", "1", "--out", str(out))
+def roambus(folder: Path, *words: str) -> Done:
+    """Calls the command in this folder, in a process that is forked from this one: so nothing is imported again."""
+    with TemporaryFile("w+b") as printed:
+        process = os.fork()
+        if process == 0:
+            os.chdir(folder)
+            for stream in (1, 2):
+                os.dup2(printed.fileno(), stream)
+            os._exit(_call(words))  # nothing of the parent's is to be cleaned up twice
+        _, status = os.waitpid(process, 0)
+        printed.seek(0)
+        return Done(os.waitstatus_to_exitcode(status), printed.read().decode(errors="replace"))
 
 
-def _roambus(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*ROAMBUS, *words], cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE_S
-    )
+def _call(words: Sequence[str]) -> int:
+    sys.stdout, sys.stderr = (open(stream, "w", encoding="utf-8", closefd=False) for stream in (1, 2))  # noqa: SIM115  # they stay open to the end
+    sys.argv = ["roambus", *words]
+    try:
+        main()
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    except BaseException:  # it is told like any other
+        traceback.print_exc()
+        return 1
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+    return 0
 
 
-def _of_message(agent: Misbehaving, done: subprocess.CompletedProcess[str]) -> list[str]:
-    complaints = [] if done.returncode > 0 else [f"the exit code is {done.returncode}"]
-    if not agent.is_told_by(done.stderr):
-        complaints.append(f"it says {done.stderr[-600:]!r}, and not {agent.says!r} with {agent.place!r}")
-    if "Traceback" in done.stderr + done.stdout:
+def _of_message(agent: Misbehaving, said: str, done: Done) -> list[str]:
+    complaints = [] if done.code > 0 else [f"the exit code is {done.code}"]
+    if not agent.is_told_by(said):
+        complaints.append(f"it says {said[-600:]!r}, and not {agent.says!r} with {agent.place!r}")
+    if "Traceback" in done.printed:
         complaints.append("there is a traceback")
     return complaints
 

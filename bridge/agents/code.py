@@ -49,7 +49,7 @@ class AgentCode:
 
         Raises OSError.
         """
-        place = f"from {self.package}" if self.package else f"at {', '.join(map(str, self.files[:1])) or 'no file'}"
+        place = f"from {self.package}" if self.package else f"at {self.files[0]}"
         more = f" and {len(self.files) - 1} more beside it" if len(self.files) > 1 and not self.package else ""
         now = f"sha256 {self.hash[:_SHOWN_OF_HASH]}"
         return f"runs agent {self.reference} {place}{more} ({now}{_since_the_run(self.hash, recorded)})"
@@ -79,6 +79,17 @@ def find_code(reference: str) -> AgentCode:
         return AgentCode(reference, "", (file.resolve(),) if file.is_file() else ())
     package = f"{point.dist.name} {point.dist.version}" if point and point.dist else ""
     return AgentCode(reference, package, tuple(_files_of(module)))
+
+
+def announce_code(reference: str, announce: Announce, recorded: str | None = None) -> None:
+    """Tells what is about to be run, but for what needs no word: an agent that is installed, or that is not there.
+
+    With `recorded`, which is as in `AgentCode.announce`, an installed agent is told, too: it may have changed since.
+    Raises OSError.
+    """
+    code = find_code(reference)
+    if code.files and not (code.package and recorded is None):
+        announce(code.announce(recorded))
 
 
 def _files_of(module: str) -> Sequence[Path]:

@@ -27,16 +27,13 @@ _ANSWERS = (list, tuple, GeneratorType)
 def make_agents(scenario: Scenario, agent_class: type[Agent]) -> list[Agent]:
     """An agent for each node, its generator seeded from (run seed, node); raises UserError."""
     name = scenario.agent or agent_class.__name__
-    try:
-        parameters = parse_parameters(agent_class.parameters_type, scenario.agent_parameters)
-    except ValueError as error:
-        raise UserError(f"agent {name}: {error}") from None
+    parameters = _parameters(scenario, agent_class, name)
     if agent_class.needs_sites and scenario.sites is None:
         raise UserError(f'agent {name} needs sites; write them in the ini, such as SN.sites = "{EXAMPLE_SITES}"')
     try:
         with unable_to_exit():
             return [
-                agent_class(node, settings.roles, parameters, Random(f"agent/{scenario.seed}/{node}"))
+                agent_class(node, settings.roles, parameters[node], Random(f"agent/{scenario.seed}/{node}"))
                 for node, settings in enumerate(scenario.nodes)
             ]
     except BaseException as error:
@@ -44,6 +41,23 @@ def make_agents(scenario: Scenario, agent_class: type[Agent]) -> list[Agent]:
             raise
         cause = f"{_name(error)}{raised_at(error, agent_class)}"
         raise UserError(f"agent {name}: it cannot be made of (node, roles, parameters, random): {cause}") from error
+
+
+def _parameters(scenario: Scenario, agent_class: type[Agent], name: str) -> list[Any]:
+    """Those of each node; nodes that are set alike share them. Raises UserError."""
+    shared = _parsed(agent_class, scenario.agent_parameters, f"agent {name}")
+    others = {
+        node: _parsed(agent_class, texts, f"agent {name}, node {node}")
+        for node, texts in scenario.other_parameters.items()
+    }
+    return [others.get(node, shared) for node in range(len(scenario.nodes))]
+
+
+def _parsed(agent_class: type[Agent], texts: Mapping[str, str], where: str) -> Any:
+    try:
+        return parse_parameters(agent_class.parameters_type, texts)
+    except ValueError as error:
+        raise UserError(f"{where}: {error}") from None
 
 
 def handler_of(agent: Agent) -> Handle:

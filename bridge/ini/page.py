@@ -23,8 +23,8 @@ line, and so is a value that cannot be read, is out of range, or is not known to
 - A *number* has the unit that the column says, and is written without it. A *time with its unit* carries it: `100ms`.
 - A key that *must be set* has no default.
 - Keys of `SN.node[*]` can differ from node to node, as in `SN.node[3].xCoor` and `SN.node[1..4].xCoor`. Those of the
-  MAC, the routing, and the radio but for its transmit power, the agent, its parameters and the processing delay are the
-  same for all nodes.
+  MAC, the routing, and the radio but for its transmit power, the agent and the processing delay are the same for all
+  nodes.
 
 The classes in `bridge/scenario` declare the keys. `python -m roambus.bridge.ini.page docs/ini-keys.md` writes this page
 from them.

@@ -16,7 +16,7 @@ from roambus.bridge.ini.nodes import NodeReader
 from roambus.bridge.ini.radio import RadioReader
 from roambus.bridge.ini.syntax import parse_ini
 from roambus.bridge.ini.workload import read_workload
-from roambus.bridge.scenario.application import AgentSettings
+from roambus.bridge.scenario.application import AgentParameters, AgentSettings
 from roambus.bridge.scenario.channel import ChannelSettings
 from roambus.bridge.scenario.network import RunSettings
 from roambus.bridge.scenario.radio import FILE
@@ -56,6 +56,7 @@ def radio_file_name(text: str, path: Path) -> str:
 def _scenario(keys: Lookup, radio: RadioReader, reader: NodeReader) -> Scenario:
     nodes = tuple(reader.node(node) for node in keys.nodes)
     run, agent = keys.build(RunSettings), keys.build(AgentSettings)
+    parameters = [dict(keys.build(AgentParameters, node).parameters) for node in keys.nodes]
     return Scenario(
         seed=run.seed,
         time_limit=run.time_limit,
@@ -67,7 +68,8 @@ def _scenario(keys: Lookup, radio: RadioReader, reader: NodeReader) -> Scenario:
         workload=read_workload(keys, nodes),
         processing_delay=agent.processing_delay,
         agent=agent.agent,
-        agent_parameters=dict(agent.parameters),
+        agent_parameters=parameters[0],
+        other_parameters={node: own for node, own in enumerate(parameters) if own != parameters[0]},
         tree=read_tree(keys, nodes, read_absences(keys)),
         sites=read_sites(keys, nodes),
         faults=read_faults(keys),

@@ -15,6 +15,7 @@ from typing import Any
 
 from roambus.bridge.keys.kinds import Kind
 from roambus.bridge.keys.values import Uniform
+from roambus.bridge.limits import Limit
 from roambus.python_protocol.simtime import format_time
 
 EVERY_NODE = "node[*]"
@@ -55,6 +56,10 @@ class Key:
     within: Range = ANY
     only: tuple[Any, ...] = ()
     """The values that the embedded radio knows, if it does not know all that Castalia does."""
+    limit: Limit | None = None
+    """What bounds the value beside its range, because more would take too long."""
+    limit_unit: int = 1
+    """How many of the value's unit make one of the limit's."""
 
     @property
     def is_per_node(self) -> bool:
@@ -67,6 +72,8 @@ class Key:
         for number in (value.low, value.high) if isinstance(value, Uniform) else (value,):
             if self.within is not ANY and number is not None and not self.within.holds(number):
                 raise ValueError(f"{text} is out of range: it must be {self.range_text()}")
+        if self.limit is not None:
+            self.limit.check(value / self.limit_unit)
         return self.kind.convert(value)
 
     def range_text(self) -> str:
@@ -100,9 +107,11 @@ def key(  # noqa: PLR0913, PLR0917  # each is one of the things that a key is de
     unit: str = "",
     within: Range = ANY,
     only: tuple[Any, ...] = (),
+    limit: Limit | None = None,
+    limit_unit: int = 1,
 ) -> Any:
     """A field of a settings class, with the key that it comes from; the arguments are those of `Key`."""
-    declared = Key(path, kind, default, doc, unit, within, only)
+    declared = Key(path, kind, default, doc, unit, within, only, limit, limit_unit)
     if default is None:
         return dataclasses.field(kw_only=True, metadata={_KEY: declared})
     return dataclasses.field(default=declared.read(default), metadata={_KEY: declared})

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from roambus.bridge.agents.code import Announce, find_code, silently
+from roambus.bridge.agents.code import Announce, announce_code, silently
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.errors import AgentError
 from roambus.bridge.host.host import Host
@@ -39,7 +39,7 @@ def rerun(
     """
     with open_record(path) as record:
         reference = agent or record.header.agent
-        announce(find_code(reference).announce(record.header.agent_hash if agent is None else None))
+        announce_code(reference, announce, record.header.agent_hash if agent is None else None)
         agent_class = load_agent(reference)
         scenario = replace(_read_scenario(record), agent=reference)
         replay = ReplayBackend(record, scenario, agent_class.messages, stop_before)

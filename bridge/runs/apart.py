@@ -160,8 +160,9 @@ def _told(make: Callable[[], Any]) -> bytes:
 
 
 def _belong_to_parent() -> None:
-    """Ctrl-C is for the parent, which passes it on; orphans of this process become its children, and are found so."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """What ends a terminal's processes is for the parent, which passes it on once; orphans become children of this."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     with suppress(OSError, AttributeError):
         library = ctypes.CDLL(None)
         library.prctl(_DIE_WITH_PARENT, signal.SIGKILL)

@@ -26,14 +26,20 @@ class AgentSettings:
     """The agent, which is the same on every node."""
 
     agent: str = key(APPLICATION + "agent", TEXT, '""', "the protocol: its name, module:Class, or file.py[:Class]")
+    processing_delay: SimTime = key(
+        APPLICATION + "processingDelay", TIME, "0s", "from what an agent is told to what it does", within=_TIME
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AgentParameters:
+    """What the agent of one node is set to."""
+
     parameters: tuple[tuple[str, str], ...] = key(
         APPLICATION + "agentParameters",
         Kind("settings", values.assignments),
         '""',
         'the agent\'s own parameters, such as "name=value name=value"',
-    )
-    processing_delay: SimTime = key(
-        APPLICATION + "processingDelay", TIME, "0s", "from what an agent is told to what it does", within=_TIME
     )
 
 
@@ -85,6 +91,7 @@ class ApplicationSettings:
 KEYS = (
     Key(f"SN.{EVERY_NODE}.ApplicationName", TEXT, None, "the application", only=("BridgeApplication",)),
     *keys_of(AgentSettings),
+    *keys_of(AgentParameters),
     *keys_of(ApplicationSettings),
     Key(APPLICATION + "applicationID", TEXT, '"bridge"', "Castalia's name for it, which has no effect"),
     Key(APPLICATION + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),

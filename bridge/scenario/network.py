@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from roambus.bridge.keys.key import Key, Range, key, keys_of
 from roambus.bridge.keys.kinds import NUMBER, TEXT, TIME, WHOLE, WORD, Kind
+from roambus.bridge.limits import DURATION, NODES
 from roambus.bridge.scenario import plans
 from roambus.bridge.scenario.happenings import ParentChange
 from roambus.bridge.scenario.plans import Order
-from roambus.python_protocol.simtime import MILLISECOND, SimTime, format_time
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime, format_time
 from roambus.python_protocol.sites import Sites
 
 DEPARTURE = 100 * MILLISECOND
@@ -27,7 +28,15 @@ _SIDE = Range(above=0, at_most=1e6)
 class RunSettings:
     """Options of OMNeT++ that say what happens."""
 
-    time_limit: SimTime = key("sim-time-limit", TIME, None, "how long a run lasts", within=Range(at_least=0))
+    time_limit: SimTime = key(
+        "sim-time-limit",
+        TIME,
+        None,
+        "how long a run lasts",
+        within=Range(at_least=0),
+        limit=DURATION,
+        limit_unit=SECOND,
+    )
     warm_up: SimTime = key(
         "warmup-period", TIME, "0s", "what happens before counts in no metric", within=Range(at_least=0)
     )
@@ -38,7 +47,7 @@ class RunSettings:
 class NetworkSettings:
     """The field, and what is planned for many nodes."""
 
-    nodes: int = key(_NETWORK + "numNodes", WHOLE, None, "number of nodes", "nodes", Range(1, MOST_NODES))
+    nodes: int = key(_NETWORK + "numNodes", WHOLE, None, "number of nodes", "nodes", Range(1, MOST_NODES), limit=NODES)
     field_x_m: float = key(_NETWORK + "field_x", NUMBER, "30", "width of the field", "m", _SIDE)
     field_y_m: float = key(_NETWORK + "field_y", NUMBER, "30", "height of the field", "m", _SIDE)
     deployment: str = key(

@@ -8,6 +8,7 @@ test.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -86,6 +87,9 @@ class Scenario:
     processing_delay: SimTime = 0
     agent: str = ""
     agent_parameters: dict[str, str] = field(default_factory=dict)
+    """Those of node 0, and of every node that has no others."""
+    other_parameters: Mapping[NodeId, Mapping[str, str]] = field(default_factory=dict)
+    """Those of the nodes that have others than node 0."""
     tree: tuple[ParentChange, ...] = ()
     """The changes are in the order of time. Agents whose parameter `tree` is "given" are told of it."""
     sites: Sites | None = None

@@ -10,11 +10,12 @@ from roambus.bridge.scenario.happenings import FaultKind
 from roambus.bridge.transcript.document import PROMPT
 from roambus.bridge.transcript.field import Place, parse_place
 from roambus.bridge.transcript.network import Network
+from roambus.bridge.transcript.times import parse_duration
 from roambus.bridge.transcript.vocabulary import Attributes, Vocabulary
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime, parse_time
+from roambus.python_protocol.simtime import SimTime
 
 SYNTAX = """\
 start
@@ -150,7 +151,7 @@ class CommandReader:
             (re.compile(pattern), make)
             for pattern, make in (
                 (r"start", lambda _: Start()),
-                (r"wait\s+(\S+)", lambda match: Wait(parse_time(match[1]))),
+                (r"wait\s+(\S+)", lambda match: Wait(parse_duration(match[1]))),
                 (r"show\s+(\S+)((?:\s+\S+)*)", self._show),
                 (r"link\s+([^\s-]+)-([^\s-]+)\s+(up|down)", self._relink),
                 (r"(\S+)\s+subscribes\s+(.+)", lambda match: self._apply(match, Subscribe)),
@@ -177,7 +178,7 @@ class CommandReader:
 
     def _read_timed(self, text: str) -> Timed:
         match = _AFTER.fullmatch(text)
-        return Timed(parse_time(match[1]), self._read(match[2])) if match else Timed(None, self._read(text))
+        return Timed(parse_duration(match[1]), self._read(match[2])) if match else Timed(None, self._read(text))
 
     def _read(self, text: str) -> Command:
         for pattern, make in self._forms:

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from roambus.bridge.limits import LINKS
 from roambus.bridge.transcript.document import Document, Line
 from roambus.bridge.transcript.field import parse_measure
 from roambus.bridge.transcript.network import Drawing, Network, expand_names
+from roambus.bridge.transcript.times import parse_positive
 from roambus.bridge.transcript.vocabulary import Vocabulary
 from roambus.python_protocol.parameters import unknown
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime, parse_time
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 
 @dataclass(slots=True)
@@ -131,10 +133,10 @@ class _HeadReader:
         self.head.seed = int(rest)
 
     def _delay(self, _: Line, rest: str) -> None:
-        self.head.delay = _positive(rest)
+        self.head.delay = parse_positive(rest)
 
     def _slot(self, _: Line, rest: str) -> None:
-        self.head.slot = _positive(rest)
+        self.head.slot = parse_positive(rest)
 
     def _range(self, line: Line, rest: str) -> None:
         self.about_field = line.number
@@ -164,6 +166,7 @@ class _HeadReader:
         nodes = [name for word in rest.split() for name in expand_names(word)]
         if len(nodes) < 2:
             raise ValueError(f"{rest!r} does not name two nodes or more, such as b1 n1..n5")
+        LINKS.check(len(nodes) * (len(nodes) - 1) // 2)
         for a, b in combinations(nodes, 2):
             self.drawing.draw_link(f"{a}-{b}")
 
@@ -172,13 +175,6 @@ class _HeadReader:
 
     def _event(self, _: Line, rest: str) -> None:
         self.head.vocabulary.define_event(*_definition(rest, "event e1: topic = 1, price = 3"))
-
-
-def _positive(text: str) -> SimTime:
-    time = parse_time(text)
-    if time <= 0:
-        raise ValueError(f"{text} is no time greater than 0")
-    return time
 
 
 def _definition(text: str, example: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from roambus.bridge.limits import NODES
 from roambus.bridge.transcript.field import Place, parse_place
 from roambus.python_protocol.parameters import unknown
 from roambus.python_protocol.roles import NodeId, Role
@@ -166,6 +167,7 @@ def expand_names(text: str) -> list[str]:
     letter, first, last = match[1], int(match[2]), int(match[3])
     if first > last:
         raise ValueError(f"{text!r} counts down; write the lower number first")
+    NODES.check(last - first + 1)
     return [f"{letter}{number}" for number in range(first, last + 1)]
 
 

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from roambus.bridge.agents.code import Announce, find_code, silently
+from roambus.bridge.agents.code import Announce, announce_code, silently
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.errors import UserError
@@ -105,7 +105,7 @@ def _choose(document: Document, timeline: Timeline, overrides: Overrides) -> tup
     head = timeline.head
     is_own = not (overrides.agent or overrides.parameters)
     with document.at(head.agent_line) if is_own else nullcontext():
-        overrides.announce(find_code(head.agent).announce())
+        announce_code(head.agent, overrides.announce)
         agent = load_agent(head.agent)
         own = {one.name for one in fields(agent.parameters_type)}
         given = GIVEN_TREE if timeline.network.is_tree and own >= GIVEN_TREE.keys() else {}

@@ -17,7 +17,7 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.runs.asked import AGENTS, AXES, SEEDS, SET, STUDY, SWEEP, TEMPLATE, read_asked
 from roambus.bridge.runs.layout import SWEEP_FILE, TRACES
 from roambus.bridge.runs.run import errors_named
-from roambus.bridge.unfinished_file import UnfinishedFile
+from roambus.bridge.unfinished_file import UnfinishedFile, remove_unfinished
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.workspace import locked
 
@@ -47,6 +47,7 @@ def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
     created = not results.exists()
     results.mkdir(parents=True, exist_ok=True)
     with locked(results):
+        remove_unfinished(results / SWEEP_FILE)
         description = _merge_with_old(describe(sweep), results)
         with _removed_if_empty(results, created):
             _write_description(description, results)

@@ -39,8 +39,7 @@ def axis_of(template: Path, name: str, text: str) -> Axis:
             raise
         return narrow(named, text, "--set")
     axis = plain_axis(name, [parse_scalar(text)])
-    for values in axis.values.values():
-        check_variables(template, values, "--set")
+    check_variables(template, axis.values.values(), "--set")
     return axis
 
 

@@ -17,12 +17,16 @@ from typing import Any
 
 from roambus.bridge.backends import BACKENDS
 from roambus.bridge.errors import UserError
+from roambus.bridge.limits import RUNS
 from roambus.bridge.runs.layout import AGENT, SEED, TRACES
 from roambus.experiments.templates.render import check_variables, find_variable
 from roambus.python_protocol.parameters import unknown
 
 FOLDER_NAME = re.compile(r"[\w.+-]+")
 """The names that agents, axes and values may have: each is a part of a folder's name."""
+
+LONGEST_NAME = 120
+"""In bytes: file systems take names of 255, and a folder's has an axis and its value."""
 
 Scalar = int | float | str | bool
 
@@ -93,24 +97,38 @@ def seed_range(where: str, count: object) -> tuple[int, ...]:
     """Seeds 0 to count - 1; raises UserError, which begins with `where`."""
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise UserError(f"{where}: seeds: {count} is not a number of seeds from 1 up")
+    _check_runs(where, count)
     return tuple(range(count))
+
+
+def _check_runs(where: str, count: int) -> None:
+    try:
+        RUNS.check(count)
+    except ValueError as error:
+        raise UserError(f"{where}: {error}") from None
 
 
 def validate(sweep: Sweep) -> None:
     """Raises UserError unless variables are the template's, each set once, and names can be folders."""
-    sources: dict[str, str] = {}
-    for where, choices in _settings(sweep):
-        for values in choices:
-            check_variables(sweep.template, values, f"{sweep.source}: {where}")
-        for name in choices[0]:
-            if name in sources:
-                raise UserError(f"{sweep.source}: {name!r} is set in {sources[name]} and in {where}")
-            sources[name] = where
+    _check_settings(sweep)
     if not sweep.agents:
         raise UserError(f"{sweep.source}: agents: name at least one, such as mft = {{}}")
     for name in _folder_names(sweep):
         if FOLDER_NAME.fullmatch(name) is None:
             raise UserError(f"{sweep.source}: {name!r} names a folder: use letters, digits and . + - _ only")
+        if len(name.encode()) > LONGEST_NAME:
+            problem = f"names a folder, and has more than {LONGEST_NAME} bytes"
+            raise UserError(f"{sweep.source}: {name[:40]!r}... {problem}")
+
+
+def _check_settings(sweep: Sweep) -> None:
+    sources: dict[str, str] = {}
+    for where, choices in _settings(sweep):
+        check_variables(sweep.template, choices, f"{sweep.source}: {where}")
+        for name in choices[0]:
+            if name in sources:
+                raise UserError(f"{sweep.source}: {name!r} is set in {sources[name]} and in {where}")
+            sources[name] = where
 
 
 def _settings(sweep: Sweep) -> Iterator[tuple[str, Sequence[Mapping[str, Scalar]]]]:
@@ -195,6 +213,7 @@ def count_points(sweep: Sweep) -> int:
 
 def expand(sweep: Sweep) -> list[Point]:
     """Every run. Seeds change slowest, so that a sweep that is stopped early has all points with fewer seeds."""
+    _check_runs(sweep.source, math.prod(map(len, (sweep.seeds, sweep.agents, *(one.values for one in sweep.axes)))))
     combinations = list(itertools.product(*(axis.values for axis in sweep.axes)))
     return [
         _point(sweep, seed, agent, labels)

@@ -14,6 +14,7 @@ letter = { use = "mft", parameters = { sticky_parent = false } }
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,15 +29,25 @@ from roambus.experiments.templates.render import find_template
 from roambus.python_protocol.parameters import unknown
 
 SUFFIX = ".toml"
+_MOST_DOTS = 50
+_DEEP_KEY = re.compile(rf"(?:[\w-]+\s?\.\s?){{{_MOST_DOTS + 1}}}")
+"""A sweep has keys of three dots; the time to read one grows with the square of its dots."""
+_MOST_BITS = 64
+"""An ini has no larger whole numbers."""
 
 
 def read_sweep(name: str) -> Sweep:
     """The sweep of that path, or of that name among ours; raises UserError naming file and key."""
     path = _find_sweep(name)
+    text = read_text(path)
+    if _DEEP_KEY.search(text):
+        raise UserError(f"{path}: a key of more than {_MOST_DOTS} dots goes too deep")
     try:
-        content = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
+        content = tomllib.loads(text)
+    except ValueError as error:
         raise UserError(f"{path}: {error}") from None
+    except RecursionError:
+        raise UserError(f"{path}: brackets in brackets go too deep") from None
     sweep = _build(path, content)
     validate(sweep)
     return sweep
@@ -93,7 +104,9 @@ def _table(path: Path, key: str, content: Mapping[str, Any]) -> Mapping[str, Any
 
 def _scalar(path: Path, key: str, value: object) -> Scalar:
     if not isinstance(value, int | float | str):
-        raise UserError(f"{path}: {key}: {value} is neither number, text nor truth value")
+        raise UserError(f"{path}: {key}: {str(value)[:60]} is neither number, text nor truth value")
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise UserError(f"{path}: {key}: a number of more than {_MOST_BITS} bits is too large")
     return value
 
 

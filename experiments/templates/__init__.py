@@ -1,5 +1,6 @@
 """Renders templates: OMNeT++ ini files with holes, filled by Jinja.
 
-`render` finds and renders them. Beside it lie the templates and sweeps that belong to no study, and the parts that all
-templates include, whose names begin with an underscore; a study's own templates lie in its folder.
+`render` finds and renders them, and `bounds` keeps what they compute within bounds. Beside them lie the templates and
+sweeps that belong to no study, and the parts that all templates include, whose names begin with an underscore; a
+study's own templates lie in its folder.
 """

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,13 +20,11 @@ from typing import Any, NoReturn
 from jinja2 import (
     FileSystemLoader,
     StrictUndefined,
-    TemplateError,
     TemplateNotFound,
     TemplateRuntimeError,
     TemplateSyntaxError,
     meta,
 )
-from jinja2.sandbox import SandboxedEnvironment
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.keys.values import quote
@@ -42,6 +41,7 @@ from roambus.experiments.random_scenarios.skip_ring_commands import skip_ring_co
 from roambus.experiments.random_scenarios.steady_state import steady_starts
 from roambus.experiments.random_scenarios.trees import migrating_tree
 from roambus.experiments.shipped import TEMPLATES, shipped_files
+from roambus.experiments.templates.bounds import BoundedEnvironment, bounded, bounded_range, joined
 from roambus.experiments.templates.variables import Scalar, Variable, check_value, declared_variables
 from roambus.python_protocol.parameters import unknown
 
@@ -76,36 +76,49 @@ def template_variables(template: Path) -> dict[str, Variable | None]:
     Raises UserError.
     """
     environment = _environment(template.parent)
+    files = _with_parts(environment, template)
+    declared = {name: one for file in files for name, one in (declared_variables(file) or {}).items()}
+    free = () if declared_variables(template) is not None else sorted(set().union(*files.values()))
     taken = {*environment.globals, *RUN_VARIABLES}
-    return {name: one for name, one in _variables(environment, template).items() if name not in taken}
+    return {name: one for name, one in {**dict.fromkeys(free), **declared}.items() if name not in taken}
 
 
-def _variables(environment: SandboxedEnvironment, template: Path) -> dict[str, Variable | None]:
-    try:
-        tree = environment.parse(read_text(template), template.name, str(template))
-    except TemplateSyntaxError as error:
-        raise _syntax_error(template, error) from None
-    declared = declared_variables(template)
-    found: dict[str, Variable | None]
-    found = dict.fromkeys(sorted(meta.find_undeclared_variables(tree))) if declared is None else {**declared}
-    parts = [find_beside(template, name or "") for name in meta.find_referenced_templates(tree)]
-    for part in parts:
-        of_part = _variables(environment, part)
-        found |= {name: one for name, one in of_part.items() if one is not None or declared is None}
+def _with_parts(environment: BoundedEnvironment, template: Path) -> dict[Path, set[str]]:
+    """The template and all parts that it includes, with the names that each of them uses."""
+    found: dict[Path, set[str]] = {}
+    waiting = [template]
+    while waiting:
+        part = waiting.pop()
+        if part not in found:
+            found[part], included = _names(environment, part)
+            waiting += [find_beside(part, name or "") for name in included]
     return found
 
 
-def check_variables(template: Path, values: Values, where: str) -> None:
+def _names(environment: BoundedEnvironment, template: Path) -> tuple[set[str], list[str | None]]:
+    """The variables that one file uses, and what it includes."""
+    with _told(template):
+        tree = environment.parse(read_text(template), template.name, str(template))
+        return meta.find_undeclared_variables(tree), list(meta.find_referenced_templates(tree))
+
+
+def check_variables(template: Path, choices: Iterable[Values], where: str) -> None:
     """Raises UserError, which begins with `where`, for an unknown variable, or a value that it does not take."""
-    for name, value in values.items():
-        declared = find_variable(template, name, where)
+    variables = template_variables(template)
+    for name, value in (item for values in choices for item in values.items()):
+        declared = find_variable(template, name, where, variables)
         if declared is not None:
             check_value(declared, value, where)
 
 
-def find_variable(template: Path, name: str, where: str) -> Variable | None:
-    """The declaration of a variable, if it has one; raises UserError, which begins with `where`, for an unknown one."""
-    variables = template_variables(template)
+def find_variable(
+    template: Path, name: str, where: str, known: Mapping[str, Variable | None] | None = None
+) -> Variable | None:
+    """The declaration of a variable, if it has one; raises UserError, which begins with `where`, for an unknown one.
+
+    `known` are the template's variables, for who asks often.
+    """
+    variables = template_variables(template) if known is None else known
     if name in RUN_VARIABLES:
         raise UserError(f"{where}: {name!r} has an option of its own")
     if name not in variables:
@@ -115,13 +128,26 @@ def find_variable(template: Path, name: str, where: str) -> Variable | None:
 
 def render(template: Path, variables: Values) -> str:
     """The ini text; raises UserError naming template, line and variable."""
+    with _told(template), bounded():
+        return joined(
+            _environment(template.parent).get_template(template.name).generate({**defaults(template), **variables})
+        )
+
+
+@contextmanager
+def _told(template: Path) -> Iterator[None]:
+    """Whatever goes wrong with a template in the block is a UserError: what it computes is its author's."""
     try:
-        return _environment(template.parent).get_template(template.name).render({**defaults(template), **variables})
+        yield
+    except UserError:
+        raise
     except TemplateSyntaxError as error:
-        raise _syntax_error(template, error) from None
+        raise UserError(f"{error.filename or template}:{error.lineno}: {error.message}") from None
     except TemplateNotFound as error:
         raise UserError(f"{template}: it includes {error}, which is not there") from None
-    except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
+    except RecursionError as error:
+        raise UserError(f"{_place(template, error)}: {_TOO_DEEP}") from None
+    except Exception as error:
         raise UserError(f"{_place(template, error)}: {_hint(error)}") from None
 
 
@@ -131,8 +157,7 @@ def defaults(template: Path) -> dict[str, Scalar]:
     return {name: one.default for name, one in declared.items() if one is not None and one.default is not None}
 
 
-def _syntax_error(template: Path, error: TemplateSyntaxError) -> UserError:
-    return UserError(f"{error.filename or template}:{error.lineno}: {error.message}")
+_TOO_DEEP = "a part that includes itself, a macro that calls itself, or brackets in brackets go too deep"
 
 
 def _place(template: Path, error: Exception) -> str:
@@ -142,12 +167,14 @@ def _place(template: Path, error: Exception) -> str:
 
 def _hint(error: Exception) -> str:
     missing = re.fullmatch(r"'(\w+)' is undefined", str(error))
-    return f"variable {missing[1]!r} is not set: give it with --set {missing[1]}=VALUE" if missing else str(error)
+    if missing:
+        return f"variable {missing[1]!r} is not set: give it with --set {missing[1]}=VALUE"
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 @cache
-def _environment(folder: Path) -> SandboxedEnvironment:
-    environment = SandboxedEnvironment(
+def _environment(folder: Path) -> BoundedEnvironment:
+    environment = BoundedEnvironment(
         loader=FileSystemLoader([folder, TEMPLATES]),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
@@ -156,7 +183,7 @@ def _environment(folder: Path) -> SandboxedEnvironment:
     environment.filters["quoted"] = _quoted
     drawn = (interested_sites, migrating_tree, population, random_failure, random_site, random_sites, returning)
     own = {one.__name__: one for one in (*drawn, skip_ring_commands, steady_starts)}
-    environment.globals = {"fail": _fail, "range": range, **own}
+    environment.globals = {"fail": _fail, "range": bounded_range, **own}
     return environment
 
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.texts import read_text
 from roambus.python_protocol.parameters import unknown
 
 Scalar = int | float | str | bool
@@ -81,7 +82,7 @@ def declared_variables(template: Path) -> dict[str, Variable] | None:
 
     Raises UserError.
     """
-    head = _HEAD.match(template.read_text(encoding="utf-8"))
+    head = _HEAD.match(read_text(template))
     if head is None:
         return None
     try:

@@ -12,6 +12,7 @@ import struct
 import typing
 from collections.abc import Sequence
 from enum import Enum
+from functools import cache
 from random import Random
 from types import NoneType, UnionType
 from typing import Annotated, Any, get_args, get_origin
@@ -112,15 +113,19 @@ class Generator:
         return self.message(self._random.choice(kinds), depth)
 
     def _fields(self, cls: Any, depth: int) -> dict[str, Any]:
-        hints = typing.get_type_hints(cls, include_extras=True)
-        names = [one.name for one in dataclasses.fields(cls) if one.init] if _is_dataclass(cls) else list(cls._fields)
-        return {name: self.value(hints[name], depth) for name in names}
+        return {name: self.value(kind, depth) for name, kind in _types(cls)}
 
 
-def _is_dataclass(cls: Any) -> bool:
-    return dataclasses.is_dataclass(cls)
+@cache
+def _types(cls: Any) -> tuple[tuple[str, Any], ...]:
+    """The fields that a class is made with, each with its type."""
+    hints = typing.get_type_hints(cls, include_extras=True)
+    if not dataclasses.is_dataclass(cls):
+        return tuple((name, hints[name]) for name in cls._fields)
+    return tuple((one.name, hints[one.name]) for one in dataclasses.fields(cls) if one.init)
 
 
+@cache
 def _carries_messages(cls: type[Message]) -> bool:
     return any("Message" in str(kind) or _holds(kind) for kind in typing.get_type_hints(cls).values())
 

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from roambus.bridge.trace.schema import CRASH, DETAIL, EVENT, NODE, OVERLAY, PUBLISH, SUBSCRIBE, TIME_S, UNSUBSCRIBE
+from roambus.bridge.trace.schema import CRASH, DETAIL, EVENT, NODE, OVERLAY, TIME_S
 from roambus.python_protocol.messages.names import NOBODY
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.skip_ring.labels import Label, is_label, position
 
-_EVENTS = (OVERLAY, CRASH, SUBSCRIBE, UNSUBSCRIBE, PUBLISH)
+_EVENTS = (OVERLAY, CRASH)
 _PARTS = 7
 
 
@@ -66,13 +66,11 @@ class _Known:
 
     def __init__(self) -> None:
         self._notes: dict[str, _Note] = {}
-        self._filters: set[str] = set()
-        self._has_left = False
 
     @property
     def label(self) -> Label:
-        """The label in the first of its topics; empty if it has none."""
-        return next((note.label for note in self._notes.values()), "")
+        """The label in the first of the topics in whose rings it is; empty if it has none."""
+        return next((note.label for note in self._notes.values() if note.label), "")
 
     def follow(self, row: Mapping[str, Any], nodes: int) -> Iterator[EdgeChange]:
         """Takes in a row; gives the edges that come and go."""
@@ -83,18 +81,10 @@ class _Known:
             yield from (EdgeChange(row[TIME_S], edge, up) for edge in sorted(edges))
 
     def _apply(self, event: str, detail: str, node: NodeId, nodes: int) -> None:
-        """Takes in a row. A node that has unsubscribed from everything leaves the ring, and does not note that."""
-        if event == OVERLAY and not self._has_left:
+        """Takes in a row; a crash takes everything that the node knew."""
+        if event == OVERLAY:
             self._notes |= {note.topic: note for note in _read(node, detail, nodes)}
         elif event == CRASH:
-            self._notes.clear()
-        elif event == SUBSCRIBE:
-            self._filters.add(detail)
-        elif event == UNSUBSCRIBE:
-            self._filters.discard(detail)
-        if event in {SUBSCRIBE, UNSUBSCRIBE, PUBLISH}:
-            self._has_left = event == UNSUBSCRIBE and not self._filters
-        if self._has_left:
             self._notes.clear()
 
     def _edges(self) -> frozenset[Edge]:

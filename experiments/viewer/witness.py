@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from roambus.bridge.agents.code import Announce, find_code, silently
+from roambus.bridge.agents.code import Announce, announce_code, silently
 from roambus.bridge.agents.registry import load_agent_of_results
 from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
@@ -78,7 +78,7 @@ class _Loader:
 
     def __call__(self, reference: str, recorded: str | None = None) -> type[Agent]:
         if self.trusted:
-            self.announce(find_code(reference).announce(recorded))
+            announce_code(reference, self.announce, recorded)
         return load_agent_of_results(reference, trusted=self.trusted)
 
 

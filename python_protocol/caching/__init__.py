@@ -10,6 +10,7 @@ Figures and sections below are those of the paper on caching.
 | `subscriptions` | ST, and what of it goes to the neighbours                       | section 3.1        |
 | `cache`         | ordinary and emergency cache                                    | sections 3.2 and 4 |
 | `policies`      | which message leaves a full cache first                         | section 3.2        |
+| `visits`        | who is in movement, and where who was here is now               | section 4          |
 | `passed`        | what has gone back for a request already: the reactive mechanism | section 5          |
 | `messages`      | REQUEST, RESPONSE and their bytes                               | sections 3.2 and 4 |
 | `parameters`    | what can be set                                                 | sections 3 to 6    |

@@ -30,6 +30,7 @@ from roambus.python_protocol.caching.parameters import CachingParameters
 from roambus.python_protocol.caching.passed import Passed
 from roambus.python_protocol.caching.policies import POLICIES
 from roambus.python_protocol.caching.subscriptions import SubscriptionTable
+from roambus.python_protocol.caching.visits import Visits, Way
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.listing import Listing
 from roambus.python_protocol.messages.message import Message
@@ -52,7 +53,7 @@ class Broker(ForgetfulBroker):
         super().__init__(node, parameters)
         self.table = SubscriptionTable()
         self.cache = Cache(parameters.cache_size, POLICIES[parameters.policy]())
-        self._moving: dict[NodeId, None] = {}
+        self._visits = Visits()
         self._passed = Passed(parameters.remembered)
         self._parameters = parameters
 
@@ -94,24 +95,25 @@ class Broker(ForgetfulBroker):
         matching = self.table.matching(message)
         self.note_route(message, filter(self.is_client, matching))
         for y in matching:
-            if y not in self._moving and not self.is_way_back(y, z):
+            if y not in self._visits.moving and not self.is_way_back(y, z):
                 self.send_pub(pub, y)
         if self._is_wanted(message):
-            self.perform(self.cache.put(message, [y for y in matching if y in self._moving]))
+            self.perform(self.cache.put(message, [y for y in matching if y in self._visits.moving]))
 
     # Requests (sections 3.2, 4 and 5)
 
     @on(Request)
     def answer_request(self, request: Request, z: NodeId, now: SimTime) -> None:
-        """Who detaches is in movement; who is back gets what was kept; who asks gets what is cached."""
+        """Who detaches is in movement; who is back gets what was kept; who asks gets what is cached.
+
+        To a request without a route, which is a mistake of its sender, there is no way back.
+        """
         if request.is_detachment:
-            self._moving[z] = None
-        elif request.broker == self.node:
-            self._hand_over(request, z)
-        elif request.broker is not None:
-            self._pass_on(request, z)
-        else:
+            self._visits.leave(z)
+        elif request.route and request.broker is None:
             self._search(request, z)
+        elif request.route:
+            self._trace_back(request, z)
 
     def _search(self, request: Request, z: NodeId) -> None:
         """Responds with what is cached, matches, and was not responded on the way; others may have more."""
@@ -123,21 +125,32 @@ class Broker(ForgetfulBroker):
             request = replace(request, answered=(*request.answered, *(message.id for message in found)))
         self._pass_on(request, z)
 
-    def _hand_over(self, request: Request, z: NodeId) -> None:
-        """A client that was here is back somewhere: what was kept goes after it, its subscriptions end (section 4)."""
+    def _trace_back(self, request: Request, z: NodeId) -> None:
+        """A client is back (section 4), here if it is z itself; it was here, or at another broker."""
         client = request.route[-1]
-        self._moving.pop(client, None)
-        for message in self.cache.release(client):
-            self._respond(request, message, z, kept=True)
-        if z != client:
+        if z == client and (request.broker == self.node or self._parameters.follow_client):
+            self._visits.arrive(client, request.number)
+            self._hand_over(request, z)
+        if request.broker != self.node:
+            self._pass_on(request, z)
+        elif z != client and not (self._parameters.follow_client and self._visits.is_outdated(client, request.number)):
+            self._visits.go(client, Way(request, z))
             self.table.remove_interface(client)
+            self._hand_over(request, z)
+
+    def _hand_over(self, request: Request, z: NodeId) -> None:
+        """What was kept for a client goes to it, as far as the client still wants it."""
+        for message in self.cache.release(request.route[-1]):
+            if any(one.matches(message) for one in request.filters):
+                self._respond(request, message, z, kept=True)
         self._tell_neighbours()
         self._forget_unwanted()
 
     def _pass_on(self, request: Request, z: NodeId) -> None:
         """Sends the request to every other broker that may have something for it."""
         longer = replace(request, route=(self.node, *request.route))
-        for y in self.table.overlapping(request.filters):
+        is_traced = request.broker is not None and self._parameters.find_left
+        for y in self.neighbours if is_traced else self.table.overlapping(request.filters):
             if y in self.neighbours and y != z:
                 self.send(y, longer)
 
@@ -213,9 +226,12 @@ class Broker(ForgetfulBroker):
         return any(map(self.is_client, self.table.wanting(message)))
 
     def _keep_or_drop(self, message: Notification, interface: NodeId) -> None:
-        """What has no link is kept for a client in movement."""
-        if interface in self._moving:
+        """What has no link is kept for a client in movement, and goes after one that is elsewhere."""
+        way = self._visits.way_to(interface) if self._parameters.follow_client else None
+        if interface in self._visits.moving:
             self.perform(self.cache.put(message, [interface]))
+        elif way is not None:
+            self._respond(way.request, message, way.interface, kept=True)
         else:
             self.note(DROP, notification_id=str(message.id), peer=interface, detail=NO_WAY)
 

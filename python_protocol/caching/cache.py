@@ -8,7 +8,8 @@ the emergency cache takes it from the ordinary one while clients move, and gives
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections import defaultdict, deque
+from collections.abc import Collection, Iterator, Sequence
 
 from roambus.python_protocol.actions import Note
 from roambus.python_protocol.caching.policies import Fifo
@@ -60,13 +61,16 @@ class Cache:
         self._policy.use(one)
 
     def release(self, client: NodeId) -> list[Notification]:
-        """A client is back: what was kept for it becomes ordinary, unless it is kept for others too."""
-        kept = [message for message in self if client in self._holders.get(message.id, ())]
+        """A client is back: what was kept for it becomes ordinary, unless it is kept for others too.
+
+        Whatever the policy, what was kept comes in the order in which it came here, and that of each publisher.
+        """
+        kept = [message for message in self._messages.values() if client in self._holders.get(message.id, ())]
         for message in kept:
             del self._holders[message.id][client]
             if not self._holders[message.id]:
                 del self._holders[message.id]
-        return kept
+        return _in_order(kept)
 
     def forget(self, one: NotificationId) -> list[Note]:
         """No client wants a message any more: it leaves, unless it is kept for somebody."""
@@ -110,6 +114,14 @@ class Cache:
         if new:
             self._holders.setdefault(one, {}).update(dict.fromkeys(new))
         return [Note(STORE, notification_id=str(one), peer=client) for client in new]
+
+
+def _in_order(messages: Sequence[Notification]) -> list[Notification]:
+    """Puts the messages of each publisher, which may have come by different ways, in its order in their places."""
+    own: dict[NodeId, deque[Notification]] = defaultdict(deque)
+    for message in sorted(messages, key=lambda message: message.id.sequence):
+        own[message.id.publisher].append(message)
+    return [own[message.id.publisher].popleft() for message in messages]
 
 
 def _lost(one: NotificationId, client: NodeId) -> Note:

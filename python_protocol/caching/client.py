@@ -40,7 +40,8 @@ class Client(FaithfulClient):
         self._near: NodeId | None = None
         self._is_away = False
         self._left: NodeId | None = None
-        self._kept: tuple[Filter, ...] = ()
+        self._known: dict[NodeId, tuple[Filter, ...]] = {}
+        """The filters that the client had at each broker that it has left."""
         self._number = 0
         self._received = Recent(parameters.remembered)
 
@@ -97,7 +98,8 @@ class Client(FaithfulClient):
         lost = list(messages)
         for one in lost:
             if isinstance(one, Request) and one.broker is not None:
-                self._left, self._kept = one.broker, one.filters
+                self._left = one.broker
+                self._known.setdefault(one.broker, one.filters)
         super().link_broken(lost)
 
     # Commands of the application
@@ -113,7 +115,8 @@ class Client(FaithfulClient):
 
     def _greet(self, broker: NodeId, last: NodeId | None) -> None:
         if self._left is not None:
-            self._take_commands()  # `_return` says what comes of them
+            self._take_commands()  # `_return` says what comes of them, and of what was lost
+            self._take_unsaid()
             self._return(broker, self._left)
         else:
             self._say_again(broker)
@@ -128,21 +131,34 @@ class Client(FaithfulClient):
         if not self._parameters.mobility_support:
             for one in self.filters:
                 self._tell_broker(self._unsubscription, one)
-        elif self.filters:
-            self._left, self._kept = broker, tuple(self.filters)
+        elif self.filters or self._known:
+            self._left, self._known[broker] = broker, tuple(self.filters)
             self._request(broker, client=self.node)
 
     def _return(self, broker: NodeId, left: NodeId) -> None:
-        """Sends SUB and UNS for what the broker does not know of, and then the REQUEST for what was kept."""
-        known = self._kept if broker == left else ()
+        """Sends SUB and UNS for what the broker does not know of, and then the REQUEST for what was kept.
+
+        A broker that was left earlier may not know yet that the client has gone on since.
+        """
+        asked = self._filters_at(left)
+        known = self._known.pop(broker, ())
         for one in self.filters:
-            if one not in known:
+            if one not in known or broker != left:
                 self.send(broker, Sub(one))
         for one in known:
             if one not in self.filters:
                 self.send(broker, Uns(one))
         self._left = None
-        self._request(broker, client=self.node, left=left, filters=self._kept)
+        self._request(broker, client=self.node, left=left, filters=asked)
+
+    def _filters_at(self, left: NodeId) -> tuple[Filter, ...]:
+        """The filters that the client had at a broker, without what it has given up since ("or part of them").
+
+        If nothing of them is left, the request needs them nevertheless where it follows subscriptions.
+        """
+        known = self._known.get(left, ())
+        wanted = tuple(one for one in known if one in self.filters)
+        return wanted if wanted or self._parameters.find_left else known
 
     def _ask(self, filters: Iterable[Filter]) -> None:
         """By `request_old`, asks for old messages that match any of the filters (section 3.2)."""

@@ -53,6 +53,16 @@ class CachingParameters(BrokerParameters):
         source="the paper on caching, section 5, compares with the cache, where the message can be for another reason",
         doc="the reactive mechanism drops what has passed for the same request; false: what is in the cache",
     )
+    follow_client: bool = parameter(
+        True,
+        source="the paper on caching, section 4, has a client wait until it has what was kept for it",
+        doc="what comes for a client that has moved on goes after it, also back to where it was; false: is lost",
+    )
+    find_left: bool = parameter(
+        True,
+        source='the paper on caching, section 4: the request "will reach according to [6]" the broker that was left',
+        doc="a client's return is told to all brokers; false: to those known to have a subscription, which may be news",
+    )
     deliver_once: bool = parameter(
         True,
         source="the paper on caching says nothing of messages that are under way while a client returns",

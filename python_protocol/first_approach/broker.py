@@ -25,6 +25,11 @@ What mends them where they fail; parameters of these names switch each off, or `
 - `connected_only`. C_i holds the subscribers that are there, as the paper on the first approach has it: a broker must
   not claim one that has left unheard.
 - `follow_table`. A MIG follows the table, and not b: where b's own table leads on, b knows of another place.
+- `keep_connected`. A BMIG can come after its broker has moved on, or a subscriber of it to another broker. Who is
+  connected to the subscriber keeps it, and sends a BMIG of its own back the way that was turned.
+- `filters_again`. A subscriber mends its filters by the FILTERS that its MIG is answered by, and what a neighbour says
+  of it afterwards stays: of a broker that has crashed, by the BTAB of its parent; of what has ended in another part of
+  the network, by SUBs. So it gets FILTERS again.
 - `tell_late`. A subscriber that has come after the BMIG was sent, and before the BTAB, is told by another BMIG.
 
 One loss remains, which is the algorithms' own: a broker that loses its child and migrates is given, by the BTAB, a way
@@ -71,8 +76,11 @@ class Broker(FamilyBroker):
     def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
         """A subscriber subscribes."""
         self.meet_client(z)
+        known = self.table.filters(sub.subscriber)
         self.table.add(sub.filter, z, sub.subscriber)
         self.flood(sub, z)
+        if z != sub.subscriber and sub.filter not in known:
+            self._ask_about_filters(sub.subscriber)
         if self._parameters.sub_redirects:
             self._redirect(sub.subscriber, z)
 
@@ -147,12 +155,21 @@ class Broker(FamilyBroker):
         is_from_b_j = z == bmig.broker
         if is_from_b_j:
             self.meet(z)
-        for y in self._turn(bmig.subscribers, z):
+        moved = self._not_kept(bmig)
+        for y in self._turn(moved, z):
             self.send(y, bmig)
         if is_from_b_j:
             self.send(z, Btab(tuple(Row(y, s, f) for f, y, s in self.table)))
-        for s in bmig.subscribers:
+        for s in moved:
             self._send_queued(s, z)
+        if len(moved) < len(bmig.subscribers):
+            self._send_bmig(z)
+
+    def _not_kept(self, bmig: Bmig) -> tuple[NodeId, ...]:
+        """By `keep_connected`, the subscribers of a BMIG that are not connected here, and none of a BMIG of its own."""
+        if not self._parameters.keep_connected:
+            return bmig.subscribers
+        return tuple(s for s in bmig.subscribers if bmig.broker != self.node and not self._is_connected(s))
 
     def _turn(self, subscribers: Iterable[NodeId], z: NodeId) -> Iterable[NodeId]:
         """Carries out lines 2 to 6: z becomes the next hop of subscribers. Returns the old ones, each once."""
@@ -171,6 +188,8 @@ class Broker(FamilyBroker):
         for row in theirs:
             self.table.add(row.filter, b_j, row.subscriber)
         self._mend(btab, b_j)
+        for s in dict.fromkeys(row.subscriber for row in theirs):
+            self._ask_about_filters(s)
         if self._parameters.tell_late and self._told.get(b_j) != local:
             self._send_bmig(b_j)
         self.flood(Fmig(), b_j)
@@ -227,6 +246,11 @@ class Broker(FamilyBroker):
                 self._replay(s, interface)
 
     # Senders
+
+    def _ask_about_filters(self, subscriber: NodeId) -> None:
+        """By `filters_again`, shows a connected subscriber what a neighbour says that it wants, so that it mends it."""
+        if self._parameters.filters_again and self.is_client(subscriber) and self.reaches(subscriber):
+            self.send(subscriber, Filters(self.table.filters(subscriber)))
 
     def _send_bmig(self, neighbour: NodeId) -> None:
         self._told[neighbour] = self.local_subscribers()

@@ -30,6 +30,16 @@ class FirstApproachParameters(StorageParameters):
         source="mends the thesis, algorithm 3.2, line 7",
         doc="a MIG goes on where the table leads, at the subscriber's last broker, too",
     )
+    keep_connected: bool = parameter(
+        True,
+        source="mends the thesis, algorithm 3.3, lines 2 to 6",
+        doc="a broker keeps a subscriber that is connected to it when an older BMIG comes, and answers by its own",
+    )
+    filters_again: bool = parameter(
+        True,
+        source="mends the thesis, algorithm 3.2, line 5, and algorithm 3.3, lines 13 to 25",
+        doc="a connected subscriber gets FILTERS again when a neighbour tells its broker of another subscription of it",
+    )
     tell_late: bool = parameter(
         True,
         source="mends the thesis, algorithm 3.3, lines 13 to 25",

@@ -22,6 +22,7 @@ the table are those of the paper on replicated brokers.
 | `routing`           | the routing tables, with counts                                          | 4                |
 | `streams`           | numbers: expected ones, waiting list, renumbering, what is not accepted  | 5.1              |
 | `snapshot`          | a site's state as bytes                                                  | -                |
+| `pieces`            | these bytes in several messages                                          | -                |
 | `watch`             | time-out, "are you alive", doubled time-out                              | 6.4              |
 | `patience`          | how long a time-out is, by what was measured                             | 6.3, 8           |
 | `messages`          | subscriptions and events                                                 | 4, 5             |

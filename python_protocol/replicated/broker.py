@@ -19,7 +19,7 @@ from roambus.python_protocol.replicated.outbox import Outbox
 from roambus.python_protocol.replicated.parameters import ReplicatedParameters
 from roambus.python_protocol.replicated.patience import Patience
 from roambus.python_protocol.replicated.replica import Replica
-from roambus.python_protocol.replicated.replica_messages import CatchUp, State
+from roambus.python_protocol.replicated.replica_messages import CatchUp, Piece, State
 from roambus.python_protocol.replicated.site_state import place_of
 from roambus.python_protocol.replicated.watch import WatchTimer
 from roambus.python_protocol.roles import NodeId
@@ -49,7 +49,7 @@ class Broker(Process):
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
         """Hears a message, which has to wait while there is no copy of the state that it could change."""
-        if self.replica.is_joining and not isinstance(event.message, IAmLeader | State | CatchUp):
+        if self.replica.is_joining and not isinstance(event.message, IAmLeader | Piece | State | CatchUp):
             self._kept.append(event)
             return
         self._side(event.sender).tell(event, now)

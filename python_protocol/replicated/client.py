@@ -96,7 +96,7 @@ class Client(Process):
     @on(IAmAlive)
     def i_am_alive(self, _answer: IAmAlive, broker: NodeId, now: SimTime) -> None:
         """The broker is there, but has not replied: perhaps what it was told got lost in a crash of its own."""
-        self._patience.answered(broker, AreYouAlive, now)
+        self._patience.answered(broker, AreYouAlive(), now)
         unaccepted = self._outgoing[broker].unaccepted
         for message in unaccepted.values():
             self.send(broker, message)

@@ -83,7 +83,7 @@ class MateSide(Process):
     @on(IAmAlive)
     def i_am_alive(self, _answer: IAmAlive, sender: NodeId, now: SimTime) -> None:
         """What is waited for has not come: perhaps a neighbour crashed with its reply to this broker under way."""
-        self._patience.answered(sender, AreYouAlive, now)
+        self._patience.answered(sender, AreYouAlive(), now)
         if sender == self._watched:
             self._watch.alive()
             self._replica.hand_pending_over()
@@ -104,12 +104,12 @@ class MateSide(Process):
             self._replica.step_down(news.term)
 
     @on(Yield)
-    def lead(self, answer: Yield, _sender: NodeId, _now: SimTime) -> None:
+    def lead(self, answer: Yield, sender: NodeId, _now: SimTime) -> None:
         """Tells both the site and its neighbours, whoever has noticed the failure (sections 6.6 and 6.8)."""
         if not self._replica.is_taking_over or answer.term != self._replica.term:
             return
         tell = IAmLeader(self._replica.term, self._replica.point)
-        self._replica.lead(answer)
+        self._replica.lead(answer, sender)
         for other in dict.fromkeys(self._neighbours.leaders()) | self._reporters:
             self.send(other, tell)
         self._reporters.clear()
@@ -145,9 +145,11 @@ class MateSide(Process):
         """The leader, which is not watched by itself, measures how soon the others are informed of its last step."""
         point = self._replica.point
         if self._replica.is_leader and point != self._timed:
-            self._timed = point
             for mate in self._replica.mates:
+                if point.term > self._timed.term:  # what was asked as an earlier leader perhaps is never answered
+                    self._patience.forget(mate)
                 self._patience.asked(mate, point, now)
+            self._timed = point
 
     def is_other_leader(self, broker: NodeId) -> bool:
         """Whether the broker is the leader, and not this one."""

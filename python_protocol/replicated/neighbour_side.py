@@ -66,7 +66,7 @@ class NeighbourSide(Process):
     @on(IAmAlive)
     def i_am_alive(self, answer: IAmAlive, sender: NodeId, now: SimTime) -> None:
         """Says again what the neighbour's leader has not accepted (section 6.4)."""
-        self._patience.answered(sender, AreYouAlive, now)
+        self._patience.answered(sender, AreYouAlive(), now)
         peer = self._neighbours.peer_of[sender]
         self._outbox.learn(peer, answer.term, now, tell_mates=True)
         if self._is_watched(sender):

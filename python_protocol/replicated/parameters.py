@@ -36,6 +36,14 @@ class ReplicatedParameters(Parameters):
         source="reasoned: far above the few ms that a reply takes over links of 1 ms",
         doc="shortest wait for a reply before the question whether the other is alive; for its answer twice as long",
     )
+    piece_size: int = parameter(
+        60_000,
+        unit="bytes",
+        at_least=1,
+        at_most=65_000,
+        source="reasoned: a message has at most 65535 bytes",
+        doc="longest part of a copy of a site's state that goes in one message",
+    )
     follow_delays: bool = parameter(
         True,
         source='the paper on replicated brokers, section 8: "an infinite loop of message exchanging"',

@@ -24,13 +24,14 @@ _DEVIATIONS = 4
 
 
 class Patience:
-    """What one node has measured of others; of each, one message at a time is timed until its answer (RFC 6298)."""
+    """What one node has measured of others: one message of a kind at a time is timed until its answer (RFC 6298)."""
 
     def __init__(self, parameters: ReplicatedParameters) -> None:
         self._time_out = parameters.time_out
         self._is_fixed = not parameters.follow_delays
         self._estimates: dict[NodeId, DelayEstimate] = {}
-        self._timed: dict[NodeId, tuple[Hashable, SimTime]] = {}
+        self._timed: dict[NodeId, dict[type, tuple[Hashable, SimTime]]] = {}
+        """For each node and kind of message, which one is timed, and since when."""
 
     def wait(self, node: NodeId) -> SimTime:
         """The time to wait for a node; for one that has not answered yet, as for the slowest of the others."""
@@ -39,15 +40,15 @@ class Patience:
         return max(self._time_out, *map(round, bounds)) if bounds else self._time_out
 
     def asked(self, node: NodeId, what: Hashable, now: SimTime) -> None:
-        """Something was sent to a node that answers it; it is timed, unless something else is."""
-        self._timed.setdefault(node, (what, now))
+        """Something was sent to a node that answers it; it is timed, unless something of its kind is."""
+        self._timed.setdefault(node, {}).setdefault(type(what), (what, now))
 
     def answered(self, node: NodeId, what: Hashable, now: SimTime) -> None:
         """The answer has come, in time or not."""
-        timed, since = self._timed.get(node, (None, now))
+        timed, since = self._timed.get(node, {}).get(type(what), (None, now))
         if timed != what:
             return
-        del self._timed[node]
+        del self._timed[node][type(what)]
         if not self._is_fixed:
             self._measure(node, now - since)
 

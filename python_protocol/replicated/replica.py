@@ -11,8 +11,9 @@ from roambus.python_protocol.process import Process, on
 from roambus.python_protocol.replicated.copy_of_state import CopyOfState
 from roambus.python_protocol.replicated.failure_messages import IAmLeader, Point, Term
 from roambus.python_protocol.replicated.parameters import ReplicatedParameters
+from roambus.python_protocol.replicated.pieces import Pieces, cut
 from roambus.python_protocol.replicated.releases import Released
-from roambus.python_protocol.replicated.replica_messages import CatchUp, Informed, State, TakeOver, Yield
+from roambus.python_protocol.replicated.replica_messages import CatchUp, Informed, Piece, State, TakeOver, Yield
 from roambus.python_protocol.replicated.site_state import Place, SiteState
 from roambus.python_protocol.replicated.snapshot import decode_state, encode_state
 from roambus.python_protocol.roles import NodeId
@@ -34,6 +35,7 @@ class Replica(CopyOfState):
         self.is_taking_over = False
         self._place = place
         self._parameters = parameters
+        self._pieces = Pieces()
 
     # Taking over
 
@@ -51,15 +53,15 @@ class Replica(CopyOfState):
         """Another wants to lead. The newer of the two copies is what it goes on from."""
         if asked.term > self.term:
             self.step_down(asked.term)
-            snapshot = encode_state(self.state) if self.point > asked.point else b""
+            snapshot = self._send_pieces(sender) if self.point > asked.point else b""
             self.send(sender, Yield(self.term, self.point, snapshot))
         elif asked.term < self.term and self.is_settled:
             self.name_leader(sender)
 
-    def lead(self, answer: Yield) -> None:
+    def lead(self, answer: Yield, sender: NodeId) -> None:
         """The new leader tells the other brokers, the one assumed dead too (section 6.6)."""
-        if answer.snapshot:
-            self._install(answer.point, answer.snapshot)
+        if newer := answer.snapshot or self._pieces.take(sender, answer.point):
+            self._install(answer.point, newer)
         tell = IAmLeader(self.term, self.point)
         self._begin_term()
         for mate in self.mates:
@@ -97,19 +99,33 @@ class Replica(CopyOfState):
     def give_copy(self, mate: NodeId) -> None:
         """Gives a broker the leader's copy; it is informed again from there on."""
         self._followers.add(mate)
-        self.send(mate, State(self.point, encode_state(self.state)))
+        self.send(mate, State(self.point, self._send_pieces(mate)))
+
+    @on(Piece)
+    def collect(self, piece: Piece, sender: NodeId, _: SimTime) -> None:
+        """A part of a copy has come, of which the last word is still to come."""
+        self._pieces.add(sender, piece)
 
     @on(State)
     def take_copy(self, copy: State, sender: NodeId, _: SimTime) -> None:
         """Puts the leader's copy in place of its own."""
+        snapshot = copy.snapshot or self._pieces.take(sender, copy.point)
         if copy.point.term < self.term:
             return
         self.step_down(copy.point.term)
         self.is_joining = False
-        self._install(copy.point, copy.snapshot)
+        self._install(copy.point, snapshot)
         self._follow_from(copy.point, sender)
 
     # Helpers
+
+    def _send_pieces(self, mate: NodeId) -> bytes:
+        """Sends this broker's copy in pieces if it is too long; returns what is left for the message that gives it."""
+        snapshot = encode_state(self.state)
+        pieces = list(cut(self.point, snapshot, self._parameters.piece_size))
+        for piece in pieces:
+            self.send(mate, piece)
+        return b"" if pieces else snapshot
 
     def _begin_term(self) -> None:
         self.is_taking_over = False

@@ -9,18 +9,20 @@ from __future__ import annotations
 from typing import Annotated
 
 from roambus.python_protocol.messages.bytes import Reader, Writer
-from roambus.python_protocol.messages.fields import By
+from roambus.python_protocol.messages.fields import U32, By, LongBytes
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.replicated.failure_messages import OfPoint, Point
 from roambus.python_protocol.replicated.messages import Numbered
 from roambus.python_protocol.roles import NodeId
 
-Copy = Annotated[bytes, By(Writer.long_blob, Reader.long_blob, lambda data, _: f"{len(data)} bytes")]
-"""A site's state as bytes, at most 65535."""
+Copy = Annotated[
+    bytes, By(Writer.long_blob, Reader.long_blob, lambda data, _: f"{len(data)} bytes" if data else "the pieces")
+]
+"""A site's state as bytes; no bytes if it has come in pieces."""
 MaybeCopy = Annotated[
     bytes, By(Writer.long_blob, Reader.long_blob, lambda data, _: f"with a copy of {len(data)} bytes" if data else "")
 ]
-"""The same, or no bytes at all."""
+"""The same; no bytes also if there is no copy."""
 
 
 class Inform(Message, tag=11, notation="{point} {peer}: {message}"):
@@ -56,6 +58,15 @@ class Yield(OfPoint, tag=15, notation="term={term} from {point} {snapshot}"):
 
 class CatchUp(Message, tag=16, name="CATCH_UP"):
     """The sender's copy is lost or of no use: it wants the leader's."""
+
+
+class Piece(Message, tag=18, notation="{point} {number} of {count}"):
+    """A part of a copy that is too long for one message, at this point; the first has number 0."""
+
+    point: Point
+    number: U32
+    count: U32
+    data: LongBytes
 
 
 class State(Message, tag=17, notation="{point} of {snapshot}"):

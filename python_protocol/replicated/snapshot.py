@@ -6,16 +6,20 @@ place, which all brokers of the site know.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Annotated, Any, NamedTuple
 
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.messages.bytes import Reader, Writer
 from roambus.python_protocol.messages.fields import U16, LongTuple
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.messages.message import MessageSet
+from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.replicated.messages import Event, Key, Number, Numbered, Stream, Sub, Uns, Update
 from roambus.python_protocol.replicated.site_state import Peer, SiteState
 from roambus.python_protocol.replicated.streams import Awaited
+
+_BATCH = 0xFFFF
 
 
 class _Wanted(NamedTuple):
@@ -32,12 +36,40 @@ class _Early(NamedTuple):
     messages: LongTuple[Numbered]
 
 
+class _Many:
+    """As many values of one type as there are, in batches: each has a count of two bytes, the last less than 65535."""
+
+    def __init__(self, kind: Any) -> None:
+        self._kind = field_type(kind)
+
+    def write(self, writer: Writer, values: Sequence[Any]) -> None:
+        """Appends the batches."""
+        for first in range(0, len(values) + 1, _BATCH):
+            batch = values[first : first + _BATCH]
+            writer.u16(len(batch))
+            for one in batch:
+                self._kind.write(writer, one)
+
+    def read(self, reader: Reader) -> tuple[Any, ...]:
+        """Takes the batches off the front; raises DecodeError."""
+        found: list[Any] = []
+        count = _BATCH
+        while count == _BATCH:
+            count = reader.u16()
+            found += (self._kind.read(reader) for _ in range(count))
+        return tuple(found)
+
+    def show(self, values: Sequence[Any], _names: Names) -> str:
+        """How many there are."""
+        return str(len(values))
+
+
 class _Incoming(NamedTuple):
     """A stream from the neighbour."""
 
     stream: Stream
     expected: Number
-    waiting: LongTuple[_Early]
+    waiting: Annotated[tuple[_Early, ...], _Many(_Early)]
 
 
 class _Neighbour(NamedTuple):
@@ -46,8 +78,8 @@ class _Neighbour(NamedTuple):
     wanted: LongTuple[_Wanted]
     incoming: LongTuple[_Incoming]
     last: LongTuple[Key]
-    early: LongTuple[Key]
-    unaccepted: LongTuple[Numbered]
+    early: Annotated[tuple[Key, ...], _Many(Key)]
+    unaccepted: Annotated[tuple[Numbered, ...], _Many(Numbered)]
 
 
 _NEIGHBOUR = field_type(_Neighbour)

@@ -100,7 +100,7 @@ class Watch(Process):
 
     def _ask(self, now: SimTime) -> None:
         self.send(self._node, AreYouAlive())
-        self._patience.asked(self._node, AreYouAlive, now)
+        self._patience.asked(self._node, AreYouAlive(), now)
         self._set_timer(2 * self._times)
 
     def _set_timer(self, times: int) -> None:

@@ -28,6 +28,7 @@ from roambus.python_protocol.events import (
     Started,
     TimerKey,
 )
+from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.listing import Listing
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.process import on, on_timer
@@ -61,6 +62,8 @@ class SkipRing(Agent):
         super().__init__(node, roles, parameters, random)
         self.supervisor = self._make_supervisor()
         self.members: dict[Topic, Member] = {}
+        self._delivered: set[NotificationId] = set()
+        """What the application has got, which it does not get again when it subscribes again."""
         self._outsider = Outsider(node, parameters.supervisor, of=self)
         self._is_away = False
         """Whether the node is detached."""
@@ -85,9 +88,11 @@ class SkipRing(Agent):
 
     @on(*Supervisor.heard())
     def serve(self, request: Subscribe | Unsubscribe | GetConfiguration, sender: NodeId, now: SimTime) -> None:
-        """Gives the supervisor a request, if this node is the supervisor."""
+        """Gives the supervisor a request; another node is asked by it whether it wants to be in the ring."""
         if self.supervisor is not None:
             self.supervisor.hear(request, sender, now)
+        elif isinstance(request, GetConfiguration) and request.topic in self.members and not self._is_away:
+            self.members[request.topic].subscriber.confirm()
 
     @on(*Member.heard())
     def pass_on(self, message: TopicMessage, sender: NodeId, now: SimTime) -> None:
@@ -98,7 +103,7 @@ class SkipRing(Agent):
             return
         member.hear(message, sender, now)
         if isinstance(message, SetData) and message.label is None and member.subscriber.is_leaving:
-            del self.members[message.topic]
+            self._forget(message.topic)
 
     # Faults
 
@@ -110,12 +115,16 @@ class SkipRing(Agent):
 
     @on(Crashed)
     def crash(self, event: Crashed, now: SimTime) -> None:
-        """What is published and wanted is in stable storage; labels, edges and databases are not."""
+        """What is published, delivered and wanted is in stable storage; labels, edges and databases are not.
+
+        A detached node keeps its members, although they have left their rings.
+        """
         self._lost_state = True
         self.supervisor = self._make_supervisor()
-        self.members = {topic: one for topic, one in self.members.items() if not one.subscriber.is_leaving}
-        for member in self.members.values():
+        for topic, member in list(self.members.items()):
             member.subscriber.clear()
+            if member.subscriber.is_leaving and not self._is_away:
+                self._forget(topic)
 
     @on(Recovered)
     def recover(self, event: Recovered, now: SimTime) -> None:
@@ -150,7 +159,7 @@ class SkipRing(Agent):
         if member.publications.filters:
             return
         if self._is_away:
-            del self.members[topic]
+            self._forget(topic)
         else:
             member.subscriber.leave()
 
@@ -166,11 +175,14 @@ class SkipRing(Agent):
 
     @on(Detach)
     def detach(self, event: Detach, now: SimTime) -> None:
-        """Leaves all rings, and keeps what was published."""
+        """Leaves all rings, and keeps what was published; a ring that it is to leave anyway it forgets."""
         self._is_away = True
-        for member in self.members.values():
+        for topic, member in list(self.members.items()):
+            was_leaving = member.subscriber.is_leaving
             member.subscriber.leave()
             member.subscriber.clear()
+            if was_leaving:
+                self._forget(topic)
 
     @on(Attach)
     def attach(self, event: Attach, now: SimTime) -> None:
@@ -212,7 +224,7 @@ class SkipRing(Agent):
         if Role.BROKER not in self.roles:
             text = f"node {self.node} is to be the supervisor, and has not the role broker"
             raise ValueError(f"{text}: give it that role, or name another by the parameter supervisor")
-        return Supervisor(of=self)
+        return Supervisor(ask_first=self.parameters.ask_first, of=self)
 
     def _is_to_join(self, topic: Topic) -> bool:
         """Whether the node has to ask for a place in the ring of a topic: it has none, or is on its way out."""
@@ -223,7 +235,12 @@ class SkipRing(Agent):
         """The member for a topic, which is made if there is none."""
         if topic not in self.members:
             self.members[topic] = Member(self.node, topic, self.parameters, self.random, of=self)
+            self.members[topic].publications.delivered = self._delivered
         return self.members[topic]
+
+    def _forget(self, topic: Topic) -> None:
+        """The member for a topic goes; its last row in the trace says that it has neither label nor edges."""
+        self.members.pop(topic).note_changes()
 
     def _taking_part(self) -> Iterable[Member]:
         return () if self._is_away else self.members.values()

@@ -19,7 +19,6 @@ from roambus.python_protocol.roles import BROADCAST, NodeId, Role
 from roambus.python_protocol.simtime import SimTime
 from roambus.python_protocol.skip_ring.agent import SkipRing
 from roambus.python_protocol.skip_ring.labels import Label, label_of
-from roambus.python_protocol.skip_ring.member import Member
 from roambus.python_protocol.skip_ring.messages import (
     CheckAndPublish,
     CheckTrie,
@@ -86,7 +85,7 @@ class CorruptedSkipRing(SkipRing):
         super().start(event, now)
         draw = Draw(self.parameters, self.random)
         if Role.SUBSCRIBER in self.roles and self.parameters.kinds:
-            self.members[draw.topic] = Member(self.node, draw.topic, self.parameters, self.random, of=self)
+            self._member(draw.topic)
         for kind in self.parameters.kinds:
             KINDS[kind](self, draw)
 

@@ -57,6 +57,10 @@ class Database:
         self._next = (self._next + 1) % len(self.entries)
         return self.entries[label_of(self._next)]
 
+    def has(self, subscriber: NodeId) -> bool:
+        """Whether a subscriber is recorded."""
+        return subscriber in self.entries.values()
+
     def integrate(self, subscriber: NodeId) -> Configuration:
         """The configuration of a subscriber, which is recorded first if it is not yet."""
         self.repair()

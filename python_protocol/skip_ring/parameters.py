@@ -44,6 +44,18 @@ class SkipRingParameters(Parameters):
         source="the skip ring's paper, sections 2.2 and 3.2.2, by which false labels go to and fro",
         doc="labels are checked whenever references are delegated; false: to the letter, at introductions only",
     )
+    ask_first: bool = parameter(
+        True,
+        source="mends the skip ring's paper, section 3.2.1, action (iii), and section 4.1, lemma on unsubscribe",
+        doc="the supervisor records nobody for another's request, but asks whether it wants to be in the ring; false: "
+        "to the letter, by which who has left can be recorded again for ever",
+    )
+    doubt_silence: bool = parameter(
+        True,
+        source="mends the skip ring's paper, section 3.3, by which one failure detector is enough",
+        doc="action (iv) is also for who has not heard from its left neighbour for some rounds; false: to the letter, "
+        "by which who is not recorded may never ask if that neighbour has crashed",
+    )
     probe_ends: bool = parameter(
         False,
         source="mends the skip ring's paper, lemma of section 2.2, where there is no supervisor",

@@ -36,7 +36,8 @@ class Publications(Process):
         self.topic = topic
         self.trie = PatriciaTrie(parameters.key_bits)
         self.filters: dict[Filter, None] = {}
-        self._delivered: set[NotificationId] = set()
+        self.delivered: set[NotificationId] = set()
+        """What the application has got; it can be one set for all topics, and for all times in their rings."""
         self._unflooded: list[Notification] = []
         self._parameters = parameters
         self._random = random
@@ -137,8 +138,8 @@ class Publications(Process):
 
     def _deliver_wanted(self, publication: Notification, hops: int) -> None:
         """Delivers a publication once, if any of the application's filters matches."""
-        if publication.id not in self._delivered and any(one.matches(publication) for one in self.filters):
-            self._delivered.add(publication.id)
+        if publication.id not in self.delivered and any(one.matches(publication) for one in self.filters):
+            self.delivered.add(publication.id)
             self.deliver(publication, hops)
 
 

@@ -7,6 +7,10 @@ than those of a configuration, (iv) at random if it has no left neighbour. It ma
 
 The text leaves some things open:
 
+- *Who has asked for itself is recorded.* To the letter, action (iii) records the neighbour that is asked for. If that
+  has just left, it is recorded, introduced to others, and asked for again by them: with delays longer than a round for
+  ever. By `ask_first` the supervisor asks it first, and it answers by asking for itself.
+- *A left neighbour that is silent* counts as none for action (iv), by `doubt_silence` (`silence`).
 - *Probabilities*, which it lost: (ii) has 1 / (2^k k^2) for a label of k bits, (iv) has 1/2. There are two labels of
   one bit, so that (ii) alone comes to 1.3 requests a round among many, though the lemma of section 3.2.1 says below 1;
   `sparse_requests` takes k + 1 for k.
@@ -41,6 +45,7 @@ from roambus.python_protocol.skip_ring.parameters import SkipRingParameters
 from roambus.python_protocol.skip_ring.references import Reference
 from roambus.python_protocol.skip_ring.refusal import Outsider
 from roambus.python_protocol.skip_ring.shortcuts import Shortcuts
+from roambus.python_protocol.skip_ring.silence import Silence
 
 MINIMAL = 0.5
 """The probability of action (iv)."""
@@ -63,6 +68,7 @@ class Subscriber(Process):
         )
         self.shortcuts = Shortcuts(self.ring, of=self)
         self.is_leaving = False
+        self._silence = Silence()
         self._outsider = Outsider(node, parameters.supervisor, of=self)
         self._parameters = parameters
         self._random = random
@@ -94,6 +100,11 @@ class Subscriber(Process):
         self.is_leaving = True
         self._ask(Unsubscribe(self.ring.topic, self.ring.node))
 
+    def confirm(self) -> None:
+        """Asks for its configuration, because the supervisor, which another has asked for it, wants to know."""
+        if not self.is_leaving:
+            self._request(self.ring.node)
+
     def timeout(self) -> None:
         """Carries out Timeout: actions (i), (ii) and (iv), and the rounds of ring and shortcuts."""
         own = self.own
@@ -103,6 +114,7 @@ class Subscriber(Process):
             self.join()
         else:
             self.ring.timeout(own)
+            self._silence.count(None if self.ring.left is None else self.ring.left.node)
             self.shortcuts.timeout(own)
             self._request_at_random(own)
 
@@ -126,6 +138,7 @@ class Subscriber(Process):
     @on(Introduce)
     def introduced(self, message: Introduce, sender: NodeId, now: SimTime) -> None:
         """Gives the ring a node that has introduced itself (section 2.2)."""
+        self._silence.hear(message.reference.node)
         own = self.own
         if own is None:
             self._outsider.hear(message, sender, now)
@@ -182,8 +195,12 @@ class Subscriber(Process):
         """Actions (ii) and (iv)."""
         if self._random.random() < request_probability(own.label, sparse=self._parameters.sparse_requests):
             self._request(own.node)
-        if self.ring.left is None and self._random.random() < MINIMAL:
+        if self._may_be_first() and self._random.random() < MINIMAL:
             self._request(own.node)
+
+    def _may_be_first(self) -> bool:
+        """Whether there is no left neighbour, or, by `doubt_silence`, none that is heard."""
+        return self.ring.left is None or (self._parameters.doubt_silence and self._silence.is_long)
 
     def _request(self, subscriber: NodeId) -> None:
         self._ask(GetConfiguration(self.ring.topic, subscriber))

@@ -20,8 +20,9 @@ from roambus.python_protocol.skip_ring.messages import GetConfiguration, SetData
 class Supervisor(Process):
     """s, which has a database for each topic."""
 
-    def __init__(self, of: Process | None = None) -> None:
+    def __init__(self, *, ask_first: bool = True, of: Process | None = None) -> None:
         super().__init__(of)
+        self._asks_first = ask_first
         self.databases: dict[Topic, Database] = {}
 
     def database(self, topic: Topic) -> Database:
@@ -32,9 +33,16 @@ class Supervisor(Process):
 
     @on(Subscribe, GetConfiguration)
     def integrate(self, request: Subscribe | GetConfiguration, sender: NodeId, now: SimTime) -> None:
-        """Sends a subscriber its configuration, after recording it if it is new (sections 3.1 and 4.1)."""
+        """Sends a subscriber its configuration, after recording it if it is new (sections 3.1 and 4.1).
+
+        By `ask_first` whom another has asked for, and who is not recorded, is asked to ask for itself.
+        """
         self._note_served(request)
-        self._configure(request.topic, request.subscriber)
+        is_for_another = sender != request.subscriber
+        if self._asks_first and is_for_another and not self.database(request.topic).has(request.subscriber):
+            self.send(request.subscriber, GetConfiguration(request.topic, request.subscriber))
+        else:
+            self._configure(request.topic, request.subscriber)
 
     @on(Unsubscribe)
     def unsubscribe(self, request: Unsubscribe, sender: NodeId, now: SimTime) -> None:

@@ -5,14 +5,30 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from roambus.bridge.backends import BACKENDS
 from roambus.bridge.errors import UserError
+
+
+class Seconds(click.FloatRange):
+    """A number of seconds of the machine's time, within bounds; `nan`, which click lets pass, is none."""
+
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Reads the number; raises click.BadParameter."""
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"{value} is no number of seconds", param, ctx)
+        return number
+
 
 SETTINGS = click.option(
     "--set",
@@ -58,7 +74,7 @@ SWEEP_BACKEND = click.option(
 )
 DEADLINE = click.option(
     "--deadline",
-    type=click.FloatRange(1, 86400),
+    type=Seconds(1, 86400),
     help="The seconds that host and simulator wait for each other; slow agents or a debugger need more.  [default: 30]",
 )
 BATCHING = click.option(
@@ -73,6 +89,11 @@ CHECK = click.option(
     "--check",
     is_flag=True,
     help="Compares every message with its bytes, and not only some, and sees that no receiver changes one.",
+)
+AGENTS = click.option(
+    "--agents",
+    metavar='"NAME [PARAMETER=VALUE...],..."',
+    help="Runs these agents in place of the sweep's: names, module:Class or file.py[:Class], each with its parameters.",
 )
 WORKERS = click.option(
     "--workers",

@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from roambus.commands.backend import make_factory
-from roambus.commands.options import FOLDER, SPARK, SWEEP_BACKEND, WORKERS
+from roambus.commands.options import AGENTS, FOLDER, SPARK, SWEEP_BACKEND, WORKERS
 from roambus.commands.sweeping import make_crew, report_problems, run_sweep
 
 if TYPE_CHECKING:
-    from roambus.experiments.studies.study import Study
+    from roambus.experiments.studies.study import Study, StudySweep
     from roambus.experiments.sweeps.runner import Crew
+    from roambus.experiments.sweeps.sweep import Sweep
 
 
 @click.command()
 @click.argument("study")
 @click.option("--quick", is_flag=True, help="Runs the study in small, with fewer values and seeds: a minute or two.")
+@AGENTS
 @WORKERS
 @SPARK
 @SWEEP_BACKEND
 @click.option(
     "--out", type=FOLDER, help="The folder for the results.  [default: results/STUDY, or results/STUDY-quick]"
 )
-def reproduce(study: str, quick: bool, workers: int, spark: str | None, backend: str | None, out: Path | None) -> None:
+def reproduce(
+    study: str,
+    quick: bool,
+    agents: str | None,
+    workers: int,
+    spark: str | None,
+    backend: str | None,
+    out: Path | None,
+) -> None:
     """Runs a whole study, from its first run to its report.
 
     It makes all runs, computes the metrics, draws the figures, checks the claims against the numbers, and writes a
@@ -39,21 +49,35 @@ def reproduce(study: str, quick: bool, workers: int, spark: str | None, backend:
 
     chosen = load_study(study)
     folder = out or Path("results", f"{chosen.name}-quick" if quick else chosen.name)
-    problems = _run_study(chosen, quick, folder, make_crew(workers, spark), backend)
+    problems = _run_study(chosen, _Choice(quick, agents), folder, make_crew(workers, spark), backend)
     with spark_session(spark or "local[*]"):
         problems += _aggregate_study(chosen, folder)
     _report_study(chosen, folder)
     report_problems(problems)
 
 
-def _run_study(study: Study, quick: bool, folder: Path, crew: Crew, backend: str | None) -> list[str]:
+class _Choice(NamedTuple):
+    """What of a study is run."""
+
+    quick: bool
+    agents: str | None
+
+    def of(self, study: Study, one: StudySweep) -> Sweep:
+        """One of its sweeps, as far as it is run."""
+        from roambus.experiments.sweeps.choosing_agents import with_agents
+        from roambus.experiments.sweeps.sweep import override
+
+        chosen = override(study.asked(one), one.quick, one.quick_seeds) if self.quick else study.asked(one)
+        return chosen if self.agents is None else with_agents(chosen, self.agents)
+
+
+def _run_study(study: Study, choice: _Choice, folder: Path, crew: Crew, backend: str | None) -> list[str]:
     """Runs the sweeps; returns a line for each run that failed."""
     from roambus.experiments.studies.reading import sweep_folder
-    from roambus.experiments.sweeps.sweep import override
 
     problems = []
     for one in study.sweeps:
-        chosen = override(study.asked(one), one.quick, one.quick_seeds) if quick else study.asked(one)
+        chosen = choice.of(study, one)
         factory = make_factory(backend or chosen.backend, deadline=None, batching=True)
         out = sweep_folder(folder, study, one)
         problems += run_sweep(chosen, out, crew, "app", retry_failed=True, backend=factory)

@@ -29,12 +29,17 @@ from roambus.commands.options import (
     RECORD,
     SEED,
     SETTINGS,
+    Seconds,
     pairs,
 )
 
 if TYPE_CHECKING:
     from roambus.bridge.backends.factory import BackendFactory
     from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
+
+
+LONGEST_WAIT_S = 30 * 86400
+"""Thirty days: who waits longer for a simulator has forgotten that the command runs."""
 
 
 @click.command()
@@ -135,7 +140,11 @@ def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, ba
     help="Listens at this address, with CURVE keys made for the run.  [default: a private socket]",
 )
 @click.option(
-    "--wait", type=click.FloatRange(1), default=3600, show_default=True, help="The seconds to wait for a simulator."
+    "--wait",
+    type=Seconds(1, LONGEST_WAIT_S),
+    default=3600,
+    show_default=True,
+    help="The seconds to wait for a simulator.",
 )
 @DEADLINE
 @BATCHING

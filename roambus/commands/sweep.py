@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from roambus.commands.backend import make_factory
-from roambus.commands.options import CHECK, DEADLINE, FOLDER, LEVEL, SPARK, SWEEP_BACKEND, WORKERS, pairs
+from roambus.commands.options import AGENTS, CHECK, DEADLINE, FOLDER, LEVEL, SPARK, SWEEP_BACKEND, WORKERS, pairs
 from roambus.commands.sweeping import make_crew, report_problems, run_sweep
 
 
@@ -21,6 +21,7 @@ from roambus.commands.sweeping import make_crew, report_problems, run_sweep
     metavar="NAME=V1,V2",
     help="Replaces the values of an axis, or a value; give the option again for more.",
 )
+@AGENTS
 @click.option("--seeds", type=click.IntRange(1), help="How many seeds to take, instead of as many as the sweep says.")
 @WORKERS
 @SPARK
@@ -33,6 +34,7 @@ from roambus.commands.sweeping import make_crew, report_problems, run_sweep
 def sweep(
     sweep: str,
     settings: Sequence[str],
+    agents: str | None,
     seeds: int | None,
     workers: int,
     spark: str | None,
@@ -51,11 +53,14 @@ def sweep(
     then the exit code is 1.
 
     Example: roambus sweep thesis --set config=C2,C4 --set speed=2 --seeds 3 --out results/small
+    With an agent of your own: roambus sweep thesis --agents "mft,./mine.py rate=2" --set config=C2
     """
+    from roambus.experiments.sweeps.choosing_agents import with_agents
     from roambus.experiments.sweeps.sweep import override
     from roambus.experiments.sweeps.sweep_file import read_sweep
 
     chosen = override(read_sweep(sweep), pairs("--set", settings), seeds)
+    chosen = chosen if agents is None else with_agents(chosen, agents)
     folder = out or Path("results", Path(sweep).stem)
     factory = make_factory(backend or chosen.backend, deadline, batching=True)
     report_problems(run_sweep(chosen, folder, make_crew(workers, spark), level, retry_failed, factory, check=check))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from roambus.bridge.errors import InterruptionError
+from roambus.bridge.errors import InterruptionError, UserError
 
 if TYPE_CHECKING:
     from roambus.bridge.backends.factory import BackendFactory
@@ -53,10 +53,20 @@ def make_crew(workers: int, spark: str | None) -> Crew:
     if spark is None:
         from roambus.experiments.sweeps.workers import Processes
 
+        _check_workers(workers)
         return Processes(workers)
     from roambus.experiments.sweeps.cluster.crew import Cluster
 
     return Cluster(spark, lambda line: click.echo(line, err=True))
+
+
+def _check_workers(workers: int) -> None:
+    from roambus.bridge.limits import WORKERS
+
+    try:
+        WORKERS.check(workers)
+    except ValueError as error:
+        raise UserError(f"--workers: {error}") from None
 
 
 def report_problems(problems: Sequence[str]) -> None:

@@ -1,8 +1,8 @@
 """Starts a Spark session quickly, lets it listen only where it has to, and leaves nothing behind.
 
 On this machine Spark binds the loopback address alone; on a cluster it binds the address from which the master is
-reached. Its files lie in a temporary folder. What it needs to know of Java and Python it gets by environment variables,
-which are set for the start only.
+reached. Its files lie in a private folder. What it needs to know it gets by environment variables, which are set for
+the start only.
 """
 
 from __future__ import annotations
@@ -10,22 +10,26 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import tempfile
 import threading
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import pyspark
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JNetworkError
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from roambus.bridge.errors import UserError
-from roambus.spark.engine.java import find_java, write_java_home
+from roambus.bridge.errors import RoambusError, UserError
+from roambus.spark.engine.jvm import ENDS_S, Jvm
+from roambus.spark.engine.losses import forget, silence_losses
 from roambus.spark.engine.master import check_master, is_cluster, local_address
 
 Settings = dict[str, bool | float | int | str | None]
 
+SPARK_HOME = Path(pyspark.__file__).parent
+"""PySpark's own: another Spark on this machine would not fit it."""
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 # The quick compiler alone has 48 MiB for its code, which some twenty aggregations fill; then Java only interprets.
 _COMPILER = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
@@ -44,43 +48,105 @@ def spark_session(master: str = "local[*]") -> Iterator[SparkSession]:
     """A session on `master`, stopped in the end. A session that is active already is used and left running.
 
     On a cluster, what `spark-defaults.conf` in the folder SPARK_CONF_DIR sets holds, and executors run the Python that
-    PYSPARK_PYTHON names, or this one. Raises UserError if there is no Java that fits, or no master at that URL.
+    PYSPARK_PYTHON names, or this one. Raises UserError if there is no Java that fits, or no master at that URL, and
+    RoambusError, whatever the block raises, if Spark's Java ends meanwhile.
     """
     check_master(master)
     if is_cluster(master):
         local_address(master)
-    active = SparkSession.getActiveSession()
-    if active is not None:
-        yield active
-        return
-    with tempfile.TemporaryDirectory(prefix="roambus-spark-") as folder, _handler_of_ctrl_c_restored():
-        session = _start(master, Path(folder))
-        try:
-            yield session
-        finally:
-            session.stop()
+    with _death_named():
+        active = SparkSession.getActiveSession()
+        if active is not None:
+            yield active
+            return
+        with _handler_of_ctrl_c_restored():
+            silence_losses()
+            session = _start(master)
+            try:
+                yield session
+            finally:
+                _stop(session)
 
 
-def _start(master: str, folder: Path) -> SparkSession:
+_jvms: list[Jvm] = []
+"""The Java of this process, if there is one."""
+
+
+@contextmanager
+def _death_named() -> Iterator[None]:
+    """Raises, in place of whatever the block raises when Java has ended, an error that says how it ended."""
+    try:
+        yield
+    except Exception as error:
+        death = _death(ENDS_S if _is_loss(error) else 0.0)
+        if death is None:
+            raise
+        _forget_the_dead()
+        raise RoambusError(f"Spark is gone: {death}") from error
+
+
+def _death(within_s: float = 0.0) -> str | None:
+    return _jvms[0].death(within_s) if _jvms else None
+
+
+def _forget_the_dead() -> None:
+    forget()
+    _jvms.pop().end()
+
+
+def _is_loss(error: BaseException | None) -> bool:
+    """Whether it can be that a connection to Java was lost."""
+    causes = []
+    while error is not None and error not in causes:
+        causes.append(error)
+        error = error.__cause__ or error.__context__
+    return any(isinstance(one, Py4JError | ConnectionError | EOFError) for one in causes)
+
+
+def _start(master: str) -> SparkSession:
     reached_from = local_address(master) if is_cluster(master) else _LOOPBACK
     address = os.environ.get("SPARK_LOCAL_IP", reached_from)
-    home = write_java_home(find_java(), folder / "java")
     surroundings = {
-        "JAVA_HOME": str(home),
-        "SPARK_HOME": str(Path(pyspark.__file__).parent),  # another Spark on this machine would not fit this PySpark
+        "SPARK_HOME": str(SPARK_HOME),
         "SPARK_LOCAL_IP": address,
         "SPARK_LOCAL_HOSTNAME": os.environ.get("SPARK_LOCAL_HOSTNAME", address),  # no name that others may not know
         "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable),
     }
-    settings = _settings(folder) if is_cluster(master) else {**_settings(folder), **_PRIVATE}
+    if not _jvms:
+        _jvms.append(Jvm())
+    settings = {**_settings(_jvms[0].folder), **({} if is_cluster(master) else _PRIVATE)}
     builder = SparkSession.Builder().master(master).appName("roambus").config(map=settings)
     with _environment(surroundings):
+        gateway = _gateway(master, settings)
         try:
-            return builder.getOrCreate()
-        except Py4JError:
-            if not is_cluster(master):
+            with _environment(gateway):
+                return builder.getOrCreate()
+        except Py4JError as error:
+            if not is_cluster(master) or isinstance(error, Py4JNetworkError):
                 raise
             raise UserError(f"{master}: {_NOT_ACCEPTED}") from None
+
+
+def _gateway(master: str, settings: Settings) -> Mapping[str, str]:
+    """By which variables PySpark finds the Java, which is started if there is none."""
+    if SparkContext._gateway is not None:  # PySpark has no other way to tell
+        return {}
+    words = {name: _word(value) for name, value in {**settings, "spark.master": master}.items()}
+    return _jvms[0].start(SPARK_HOME, words, is_loud=is_cluster(master))
+
+
+def _word(value: bool | float | str | None) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _stop(session: SparkSession) -> None:
+    """Stops the session; if its Java has ended, there is nothing to be stopped."""
+    try:
+        with warnings.catch_warnings(action="ignore"):  # PySpark warns if Java ends meanwhile
+            session.stop()
+    except (Py4JError, OSError) as error:
+        if _death(ENDS_S if _is_loss(error) else 0.0) is None:
+            raise
 
 
 def _settings(folder: Path) -> Settings:

@@ -19,6 +19,7 @@ from roambus.bridge.agents.registry import (
 )
 from roambus.bridge.record.rerun import rerun
 from roambus.bridge.transcript.transcript import Overrides, transcribe
+from tests.support.agents import write_agent
 from tests.support.records import record, write_counting
 
 CANARY = "import pathlib; pathlib.Path({canary!r}).touch()\n"
@@ -89,9 +90,11 @@ def test_rerun_says_what_it_runs_and_whether_it_has_changed(tmp_path: Path) -> N
 
 
 def test_trace_says_what_it_runs(tmp_path: Path) -> None:
-    """A scenario names its agent as results do."""
+    """A scenario names its agent as results do; what is installed needs no word."""
     scenario, said = tmp_path / "line.txt", list[str]()
-    scenario.write_text("agent flooding\nlinks n1-n2\n\n> n1 publishes e1\n")
-    transcribe(scenario, Overrides(announce=said.append))
+    mine = write_agent(tmp_path, "mine", "pass")
+    for agent in ("flooding", mine):
+        scenario.write_text(f"agent {agent}\nlinks n1-n2\n\n> n1 publishes e1\n")
+        transcribe(scenario, Overrides(announce=said.append))
     assert len(said) == 1
-    assert said[0].startswith("runs agent flooding from roambus ")
+    assert said[0].startswith(f"runs agent {mine} at {mine} (sha256 ")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.host.agents import make_agents
 from roambus.bridge.ini import parse_scenario, radio_file_name, read_scenario
 from roambus.bridge.scenario.mobility import Line, RandomWaypoint
 from roambus.bridge.scenario.node import NodeSettings
@@ -15,6 +16,7 @@ from roambus.bridge.scenario.scenario import Publications, Scenario, Subscriptio
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.sweeps.sweep import Scalar
 from roambus.experiments.templates.render import find_template, render
+from roambus.python_protocol.beacon import Beacon
 from roambus.python_protocol.filters import Filter, parse_filter
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
@@ -89,6 +91,17 @@ def test_every_group_of_keys_reaches_the_scenario() -> None:
     assert (scenario.nodes[3].baseline_power_mw, scenario.nodes[3].start_spread) == (0, 0)
     assert (scenario.agent, scenario.agent_parameters) == ("mft", {"sticky_parent": "false"})
     assert scenario.processing_delay == MILLISECOND
+
+
+def test_the_agents_of_some_nodes_can_be_set_otherwise() -> None:
+    """A mistake in the parameters of such a node names it."""
+    scenario = scenario_of(
+        'SN.node[1..2].Application.agentParameters = "rate=5"\nSN.node[*].Application.agentParameters = "rate=2"\n'
+    )
+    assert [agent.parameters.rate for agent in make_agents(scenario, Beacon)] == [2, 5, 5, 2]
+    wrong = scenario_of('SN.node[2].Application.agentParameters = "raet=5"\n')
+    with pytest.raises(UserError, match="agent Beacon, node 2: unknown parameter 'raet': did you mean 'rate'"):
+        make_agents(wrong, Beacon)
 
 
 def test_the_probability_of_a_try_can_be_set_in_every_template() -> None:

@@ -46,23 +46,34 @@ def test_who_ignores_interrupts_goes_on_ignoring_them() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
-def test_a_termination_is_an_interrupt_and_a_second_one_is_ignored() -> None:
+def test_who_ignores_the_end_of_the_terminal_goes_on() -> None:
+    """As below nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with termination_interrupts():
+            signal.raise_signal(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_termination_is_an_interrupt_and_a_second_one_is_ignored(number: signal.Signals) -> None:
     """So what is left can be cleaned up; afterwards the handler is the one from before."""
-    before = signal.getsignal(signal.SIGTERM)
+    before = signal.getsignal(number)
     cleaned = []
 
     def terminated() -> None:
         with termination_interrupts():
             try:
-                signal.raise_signal(signal.SIGTERM)
+                signal.raise_signal(number)
             finally:
-                signal.raise_signal(signal.SIGTERM)
+                signal.raise_signal(number)
                 cleaned.append(True)
 
     with pytest.raises(KeyboardInterrupt):
         terminated()
     assert cleaned
-    assert signal.getsignal(signal.SIGTERM) is before
+    assert signal.getsignal(number) is before
 
 
 def test_a_termination_that_a_library_swallows_comes_at_the_end() -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.writing import unlinked
-from roambus.bridge.unfinished_file import UnfinishedFile
+from roambus.bridge.unfinished_file import UnfinishedFile, remove_unfinished
 from roambus.spark.aggregation.tables import replace_file
 
 
@@ -73,3 +75,28 @@ def test_a_strangers_link_in_place_of_a_folder_of_ours_is_refused(tmp_path: Path
             unlinked(tmp_path / name)
     assert unlinked(tmp_path / "elsewhere").is_dir()
     assert not unlinked(tmp_path / "new").exists()
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from roambus.bridge.unfinished_file import UnfinishedFile, remove_unfinished
+with UnfinishedFile(Path(sys.argv[1])) as unfinished:
+    unfinished.file.write(b"half")
+    unfinished.file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    """What a living one writes stays, and so does whatever has another name."""
+    path = tmp_path / "sweep.json"
+    subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+    others = {tmp_path / name for name in (".sweep.json.old", ".other.json.99999999")}
+    for other in others:
+        other.touch()
+    assert len(list(tmp_path.iterdir())) == 3
+    with UnfinishedFile(path):
+        remove_unfinished(path)
+        assert len(list(tmp_path.iterdir())) == 3
+    assert set(tmp_path.iterdir()) == others

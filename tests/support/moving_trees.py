@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from random import Random
 from typing import Any
 
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 
 from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.host.host import Host
-from roambus.bridge.scenario.happenings import Fault, FaultKind, ParentChange
+from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkDelay, ParentChange
+from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.scenario import Command, Publication, Scenario, Workload
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.brokers.agent import BrokerAgent
@@ -57,11 +59,13 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """Parents of the brokers 1, 2, ... (0 is the root), the brokers of the clients, and what happens."""
+    """Parents of the brokers 1, 2, ... (0 is the root), the brokers of the clients, what happens, delays of links."""
 
     parents: tuple[int, ...]
     clients: tuple[int, ...]
     steps: tuple[Step, ...]
+    delays: tuple[int, ...] = (1,)
+    """In ms; the links have them in turn. The gaps of the steps are in units of the longest."""
 
 
 @dataclass
@@ -70,9 +74,12 @@ class World:
 
     brokers: int
     parents: dict[NodeId, NodeId | None]
+    unit: SimTime = MILLISECOND
+    """How long the slowest link takes."""
     now: SimTime = 0
     filters: dict[NodeId, dict[Filter, None]] = field(default_factory=dict)
     down: set[NodeId] = field(default_factory=set)
+    frozen: set[NodeId] = field(default_factory=set)
     tree: list[ParentChange] = field(default_factory=list)
     commands: list[Command] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
@@ -81,6 +88,14 @@ class World:
         if self.parents.get(node) != parent or not self.now:
             self.parents[node] = parent
             self.tree.append(ParentChange(self.now, node, parent))
+
+    @property
+    def quiet(self) -> SimTime:
+        """How long to wait for everything that is under way."""
+        return QUIET // MILLISECOND * self.unit
+
+    def fault(self, node: NodeId, kind: FaultKind) -> None:
+        self.faults.append(Fault(self.now, node, kind))
 
     def command(self, node: NodeId, command: Subscribe | Unsubscribe | Publication) -> None:
         self.commands.append(Command(self.now, node, command))
@@ -113,16 +128,19 @@ class World:
 def play(plan: Plan) -> World:
     """Carries the steps out, each at its time."""
     brokers = len(plan.parents) + 1
-    world = World(brokers, dict.fromkeys(range(brokers + len(plan.clients))))
+    world = World(brokers, dict.fromkeys(range(brokers + len(plan.clients))), max(plan.delays) * MILLISECOND)
     for node, parent in enumerate(plan.parents, 1):
         world.attach(node, parent % node)
     for node, parent in enumerate(plan.clients, brokers):
         world.attach(node, parent % brokers)
-    world.now = QUIET
+    world.now = world.quiet
     for step in plan.steps:
-        world.now += QUIET if step.gap is None else step.gap * MILLISECOND
+        world.now += world.quiet if step.gap is None else step.gap * world.unit
         _STEPS[step.kind](world, step.a, step.b)
-    world.now += QUIET
+    world.now += world.quiet
+    for node in sorted(world.frozen):
+        world.fault(node, FaultKind.RECOVER)
+    world.now += world.quiet
     return world
 
 
@@ -145,7 +163,7 @@ def _join(world: World, a: int, b: int) -> None:
         return
     for child, its in zip(way, [parent, *way], strict=False):
         world.attach(child, its)
-        world.now += MILLISECOND * (b % 3)
+        world.now += world.unit * (b % 3)
 
 
 def _roam(world: World, a: int, b: int) -> None:
@@ -158,38 +176,48 @@ def _roam(world: World, a: int, b: int) -> None:
 
 def _subscribe(world: World, a: int, b: int) -> None:
     node = a % len(world.parents)
-    if node not in world.down:
+    if node not in world.down | world.frozen:
         world.filters.setdefault(node, {})[topic(b)] = None
         world.command(node, Subscribe(topic(b)))
 
 
 def _unsubscribe(world: World, a: int, b: int) -> None:
     node = a % len(world.parents)
-    if node not in world.down and topic(b) in world.filters.get(node, {}):
+    if node not in world.down | world.frozen and topic(b) in world.filters.get(node, {}):
         del world.filters[node][topic(b)]
         world.command(node, Unsubscribe(topic(b)))
 
 
 def _publish(world: World, a: int, b: int) -> None:
     node = a % world.brokers
-    if node not in world.down:
+    if node not in world.down | world.frozen:
         world.command(node, about(b))
 
 
 def _crash(world: World, a: int, _: int) -> None:
     node = a % world.brokers
     if node not in world.down:
+        world.frozen.discard(node)
         world.down.add(node)
-        world.faults.append(Fault(world.now, node, FaultKind.CRASH))
+        world.fault(node, FaultKind.CRASH)
+
+
+def _freeze(world: World, a: int, _: int) -> None:
+    """A broker or client does nothing for a while; what comes to it waits."""
+    node = a % len(world.parents)
+    if node not in world.down | world.frozen:
+        world.frozen.add(node)
+        world.fault(node, FaultKind.FREEZE)
 
 
 def _recover(world: World, a: int, _: int) -> None:
-    """A broker is back, after a time that its neighbours have noticed."""
-    if world.down:
-        world.now += MILLISECOND
-        node = sorted(world.down)[a % len(world.down)]
-        world.down.remove(node)
-        world.faults.append(Fault(world.now, node, FaultKind.RECOVER))
+    """A node is back, after a time that its neighbours have noticed."""
+    if away := sorted(world.down | world.frozen):
+        world.now += world.unit
+        node = away[a % len(away)]
+        world.down.discard(node)
+        world.frozen.discard(node)
+        world.fault(node, FaultKind.RECOVER)
 
 
 _STEPS = {
@@ -202,8 +230,11 @@ _STEPS = {
     "publish": _publish,
     "crash": _crash,
     "recover": _recover,
+    "freeze": _freeze,
 }
-KINDS = tuple(_STEPS)
+FREEZE = "freeze"
+"""A step in which nothing becomes quiet before the node is back; plans have it if they are asked to."""
+KINDS = tuple(kind for kind in _STEPS if kind != FREEZE)
 FAULTS = ("crash", "recover")
 
 
@@ -265,7 +296,8 @@ class Result:
     def restless(self) -> list[Row]:
         """What is still sent long after the last step, before the probes."""
         end = self.probed / SECOND
-        return [row for row in of(self.rows, "send") if end - QUIET / SECOND / 8 < row["time_s"] < end]
+        quiet = self.world.quiet / SECOND / 8
+        return [row for row in of(self.rows, "send") if end - quiet < row["time_s"] < end]
 
     def lost(self) -> set[tuple[NodeId, str]]:
         """(subscriber, notification) that a broker took on, and that is now neither delivered nor stored."""
@@ -312,7 +344,7 @@ def carry_out(agent_class: type[BrokerAgent], plan: Plan, parameters: Mapping[st
     for broker in sorted(set(range(world.brokers)) - world.down):
         world.now += MILLISECOND
         world.command(broker, about(*range(TOPICS)))
-    described = _scenario(world, parameters or {})
+    described = _scenario(world, plan.delays, parameters or {})
     trace = TraceWriter()
     agents: dict[NodeId, BrokerAgent] = {}
     Host(described, _watched(agent_class, agents), make_ideal(described), trace).run()
@@ -330,13 +362,15 @@ def _watched(agent_class: type[BrokerAgent], agents: dict[NodeId, BrokerAgent]) 
     return Watched
 
 
-def _scenario(world: World, parameters: Mapping[str, str]) -> Scenario:
+def _scenario(world: World, delays: tuple[int, ...], parameters: Mapping[str, str]) -> Scenario:
     roles = [Role.PUBLISHER | Role.SUBSCRIBER | Role.BROKER] * world.brokers
     roles += [Role.SUBSCRIBER] * (len(world.parents) - world.brokers)
     described = scenario(
         roles,
         Workload(commands=tuple(world.commands)),
-        time_limit=world.now + QUIET,
+        time_limit=world.now + world.quiet,
         agent_parameters={"tree": "given", "link_layer": "false", **parameters},
     )
-    return replace(described, tree=tuple(world.tree), faults=tuple(world.faults))
+    pairs = enumerate(combinations(range(len(world.parents)), 2))
+    links = tuple(LinkDelay(a, b, delays[place % len(delays)] * MILLISECOND) for place, (a, b) in pairs)
+    return replace(described, tree=tuple(world.tree), faults=tuple(world.faults), ideal=IdealLinks(delays=links))

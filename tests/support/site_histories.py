@@ -177,6 +177,7 @@ def _parameters(random: Random) -> dict[str, str]:
         "routing": random.choice(("filtering", "flooding")),
         "order": random.choice(("none", "fifo", "total")),
         "time_out": random.choice(_TIME_OUTS),
+        "piece_size": random.choice(("30", "60000")),
     }
 
 

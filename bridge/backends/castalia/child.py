@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 from pathlib import Path
 
 from roambus.bridge.backends.castalia.files import SIMULATOR_LOG
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.errors import BackendError
+from roambus.bridge.exit_status import describe_end, memory_kills
 
 LAST_LINES = 5
 LAST_BYTES = 4096
@@ -27,6 +27,7 @@ class Child:
         """Starts it; it may take `deadline_s` to end after a whole run. Raises BackendError if it cannot be started."""
         self._deadline_s = deadline_s
         self._log = folder / SIMULATOR_LOG
+        self._kills_before = memory_kills()
         with self._log.open("wb") as log:
             try:
                 # A session of its own: Ctrl-C reaches the host alone, which then ends it in order.
@@ -41,7 +42,7 @@ class Child:
     def ended(self) -> str | None:
         """How it ended, in words; None while it runs."""
         status = self._process.poll()
-        return None if status is None else f"the simulator {_describe(status)}"
+        return None if status is None else f"the simulator {describe_end(status, self._kills_before)}"
 
     def end(self, *, in_order: bool) -> None:
         """Waits a moment for its own end, then kills it, frozen or not.
@@ -75,12 +76,3 @@ class Child:
             lines = log.read().decode(errors="replace").split("\n")
         last = [line.strip() for line in lines if line.strip()][-LAST_LINES:]
         return "; its log ends:\n  " + "\n  ".join(last) if last else "; its log is empty"
-
-
-def _describe(status: int) -> str:
-    if status >= 0:
-        return f"ended with exit status {status}"
-    try:
-        return f"was killed by {signal.Signals(-status).name}"
-    except ValueError:
-        return f"was killed by signal {-status}"

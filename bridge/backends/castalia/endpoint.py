@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import ipaddress
 import os
 import secrets
-import shutil
 import tempfile
-import time
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -18,14 +16,11 @@ from urllib.parse import urlsplit
 import zmq
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.private_folder import BRIDGE, private_folder
 
 SOCKET = "bridge"
-PREFIX = "roambus-bridge-"
-"""The folders of hosts begin with this; those that are abandoned are removed."""
 LONGEST_TEMPORARY = 70
 """A Unix socket's path has room for 107 bytes, of which our own names take up to 30."""
-BEING_MADE_S = 10.0
-"""A folder this young may not be locked yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +47,15 @@ class Endpoint:
     keys: CurveKeys | None = None
     token: str = field(default_factory=lambda: secrets.token_hex(16))
     folder: Path | None = None
-    lock: int | None = None
-    """A file descriptor by which the folder is locked as long as its host lives."""
+    resources: ExitStack = field(default_factory=ExitStack)
+    """It removes the folder."""
 
     @classmethod
     def private(cls) -> Endpoint:
         """An ipc socket in a new folder that only the user can enter."""
-        parent = _temporary()
-        _remove_abandoned(parent)
-        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
-        lock = os.open(folder, os.O_DIRECTORY)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        return cls(f"ipc://{folder / SOCKET}", folder=folder, lock=lock)
+        resources = ExitStack()
+        folder = resources.enter_context(private_folder(BRIDGE, _temporary()))
+        return cls(f"ipc://{folder / SOCKET}", folder=folder, resources=resources)
 
     @classmethod
     def tcp(cls, address: str) -> Endpoint:
@@ -84,33 +76,13 @@ class Endpoint:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
-        if self.lock is not None:
-            os.close(self.lock)
+        self.resources.close()
 
 
 def _temporary() -> Path:
     """The user's folder for temporary files, or the system's if a socket's path there would be too long."""
     chosen = tempfile.gettempdir()
     return Path(chosen if len(os.fsencode(chosen)) <= LONGEST_TEMPORARY else "/tmp")  # noqa: S108  # mkdtemp follows
-
-
-def _remove_abandoned(parent: Path) -> None:
-    """Removes folders of hosts that were killed together with their simulators, for nobody else could."""
-    for folder in parent.glob(f"{PREFIX}*"):
-        try:
-            lock = os.open(folder, os.O_DIRECTORY | os.O_NOFOLLOW)
-        except OSError:  # another user's, or gone by now
-            continue
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if time.time() - os.fstat(lock).st_mtime > BEING_MADE_S:
-                shutil.rmtree(folder, ignore_errors=True)
-        except OSError:  # its host lives
-            continue
-        finally:
-            os.close(lock)
 
 
 def _check_host(address: str, host: str) -> None:

@@ -13,6 +13,7 @@ from roambus.experiments.evidence.rule import Part, Side, make_part
 from roambus.experiments.measurements.by_seed import NotMeasuredError, by_seed, slopes
 from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.studies.skip_ring.metrics import (
+    ANSWERS_PER_ROUND,
     CATCH_UP_ROUNDS,
     CONVERGED,
     DEGREE_MAX,
@@ -91,6 +92,10 @@ def _maintenance(measured: Measurements) -> Iterable[Part]:
         yield make_part(f"{size}: messages a subscriber and round", sent, Side.BELOW, _MESSAGES_A_ROUND)
 
 
+def _supervision(measured: Measurements) -> Iterable[Part]:
+    yield _growth(measured, ANSWERS_PER_ROUND, "configurations a round", _MESSAGES_A_DOUBLING)
+
+
 def _catch_up(measured: Measurements) -> Iterable[Part]:
     yield _growth(measured, CATCH_UP_ROUNDS, "rounds to catch up", _ROUNDS_A_DOUBLING)
 
@@ -163,7 +168,12 @@ STEADY_CLAIMS = (
     ),
     ClaimTest(
         "A new subscriber has all publications after a constant number of rounds (section 1.2).",
-        "The rounds until then grow by less than 0.5 with each doubling.",
+        "The rounds until then, of those that get all before the run ends, grow by less than 0.5 with each doubling.",
         _catch_up,
+    ),
+    ClaimTest(
+        "The supervisor's messages do not grow with the number of subscribers (section 1.3).",
+        "The configurations that it sends a round in a legitimate state grow by less than 0.25 with each doubling.",
+        _supervision,
     ),
 )

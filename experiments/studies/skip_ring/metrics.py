@@ -27,7 +27,8 @@ REQUESTS_PER_ROUND = "requests_per_round"
 SENT_PER_NODE_ROUND = "sent_per_node_round"
 PER_SUBSCRIBE, PER_UNSUBSCRIBE = "answers_per_subscribe", "answers_per_unsubscribe"
 FURTHER = "further_answers_per_operation"
-CATCH_UP_ROUNDS = "catch_up_rounds"
+CATCH_UP_ROUNDS, CAUGHT_UP = "catch_up_rounds", "caught_up"
+ANSWERS_PER_ROUND = "answers_per_round"
 
 CLOSURE_S = 10.0
 """A ring has converged if it is the right one, and has been for so long."""
@@ -63,34 +64,42 @@ def legitimate_state(traces: DataFrame) -> DataFrame:
 
 
 def maintenance(traces: DataFrame) -> DataFrame:
-    """What subscribers send a round between the last change and the first publication: requests, and everything."""
+    """What is sent a round between the last change and the first publication.
+
+    Of subscribers these are requests, and everything; of the supervisor, configurations.
+    """
     quiet = _before_publications(traces)
     settled = quiet.where(_is(schema.OVERLAY)).groupBy(RUN, _UNTIL)
     window = settled.agg(F.max(_time()).alias(_SINCE), F.countDistinct(schema.NODE).alias("members"))
     later = quiet.drop(_UNTIL).join(window, RUN).where(_time() > F.col(_SINCE))
-    by_subscribers = later.where(_is(schema.SEND)).where(F.col(schema.MESSAGE_TYPE) != _ANSWER)
-    sent = by_subscribers.groupBy(RUN, _SINCE, _UNTIL, "members").agg(
-        F.count("*").alias("sent"), F.sum(_is_of(_REQUEST).cast("int")).alias("requests")
+    sent = (
+        later.where(_is(schema.SEND))
+        .groupBy(RUN, _SINCE, _UNTIL, "members")
+        .agg(_count(~_is_of(_ANSWER), "sent"), _count(_is_of(_REQUEST), "requests"), _count(_is_of(_ANSWER), "answers"))
     )
     rounds = F.col(_UNTIL) - F.col(_SINCE)
     per_node = F.col("sent") / rounds / F.col("members")
-    return sent.select(RUN, (F.col("requests") / rounds).alias(REQUESTS_PER_ROUND), per_node.alias(SENT_PER_NODE_ROUND))
+    return sent.select(
+        RUN,
+        (F.col("requests") / rounds).alias(REQUESTS_PER_ROUND),
+        per_node.alias(SENT_PER_NODE_ROUND),
+        (F.col("answers") / rounds).alias(ANSWERS_PER_ROUND),
+    )
 
 
 def operations(traces: DataFrame) -> DataFrame:
     """Messages of the supervisor for each subscription and unsubscription of the applications.
 
-    Those count that it sends when it serves one. For each operation of either kind those count, too, that answer
-    configuration requests, less as many as there were in the same time before the first publication.
+    Those count that it sends when it serves one. For each operation of either kind those count, too, that it sends
+    at configuration requests, less as many as there were in the same time before the first publication.
     """
     later = _since_publications(traces)
     commands = later.where(_is(schema.SUBSCRIBE) | _is(schema.UNSUBSCRIBE)).groupBy(RUN)
     asked = commands.agg(_count(_is(schema.SUBSCRIBE), "joins"), _count(_is(schema.UNSUBSCRIBE), "leaves"))
     # Two requests of one subscriber can come at one instant: each answer is to count once.
-    served = later.where(_is(schema.SERVE)).select(RUN, schema.TIME_S, F.col(schema.MESSAGE_TYPE).alias("served"))
-    served = served.distinct()
-    answers = traces.where(_is(schema.SEND)).where(_is_of(_ANSWER)).select(RUN, schema.TIME_S)
-    sent = answers.join(served, [RUN, schema.TIME_S]).groupBy(RUN)
+    at = [RUN, schema.NODE, schema.TIME_S]
+    served = later.where(_is(schema.SERVE)).select(*at, F.col(schema.MESSAGE_TYPE).alias("served")).distinct()
+    sent = traces.where(_is(schema.SEND)).select(*at).join(served, at).groupBy(RUN)
     kinds = {"to_join": "Subscribe", "to_leave": "Unsubscribe", "to_ask": _REQUEST}
     counts = sent.agg(*(_count(F.col("served") == kind, name) for name, kind in kinds.items()))
     lasting = later.groupBy(RUN).agg((F.max(_time()) - F.first(_UNTIL)).alias("lasting"))
@@ -110,7 +119,10 @@ def operations(traces: DataFrame) -> DataFrame:
 
 
 def catching_up(traces: DataFrame) -> DataFrame:
-    """Rounds until a new subscriber has all that was published before it subscribed, mean over those that get all."""
+    """Rounds until a new subscriber has all that was published before it subscribed, and the share that gets all.
+
+    The mean is over those that do.
+    """
     published = traces.where(_is(schema.PUBLISH)).select(RUN, schema.NOTIFICATION_ID, _time().alias("published_s"))
     joined = traces.where(_is(schema.SUBSCRIBE)).select(RUN, schema.NODE, _time().alias("joined_s"))
     wanted = joined.join(published, RUN).where(F.col("published_s") < F.col("joined_s"))
@@ -119,8 +131,11 @@ def catching_up(traces: DataFrame) -> DataFrame:
     late = pairs.groupBy(RUN, schema.NODE, "joined_s").agg(
         F.max("got_s").alias("last_s"), F.count("*").alias("wanted"), F.count("got_s").alias("got")
     )
-    complete = late.where(F.col("wanted") == F.col("got"))
-    return complete.groupBy(RUN).agg(F.avg(F.col("last_s") - F.col("joined_s")).alias(CATCH_UP_ROUNDS))
+    is_complete = F.col("wanted") == F.col("got")
+    return late.groupBy(RUN).agg(
+        F.avg(F.when(is_complete, F.col("last_s") - F.col("joined_s"))).alias(CATCH_UP_ROUNDS),
+        F.avg(is_complete.cast("int")).alias(CAUGHT_UP),
+    )
 
 
 # States
@@ -129,7 +144,8 @@ def catching_up(traces: DataFrame) -> DataFrame:
 def last_states(traces: DataFrame) -> DataFrame:
     """The last `overlay` row of each node, in columns: label, edges by node, shortcuts.
 
-    A node can have several at one instant; it numbers them, from 1 each time it joins. Who has left keeps its last.
+    A node can have several at one instant; it numbers them, from 1 each time it joins. Who has left
+    has no label in its last.
     """
     parts = F.split(F.col(schema.DETAIL), " ", 7)
     names = ("number", _LABEL, "left", "right", "ring", "shortcuts")
@@ -264,6 +280,11 @@ STEADY = Extra(
                     "messages a round",
                     "Messages that a subscriber sends in a round, mean over all.",
                 ),
+                Metric(
+                    ANSWERS_PER_ROUND,
+                    "configurations a round",
+                    "Configurations that the supervisor sends in a round: one by turns, and one for each request.",
+                ),
             ),
             maintenance,
         ),
@@ -290,7 +311,13 @@ STEADY = Extra(
                 Metric(
                     CATCH_UP_ROUNDS,
                     "rounds to catch up",
-                    "Rounds until a new subscriber has all that was published before it came.",
+                    "Rounds until a new subscriber has all that was published before it came, mean over those that do.",
+                ),
+                Metric(
+                    CAUGHT_UP,
+                    "share that catches up",
+                    "New subscribers that have all that was published before they came, when the run ends.",
+                    scale=Scale.SHARE,
                 ),
             ),
             catching_up,

@@ -23,7 +23,9 @@ from roambus.experiments.studies.skip_ring.claims import (
     SUBSCRIBERS,
 )
 from roambus.experiments.studies.skip_ring.metrics import (
+    ANSWERS_PER_ROUND,
     CATCH_UP_ROUNDS,
+    CAUGHT_UP,
     CONVERGED,
     CONVERGENCE,
     DEGREE_MAX,
@@ -69,6 +71,8 @@ def steady_plans(_: Measurements) -> Iterator[Plan]:
     yield _plan("hops", "Hops of a flooded publication to the last subscriber", HOPS_MAX, hops)
     yield _plan("maintenance", "Maintenance in a legitimate state", SENT_PER_NODE_ROUND, [Line("mean", ours)])
     yield _plan("catch-up", "New subscribers", CATCH_UP_ROUNDS, [Line("all publications", ours)])
+    yield _plan("caught-up", "New subscribers that get all before the run ends", CAUGHT_UP, [Line("share", ours)])
+    yield _plan("supervision", "The supervisor in a legitimate state", ANSWERS_PER_ROUND, [Line("mean", ours)])
 
 
 def _plan(name: str, title: str, metric: str, lines: list[Line], y_title: str = "") -> Plan:
@@ -96,8 +100,9 @@ STUDY = Study(
         "Everybody can reach everybody by ideal links of 10 ms, and a round takes a second. A run converges if it ends "
         "in the skip ring of the definition, there for ten rounds at least; the rounds until then are those to "
         "the last change of any label or edge. Corrupted states are drawn from the run's seed.",
-        "To the letter: labels are checked at introductions only (check_labels=false), or action (ii) has the "
-        "probability 1 / (2^k k^2) (sparse_requests=false). docs/deviations.md says why not by default.",
+        "To the letter: labels are checked at introductions only, the supervisor records whomever it is asked for, and "
+        "a silent neighbour is believed in (check_labels, ask_first and doubt_silence are false), or action (ii) has "
+        "the probability 1 / (2^k k^2) (sparse_requests=false). docs/deviations.md says why not by default.",
         "Two readings were changed after a small run (4, 8 and 16 subscribers, 3 seeds). Maintenance was read as "
         "growth by less than 0.25 messages with each doubling, and did not hold: 0.32, for 3.2, 3.6 and 3.8 messages; "
         "it is now the bound that the text comes to. Operations were read as at most one and two messages, and held; "

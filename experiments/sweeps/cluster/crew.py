@@ -6,7 +6,6 @@ run is reported, and another job makes those that are left.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
@@ -17,6 +16,7 @@ from pyspark import SparkContext
 
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.private_folder import SHIPMENT, private_folder
 from roambus.bridge.runs.identity import run_key
 from roambus.bridge.runs.plan import RunPlan
 from roambus.experiments.sweeps.cluster.job import Job
@@ -49,8 +49,8 @@ class Cluster:
         Raises UserError if there is no cluster, or an executor cannot make runs; RoambusError if Spark gives up.
         """
         tasks = [_task(number, plan, backend, workspace) for number, plan in enumerate(plans)]
-        with tempfile.TemporaryDirectory(prefix="roambus-shipment-") as folder, spark_session(self.url) as session:
-            archive = pack(Path(folder))
+        with private_folder(SHIPMENT) as folder, spark_session(self.url) as session:
+            archive = pack(folder)
             session.sparkContext.addFile(str(archive))
             yield from self._make(session.sparkContext, archive.name, dict(enumerate(tasks)))
 

@@ -117,13 +117,13 @@ def test_a_misspelt_variable_gets_the_nearest_name() -> None:
     """With what there is."""
     message = r"--set: unknown variable of template thesis\.ini\.j2 'sped': did you mean 'speed'"
     with pytest.raises(UserError, match=message):
-        check_variables(find_template("thesis"), {"sped": 3}, "--set")
+        check_variables(find_template("thesis"), [{"sped": 3}], "--set")
 
 
 def test_the_runs_own_variables_are_not_set_like_others() -> None:
     """--seed and --agent do that."""
     with pytest.raises(UserError, match="--set: 'seed' has an option of its own"):
-        check_variables(find_template("thesis"), {"seed": 3}, "--set")
+        check_variables(find_template("thesis"), [{"seed": 3}], "--set")
 
 
 def test_texts_are_quoted_and_truth_values_written_as_omnetpp_wants_them(tmp_path: Path) -> None:

@@ -73,13 +73,13 @@ def test_an_optional_variable_is_not_defined_unless_it_is_set(tmp_path: Path) ->
 def test_a_value_that_a_variable_does_not_take_is_refused(values: dict[str, Scalar], message: str) -> None:
     """The message says what it takes, and what it means."""
     with pytest.raises(UserError, match=f"--set: {message}"):
-        check_variables(find_template("thesis"), values, "--set")
+        check_variables(find_template("thesis"), [values], "--set")
 
 
 def test_what_a_template_uses_itself_is_no_variable_of_it() -> None:
     """The number of nodes follows from others in the template of the thesis."""
     with pytest.raises(UserError, match=r"unknown variable of template thesis.ini.j2 'nodes'"):
-        check_variables(find_template("thesis"), {"nodes": 4}, "--set")
+        check_variables(find_template("thesis"), [{"nodes": 4}], "--set")
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_template_without_a_declaration_takes_every_name_that_it_uses(tmp_path
     """As templates did before there were declarations, with a default by Jinja's own filter."""
     template = own(tmp_path, "SN.numNodes = {{ nodes | default(4) }}")
     assert template_variables(template) == {"nodes": None}
-    check_variables(template, {"nodes": "many"}, "--set")
+    check_variables(template, [{"nodes": "many"}], "--set")
 
 
 def test_parts_are_shipped_with_declarations_where_they_have_variables() -> None:

@@ -59,13 +59,14 @@ def test_other_words_say_nothing(detail: str) -> None:
 
 
 def test_who_crashes_or_leaves_has_no_edges() -> None:
-    """Who has unsubscribed from everything leaves, and what it still notes is over; a subscription brings it back."""
-    joined = [row(0, 0, "subscribe", detail="a"), note(1, 0, "1 0 - 1 - - t")]
-    left = [*joined, row(2, 0, "unsubscribe", detail="a"), note(2, 0, "2 0 - 2 - - t")]
+    """Who leaves notes that it has none left; a subscription brings it back."""
+    joined = [note(1, 0, "1 0 - 1 - - t")]
+    left = [*joined, note(2, 0, "2 - - - - - t")]
     assert edges_at_end(overlay_of(*joined)) == {(0, 1, False)}
     assert edges_at_end(overlay_of(*joined, row(2, 0, "crash"))) == set()
     assert edges_at_end(overlay_of(*left)) == set()
-    again = [row(3, 0, "subscribe", detail="b"), note(3, 0, "1 0 - 3 - - t")]
+    assert overlay_of(*left).circle == ()
+    again = [note(3, 0, "1 0 - 3 - - t")]
     assert edges_at_end(overlay_of(*left, *again)) == {(0, 3, False)}
 
 

@@ -196,8 +196,54 @@ def test_the_request_of_who_was_elsewhere_is_passed_on_only(b1: Broker) -> None:
     """By section 5, "only one broker responds to the mobile client's request"."""
     told(b1, 3, Sub(topic(1)))
     published(b1, 1)
-    request = Request(2, FAR, 9, (topic(1),), (2, FAR))
-    assert sends(told(b1, 2, request)) == [(3, Request(2, FAR, 9, (topic(1),), (1, 2, FAR)))]
+    request, passed = (Request(2, FAR, 9, (topic(1),), route) for route in ((2, FAR), (1, 2, FAR)))
+    assert sends(told(b1, 2, request)) == [(3, passed), (4, passed)]
+
+
+def test_without_find_left_it_follows_subscriptions() -> None:
+    """By section 4, "that request message will reach according to [6]" the broker that was left."""
+    b1 = make(CachingParameters(find_left=False))
+    told(b1, 3, Sub(topic(1)))
+    request, passed = (Request(2, FAR, 9, (topic(1),), route) for route in ((2, FAR), (1, 2, FAR)))
+    assert sends(told(b1, 2, request)) == [(3, passed)]
+
+
+def test_what_comes_for_who_is_elsewhere_goes_after_it(b1: Broker) -> None:
+    """By the way of its last request; `follow_client`."""
+    told(b1, S1, detaching(S1))
+    b1.gone(S1, moved=False)
+    told(b1, 2, returning(S1, 2))
+    response = Response(1, kept=True, hops=1, route=(1, S1), notification=event(1))
+    assert sends(told(b1, 3, response)) == [(2, Response(2, kept=True, hops=1, route=(2, S1), notification=event(1)))]
+
+
+def test_who_is_here_again_has_overtaken_its_request(b1: Broker) -> None:
+    """It gets what was kept at once, and its subscription stays when the request comes from where it was meanwhile."""
+    told(b1, S1, detaching(S1))
+    message = published(b1, 1)
+    told(b1, S1, Sub(topic(1)))
+    back = Request(4, S1, 3, (topic(1),), (S1,))
+    assert sends(told(b1, S1, back))[0] == (S1, Response(4, kept=True, hops=1, route=(S1,), notification=message))
+    assert told(b1, 3, returning(S1, 3)) == []
+    assert sends(told(b1, 2, Pub(1, event(1, 7)))) == [(S1, Pub(2, event(1, 7)))]
+
+
+def test_a_broker_sends_what_is_still_wanted_of_what_it_kept(b1: Broker) -> None:
+    """By section 4, a request has "the subscription filter (or filters or part of them)"; the rest is forgotten."""
+    told(b1, S1, Sub(topic(2)))
+    told(b1, S1, detaching(S1))
+    published(b1, 1)
+    message = published(b1, 2, 1)
+    actions = told(b1, 2, replace(returning(S1, 2), filters=(topic(2),)))
+    assert [one.notification for _, one in sends(actions) if isinstance(one, Response)] == [message]
+    assert len(b1.cache) == 0
+
+
+def test_a_request_without_a_route_is_ignored(b1: Broker) -> None:
+    """There is nobody to answer."""
+    published(b1, 1)
+    for one in (asking(topic(1), route=()), Request(1, FAR, 1, (topic(1),)), Request(1, FAR, 9, (topic(1),))):
+        assert told(b1, 2, one) == []
 
 
 def test_what_the_link_does_not_carry_is_kept_for_who_detaches(b1: Broker) -> None:

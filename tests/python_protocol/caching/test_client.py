@@ -9,6 +9,7 @@ from roambus.python_protocol.brokers.messages import Pub
 from roambus.python_protocol.caching.client import Client
 from roambus.python_protocol.caching.messages import Request, Response
 from roambus.python_protocol.caching.parameters import CachingParameters
+from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.notes import ANSWER, DROP
 from roambus.python_protocol.simple.messages import Sub, Uns
 from tests.python_protocol.brokers.actions import asked, told
@@ -63,14 +64,40 @@ def test_back_at_the_same_broker_it_only_asks() -> None:
     assert asked(made.come_back) == [Send(HERE, Request(2, ME, HERE, (F1,), (ME,)))]
 
 
+@pytest.mark.parametrize(("find_left", "asked_for"), [(True, ()), (False, (F1,))])
 @pytest.mark.parametrize(("broker", "uns"), [(HERE, [Send(HERE, Uns(F1))]), (THERE, [])])
-def test_what_it_takes_up_and_gives_up_on_its_way_counts_when_it_is_back(broker: int, uns: list[Action]) -> None:
-    """It asks for what it wanted before, because by that the request finds its way."""
-    made = away()
+def test_what_it_takes_up_and_gives_up_on_its_way_counts_when_it_is_back(
+    broker: int, uns: list[Action], find_left: bool, asked_for: tuple[Filter, ...]
+) -> None:
+    """It asks for what it still wants of what it had; if nothing, for all where the request has to find a way."""
+    made = away(CachingParameters(find_left=find_left))
     assert asked(made.subscribe, F2) + asked(made.unsubscribe, F1) == []
     asked(made.attach, broker)
-    request = Send(broker, Request(2, ME, HERE, (F1,), (ME,)))
+    request = Send(broker, Request(2, ME, HERE, asked_for, (ME,)))
     assert asked(made.come_back) == [Send(broker, Sub(F2)), *uns, request]
+
+
+def test_a_broker_that_was_left_earlier_is_told_what_was_given_up_since() -> None:
+    """It may not know yet that the client has been elsewhere."""
+    made = away()
+    asked(made.attach, THERE)
+    asked(made.come_back)
+    asked(made.subscribe, F2)
+    asked(made.unsubscribe, F1)
+    asked(made.leave)
+    asked(made.detach)
+    asked(made.attach, HERE)
+    request = Send(HERE, Request(4, ME, THERE, (F2,), (ME,)))
+    assert asked(made.come_back) == [Send(HERE, Sub(F2)), Send(HERE, Uns(F1)), request]
+
+
+def test_who_has_been_elsewhere_says_goodbye_without_filters_too() -> None:
+    """Its last broker has to know that it is gone, for what it gave up may still be on its way to there."""
+    made = away()
+    asked(made.attach, THERE)
+    asked(made.come_back)
+    asked(made.unsubscribe, F1)
+    assert asked(made.leave) == [Send(THERE, Request(3, ME, route=(ME,)))]
 
 
 def test_a_client_without_filters_leaves_without_a_word() -> None:

@@ -5,10 +5,13 @@ The paper on caching promises it in its section 4.
 
 from __future__ import annotations
 
+from random import Random
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.python_protocol.caching.scenes import Scene, delivered, evicted, scenes
+from tests.support.client_histories import draw, wrong
 from tests.support.runs import of
 
 POLICIES = st.sampled_from(["fifo-regeneration", "fifo", "lifo"])
@@ -39,6 +42,27 @@ def test_with_too_little_room_exactly_what_is_evicted_is_lost(scene: Scene, size
     got = delivered(rows)
     assert set(got.values()) <= {1}
     assert scene.expected() - got.keys() == evicted(rows) - got.keys()
+
+
+@given(scenes(crossing=False), POLICIES)
+@settings(max_examples=25)
+def test_with_quiet_between_everything_comes_in_the_order_of_publication(scene: Scene, policy: str) -> None:
+    """Whatever leaves a full cache first, and whatever others have asked for meanwhile."""
+    rows = scene.run({"cache_size": "100", "policy": policy, "request_old": "true"})
+    published = {row["notification_id"]: row["time_s"] for row in of(rows, "publish")}
+    for client in scene.wanted:
+        times = [published[row["notification_id"]] for row in of(rows, "deliver") if row["node"] == client]
+        assert times == sorted(times)
+
+
+@given(st.randoms(use_true_random=False), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_however_slow_the_links_and_however_fast_the_clients(random: Random, freezes: bool) -> None:
+    """Clients that move on before their words have arrived get everything once, and leave nothing behind.
+
+    `benchmarks.client_histories` has thousands of these.
+    """
+    assert list(wrong(draw(random, freezes=freezes))) == []
 
 
 @given(scenes(crossing=False), st.integers(0, 3), POLICIES)

@@ -18,11 +18,12 @@ P, S, B = Role.PUBLISHER, Role.SUBSCRIBER, Role.BROKER
 SUBSCRIBER = 3
 
 
-def after_the_merge(agent: type[Agent]) -> list[Row]:
+def after_the_merge(agent: type[Agent], *, stays: bool = False) -> list[Row]:
     """p1 is broker 2 with the subscriber, which leaves while p1 is alone; then p1 merges into p2, brokers 0 and 1.
 
-    Broker 0 publishes before and after.
+    Broker 0 publishes before and after. A subscriber that `stays` unsubscribes all the same.
     """
+    leaves = [] if stays else [ParentChange(5 * SECOND + SECOND // 2, SUBSCRIBER, None)]
     rows = run_on_tree(
         agent,
         {1: 0, 2: 1, SUBSCRIBER: 2},
@@ -32,7 +33,7 @@ def after_the_merge(agent: type[Agent]) -> list[Row]:
             (Publications(0, 2 * SECOND, 9 * SECOND, SECOND, (("topic", "n"),), 20),),
             (Command(5 * SECOND, SUBSCRIBER, Unsubscribe(Filter())),),
         ),
-        moves=[ParentChange(4 * SECOND, 2, None), ParentChange(6 * SECOND, 2, 1)],
+        moves=[ParentChange(4 * SECOND, 2, None), *leaves, ParentChange(6 * SECOND, 2, 1)],
     )
     assert of(rows, "deliver")
     assert len([row for row in of(rows, "publish") if row["time_s"] > 6.5]) >= 2
@@ -47,6 +48,11 @@ def test_the_first_approach_routes_to_a_subscriber_that_has_left() -> None:
     assert sorted(routed) == sorted([0, 1, 2] * published)
     assert [row["message_type"] for row in of(rows, "send")] == ["PUB", "PUB"] * published
     assert of(rows, "deliver") == []
+
+
+def test_a_subscriber_that_is_still_there_removes_the_phantom_itself() -> None:
+    """By `filters_again` it is shown what the BTAB has brought."""
+    assert of(after_the_merge(FirstApproach, stays=True), "route") == []
 
 
 def test_mft_knows_that_the_subscriber_has_left() -> None:

@@ -25,6 +25,7 @@ from roambus.python_protocol.replicated.replica_messages import (
     HandOver,
     Inform,
     Informed,
+    Piece,
     State,
     TakeOver,
     Yield,
@@ -69,6 +70,8 @@ GOLDEN = [
     ),
     (CatchUp(), "10", "CATCH_UP"),
     (State(Point(1, 4), b"abc"), "1100000001000000040003616263", "STATE 1.4 of 3 bytes"),
+    (State(Point(1, 4), b""), "1100000001000000040000", "STATE 1.4 of the pieces"),
+    (Piece(Point(1, 4), 0, 2, b"ab"), "120000000100000004000000000000000200026162", "PIECE 1.4 0 of 2"),
 ]
 
 
@@ -105,6 +108,7 @@ messages = st.one_of(
     st.builds(Yield, numbers, points, copies),
     st.just(CatchUp()),
     st.builds(State, points, copies),
+    st.builds(Piece, points, numbers, numbers, copies),
 )
 
 

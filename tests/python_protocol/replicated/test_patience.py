@@ -58,7 +58,10 @@ def test_who_has_not_answered_yet_is_waited_for_as_the_slowest_of_the_others() -
 
 
 def test_one_message_at_a_time_is_timed() -> None:
-    """What is sent meanwhile is not, nor what is sent again (Karn), nor is an answer to something else an answer."""
+    """What is sent meanwhile is not, nor what is sent again (Karn), nor is an answer to something else an answer.
+
+    Each kind of message has one of its own, because not every kind is surely answered.
+    """
     one = patience()
     one.asked(ONE, "first", 0)
     one.asked(ONE, "second", 0)
@@ -67,8 +70,9 @@ def test_one_message_at_a_time_is_timed() -> None:
     one.forget(ONE)
     one.answered(ONE, "first", 10 * SECOND)
     assert one.wait(ONE) == TIME_OUT
-    one.asked(ONE, "third", 0)
-    one.answered(ONE, "third", 10 * SECOND)
+    one.asked(ONE, "never answered", 0)
+    one.asked(ONE, 3, 0)
+    one.answered(ONE, 3, 10 * SECOND)
     assert one.wait(ONE) > TIME_OUT
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from roambus.python_protocol.filters import Notification, NotificationId, parse_filter
 from roambus.python_protocol.messages.bytes import DecodeError
+from roambus.python_protocol.replicated import snapshot
 from roambus.python_protocol.replicated.messages import SUBSCRIPTIONS, Event, Key, Numbered, Sub, Uns, Update
 from roambus.python_protocol.replicated.parameters import NONE, TOTAL, ReplicatedParameters
 from roambus.python_protocol.replicated.site_state import Place, SiteState
@@ -86,6 +87,15 @@ def test_a_copy_goes_on_as_the_original_does(
     copied = decode_state(encode_state(original), new(order))
     assert encode_state(copied) == encode_state(original)
     assert copied.take_in(*following) == original.take_in(*following)
+
+
+@pytest.mark.parametrize("count", [0, 2, 3, 4, 6])
+def test_more_can_be_kept_than_a_count_tells(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches, here of three, follow each other until one is not full."""
+    monkeypatch.setattr(snapshot, "_BATCH", 3)
+    original = new(NONE)
+    original.outgoing[10].early.update(Key(9, number) for number in range(1, count + 1))
+    assert decode_state(encode_state(original), new(NONE)).outgoing[10].early == original.outgoing[10].early
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 7, encode_state(state(TOTAL)) + b"!"], ids=["none", "few", "many"])

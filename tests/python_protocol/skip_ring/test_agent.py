@@ -75,6 +75,17 @@ def test_topics_have_rings_of_their_own() -> None:
     assert delivered(outcome) == {*((node, "1.0") for node in (1, 2, 3, 4)), *((node, "4.0") for node in (2, 3, 4))}
 
 
+@pytest.mark.parametrize("topics", [1, 2, 4])
+def test_the_supervisor_sends_one_configuration_a_round_for_each_topic(topics: int) -> None:
+    """Beside its answers to requests: its work is linear in the topics, and not in the subscribers (section 1.3)."""
+    others = [parse_filter(f"topic = {topic}") for topic in range(2, topics + 1)]
+    commands = [Command(0, node, Subscribe(other)) for node in range(1, 5) for other in others]
+    outcome = run(4, rounds=40, commands=commands)
+    served = {row["time_s"] for row in outcome.of("serve")}
+    sent = [row["time_s"] for row in outcome.of("send") if row["node"] == SUPERVISOR and row["time_s"] not in served]
+    assert sum(time > 20 for time in sent) == pytest.approx(20 * topics, abs=topics)
+
+
 @pytest.mark.parametrize("flooding", ["true", "false"])
 def test_everybody_gets_everything_with_and_without_flooding(flooding: str) -> None:
     """So do those who subscribe after it was published; the tries alone are enough."""

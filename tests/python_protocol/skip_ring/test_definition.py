@@ -6,7 +6,7 @@ from math import ceil, log2
 
 import pytest
 
-from roambus.python_protocol.skip_ring.definition import skip_ring
+from roambus.python_protocol.skip_ring.definition import Place, skip_ring
 
 
 def test_figure_1() -> None:
@@ -30,3 +30,22 @@ def test_degrees_are_logarithmic_at_worst_and_constant_on_average(nodes: int) ->
     degrees = [2 + len(place.shortcuts) for place in skip_ring(nodes).values()]
     assert max(degrees) <= 2 * ceil(log2(nodes))
     assert sum(degrees) / nodes <= 4
+
+
+@pytest.mark.parametrize("nodes", [2, 4, 8, 16, 32, 64])
+def test_two_consecutive_joins_of_a_doubling_concern_an_old_subscriber(nodes: int) -> None:
+    """Section 4.1, with one exception: the first and the last join concern the subscriber with label 0."""
+    before, concerned = skip_ring(nodes), {label: list[int]() for label in skip_ring(nodes)}
+    for joins in range(1, nodes + 1):
+        after = skip_ring(nodes + joins)
+        for label, by in concerned.items():
+            if _direct(after[label]) != _direct(before[label]):
+                by.append(joins)
+        before = after
+    assert concerned.pop("0") == [1, nodes]
+    assert all(second == first + 1 for first, second in concerned.values())
+
+
+def _direct(place: Place) -> tuple[str | None, str | None]:
+    """The predecessor and the successor, which are what a configuration tells beside the label."""
+    return place.left or place.ring, place.right or place.ring

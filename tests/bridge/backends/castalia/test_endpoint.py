@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import stat
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from roambus.bridge.backends.castalia.endpoint import BEING_MADE_S, PREFIX, Endpoint
+from roambus.bridge.backends.castalia.endpoint import Endpoint
 from roambus.bridge.errors import UserError
-
-LONG_AGO = time.time() - 2 * BEING_MADE_S
 
 
 @pytest.fixture
@@ -50,24 +46,6 @@ def test_every_run_has_a_token_of_its_own(temporary: Path) -> None:
     with Endpoint.private() as one, Endpoint.private() as other:
         assert one.token != other.token
         assert len(bytes.fromhex(one.token)) == 16
-
-
-def test_what_killed_hosts_left_is_removed(temporary: Path) -> None:
-    """Folders of hosts that live, of hosts that are just starting, and of anybody else stay."""
-    abandoned, starting, others = (temporary / name for name in (f"{PREFIX}a", f"{PREFIX}b", "roambus-spark-c"))
-    for folder in (abandoned, starting, others):
-        folder.mkdir()
-        (folder / "bridge").touch()
-    for folder in (abandoned, others):
-        os.utime(folder, (LONG_AGO, LONG_AGO))
-    with Endpoint.private() as living:
-        assert living.folder is not None
-        os.utime(living.folder, (LONG_AGO, LONG_AGO))
-        with Endpoint.private():
-            assert living.folder.is_dir()
-        assert not abandoned.exists()
-        assert starting.is_dir()
-        assert others.is_dir()
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:7000", "tcp://[::1]:7000", "tcp://192.0.2.1:7000"])

@@ -19,9 +19,9 @@ from benchmarks.failures.processes import describe, marked, wait_for
 from benchmarks.failures.stand_in import STAND_IN
 from benchmarks.failures.sweeps import sweep, sweep_command
 from benchmarks.failures.trial import ROAMBUS, Stage
-from roambus.bridge.backends.castalia.endpoint import PREFIX
 from roambus.bridge.backends.castalia.files import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG
 from roambus.bridge.backends.castalia.rundir import SESSION
+from roambus.bridge.private_folder import BRIDGE, prefix_of
 from roambus.bridge.runs.run import TRACE_FILE
 from roambus.experiments.sweeps.workspace import PREFIX as WORKSPACE
 from tests.support.files import files_below
@@ -49,7 +49,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
     for process in left:
         os.kill(process, signal.SIGKILL)
     assert descriptions == []
-    assert not list(made.temporary.glob(f"{PREFIX}*"))
+    assert not list(made.temporary.glob(f"{prefix_of(BRIDGE)}*"))
 
 
 def start(stage: Stage, *command: str) -> subprocess.Popen[str]:

@@ -79,13 +79,14 @@ def test_maintenance_is_what_subscribers_send_between_the_last_change_and_the_fi
     found = measured(m.maintenance(traces))[SOUND]
     assert found[m.REQUESTS_PER_ROUND] == pytest.approx(requests / (20 - changed))
     assert found[m.SENT_PER_NODE_ROUND] == pytest.approx(sent / (20 - changed) / 5)
+    assert found[m.ANSWERS_PER_ROUND] == pytest.approx((len(window) - sent) / (20 - changed))
 
 
 def test_answers_of_the_supervisor_are_told_apart_by_what_they_serve(traces: DataFrame, rows: list[Row]) -> None:
     """One to a subscription, two or more to an unsubscription; those to requests beyond the usual ones are further."""
     found = measured(m.operations(traces))[SOUND]
     served = {(row["time_s"], row["message_type"]) for row in since(rows) if row["event"] == schema.SERVE}
-    sent = [row["time_s"] for row in since(rows) if row["message_type"] == "SetData"]
+    sent = [row["time_s"] for row in since(rows) if row["event"] == schema.SEND and row["node"] == 0]
     leaving = sum((time, "Unsubscribe") in served for time in sent)
     usual = measured(m.maintenance(traces))[SOUND][m.REQUESTS_PER_ROUND] * (since(rows)[-1]["time_s"] - 20)
     assert (found[m.PER_SUBSCRIBE], found[m.PER_UNSUBSCRIBE]) == (1, leaving)
@@ -104,4 +105,4 @@ def test_catching_up_lasts_from_the_subscription_until_the_last_old_publication(
 ) -> None:
     """Of the one that came back."""
     got = [row["time_s"] for row in rows if row["event"] == schema.DELIVER and row["node"] == 3]
-    assert measured(m.catching_up(traces))[SOUND] == {m.CATCH_UP_ROUNDS: pytest.approx(max(got) - 26)}
+    assert measured(m.catching_up(traces))[SOUND] == {m.CATCH_UP_ROUNDS: pytest.approx(max(got) - 26), m.CAUGHT_UP: 1}

@@ -85,6 +85,7 @@ def measured_steady(requests: float) -> Measurements:
             m.PER_UNSUBSCRIBE: 2.0 + seed / 100,
             m.FURTHER: 0.5 - seed / 100,
             m.CATCH_UP_ROUNDS: 1.3 + seed / 100,
+            m.ANSWERS_PER_ROUND: 1.6 + seed / 100,
             c.HOPS_MAX: size.bit_length() - 1,
         }
         for agent in ("skip-ring", "ring-only", "frequent")

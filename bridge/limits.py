@@ -1,0 +1,136 @@
+"""All limits on what users may ask for, each with its reason and with how it is raised.
+
+A value beyond a limit is refused before anything is made of it, by a message that says the limit and how to raise it.
+Most can be raised by an environment variable, for who knows what it will cost; some follow from formats that cannot
+hold more. Sizes of files and messages have their limits where they are read; the page of the docs lists them, too.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+
+from roambus.bridge.errors import UserError
+
+PREFIX = "ROAMBUS_MAX_"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The most that there may be of something, unless the environment says more, which is at most `ceiling`."""
+
+    name: str
+    what: str
+    usual: float
+    unit: str
+    reason: str
+    ceiling: float = math.inf
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that raises it."""
+        return f"{PREFIX}{self.name}"
+
+    @property
+    def most(self) -> float:
+        """The limit as it is in this process; raises UserError if the environment has no number for it."""
+        text = os.environ.get(self.variable)
+        return self.usual if text is None else min(self._read(text), self.ceiling)
+
+    def check(self, value: float) -> None:
+        """Raises ValueError, saying the limit and how to raise it, for a value above it or for none at all."""
+        if not value <= self.most:
+            raise ValueError(
+                f"{self.what} {_number(value)}, above the limit of {_number(self.most)}{self._unit()}: {self.reason}; "
+                f"{self.way_to_raise()}"
+            )
+
+    def way_to_raise(self) -> str:
+        """What a user does who wants more."""
+        if self.most >= self.ceiling:
+            return "more is not possible"
+        return f"to raise it, set the environment variable {self.variable}"
+
+    def _unit(self) -> str:
+        return f" {self.unit}" if self.unit else ""
+
+    def _read(self, text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not value > 0:
+            raise UserError(f"{self.variable}: {text!r} is no number above 0")
+        return value
+
+
+def _number(value: float) -> str:
+    """A number as a person reads it; one that has thousands of digits is not written out."""
+    if isinstance(value, int) and value.bit_length() > 64:
+        return f"about 2^{value.bit_length() - 1}"
+    return f"{value:,}" if isinstance(value, int) or (value.is_integer() and value < 1e15) else f"{value:g}"
+
+
+RUNS = Limit(
+    "RUNS",
+    "the number of runs is",
+    1_000_000,
+    "runs",
+    "agents, values of the axes and seeds multiply, and every run is planned before the first one starts",
+)
+NODES = Limit(
+    "NODES",
+    "the number of nodes is",
+    10_000,
+    "nodes",
+    "time and memory of a run grow with its nodes, and have been measured up to 1,040",
+    65_534,
+)
+LINKS = Limit(
+    "LINKS",
+    "the number of links is",
+    100_000,
+    "links",
+    "a transcript shows every message to a reader, and is made for small networks",
+)
+DURATION = Limit(
+    "SECONDS",
+    "the simulated time is",
+    10_000_000,
+    "s",
+    "that is 116 days, and agents that do something every second would keep a run going for weeks",
+    1e9,
+)
+WORKERS = Limit("WORKERS", "the number of processes is", 1024, "processes", "each takes some 100 MiB of memory")
+TEMPLATE_ITEMS = Limit(
+    "TEMPLATE_ITEMS",
+    "the number of items of a range, or of a product, in a template is",
+    1_000_000,
+    "",
+    "a template makes an ini, in which a node has some ten lines",
+)
+TEMPLATE_SIZE = Limit(
+    "TEMPLATE_MEBIBYTES",
+    "the text that a template makes is, in MiB,",
+    64,
+    "MiB",
+    "no ini of a run with all its nodes is so large",
+)
+TEMPLATE_MEMORY = Limit(
+    "TEMPLATE_MEMORY_MEBIBYTES",
+    "the memory that a template takes is, in MiB,",
+    1024,
+    "MiB",
+    "a template computes a text and nothing else",
+)
+TEMPLATE_TIME = Limit(
+    "TEMPLATE_SECONDS",
+    "the time that a template takes is",
+    20,
+    "s of CPU",
+    "ours take some milliseconds, with their random populations",
+)
+
+LIMITS = (RUNS, NODES, LINKS, DURATION, WORKERS, TEMPLATE_ITEMS, TEMPLATE_SIZE, TEMPLATE_MEMORY, TEMPLATE_TIME)
+"""All of them, in the order of the docs."""

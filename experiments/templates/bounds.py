@@ -1,0 +1,141 @@
+"""Keeps what a template computes within bounds: templates are somebody's data, and can ask for more than there is.
+
+A product or a power that would be one long step of Python is refused before it begins. What takes many steps is ended
+when its time is used up, and what takes too much memory finds none.
+"""
+
+from __future__ import annotations
+
+import resource
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from jinja2 import TemplateRuntimeError
+from jinja2.runtime import Context
+from jinja2.sandbox import SandboxedEnvironment
+
+from roambus.bridge.limits import TEMPLATE_ITEMS, TEMPLATE_MEMORY, TEMPLATE_SIZE, TEMPLATE_TIME, Limit
+
+_MOST_BITS = 4096
+"""Whole numbers of more bits are no times, places or counts."""
+_MIB = 2**20
+
+
+class BoundedEnvironment(SandboxedEnvironment):
+    """A sandbox whose operators make nothing huge."""
+
+    intercepted_binops = frozenset({"*", "**"})
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        """Computes the operation, unless what it gives would be too large: then it raises TemplateRuntimeError."""
+        _refuse(operator, left, right)
+        return super().call_binop(context, operator, left, right)
+
+
+def _refuse(operator: str, left: Any, right: Any) -> None:
+    match operator, left, right:
+        case "*", int(), int():
+            _check_bits(left.bit_length() + right.bit_length())
+        case "**", int(), int() | float():
+            _check_bits(max(left.bit_length(), 1) * abs(right))
+        case "*", (str() | bytes() | list() | tuple()), int():
+            check_items(len(left) * right)
+        case "*", int(), (str() | bytes() | list() | tuple()):
+            check_items(len(right) * left)
+
+
+def _check_bits(bits: float) -> None:
+    if bits > _MOST_BITS:
+        raise TemplateRuntimeError(f"a number of {bits:g} bits is too large")
+
+
+def check_items(number: int) -> None:
+    """Raises TemplateRuntimeError for more items of a list, or characters of a text, than a template may make."""
+    try:
+        TEMPLATE_ITEMS.check(number)
+    except ValueError as error:
+        raise TemplateRuntimeError(str(error)) from None
+
+
+def bounded_range(*arguments: int) -> range:
+    """Python's range; raises TemplateRuntimeError if it has too many items."""
+    made = range(*arguments)
+    if made:
+        check_items((made[-1] - made[0]) // made.step + 1)
+    return made
+
+
+def joined(parts: Iterator[str]) -> str:
+    """The whole text; raises ValueError as soon as it is too large."""
+    texts, size = [], 0
+    for part in parts:
+        texts.append(part)
+        size += len(part)
+        if size > TEMPLATE_SIZE.most * _MIB:
+            TEMPLATE_SIZE.check(size / _MIB)
+    return "".join(texts)
+
+
+class TooLongError(Exception):
+    """A template has used its time up."""
+
+
+@contextmanager
+def bounded() -> Iterator[None]:
+    """Bounds time and memory of the block; raises ValueError with what was too much.
+
+    Time is that of the processor. It is bounded in the main thread alone, for only that one can be interrupted.
+    """
+    try:
+        with _memory(), _time():
+            yield
+    except TooLongError:
+        raise ValueError(_used_up("time", TEMPLATE_TIME)) from None
+    except MemoryError:
+        raise ValueError(_used_up("memory", TEMPLATE_MEMORY)) from None
+
+
+def _used_up(what: str, limit: Limit) -> str:
+    return f"it takes more {what} than the limit of {limit.most:g} {limit.unit}: {limit.reason}; {limit.way_to_raise()}"
+
+
+@contextmanager
+def _memory() -> Iterator[None]:
+    """Lets the process take so much more memory than it has, and no more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = _taken() + int(TEMPLATE_MEMORY.most * _MIB)
+    if soft != resource.RLIM_INFINITY:
+        most = min(soft, most)
+    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def _taken() -> int:
+    """The address space that this process has, in bytes."""
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+
+
+@contextmanager
+def _time() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGVTALRM, _end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, TEMPLATE_TIME.most)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def _end(_: int, __: FrameType | None) -> None:
+    raise TooLongError

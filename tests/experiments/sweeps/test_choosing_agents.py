@@ -1,0 +1,58 @@
+"""Any agent can be put into any sweep from the command line, with parameters of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from roambus.bridge.errors import UserError
+from roambus.experiments.sweeps.choosing_agents import with_agents
+from roambus.experiments.sweeps.sweep import AgentChoice, expand, override
+from roambus.experiments.sweeps.sweep_file import read_sweep
+
+THESIS = read_sweep("thesis")
+
+
+@pytest.mark.parametrize(
+    ("text", "choice"),
+    [
+        ("flooding", AgentChoice("flooding", "flooding")),
+        ("aodv", AgentChoice("aodv", "aodv", (("profile", "thesis"),))),
+        ("aodv profile=rfc", AgentChoice("aodv+profile-rfc", "aodv", (("profile", "rfc"),))),
+        (
+            "aodv hello_interval=2s",
+            AgentChoice("aodv+hello_interval-2s", "aodv", (("hello_interval", "2s"), ("profile", "thesis"))),
+        ),
+        ("./some/mine.py", AgentChoice("mine", "./some/mine.py")),
+        ("./mine.py:Gossiper rate=2", AgentChoice("Gossiper+rate-2", "./mine.py:Gossiper", (("rate", "2"),))),
+        ("package.agents:Mine", AgentChoice("Mine", "package.agents:Mine")),
+        ("mft tree=1:0/2:0", AgentChoice("mft+tree-1-0-2-0", "mft", (("tree", "1:0/2:0"),))),
+    ],
+)
+def test_an_agent_is_a_name_a_file_or_one_of_the_sweeps_own(text: str, choice: AgentChoice) -> None:
+    """Parameters are set beside those that the sweep has; the label can be the name of a folder."""
+    assert with_agents(THESIS, text).agents == (choice,)
+
+
+def test_several_agents_run_at_every_point_of_the_sweep() -> None:
+    """Everything else of the sweep stays."""
+    chosen = with_agents(override(THESIS, {"config": "C2", "speed": "2"}, seeds=1), "mft, flooding ,./mine.py")
+    assert [str(point.place) for point in expand(chosen)] == [
+        f"traces/agent={label}/config=C2/speed=2/seed=0" for label in ("mft", "flooding", "mine")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", '--agents "": write agents with commas between'),
+        ("mft,,aodv", '--agents "mft,,aodv": write agents'),
+        ("mft,mft", "--agents: mft is there twice"),
+        ("a/mine.py,b/mine.py", "--agents: mine is there twice"),
+        ("mft profile", "--agents: mft profile: write parameters as NAME=VALUE"),
+        ("mft =tuned", "--agents: mft =tuned: write parameters as NAME=VALUE"),
+    ],
+)
+def test_what_names_no_agents_is_refused(text: str, message: str) -> None:
+    """With the option and the agent."""
+    with pytest.raises(UserError, match=message):
+        with_agents(THESIS, text)

@@ -1,0 +1,112 @@
+"""How Spark's Java ended is told, and nothing of it is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from roambus.bridge.errors import RoambusError
+from roambus.spark.engine import session as engine
+from roambus.spark.engine.jvm import Jvm
+
+SETTINGS = {"spark.driver.extraJavaOptions": ""}
+
+# Spark's script asks a first Java for the command of the second.
+FAKE = """#!/bin/sh
+case "$*" in
+-version) echo 'openjdk version "17.0.1"' >&2; exit 0 ;;
+*launcher.Main*) printf '\\0\\n%s\\0run\\0' "$0"; exit 0 ;;
+esac
+echo 'no room for the heap' >&2
+{end}
+"""
+
+AGGREGATION = """
+import os, signal, sys
+from roambus.spark.engine import session as engine
+from roambus.bridge.errors import RoambusError
+for attempt in range(2):
+    try:
+        with engine.spark_session("local[1]") as session:
+            if attempt == 0:
+                os.kill(engine._jvms[0]._process.pid, signal.SIGKILL)
+            print(session.range(10).count())
+    except RoambusError as error:
+        print(error)
+"""
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for temporary files."""
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ("exit 3", "ended with exit status 3; it said last:\n  no room for the heap"),
+        ("kill -9 $$", "was killed by SIGKILL"),
+        ("exit 143", "was ended by SIGTERM (exit status 143)"),
+    ],
+)
+def test_a_java_that_ends_while_it_starts(
+    end: str, said: str, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error says how, with what it said last; its folder is gone."""
+    java = tmp_path / "home" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text(FAKE.format(end=end))
+    java.chmod(0o700)
+    monkeypatch.setenv("JAVA_HOME", str(java.parents[1]))
+    jvm = Jvm()
+    with pytest.raises(RoambusError) as caught:
+        jvm.start(engine.SPARK_HOME, SETTINGS, is_loud=False)
+    jvm.end()
+    assert str(caught.value).startswith("Spark could not start: its Java ")
+    assert said in str(caught.value)
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("error", [ConnectionRefusedError(111, "Connection refused"), ValueError("of anything")])
+def test_whatever_a_dead_java_causes_is_told_as_its_death(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And with a Java that lives, every error stays what it is."""
+
+    class Dead:
+        def death(self, within_s: float) -> str | None:
+            return "its Java was killed by SIGKILL" if self.is_dead else None
+
+        is_dead = False
+
+        def end(self) -> None:
+            """There is nothing to be ended."""
+
+    monkeypatch.setattr(engine, "_jvms", [Dead()])
+    monkeypatch.setattr(engine, "forget", lambda: None)
+    with pytest.raises(type(error)), engine._death_named():
+        raise error
+    Dead.is_dead = True
+    with pytest.raises(RoambusError, match="Spark is gone: its Java was killed by SIGKILL"), engine._death_named():
+        raise error
+
+
+@pytest.mark.slow
+def test_a_java_that_is_killed_is_named_and_the_next_session_starts_another(tmp_path: Path) -> None:
+    """Without a traceback, and nothing is left in the folder for temporary files."""
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", AGGREGATION], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.splitlines()[0].startswith(f"Spark is gone: its Java was killed by {signal.SIGKILL.name}")
+    assert done.stdout.splitlines()[-1] == "10"
+    assert done.stderr == ""
+    assert list(tmp_path.iterdir()) == []

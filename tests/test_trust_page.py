@@ -1,0 +1,78 @@
+"""docs/trust.md has the limits as the code has them; after a change: pytest tests/test_trust_page.py --rewrite."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from roambus.bridge.limits import LIMITS, Limit
+from roambus.bridge.movement.lines import MAX_BYTES, MAX_LINE_BYTES
+from roambus.bridge.runs import asked
+from roambus.bridge.scenario import mobility, network
+from roambus.bridge.texts import MOST_BYTES
+from roambus.bridge.trace.schema import LATEST_S
+from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
+from roambus.command_line import commands
+from roambus.experiments.sweeps.sweep import LONGEST_NAME
+from roambus.experiments.viewer.server import MAX_QUESTION_BYTES
+
+PAGE = Path(__file__).parents[1] / "docs" / "trust.md"
+MIB = 2**20
+
+
+def limits() -> str:
+    rows = [f"| {words(one)} | {amount(one)} | {one.reason} | `{one.variable}`{top(one)} |" for one in LIMITS]
+    return "\n".join(["| What | Limit | Why | Raised by |", "|---|---|---|---|", *rows])
+
+
+def words(limit: Limit) -> str:
+    return re.sub(r",? (is|is, in MiB,)$", "", limit.what)
+
+
+def amount(limit: Limit) -> str:
+    return f"{limit.usual:,.0f} {limit.unit}".strip()
+
+
+def top(limit: Limit) -> str:
+    return f", to {limit.ceiling:,.0f} at most" if limit.ceiling < float("inf") else ""
+
+
+def bounds() -> str:
+    found = {
+        "a text that users write: ini, template, sweep, scenario": f"{MOST_BYTES // MIB} MiB",
+        "`sweep.json`": f"{asked.MOST_BYTES // MIB} MiB",
+        "a movement file, unpacked; a line of it": f"{MAX_BYTES // MIB} MiB; {MAX_LINE_BYTES // MIB} MiB",
+        "a message between host and simulator, and of a record": f"{MAX_FRAME_BYTES // MIB} MiB",
+        "what the page of `roambus play` asks": f"{MAX_QUESTION_BYTES // 1024} KiB",
+        "the time of a row of a trace, and of a way-point": f"{LATEST_S:,.0f} s",
+        "the number of nodes, whatever is set": f"{network.MOST_NODES:,}",
+        "a side of the field": f"{network._SIDE.at_most:,.0f} m",
+        "the speed of a node": f"{mobility._SPEEDS.at_most:,.0f} m/s",
+        "the seed of a run": f"{network.MOST_SEED:,}",
+        "the name of an agent, axis or value in a sweep": f"{LONGEST_NAME} bytes",
+    }
+    return "\n".join(["| What | At most |", "|---|---|", *(f"| {what} | {most} |" for what, most in found.items())])
+
+
+def test_the_page_has_the_limits_of_the_code(request: pytest.FixtureRequest) -> None:
+    """Each with its reason and with how it is raised."""
+    text = PAGE.read_text(encoding="utf-8")
+    for name, table in (("limits", limits()), ("bounds", bounds())):
+        text = re.sub(
+            rf"<!-- {name} -->\n.*?<!-- end of {name} -->",
+            f"<!-- {name} -->\n\n{table}\n\n<!-- end of {name} -->",
+            text,
+            flags=re.DOTALL,
+        )
+    if request.config.getoption("--rewrite"):
+        PAGE.write_text(text, encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == text
+
+
+def test_the_page_names_every_command() -> None:
+    """With what it executes."""
+    table = PAGE.read_text(encoding="utf-8").partition("## Who may connect")[0]
+    named = set(re.findall(r"`([a-z]+)[ `]", table))
+    assert set(commands.commands) <= named
