@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -22,12 +22,12 @@ import pandas as pd
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.asked import SWEEP
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.evidence.claim import Claim, check
+from roambus.experiments.evidence.claim import Claim, ClaimTest, check
 from roambus.experiments.evidence.rule import Verdict
 from roambus.experiments.measurements.markdown import markdown_table
 from roambus.experiments.measurements.measurements import Measurements, read_measurements
 from roambus.experiments.studies.thesis.claims import THESIS_CLAIMS
-from roambus.experiments.studies.thesis.further_claims import check_further_claims
+from roambus.experiments.studies.thesis.further_claims import FURTHER_CLAIMS, check_further_claims
 from roambus.experiments.studies.thesis.size_and_speed import AODV, MFT
 from roambus.spark.aggregation.points import mean_points
 from roambus.spark.metrics import catalogue as c
@@ -37,13 +37,28 @@ CHOICE = "choice"
 OPEN_CLAIMS = (3, 6, 7, 9, 12, 14, 15)
 """Those that do not hold in the reproduction."""
 BEGIN, END = "<!-- tables -->", "<!-- end of tables -->"
-_SIGNS = {Verdict.HOLDS: "+", Verdict.DOES_NOT_HOLD: "-", Verdict.NOT_SIGNIFICANT: "?", Verdict.NOT_MEASURED: ""}
+_SIGNS = {Verdict.HOLDS: "+", Verdict.DOES_NOT_HOLD: "-", Verdict.NOT_MEASURED: ""}
 _ACKS = f"{c.SENT_PREFIX}ACK"
 
 
-def claims_of(measured: Measurements) -> list[Claim]:
-    """All sixteen, by their numbers."""
-    return [*check(THESIS_CLAIMS, measured), *check_further_claims(measured)]
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A claim with its verdict; `leans` if that is not significant, and all means lie on the claimed side."""
+
+    claim: Claim
+    leans: bool
+
+
+def findings(measured: Measurements) -> dict[int, Finding]:
+    """All sixteen claims, by their numbers."""
+    claims = [*check(THESIS_CLAIMS, measured), *check_further_claims(measured)]
+    tests = (*THESIS_CLAIMS, *FURTHER_CLAIMS)
+    return {claim.number: _finding(claim, test, measured) for claim, test in zip(claims, tests, strict=True)}
+
+
+def _finding(claim: Claim, test: ClaimTest, measured: Measurements) -> Finding:
+    is_open = claim.verdict is Verdict.NOT_SIGNIFICANT
+    return Finding(claim, is_open and all(part.supports for part in test.parts(measured)))
 
 
 # Variants
@@ -86,42 +101,47 @@ def variants_of_settings(measured: Measurements) -> Iterator[tuple[str, Measurem
 
 # Tables
 
-Claims = dict[int, Claim]
+Findings = dict[int, Finding]
 
 
-def merged(columns: dict[str, Claims], more: Mapping[str, Measurements]) -> None:
+def merged(columns: dict[str, Findings], more: Mapping[str, Measurements]) -> None:
     """Adds the claims of each column; of one that is there already, only those that were not measured."""
     for name, measured in more.items():
         known = columns.setdefault(name, {})
-        for claim in claims_of(measured):
-            if claim.number not in known or known[claim.number].verdict is Verdict.NOT_MEASURED:
-                known[claim.number] = claim
+        for number, found in findings(measured).items():
+            if number not in known or known[number].claim.verdict is Verdict.NOT_MEASURED:
+                known[number] = found
 
 
-def sign_table(columns: Mapping[str, Claims], numbers: Sequence[int]) -> str:
-    """A row for each claim, a sign for each column: + holds, - does not hold, ? not significant, else not measured."""
-    rows = [[str(number), *(_sign(claims[number]) for claims in columns.values())] for number in numbers]
+def sign_table(columns: Mapping[str, Findings], numbers: Sequence[int]) -> str:
+    """A row for each claim, a sign for each column.
+
+    + holds, - does not hold, (+) and (-) are not significant with all means on the claimed side or not.
+    """
+    rows = [[str(number), *(_sign(found[number]) for found in columns.values())] for number in numbers]
     return markdown_table(["claim", *columns], rows)
 
 
-def _sign(claim: Claim) -> str:
-    return _SIGNS[claim.verdict]
+def _sign(found: Finding) -> str:
+    if found.claim.verdict is Verdict.NOT_SIGNIFICANT:
+        return "(+)" if found.leans else "(-)"
+    return _SIGNS[found.claim.verdict]
 
 
-def number_list(columns: Mapping[str, Claims], numbers: Sequence[int]) -> str:
+def number_list(columns: Mapping[str, Findings], numbers: Sequence[int]) -> str:
     """The quantities behind the signs, column by column."""
     lines = []
-    for name, claims in columns.items():
+    for name, found in columns.items():
         lines.append(f"\n**{name}**\n")
-        chosen = (claims[number] for number in numbers)
+        chosen = (found[number].claim for number in numbers)
         lines += [f"- {claim.number}, {claim.verdict.value}: {'; '.join(claim.evidence)}" for claim in chosen]
     return "\n".join(lines) + "\n"
 
 
 def tables(results: Sequence[Path]) -> str:
     """All that there is, in Markdown; raises UserError."""
-    variants: dict[str, Claims] = {}
-    whole: dict[str, Claims] = {}
+    variants: dict[str, Findings] = {}
+    whole: dict[str, Findings] = {}
     for folder in results:
         measured = read_measurements(folder)
         sweep = measured.sweep.get(SWEEP, folder.name)
@@ -137,7 +157,7 @@ def tables(results: Sequence[Path]) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _part(columns: Mapping[str, Claims], numbers: Sequence[int]) -> str:
+def _part(columns: Mapping[str, Findings], numbers: Sequence[int]) -> str:
     if not columns:
         return ""
     details = f'<details markdown="1"><summary>The numbers</summary>\n{number_list(columns, numbers)}\n</details>\n'

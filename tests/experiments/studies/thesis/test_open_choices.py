@@ -15,7 +15,7 @@ from roambus.experiments.studies.thesis.open_choices import (
     BEGIN,
     END,
     OPEN_CLAIMS,
-    claims_of,
+    findings,
     main,
     merged,
     sign_table,
@@ -70,7 +70,7 @@ def test_a_choice_of_one_protocol_is_compared_with_the_base_of_the_other() -> No
 
 def test_a_choice_decides_the_claims_about_it() -> None:
     """The seventh holds with the hops that the variant has, and in no other one."""
-    verdicts = {name: claims_of(one)[6].verdict for name, one in variants_of_agents(of_agents())}
+    verdicts = {name: findings(one)[7].claim.verdict for name, one in variants_of_agents(of_agents())}
     assert verdicts.pop("bare") is Verdict.HOLDS
     assert Verdict.HOLDS not in verdicts.values()
 
@@ -98,7 +98,7 @@ def test_what_one_sweep_did_not_measure_another_one_can_add() -> None:
     assert sign_table(columns, [12]).splitlines()[-1] == "| 12 |  |"
     merged(columns, {"base": measurements(configs=("C2", "C8"), speeds=("2", "8"), seeds=3)})
     assert columns["base"][7] is before
-    assert sign_table(columns, [12]).splitlines()[-1] in {f"| 12 | {sign} |" for sign in "+-?"}
+    assert sign_table(columns, [12]).splitlines()[-1] in {f"| 12 | {sign} |" for sign in ("+", "-", "(+)", "(-)")}
 
 
 @pytest.fixture
