@@ -34,8 +34,8 @@ from roambus.bridge.runs.conduct import conduct_seen, watch
 from roambus.bridge.runs.identity import RUN_KEY, run_key
 from roambus.bridge.runs.plan import RunPlan
 from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.trace.metadata import WARM_UP
 from roambus.bridge.trace.reader import DamagedTraceError, damage_of, read_footer
-from roambus.bridge.trace.schema import WARM_UP
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.bridge.unfinished_file import check_replaceable
 from roambus.python_protocol.simtime import SECOND

@@ -59,7 +59,6 @@ __all__ = [
     "TIME_S",
     "TRACE_SCHEMA",
     "UNSUBSCRIBE",
-    "WARM_UP",
 ]
 
 TIME_S = "time_s"
@@ -120,6 +119,3 @@ TRACE_SCHEMA = pa.schema(
     ]
 )
 """The columns of every trace, in this order; rows are sorted by time, then by order of occurrence."""
-
-WARM_UP = "roambus.warm_up_s"
-"""Name in a trace's metadata of the time (s) before which nothing counts in metrics; without it all counts."""

@@ -28,7 +28,7 @@ from roambus.bridge.texts import read_text
 from roambus.python_protocol.parameters import unknown
 
 Scalar = int | float | str | bool
-_HEAD = re.compile(r"\A\{#-?\s*variables\b(?P<toml>.*?)-?#\}", re.DOTALL)
+_HEAD = re.compile(r"\{#-?\s*variables\b(?P<toml>.*?)-?#\}", re.DOTALL)
 WHOLE, NUMBER, TEXT, TRUTH = "whole number", "number", "text", "truth value"
 _TYPES: dict[str, tuple[type, ...]] = {WHOLE: (int,), NUMBER: (int, float), TEXT: (str,), TRUTH: (bool,)}
 
@@ -82,7 +82,7 @@ def declared_variables(template: Path) -> dict[str, Variable] | None:
 
     Raises UserError.
     """
-    head = _HEAD.match(read_text(template))
+    head = _HEAD.search(read_text(template))
     if head is None:
         return None
     try:

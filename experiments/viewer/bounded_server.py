@@ -117,7 +117,8 @@ class BoundedServer(ThreadingHTTPServer):
         """Says in a line what went wrong, unless it is only that somebody has gone."""
         error = sys.exception()
         if not isinstance(error, OSError):
-            click.echo(f"the page's server: {type(error).__name__}: {error}", err=True)
+            with suppress(ValueError):  # there is nowhere to say it once the program ends
+                click.echo(f"the page's server: {type(error).__name__}: {error}", err=True)
 
 
 def _read_to_the_end(connection: socket.socket) -> None:

@@ -24,8 +24,9 @@ from roambus.bridge.runs.asked import AGENTS, AXES, SEEDS, count_runs, read_aske
 from roambus.bridge.runs.identity import RUN_KEY
 from roambus.bridge.runs.layout import AGENT, SEED, TRACE_FILE, TRACES
 from roambus.bridge.trace import reader
+from roambus.bridge.trace.metadata import WARM_UP
 from roambus.bridge.trace.reader import DamagedTraceError
-from roambus.bridge.trace.schema import TIME_S, TRACE_SCHEMA, WARM_UP
+from roambus.bridge.trace.schema import TIME_S, TRACE_SCHEMA
 from roambus.spark.aggregation.links import NO_PATTERNS
 from roambus.spark.metrics.run_metrics import EARLY, RUN
 

@@ -96,14 +96,16 @@ def test_an_agent_that_no_longer_raises_differs_there(tmp_path: Path) -> None:
     """The record says that it did."""
     with pytest.raises(AgentError):
         record(tmp_path, write_counting(tmp_path, "agent", RAISING))
-    with pytest.raises(DifferenceError, match=r"recorded: the agent raised: node 1,.*\n  now:      it did not raise"):
+    with pytest.raises(
+        DifferenceError, match=r"recorded: the agent raised: agent Counting, node 1,.*\n  now:      it did not raise"
+    ):
         rerun(tmp_path / "frames.roambus", write_counting(tmp_path, "repaired"))
 
 
 def test_an_agent_that_raises_where_the_record_goes_on_is_told(tmp_path: Path) -> None:
     """With the frame that it had to answer."""
     path = record(tmp_path, write_counting(tmp_path, "agent"))
-    with pytest.raises(AgentError, match=r"frame \d+, though not in the record: node 1, .*KeyError: 2"):
+    with pytest.raises(AgentError, match=r"frame \d+, though not in the record: agent Counting, node 1, .*KeyError: 2"):
         rerun(path, write_counting(tmp_path, "changed", RAISING))
 
 
@@ -169,7 +171,7 @@ def test_the_debugger_opens_where_an_agent_raised(tmp_path: Path) -> None:
     assert "-> if number == 2: raise KeyError(number)" in done.stdout
     assert "(1, 2)" in done.stdout
     assert done.returncode == 4
-    assert "as recorded: node 1" in done.stderr
+    assert "as recorded: agent Counting, node 1" in done.stderr
 
 
 def test_the_debugger_opens_before_the_first_difference(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from roambus.bridge.errors import UserError
 from roambus.bridge.trace.schema import DELIVER, SEND, TRACE_SCHEMA
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
 from roambus.python_protocol.simtime import SECOND
@@ -47,6 +48,6 @@ def test_nothing_is_left_of_a_failed_write(tmp_path: Path) -> None:
     target = tmp_path / "trace.parquet"
     target.mkdir()
     (target / "occupied").touch()
-    with pytest.raises(OSError, match="irectory"):
+    with pytest.raises(UserError, match="this is a folder: give the name of a regular file"):
         sample().write(target, {})
     assert sorted(path.name for path in tmp_path.iterdir()) == ["trace.parquet"]

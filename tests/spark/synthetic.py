@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roambus.bridge.runs.layout import TRACE_FILE, TRACES
+from roambus.bridge.trace.metadata import WARM_UP
 from roambus.bridge.trace.schema import (
     DELIVER,
     ENERGY,
@@ -20,7 +21,6 @@ from roambus.bridge.trace.schema import (
     ROUTE,
     SEND,
     TRACE_SCHEMA,
-    WARM_UP,
 )
 
 Row = dict[str, object]

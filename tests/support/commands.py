@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -50,7 +51,7 @@ def call(command: str, monkeypatch: pytest.MonkeyPatch) -> int:
 
     On a cluster it has a process of its own: here it would use the session that there may be.
     """
-    words = command.split()
+    words = shlex.split(command)
     if words[0] != "roambus" or "--spark" in words:
         return subprocess.run(words, env=environment(), check=False).returncode
     monkeypatch.setattr(sys, "argv", words)

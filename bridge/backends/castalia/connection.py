@@ -13,6 +13,7 @@ import secrets
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from typing import Any
 
 import zmq
 from google.protobuf.message import DecodeError
@@ -70,8 +71,10 @@ class Connection:
         """The first message of a peer with the run's token, whatever strangers say before; raises BackendError."""
         give_up = time.monotonic() + within_s
         while time.monotonic() <= give_up:
-            if not self._await_anybody():
-                self._check_alive()
+            happened = self._await_anybody()
+            if self._socket not in happened:
+                if not happened:  # whoever connects may be the simulator, whose hello is still to come
+                    self._check_alive()
                 continue
             with interrupts_postponed():  # pyzmq swallows the exception if it comes while a frame is freed
                 identity, hello, descriptor = self._take_hello()
@@ -82,8 +85,8 @@ class Connection:
             self._reject(identity)
         raise BackendError(f"no simulator said hello within {within_s:g} s")
 
-    def _await_anybody(self) -> bool:
-        """Whether somebody has said something, after a moment at most; meanwhile keys and strangers are seen to."""
+    def _await_anybody(self) -> dict[Any, int]:
+        """The sockets on which something has happened, after a moment at most; keys and strangers are seen to."""
         poller = zmq.Poller()
         for socket in (self._socket, self._guard.monitor, *([self._admission.questions] if self._admission else [])):
             poller.register(socket, zmq.POLLIN)
@@ -91,7 +94,7 @@ class Connection:
         if self._admission is not None and self._admission.questions in asked:
             self._admission.answer()
         self._guard.look()
-        return self._socket in asked
+        return asked
 
     def _take_hello(self) -> tuple[bytes, bytes, int]:
         """Who has said something, what, and by which connection."""

@@ -22,8 +22,8 @@ beacon = {}
 
 def test_the_template_of_the_thesis_knows_its_sizes() -> None:
     """C2 to C32, as the thesis' sweep ties nodes to the side of the field."""
-    (config,) = named_settings(find_template("thesis"))
-    assert list(config.values) == ["C2", "C4", "C8", "C16", "C32"]
+    sizes = {axis.name: list(axis.values) for axis in named_settings(find_template("thesis"))}
+    assert sizes["config"] == ["C2", "C4", "C8", "C16", "C32"]
     assert axis_of(find_template("thesis"), "config", "C8").values == {
         "C8": {"publishers": 2, "subscribers": 8, "brokers": 8, "side": 60}
     }
