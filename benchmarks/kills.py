@@ -111,11 +111,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 stage, random = set_stage(subject, Path(folder) / name), Random(f"{asked.seed} {name}")
                 for trial in trials(stage, asked.trials, random, full_disk=asked.full_disk):
                     done.append(trial)
-                    print(
-                        f"{name} {len(done)}: {trial.how} {trial.target} {trial.complaints}",
-                        file=sys.stderr,
-                        flush=True,
-                    )
+                    said = "\n".join([*trial.complaints, trial.said]) if trial.complaints else "as promised"
+                    print(f"{name} {len(done)}: {trial.how} {trial.target}: {said}", file=sys.stderr, flush=True)
     return report(done)
 
 

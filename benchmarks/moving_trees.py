@@ -3,6 +3,9 @@
 python -m benchmarks.moving_trees --agent mft --runs 5000
 python -m benchmarks.moving_trees --agent mft --param home_decides=false --runs 5000
 python -m benchmarks.moving_trees --agent first-approach --one-at-a-time --slow --runs 5000
+python -m benchmarks.moving_trees --agent mft --param profile=tuned --bundles --runs 10000
+
+With --bundles MFT-PubSub has its link layer and heartbeats, which the profile tuned needs, at the pace of the links.
 
 Each run is whole agents over ideal links on a tree of up to 10 brokers, in which up to 12 things happen: clients and
 brokers move, subscribe, unsubscribe, publish, crash, freeze and recover, the tree parts and merges. Small trees find
@@ -22,7 +25,7 @@ from rich.progress import track
 
 from roambus.bridge.agents.registry import load_agent
 from roambus.python_protocol.brokers.agent import BrokerAgent
-from tests.support.moving_trees import FAULTS, FREEZE, KINDS, Plan, Result, Step, carry_out
+from tests.support.moving_trees import FAULTS, FREEZE, IN_BUNDLES, KINDS, Plan, Result, Step, carry_out
 
 _NUMBERS = 30
 
@@ -44,6 +47,7 @@ UNDER_WAY: dict[str, Callable[[Result], object]] = {
 @click.option("--runs", default=1000, show_default=True, help="Random plans to carry out.")
 @click.option("--seed", default=0, show_default=True, help="Of the plans.")
 @click.option("--one-at-a-time", is_flag=True, help="Each step waits until all is quiet.")
+@click.option("--bundles", is_flag=True, help="In bundles, with heartbeats; for mft.")
 @click.option("--brokers", type=click.IntRange(2), default=10, show_default=True, help="The most that a tree has.")
 @click.option("--freezes", is_flag=True, help="Nodes freeze, too; then nothing is quiet until they are back.")
 @click.option("--slow", is_flag=True, help="Links of 1 ms to 2 s, drawn for each run and for each link, for 1 ms.")
@@ -54,6 +58,7 @@ def main(  # noqa: PLR0913, PLR0917  # an argument an option
     runs: int,
     seed: int,
     one_at_a_time: bool,
+    bundles: bool,
     brokers: int,
     freezes: bool,
     slow: bool,
@@ -63,7 +68,7 @@ def main(  # noqa: PLR0913, PLR0917  # an argument an option
     agent_class = load_agent(agent)
     if not issubclass(agent_class, BrokerAgent):
         raise click.BadParameter(f"{agent} is no protocol of the broker family", param_hint="--agent")
-    values = dict(text.split("=", 1) for text in parameters)
+    values = (IN_BUNDLES if bundles else {}) | dict(text.split("=", 1) for text in parameters)
     checks = QUIET | (UNDER_WAY if no_faults else {})
     random, failed = Random(seed), Counter[str]()
     kinds = [kind for kind in KINDS if kind not in FAULTS or not no_faults] + [FREEZE] * freezes

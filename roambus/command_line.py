@@ -67,8 +67,13 @@ def _print_any_name() -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    click.echo(f"error: {message}", err=True)
+    shown = message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}..."
+    click.echo(f"error: {shown}", err=True)
     sys.exit(code)
+
+
+_LONGEST_MESSAGE = 4000
+"""In characters: a message can quote a line of a file, which can be as long as the file."""
 
 
 def _describe(error: OSError) -> str:

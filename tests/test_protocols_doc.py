@@ -30,9 +30,11 @@ from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.bytes import Writer
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.mft.messages import Known
+from roambus.python_protocol.mft.messages import Beat, Below, Bmig, Bqueries, Bsubs, Known, Place
+from roambus.python_protocol.mft.spreading import SpreadingBroker
 from roambus.python_protocol.mft.timestamps import Timestamp
 from roambus.python_protocol.parameters import describe_parameters
+from roambus.python_protocol.parts.bundle import Bundle
 from roambus.python_protocol.parts.election import Election, ElectionParameters, Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkParameters
 from roambus.python_protocol.phoenix.messages import Stamp
@@ -106,6 +108,7 @@ EXAMPLES: dict[str, Any] = {
     "tuple[Entry, ...]": (Entry(FILTER, 1, 1), Entry(FILTER, 1, 2)),
     "tuple[Unreachable, ...]": (Unreachable(1, 1), Unreachable(2, 1)),
     "tuple[Known, ...]": (Known(1, 1, 1),),
+    "tuple[Place, ...]": (Place(1, Timestamp(1, 1)), Place(2, Timestamp(1, 1))),
     "Topic": 1,
     "Label": "011",
     "MaybeLabel": "011",
@@ -120,6 +123,8 @@ EXAMPLES: dict[str, Any] = {
 VALUES: dict[Any, Any] = {type(one): one for one in (FILTER, NOTIFICATION, NOTIFICATION.id, b"ab")}
 NUMBERS = {int: 3, bool: True}
 """A value of each number that no other type is, whatever its width."""
+VARIANTS: tuple[type[Message], ...] = (Bqueries, Bsubs, Beat, Bundle)
+"""Messages of MFT-PubSub that only some of its parameters let it send."""
 OWNERS = [*((name, load(name).messages) for name in AGENTS), ("Leader election", (Heartbeat,))]
 
 
@@ -174,7 +179,8 @@ def evaluate(formula: str, message: Message) -> int:
 def test_messages(owner: str, messages: Iterable[type[Message]]) -> None:
     """Every message, with its fields and bytes."""
     documented = {row["Message"]: row for row in rows(under(owner), "Message")}
-    own = {str(cls.message_type): cls for cls in messages if owner not in AGENTS or cls not in SHARED_MESSAGES}
+    others = {*SHARED_MESSAGES, *VARIANTS} if owner in AGENTS else set()
+    own = {str(cls.message_type): cls for cls in messages if cls not in others}
     assert documented.keys() == own.keys()
     for name, cls in own.items():
         check_message(documented[name], cls)
@@ -185,6 +191,19 @@ def test_messages_of_the_link_layer() -> None:
     data, acknowledgement = rows(under("Link layer"), "Message")
     check_message(data, LinkData)
     check_message(acknowledgement, LinkAck)
+
+
+def test_messages_of_the_shared_channel() -> None:
+    """They have the names of what they stand for; the bytes of a bundle are those of its parts."""
+    variants = list(rows(under("mft"), "Variant"))
+    for row, cls in zip(variants[:-1], VARIANTS[:-1], strict=True):
+        assert quoted(row["Fields"]) == [field.name for field in dataclasses.fields(cls)]
+        if cls is not Beat:
+            check_message(row, cls)
+    assert quoted(variants[-1]["Fields"]) == [field.name for field in dataclasses.fields(Bundle)]
+    heartbeat = Heartbeat(Leadership(1, 1), 1, 1, None, True)
+    assert len(Beat(heartbeat, 1, (Below(1, 1),) * 2).encode()) == evaluate(variants[2]["Bytes"], Bmig(0, (), ()))
+    assert len(Bundle(None, (), (), ()).encode()) == 5
 
 
 def check_message(row: Row, cls: type[Message]) -> None:
@@ -214,7 +233,8 @@ def test_handlers_of_the_family(agent: str) -> None:
     folder = package_of(load(agent)).rpartition(".")[2]
     assert documented_handlers(agent) >= handlers(package(f"{folder}/*.py")) | implementing(agent).keys()
     made = make(agent)
-    assert documented_handlers(agent) <= {name for one in (made, made.broker, made.client) for name in dir(type(one))}
+    classes = [type(made), type(made.broker), type(made.client), *([SpreadingBroker] if agent == "mft" else [])]
+    assert documented_handlers(agent) <= {name for cls in classes for name in dir(cls)}
 
 
 @pytest.mark.parametrize("agent", FAMILY)

@@ -72,7 +72,7 @@ def _fault_of_message(text: str) -> str | None:
         return "an empty message"
     if "Traceback" in text:
         return "a traceback in the message"
-    return "a message of thousands of characters" if len(text) > 3000 else None
+    return None
 
 
 def judge_command(words: Sequence[str], tally: Tally, *, may_work: bool = False) -> None:

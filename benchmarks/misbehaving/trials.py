@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ time_limit = 3
 [agents]
 beacon = {}
 """
+PATIENCE_S = 5.0
+"""So long may what belongs to a command that has ended be there still."""
 TOGETHER = 12
 """So many agents misbehave in one sweep."""
 
@@ -138,7 +141,9 @@ def _left(out: Path, expected: Sequence[str]) -> Iterator[str]:
     if found != set(expected):
         yield f"there are the traces {sorted(found)}, and not {sorted(expected)}"
     yield from (f"{folder.name} is left" for folder in out.glob(f"{PREFIX}*"))
-    processes = _processes_in(out.parent)
+    until = time.monotonic() + PATIENCE_S
+    while (processes := _processes_in(out.parent)) and time.monotonic() < until:
+        time.sleep(0.2)  # Python's own helper of a command ends a moment after it
     if processes:
         yield f"processes are left: {', '.join(processes)}"
 

@@ -49,9 +49,24 @@ PROTOCOLS = (
     Protocol("aodv", ("python_protocol/aodv",), (f"{_TESTS}/aodv",), (_SCENARIOS,)),
     Protocol(
         "election",
-        ("python_protocol/parts/election", "python_protocol/parts/overlay.py"),
-        (f"{_TESTS}/test_election.py", f"{_TESTS}/test_given_tree.py"),
+        (
+            "python_protocol/parts/election",
+            "python_protocol/parts/overlay.py",
+            "python_protocol/parts/link_estimator.py",
+        ),
+        (
+            f"{_TESTS}/test_election.py",
+            f"{_TESTS}/test_given_tree.py",
+            f"{_TESTS}/test_election_by_quality.py",
+            f"{_TESTS}/test_link_estimator.py",
+        ),
         (f"{_TESTS}/test_election_network.py", _SCENARIOS),
+    ),
+    Protocol(
+        "bundles",
+        tuple(f"python_protocol/parts/{one}.py" for one in ("bundle", "bundling_link", "digest", "trickle")),
+        tuple(f"{_TESTS}/test_{one}.py" for one in ("bundling_link", "digest", "trickle")),
+        (_SCENARIOS, _MOVING),
     ),
     Protocol(
         "brokers",

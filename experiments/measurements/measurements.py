@@ -132,6 +132,8 @@ _COLUMNS = {RUNS: (AGENT, SEED), POINTS: (AGENT, METRIC, MEAN, HALF_WIDTH, N)}
 
 def _checked(name: str, table: pd.DataFrame) -> pd.DataFrame:
     """The table, if it has the columns that it must have, of their kinds; raises ValueError."""
+    if name in _COLUMNS and table.empty:
+        raise ValueError("it has no rows")
     for column in _COLUMNS.get(name, (AGENT, SEED)):
         if column not in table.columns:
             raise ValueError(f"it has no column {column}")

@@ -17,6 +17,7 @@ from roambus.python_protocol.sites import BROKERS_A_SITE
 _FAULTS = ("crash", "freeze")
 _PLACES = {"leader": 0, "replica": 1}
 """The places of the brokers of a site: the first one leads at the start, the second one is the next to lead."""
+_SEQUENCER, _EACH = "sequencer", "each"
 _DOWN_MS = 2000
 
 
@@ -48,17 +49,27 @@ def random_site(seed: int, sites: int, purpose: str) -> int:
     return Random(f"site/{purpose}/{seed}/{sites}").randrange(sites)
 
 
-def random_failure(seed: int, sites: int, fault: str, start: int) -> Failure:
-    """The failure of a broker of any site, within a second after `start` s, which lasts for two seconds.
+def random_failures(seed: int, sites: int, fault: str, start: int) -> list[Failure]:
+    """The failures of brokers, each within a second after `start` s, which last for two seconds.
 
-    `fault` says what happens to whom, such as "leader-crash". Raises ValueError.
+    `fault` says what happens to whom: "leader-crash" to the leader of any site, "replica-crash" to another of its
+    brokers, "sequencer-crash" to the leader of the root, "each-crash" to one broker of each site. A freeze likewise.
+    Raises ValueError.
     """
-    place, _, kind = fault.partition("-")
-    if place not in _PLACES or kind not in _FAULTS:
-        kinds = {f"{one}-{other}": None for one in _PLACES for other in _FAULTS}
+    whose, _, kind = fault.partition("-")
+    if whose not in (*_PLACES, _SEQUENCER, _EACH) or kind not in _FAULTS:
+        kinds = {f"{one}-{other}": None for one in (*_PLACES, _SEQUENCER, _EACH) for other in _FAULTS}
         raise ValueError(unknown("fault", fault, kinds))
-    node = BROKERS_A_SITE * random_site(seed, sites, "failure") + _PLACES[place]
-    at_ms = 1000 * start + Random(f"failure/{seed}/{sites}").randrange(1000)
+    if whose == _EACH:
+        return [_failure(site, Random(f"failure/{seed}/{sites}/{site}"), None, kind, start) for site in range(sites)]
+    site = 0 if whose == _SEQUENCER else random_site(seed, sites, "failure")
+    return [_failure(site, Random(f"failure/{seed}/{sites}"), _PLACES.get(whose, 0), kind, start)]
+
+
+def _failure(site: int, random: Random, place: int | None, kind: str, start: int) -> Failure:
+    """The failure of the broker at a place of a site, or of any broker of it."""
+    at_ms = 1000 * start + random.randrange(1000)
+    node = BROKERS_A_SITE * site + (random.randrange(BROKERS_A_SITE) if place is None else place)
     return Failure(node, f"{at_ms}ms {kind}, {at_ms + _DOWN_MS}ms recover")
 
 

@@ -181,7 +181,7 @@ class _Worker:
 def _serve(connection: Connection) -> None:
     """What a worker does: answers each run with its error, None, or the exception that ends the sweep."""
     _end_with_parent()
-    with suppress(EOFError, KeyboardInterrupt), termination_interrupts():
+    with suppress(EOFError, ConnectionError, KeyboardInterrupt), termination_interrupts():
         connection.send(_READY)
         task = connection.recv()
         _get_ready(task[0], task[1])

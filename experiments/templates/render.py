@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
@@ -33,7 +33,7 @@ from roambus.experiments.random_scenarios.population import population
 from roambus.experiments.random_scenarios.returning_clients import returning
 from roambus.experiments.random_scenarios.sites import (
     interested_sites,
-    random_failure,
+    random_failures,
     random_site,
     random_sites,
 )
@@ -65,8 +65,9 @@ def find_template(name: str) -> Path:
 def find_beside(template: Path, name: str) -> Path:
     """The file that a rendered template names: beside the template, or one of ours; raises UserError."""
     for folder in (template.parent, TEMPLATES):
-        if Path(name).name == name and (folder / name).is_file():
-            return folder / name
+        with suppress(OSError, ValueError):  # the name can be too long for any file, or have a zero byte in it
+            if Path(name).name == name and (folder / name).is_file():
+                return folder / name
     raise UserError(f"{template}: it names the file {name!r}, which lies neither beside it nor in {TEMPLATES}")
 
 
@@ -181,7 +182,7 @@ def _environment(folder: Path) -> BoundedEnvironment:
         finalize=_finalize,
     )
     environment.filters["quoted"] = _quoted
-    drawn = (interested_sites, migrating_tree, population, random_failure, random_site, random_sites, returning)
+    drawn = (interested_sites, migrating_tree, population, random_failures, random_site, random_sites, returning)
     own = {one.__name__: one for one in (*drawn, skip_ring_commands, steady_starts)}
     environment.globals = {"fail": _fail, "range": bounded_range, **own}
     return environment

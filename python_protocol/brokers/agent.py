@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from random import Random
 from typing import ClassVar
 
-from roambus.python_protocol.actions import Send
+from roambus.python_protocol.actions import Action, Send
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.brokers.broker import Broker
 from roambus.python_protocol.brokers.client import Client
@@ -32,12 +32,13 @@ from roambus.python_protocol.listing import Listing
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.notes import MIGRATE
+from roambus.python_protocol.parts.bundling_link import BundlingLink
 from roambus.python_protocol.parts.direct_link import DirectLink
-from roambus.python_protocol.parts.election import Election, ElectionTimer, Heartbeat
+from roambus.python_protocol.parts.election import Election, ElectionTimer, Heartbeat, QualityElection
 from roambus.python_protocol.parts.given_tree import GivenTree
 from roambus.python_protocol.parts.link import LINK_MESSAGES, Link, LinkBroken, LinkTimer
 from roambus.python_protocol.parts.overlay import NeighbourAppeared, NeighbourGone, Overlay, ParentChanged
-from roambus.python_protocol.process import on, on_timer
+from roambus.python_protocol.process import Process, on, on_timer
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SimTime
 
@@ -77,15 +78,23 @@ class BrokerAgent(Agent):
     def _make_client(self) -> Client:
         return self.client_type(self.node, self.parameters)
 
+    def _make_link(self) -> Link | DirectLink | BundlingLink:
+        return Link(self.parameters, self.random) if self.parameters.link_layer else DirectLink()
+
     def _make_overlay(self) -> Overlay:
         if self.parameters.tree == "given":
             return GivenTree(of=self)
-        return Election(self.node, Role.BROKER in self.roles, self.parameters, self.random, of=self)
+        kind = QualityElection if self.parameters.parent_by == "quality" else Election
+        return kind(self.node, Role.BROKER in self.roles, self.parameters, self.random, self._part_of_overlay())
+
+    def _part_of_overlay(self) -> Process | None:
+        """The process that takes what the overlay asks for; an agent that returns None carries it out itself."""
+        return self
 
     def _lose_memory(self) -> None:
         """Forgets everything except the client's filters and counter, which survive a crash."""
         self.overlay = self._make_overlay()
-        self.link = Link(self.parameters, self.random) if self.parameters.link_layer else DirectLink()
+        self.link = self._make_link()
         self.broker = self._make_broker() if Role.BROKER in self.roles else None
         self._parent: NodeId | None = None
         self.client.detach()
@@ -130,7 +139,8 @@ class BrokerAgent(Agent):
     @on_timer(LinkTimer)
     def time_link(self, key: LinkTimer, now: SimTime) -> None:
         """A timer of the link has run out."""
-        actions, broken = self.link.timer(key)
+        link = self.link
+        actions, broken = link.timer(key, now) if isinstance(link, BundlingLink) else link.timer(key)
         self.perform(actions)
         for one in broken:
             self._link_broken(one, now)
@@ -240,7 +250,7 @@ class BrokerAgent(Agent):
 
     def _carry_out_broker(self, broker: Broker, now: SimTime) -> None:
         """Carries out what the broker of this node wants done."""
-        for action in broker.take():
+        for action in self._gather(broker.take()):
             if type(action) is not Send:
                 self._actions.append(action)
             elif action.destination == self.node:
@@ -248,6 +258,10 @@ class BrokerAgent(Agent):
                 self._carry_out_client(now)
             else:
                 self._transmit(action, now)
+
+    def _gather(self, actions: list[Action]) -> list[Action]:
+        """What a broker wants done, as it is to be done; a protocol may send several messages as one."""
+        return actions
 
     def _carry_out_client(self, now: SimTime) -> None:
         """Carries out what the client of this node wants done."""

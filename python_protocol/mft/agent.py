@@ -2,15 +2,168 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from roambus.python_protocol.actions import Action, Send
 from roambus.python_protocol.brokers.agent import BrokerAgent
+from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.events import Received
+from roambus.python_protocol.messages.message import Message, MessageSet
+from roambus.python_protocol.mft.batches import gather
+from roambus.python_protocol.mft.beats import BeatingBroker
 from roambus.python_protocol.mft.broker import Broker
 from roambus.python_protocol.mft.client import Client
+from roambus.python_protocol.mft.messages import Beat
 from roambus.python_protocol.mft.parameters import MftParameters
+from roambus.python_protocol.mft.spreading import BeatingSpreadingBroker, SpreadingBroker, SpreadTimer
+from roambus.python_protocol.mft.spreading_client import SpreadingClient
+from roambus.python_protocol.parts.bundle import Bundle
+from roambus.python_protocol.parts.bundling_link import BundlingLink
+from roambus.python_protocol.parts.digest import Held
+from roambus.python_protocol.parts.direct_link import DirectLink
+from roambus.python_protocol.parts.election import Heartbeat
+from roambus.python_protocol.parts.given_tree import BeatingTree
+from roambus.python_protocol.parts.link import Link
+from roambus.python_protocol.parts.overlay import Overlay
+from roambus.python_protocol.parts.trickle import Trickle
+from roambus.python_protocol.process import Process, on, on_timer
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SimTime
 
 
 class MftPubSub(BrokerAgent):
     """Mobile, fault tolerant publish/subscribe, with any combination of roles on a node."""
 
     parameters: MftParameters
+    client: Client
     broker_type = Broker
     client_type = Client
+    messages: ClassVar[MessageSet] = MessageSet([Bundle, Beat])
+
+    # What it is made of
+
+    @property
+    def _sends_bundles(self) -> bool:
+        return self.parameters.bundles and self.parameters.link_layer
+
+    def _make_broker(self) -> Broker:
+        spreads, beats = self.parameters.spreads, self.parameters.beats_migrate
+        if self._sends_bundles and spreads:
+            kind = BeatingSpreadingBroker if beats else SpreadingBroker
+            return kind(self.node, self.parameters, self.random)
+        return (BeatingBroker if self._sends_bundles and beats else Broker)(self.node, self.parameters)
+
+    def _make_client(self) -> Client:
+        kind = SpreadingClient if self._sends_bundles and self.parameters.spreads else Client
+        return kind(self.node, self.parameters)
+
+    def _lose_memory(self) -> None:
+        super()._lose_memory()
+        self._trickle = Trickle(self.parameters.quiet_rounds)
+
+    def _make_link(self) -> Link | DirectLink | BundlingLink:
+        if self._sends_bundles:
+            return BundlingLink(self.node, self.parameters, self.random, self._held)
+        return super()._make_link()
+
+    def _held(self) -> tuple[Held, ...]:
+        """What every bundle tells."""
+        teller = self.broker or self.client
+        return teller.digest.tell() if isinstance(teller, SpreadingBroker | SpreadingClient) else ()
+
+    def _make_overlay(self) -> Overlay:
+        if self.parameters.tree == "given" and self._sends_bundles:
+            return BeatingTree(Role.BROKER in self.roles, self.parameters.heartbeat_interval, self.random)
+        return super()._make_overlay()
+
+    def _part_of_overlay(self) -> Process | None:
+        return None if self._sends_bundles else self
+
+    # Bundles
+
+    @on(Received)
+    def receive(self, event: Received, now: SimTime) -> None:
+        """A frame has arrived."""
+        if isinstance(event.message, Bundle) and isinstance(self.link, BundlingLink):
+            self._open(self.link, event, event.message, now)
+        else:
+            super().receive(event, now)
+
+    def _open(self, link: BundlingLink, event: Received, bundle: Bundle, now: SimTime) -> None:
+        """Gives the tree, the broker and the client what a bundle has for them."""
+        sender = event.sender
+        self.overlay.hear_frame(sender)
+        self._take_beat(event, bundle.beat, now)
+        self._learn(sender, bundle.held, now)
+        opened = link.open(sender, bundle, now)
+        self.perform(opened.actions)
+        for payload in opened.overheard:
+            if isinstance(payload, Pub):
+                self._overhear(payload, sender, now)
+        for payload in opened.payloads:
+            self._hand_up(sender, payload, now)
+        if opened.is_progress:
+            self._replay_more(sender, now)
+
+    def _take_beat(self, event: Received, beat: Message | None, now: SimTime) -> None:
+        heartbeat = beat.heartbeat if isinstance(beat, Beat) else beat
+        if heartbeat is None:
+            return
+        self.overlay.receive(Received(event.sender, heartbeat, event.rssi_dbm, event.lqi_db), now)
+        self._follow_changes(now)
+        if isinstance(beat, Beat) and isinstance(self.broker, BeatingBroker):
+            self.broker.take_beat(event.sender, beat)
+            self._carry_out_broker(self.broker, now)
+
+    def _learn(self, sender: NodeId, held: tuple[Held, ...], now: SimTime) -> None:
+        if isinstance(self.broker, SpreadingBroker):
+            self.broker.learn(sender, held, now)
+            self._carry_out_broker(self.broker, now)
+        elif isinstance(self.client, SpreadingClient):
+            if self.client.learn(sender, held, now):
+                self._trickle.reset()
+            self._carry_out_client(now)
+
+    def _overhear(self, pub: Pub, sender: NodeId, now: SimTime) -> None:
+        """Takes a notification that was for others, or for everybody."""
+        if isinstance(self.broker, SpreadingBroker):
+            self.broker.publish(pub, sender, now)
+            self._carry_out_broker(self.broker, now)
+        elif isinstance(self.client, SpreadingClient):
+            self.client.hear(pub, sender, now)
+            self._carry_out_client(now)
+
+    @on_timer(SpreadTimer)
+    def time_spread(self, key: SpreadTimer, now: SimTime) -> None:
+        """What a broker has to spread is due."""
+        if self.broker is not None:
+            self.broker.fire(key, now)
+            self._carry_out_broker(self.broker, now)
+
+    # What it does otherwise than others of the family
+
+    def _gather(self, actions: list[Action]) -> list[Action]:
+        return gather(actions) if self.parameters.batches else actions
+
+    def _follow_changes(self, now: SimTime) -> None:
+        """Follows the tree; in a bundle its heartbeat takes along what else waits."""
+        if isinstance(self.link, BundlingLink):
+            for action in self.overlay.take():
+                if isinstance(action, Send) and isinstance(action.message, Heartbeat):
+                    self._beat(self.link, action.message, now)
+                else:
+                    self._actions.append(action)
+        super()._follow_changes(now)
+
+    def _beat(self, link: BundlingLink, heartbeat: Heartbeat, now: SimTime) -> None:
+        if heartbeat.is_broker or self._trickle.is_due():
+            self.perform(link.beat(self._make_beat(heartbeat), now))
+
+    def _change_parent(self, parent: NodeId | None, now: SimTime) -> None:
+        self._trickle.reset()
+        super()._change_parent(parent, now)
+
+    def _make_beat(self, heartbeat: Heartbeat) -> Message:
+        if not self.parameters.beats_migrate:
+            return heartbeat
+        return (self.broker if isinstance(self.broker, BeatingBroker) else self.client).make_beat(heartbeat)

@@ -39,8 +39,9 @@ from roambus.python_protocol.events import Received
 from roambus.python_protocol.listing import Listing, by_first_column
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import NOBODY, Names
+from roambus.python_protocol.mft.batches import scatter
 from roambus.python_protocol.mft.forwarding import Forwarding
-from roambus.python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
+from roambus.python_protocol.mft.messages import Bmig, Bqueries, Bquery, Bsub, Bsubs, Known, Mig, Rep, Sub, Uns
 from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.mft.routing import Route
 from roambus.python_protocol.mft.timestamps import Timestamp, at_hops
@@ -207,11 +208,15 @@ class Broker(Forwarding):
         elif known > self.table.timestamp(subscriber):
             route = self.table.update(subscriber, z, at_hops(known.counter, known.hops + bsub.hops + 1))
             route.filters = dict.fromkeys(bsub.filters)
-            if bsub.hops < self._parameters.max_hops:
-                self.flood(one_hop_on(bsub), z)
+            self._flood_news(bsub, z)
             self._send_queued(subscriber, z)
         else:
             self._turn(z, bsub)
+
+    def _flood_news(self, bsub: Bsub, z: NodeId) -> None:
+        """Carries out line 7."""
+        if bsub.hops < self._parameters.max_hops:
+            self.flood(one_hop_on(bsub), z)
 
     def _contradicts(self, bsub: Bsub) -> bool:
         """Whether the sender is wrong, by `correct_old` or, for the subscriber's own broker, by `home_decides`."""
@@ -237,6 +242,12 @@ class Broker(Forwarding):
         """A broker asks for the subscriptions of a subscriber, and gets them if they are newer than what it knows."""
         if bquery.known < self.table.timestamp(bquery.subscriber):
             self._send_subscriptions(bquery.subscriber, z)
+
+    @on(Bsubs, Bqueries)
+    def take_batch(self, batch: Bsubs | Bqueries, z: NodeId, now: SimTime) -> None:
+        """Several BSUBs or BQUERYs have come in one message."""
+        for one in scatter(batch):
+            self.hear(one, z, now)
 
     def _send_subscriptions(self, subscriber: NodeId, z: NodeId) -> None:
         """Carries out sendSubscriptions(s, z), lines 12 to 16."""

@@ -11,8 +11,10 @@ from roambus.python_protocol.brokers.client import Client as FamilyClient
 from roambus.python_protocol.brokers.messages import Filters, Pub
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.mft.messages import Mig, Rep, Sub, Uns
+from roambus.python_protocol.mft.interests import sum_of
+from roambus.python_protocol.mft.messages import Beat, Below, Mig, Rep, Sub, Uns
 from roambus.python_protocol.mft.parameters import MftParameters
+from roambus.python_protocol.parts.election import Heartbeat
 from roambus.python_protocol.process import on
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime
@@ -24,7 +26,10 @@ class Client(FamilyClient):
     def __init__(self, node: NodeId, parameters: MftParameters) -> None:
         """The first message of the client will have the number 1."""
         super().__init__(node, parameters)
+        self._parameters = parameters
         self._timestamp = 0
+        self._place = 0
+        """The number of its last migration."""
 
     @on(Filters)
     def mend(self, message: Filters, broker: NodeId, now: SimTime) -> None:
@@ -44,9 +49,20 @@ class Client(FamilyClient):
 
     def _greet(self, broker: NodeId, last: NodeId | None) -> None:
         if self._timestamp and last is not None:
-            self.send(broker, Mig(self.node, last, self._tick(), 0))
+            self._migrate(broker, last)
         else:
             self._subscribe_all()
+
+    def _migrate(self, broker: NodeId, last: NodeId) -> None:
+        """Tells another broker that this client has come to it, or the same one that it is back."""
+        if broker == self.node or not self._parameters.beats_migrate:
+            self.send(broker, Mig(self.node, last, self._tick(), 0))
+        self._place += 1
+
+    def make_beat(self, heartbeat: Heartbeat) -> Beat:
+        """A heartbeat that tells where this client is, if it is a subscriber."""
+        below = (Below(self.node, self._place),) if self._timestamp else ()
+        return Beat(heartbeat, sum_of([(self.node, self.filters)]), below)
 
     def _subscription(self, wanted: Filter) -> Message:
         return Sub(self.node, self._tick(), 0, wanted)

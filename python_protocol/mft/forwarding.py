@@ -63,7 +63,7 @@ class Forwarding(Broker):
             self.note_route(notification, [subscriber for subscriber, _ in matching])
         for interface, subscribers in recipients.items():
             handled.setdefault(interface, []).extend(subscribers)
-            self._send_pub(pub, interface, subscribers)
+        self._pass_on(pub, recipients)
 
     @on(Rep)  # algorithm 3.2, lines 22 to 27
     def replay(self, rep: Rep, z: NodeId, now: SimTime) -> None:
@@ -77,6 +77,11 @@ class Forwarding(Broker):
             self.send(interface, replace(rep, hops=self.radio_hops(rep.hops, interface)))
 
     # Senders
+
+    def _pass_on(self, pub: Pub, recipients: Recipients) -> None:
+        """Sends a notification to each interface behind which somebody wants it."""
+        for interface, subscribers in recipients.items():
+            self._send_pub(pub, interface, subscribers)
 
     def _send_pub(self, pub: Pub, interface: NodeId | None, subscribers: list[NodeId]) -> None:
         """Carries out algorithm 3.1, lines 17 to 21: an interface that is not there gets it by the queues."""

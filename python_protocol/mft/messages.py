@@ -12,7 +12,9 @@ from roambus.python_protocol.brokers.messages import Hops
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.mft.interests import InterestSum
 from roambus.python_protocol.mft.timestamps import Counter, Distance, Timestamp, describe_hops
+from roambus.python_protocol.parts.election import Heartbeat
 from roambus.python_protocol.roles import BrokerId, SubscriberId
 
 
@@ -87,3 +89,48 @@ class Bsub(Message, tag=9, notation="{subscriber} {filters} T={known} h={hops}")
     known: Timestamp
     hops: Hops
     filters: tuple[Filter, ...]
+
+
+class Place(NamedTuple):
+    """(s, T): a subscriber, and what somebody knows of it."""
+
+    subscriber: SubscriberId
+    known: Timestamp
+
+    def describe(self, names: Names) -> str:
+        """The two as transcripts write them: "s3:(4,2)"."""
+        return f"{names.subscriber(self.subscriber)}:{self.known}"
+
+
+class Bqueries(Message, tag=10, name="BQUERY", notation="{places}"):
+    """BQUERYs for several subscribers (`batches`)."""
+
+    places: tuple[Place, ...]
+
+
+class Bsubs(Message, tag=11, name="BSUB", notation="{places} {filters} h={hops}"):
+    """BSUBs of several subscribers that have the same filters (`batches`)."""
+
+    hops: Hops
+    filters: tuple[Filter, ...]
+    places: tuple[Place, ...]
+
+
+class Below(NamedTuple):
+    """(s, n): a subscriber below the sender of a heartbeat, where its migration n has led."""
+
+    subscriber: SubscriberId
+    place: Counter
+
+    def describe(self, names: Names) -> str:
+        """The two as transcripts write them: "(s3,1)"."""
+        return f"({names.subscriber(self.subscriber)},{self.place})"
+
+
+class Beat(Message, tag=12, name="HEARTBEAT", notation="{heartbeat} C={below} sum={about}"):
+    """A heartbeat that is the MIG of a client, or the BMIG of a broker, to its parent (`beats_migrate`)."""
+
+    heartbeat: Heartbeat
+    about: InterestSum
+    """Of all subscriptions that the sender knows; a client knows its own."""
+    below: tuple[Below, ...]

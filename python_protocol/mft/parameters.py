@@ -7,13 +7,85 @@ says.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
 from roambus.python_protocol.brokers.parameters import StorageParameters
 from roambus.python_protocol.parameters import parameter
+from roambus.python_protocol.parts.bundle_parameters import BundleParameters
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+
+_LETTER: Mapping[str, Any] = {
+    "sticky_parent": False,
+    "home_decides": False,
+    "correct_old": False,
+    "forget_ways": False,
+    "replay_always": False,
+    "greet_back": False,
+}
+_TUNED: Mapping[str, Any] = {
+    "batches": True,
+    "beats_migrate": True,
+    "bundles": True,
+    "parent_by": "quality",
+    "quiet_rounds": 4,
+    "spreads": True,
+}
 
 
-class MftParameters(StorageParameters):
+class MftParameters(BundleParameters, StorageParameters):
     """What can be set for MFT-PubSub; the thesis gives no values."""
 
+    profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {"letter": _LETTER, "thesis": {}, "tuned": _TUNED}
+    profile: str = parameter(
+        "thesis",
+        source="the thesis, chapter 4, for the first two; docs/mft-tuned.md for tuned",
+        choices=("letter", "thesis", "tuned"),
+        doc="values of parameters that are not set: letter without, thesis with mends, tuned for a shared channel",
+    )
+    batches: bool = parameter(
+        False,
+        source="as BMIG does: the thesis, algorithm 4.2",
+        doc="BQUERYs, and BSUBs of subscribers with the same filters, that go to a neighbour at once are one message",
+    )
+    beats_migrate: bool = parameter(
+        False,
+        source="soft state, as in Clark (1988); sums, as in Demers et al. (1987)",
+        doc="with bundles heartbeats tell who is below their senders, in place of MIG and BMIG, and what they know",
+    )
+    spreads: bool = parameter(
+        False,
+        source="implicit acknowledgements, as in flooding, and anti-entropy (Demers et al., 1987)",
+        doc="with bundles notifications are broadcast, and every frame tells the newest that its sender has",
+    )
+    spread_patience: SimTime = parameter(
+        100 * MILLISECOND,
+        unit="s",
+        source="as link_time_out: 4 ms on the air, and CSMA back-offs of at most 16 and 32 ms for each of two frames",
+        at_least=0,
+        doc="a digest that comes no later than this after a notification need not know of it; also the longest wait "
+        "before one that the tree has not brought is spread",
+    )
+    spread_copies: int = parameter(
+        3,
+        source="Ni et al. (1999), section 3.2: after three copies another one covers 9 % more on average",
+        at_least=1,
+        doc="who has heard a notification this often before its turn to spread it leaves the rest to digests",
+    )
+    subscription_delay: SimTime = parameter(
+        5 * SECOND,
+        unit="s",
+        source="as leader_time_out_max: a subscription may have to wait for a tree",
+        at_least=0,
+        doc="with spreads a subscription is for what a broker has had for no longer than this when it comes there",
+    )
+    digest_publishers: int = parameter(
+        64,
+        source="reasoned: 900 bytes in a frame at most",
+        at_least=1,
+        at_most=255,
+        doc="with spreads the publishers of whose notifications a node tells which of the newest it has",
+    )
     replay_bytes: int = parameter(
         96,
         unit="B",

@@ -23,6 +23,8 @@ class Route:
     timestamp: Timestamp
     filters: dict[Filter, None] = field(default_factory=dict)
     """The keys, in the order in which they came."""
+    place: int = 0
+    """The number of the migration that led to the next hop (`beats_migrate`)."""
 
     def matches(self, notification: Notification) -> bool:
         """Whether any of the subscriber's filters does."""

@@ -1,16 +1,21 @@
 """A tree that the scenario gives: for static trees, and to move brokers and clients one message at a time.
 
-It sends nothing and loses nothing. The scenario tells each node its parent and its children at the start and at each
-change (`Rewired`), as an operator would who lays the links.
+It loses nothing. The scenario tells each node its parent and its children at the start and at each change (`Rewired`),
+as an operator would who lays the links.
 """
 
 from __future__ import annotations
 
-from roambus.python_protocol.events import Rewired
+from random import Random
+
+from roambus.python_protocol.events import Recovered, Rewired, Started
+from roambus.python_protocol.parts.election import NO_LEADERSHIP, ElectionTimer, Heartbeat
 from roambus.python_protocol.parts.overlay import NeighbourAppeared, NeighbourGone, Overlay
-from roambus.python_protocol.process import Process, on
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.process import Process, on, on_timer
+from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SimTime
+
+BEAT = ElectionTimer("beat")
 
 
 class GivenTree(Overlay):
@@ -39,3 +44,25 @@ class GivenTree(Overlay):
         self.children.pop(neighbour, None)
         if neighbour == self.parent:
             self._set_parent(None)
+
+
+class BeatingTree(GivenTree):
+    """The same with heartbeats, for protocols that have something to tell by them; the tree does not depend on them."""
+
+    def __init__(self, is_broker: bool, interval: SimTime, random: Random, of: Process | None = None) -> None:
+        """A node beats every `interval` ns from a random time on; `random` and `of` are the agent's."""
+        super().__init__(of)
+        self._is_broker = is_broker
+        self._interval = interval
+        self._random = random
+
+    @on(Started, Recovered)
+    def start(self, _: Started | Recovered, now: SimTime) -> None:
+        """The node has booted, or is back."""
+        self.set_timer(BEAT, self._random.randrange(self._interval))
+
+    @on_timer(BEAT)
+    def beat(self, key: ElectionTimer, now: SimTime) -> None:
+        """Tells the neighbours who the parent of this node is."""
+        self.send(BROADCAST, Heartbeat(NO_LEADERSHIP, 0, 0, self.parent, self._is_broker))
+        self.set_timer(BEAT, self._interval)

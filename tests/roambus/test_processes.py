@@ -63,7 +63,9 @@ def session_processes(session: int) -> list[int]:
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The embedded radio is compiled, so that what is compiled need not be written under a limit."""
+    """The embedded radio and all modules are compiled: under a limit, Python would leave cut ones for good."""
+    parts = [str(ROOT / "roambus" / part) for part in ("bridge", "commands", "experiments", "python_protocol", "spark")]
+    subprocess.run([sys.executable, "-m", "compileall", "-q", *parts], check=False)  # to where a command looks for them
     folder = tmp_path_factory.mktemp("compiled")
     agent = write_agent(folder, "mine", "pass")
     settings = ["--agent", str(agent), "--set", "nodes=2", "--set", "time_limit=1"]
@@ -78,7 +80,9 @@ def test_a_full_disk_is_told_once(folder: Path, kilobytes: int) -> None:
     A limit on the size of files stands for the disk: writing fails in the same places.
     """
     write_agent(folder, "mine", "print('x' * 10_000)")
-    limit = f'ulimit -f {kilobytes}; exec "$@"'
+    limit = (
+        f'export PYTHONDONTWRITEBYTECODE=1; ulimit -f {kilobytes}; exec "$@"'  # else half of a module's code is kept
+    )
     running = start(
         folder, "sweep", "mine.toml", "--workers", "1", "--out", "out", prefix=["bash", "-c", limit, "bash"]
     )
@@ -148,3 +152,34 @@ def test_ctrl_c_ends_a_single_run(slow: Path) -> None:
     _, errors = running.communicate(timeout=40)
     assert (running.returncode, errors.strip()) == (130, "error: interrupted")
     assert not (slow / "out").exists()
+
+
+LOOP = """\
+from roambus import Agent, Started, on
+
+
+class Loop(Agent):
+    @on(Started)
+    def start(self, event, now):
+        open("begun", "w").close()
+        while True:
+            pass
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_handler_that_never_ends_is_named_when_it_is_interrupted(tmp_path: Path, number: int) -> None:
+    """With its node, event and line, whether a terminal interrupts all processes or somebody only the command."""
+    (tmp_path / "loop.py").write_text(LOOP)
+    running = start(tmp_path, "run", "field", "--backend", "ideal", "--agent", "loop.py", "--out", "out")
+    until((tmp_path / "begun").exists)
+    if number == signal.SIGINT:
+        os.killpg(running.pid, number)
+    else:
+        running.send_signal(number)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == 130
+    place = r"interrupted: agent Loop, node 0, simulation time 0s, on Started\(\) at loop.py:[89] in start"
+    assert re.search(place, errors), errors
+    assert session_processes(running.pid) == []
+    assert not (tmp_path / "out").exists()

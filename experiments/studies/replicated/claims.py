@@ -10,12 +10,19 @@ from roambus.experiments.evidence.claim import ClaimTest
 from roambus.experiments.evidence.rule import Part, Side, make_part
 from roambus.experiments.measurements.by_seed import by_seed, slopes
 from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.studies.replicated.metrics import EVENT_MESSAGES, LONGEST_DELAY_S, SITE_MESSAGES
+from roambus.experiments.studies.replicated.metrics import (
+    EVENT_MESSAGES,
+    LATE_PER_CENT,
+    LATE_S,
+    LONGEST_DELAY_S,
+    SITE_MESSAGES,
+)
 from roambus.python_protocol.simtime import parse_time, to_seconds
 from roambus.spark.metrics import catalogue
 
 FLOODING, FILTERING, UPDATES = "flooding", "filtering", "filtering-updates"
-FIFO, TOTAL = "fifo", "total"
+NONE, FIFO, TOTAL = "none", "fifo", "total"
+SEQUENCER_FREEZE = "sequencer-freeze"
 INTERESTED, SITES, FAULT, TIME_OUT = "interested", "sites", "fault", "time_out"
 _DIGITS = 6
 """The decimals of a slope that count: what differs further behind comes from the computation."""
@@ -47,12 +54,20 @@ def _total_order_costs(metric: str, measured: Measurements) -> Iterator[Part]:
 def _nothing_is_lost(measured: Measurements) -> Iterator[Part]:
     for fault in measured.values(FAULT):
         for time_out in measured.values(TIME_OUT):
-            place = {FAULT: fault, TIME_OUT: time_out}
-            expected, delivered = (
-                by_seed(measured, metric, **place) for metric in (catalogue.EXPECTED, catalogue.DELIVERED)
-            )
-            wrong = expected - delivered + by_seed(measured, catalogue.DUPLICATES, **place)
+            wrong = _wrong(measured, **{FAULT: fault, TIME_OUT: time_out})
             yield make_part(f"{fault}, time-out {time_out}: lost or delivered twice", wrong, Side.BELOW, 0.5)
+
+
+def _nothing_is_lost_in_any_order(measured: Measurements) -> Iterator[Part]:
+    for fault in measured.values(FAULT):
+        for order in (NONE, FIFO, TOTAL):
+            wrong = _wrong(measured, agent=order, **{FAULT: fault})
+            yield make_part(f"{fault}, order {order}: lost or delivered twice", wrong, Side.BELOW, 0.5)
+
+
+def _the_sequencer_holds_up_more(measured: Measurements) -> Iterator[Part]:
+    more = _difference(measured, LATE_PER_CENT, TOTAL, FIFO, **{FAULT: SEQUENCER_FREEZE})
+    yield make_part(f"{SEQUENCER_FREEZE}: late deliveries in total order minus FIFO (%)", more, Side.ABOVE)
 
 
 def _freezes_are_harder(measured: Measurements) -> Iterator[Part]:
@@ -80,6 +95,12 @@ def _replicas_do_not_matter(measured: Measurements) -> Iterator[Part]:
             delay = by_seed(measured, LONGEST_DELAY_S, **{FAULT: fault, TIME_OUT: time_out})
             limit = to_seconds(parse_time(time_out))
             yield make_part(f"{fault}, time-out {time_out}: longest delay (s)", delay, Side.BELOW, limit)
+
+
+def _wrong(measured: Measurements, **place: str) -> pd.Series[float]:
+    """The deliveries that are missing or too many."""
+    expected, delivered = (by_seed(measured, metric, **place) for metric in (catalogue.EXPECTED, catalogue.DELIVERED))
+    return expected - delivered + by_seed(measured, catalogue.DUPLICATES, **place)
 
 
 def _difference(measured: Measurements, metric: str, first: str, second: str, **place: str) -> pd.Series[float]:
@@ -112,7 +133,7 @@ ORDER_CLAIMS = (
 )
 FAULT_CLAIMS = (
     ClaimTest(
-        "The system remains operational even if a broker fails at each site (section 3).",
+        "A site remains operational in face of the failure of a single broker (section 6).",
         "Every event reaches every interested subscriber, once, whichever broker fails, how, and at every time-out.",
         _nothing_is_lost,
     ),
@@ -130,5 +151,17 @@ FAULT_CLAIMS = (
         "A new leader is elected only if the unresponsive replica is the leader (section 6.5).",
         "When a replica fails, nothing waits for it: the longest delay is below the time-out.",
         _replicas_do_not_matter,
+    ),
+)
+SITES_CLAIMS = (
+    ClaimTest(
+        "The system remains operational even if a broker fails at each site (section 3).",
+        "Every event reaches every interested subscriber, once, in every order, if a broker of each site fails.",
+        _nothing_is_lost_in_any_order,
+    ),
+    ClaimTest(
+        "That the root is always the sequencer is a limitation in terms of availability (section 7).",
+        f"The root's leader freezes: more deliveries take over {LATE_S * 1000:.0f} ms in total order than in FIFO.",
+        _the_sequencer_holds_up_more,
     ),
 )

@@ -17,6 +17,9 @@ SITE_MESSAGES = "site_messages_per_event"
 SITE_BYTES = "site_bytes_per_event"
 EVENT_MESSAGES = "messages_per_event"
 LONGEST_DELAY_S = "longest_delay_s"
+LATE_PER_CENT = "late_per_cent"
+LATE_S = 0.05
+"""A delivery is late if it takes longer: several times as long as without failures, and half of the time-out."""
 
 _BETWEEN_SITES = ("EVENT", "UPDATE")
 """The messages that go from broker to broker by themselves; within a site they travel inside other messages."""
@@ -49,13 +52,19 @@ def _from_and_to_brokers(sent: DataFrame, traces: DataFrame) -> DataFrame:
     return joined.withColumn("between_brokers", F.col("to_broker").isNotNull() & F.col("by_broker").isNotNull())
 
 
-def longest_delay(traces: DataFrame) -> DataFrame:
-    """A row for each run that delivers anything: the longest time that an event took until a subscriber had it."""
+def held_up(traces: DataFrame) -> DataFrame:
+    """A row for each run that delivers anything: the longest time that a delivery took, and the share of late ones."""
     event, time_s, keys = F.col(schema.EVENT), F.col(schema.TIME_S), [RUN, schema.NOTIFICATION_ID]
     published = traces.where(event == schema.PUBLISH).select(*keys, time_s.alias("published_s"))
     delivered = traces.where(event == schema.DELIVER).select(*keys, time_s.alias("delivered_s"))
     delay = F.col("delivered_s") - F.col("published_s")
-    return delivered.join(published, keys).groupBy(RUN).agg(F.max(delay).alias(LONGEST_DELAY_S))
+    return (
+        delivered.join(published, keys)
+        .groupBy(RUN)
+        .agg(
+            F.max(delay).alias(LONGEST_DELAY_S), (100 * F.count_if(delay > LATE_S) / F.count("*")).alias(LATE_PER_CENT)
+        )
+    )
 
 
 COSTS = (
@@ -86,8 +95,14 @@ EXTRA = Extra(
                     "The longest time that any event took until a subscriber had it.",
                     "s",
                 ),
+                Metric(
+                    LATE_PER_CENT,
+                    "late deliveries",
+                    f"The share of deliveries that took longer than {LATE_S * 1000:.0f} ms.",
+                    "%",
+                ),
             ),
-            longest_delay,
+            held_up,
         ),
     )
 )

@@ -18,11 +18,13 @@ from roambus.experiments.studies.replicated.claims import (
     ORDER_CLAIMS,
     ROUTING_CLAIMS,
     SITES,
+    SITES_CLAIMS,
     TIME_OUT,
 )
 from roambus.experiments.studies.replicated.metrics import (
     EVENT_MESSAGES,
     EXTRA,
+    LATE_PER_CENT,
     LONGEST_DELAY_S,
     SITE_BYTES,
     SITE_MESSAGES,
@@ -33,6 +35,7 @@ from roambus.spark.metrics import catalogue
 _SHARE_TITLE, _SITES_TITLE, _TIME_OUT_TITLE = "share of interested sites", "sites", "time-out"
 _ROUTING = (SITE_MESSAGES, SITE_BYTES, EVENT_MESSAGES, catalogue.DELAY_MEAN_S)
 _ORDER = (EVENT_MESSAGES, catalogue.DELAY_MEAN_S)
+_EVERYWHERE = (LATE_PER_CENT, LONGEST_DELAY_S, catalogue.EXPECTED, catalogue.DELIVERED, catalogue.DUPLICATES)
 _FAULTS = (LONGEST_DELAY_S, catalogue.EXPECTED, catalogue.DELIVERED, catalogue.DUPLICATES)
 
 
@@ -56,6 +59,11 @@ def _fault_plans(measured: Measurements) -> Iterator[Plan]:
     yield Plan("faults-longest-delay", title, LONGEST_DELAY_S, TIME_OUT, lines, x_title=_TIME_OUT_TITLE)
 
 
+def _sites_plans(measured: Measurements) -> Iterator[Plan]:
+    title = "A broker of each site fails, or the sequencer: late deliveries"
+    yield Plan("sites-late", title, LATE_PER_CENT, FAULT, agent_lines(measured, {}), x_title="what fails")
+
+
 def _routing_tables(measured: Measurements) -> Mapping[str, str]:
     return {"routing.md": point_table(measured, _ROUTING)}
 
@@ -66,6 +74,10 @@ def _order_tables(measured: Measurements) -> Mapping[str, str]:
 
 def _fault_tables(measured: Measurements) -> Mapping[str, str]:
     return {"faults.md": point_table(measured, _FAULTS)}
+
+
+def _sites_tables(measured: Measurements) -> Mapping[str, str]:
+    return {"sites.md": point_table(measured, _EVERYWHERE)}
 
 
 STUDY = Study(
@@ -98,6 +110,15 @@ STUDY = Study(
             extra=EXTRA,
             tables=_fault_tables,
             quick={"sites": "3", "time_out": "50ms,200ms", "publish_until": "5"},
+            quick_seeds=3,
+        ),
+        StudySweep(
+            "replicated-sites",
+            _sites_plans,
+            SITES_CLAIMS,
+            extra=EXTRA,
+            tables=_sites_tables,
+            quick={"sites": "3", "publish_until": "5"},
             quick_seeds=3,
         ),
     ),

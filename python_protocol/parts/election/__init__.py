@@ -30,6 +30,7 @@ The election is an `Overlay`, and any other overlay can take its place.
 | module       | what it is                                                                |
 |--------------|---------------------------------------------------------------------------|
 | `algorithm`  | one node's part: rounds, leaders, parent, children                        |
+| `by_quality` | the same with parents chosen by the quality of their links                 |
 | `heartbeat`  | the message, and the name of the leadership that it carries               |
 | `parameters` | what can be set                                                           |
 | `settling`   | how soon all of this comes to rest after the last change                  |
@@ -37,6 +38,7 @@ The election is an `Overlay`, and any other overlay can take its place.
 """
 
 from roambus.python_protocol.parts.election.algorithm import Election, ElectionTimer
+from roambus.python_protocol.parts.election.by_quality import QualityElection
 from roambus.python_protocol.parts.election.heartbeat import NO_LEADERSHIP, Heartbeat, Leadership
 from roambus.python_protocol.parts.election.parameters import ElectionParameters
 from roambus.python_protocol.parts.election.settling import settling_rounds
@@ -48,5 +50,6 @@ __all__ = [
     "ElectionTimer",
     "Heartbeat",
     "Leadership",
+    "QualityElection",
     "settling_rounds",
 ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from random import Random
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from roambus.python_protocol.events import Received, Recovered, Started
 from roambus.python_protocol.parts.election.heartbeat import MAX_HOPS, NO_LEADERSHIP, Heartbeat, Leadership
@@ -33,7 +33,7 @@ class ElectionTimer:
 LEAD, RELAY, CHOOSE, TIME_OUT = map(ElectionTimer, ("lead", "relay", "choose", "time-out"))
 
 
-class _Copy(NamedTuple):
+class Copy(NamedTuple):
     """A copy of a heartbeat as the choice of a parent sees it: the smaller one is better."""
 
     is_weak: bool
@@ -45,7 +45,7 @@ class _Other(NamedTuple):
     """A heartbeat of a younger leadership than the one that is followed."""
 
     heard: SimTime
-    copy: _Copy
+    copy: Copy
     message: Heartbeat
 
 
@@ -54,6 +54,8 @@ class Election(Overlay):
 
     children: dict[NodeId, SimTime]
     """When each child was last heard."""
+    hop: ClassVar[int] = 1
+    """What a heartbeat's count of hops grows by with each."""
 
     def __init__(
         self,
@@ -72,9 +74,9 @@ class Election(Overlay):
         self.children = {}
         self.leadership = NO_LEADERSHIP
         self._round = 0
-        self._best: _Copy | None = None
+        self._best: Copy | None = None
         """The round's best copy so far."""
-        self._parent_copy: _Copy | None = None
+        self._parent_copy: Copy | None = None
         """The parent's copy in this round, once it has arrived."""
         self._told_hops = MAX_HOPS
         """The hops that this node has told in this round, once it has."""
@@ -85,6 +87,9 @@ class Election(Overlay):
         self._left: dict[Leadership, int] = {}
         """The last round heard of each leadership that this node no longer follows: a few entries a minute at most."""
         self._gap = GapEstimate(parameters)
+        rounds = (parameters.quiet_rounds - 1) * (parameters.allowed_heartbeat_loss + 1)
+        self._quiet = rounds * parameters.heartbeat_interval
+        """How much later a client counts as gone, which beats more rarely."""
 
     @property
     def is_leader(self) -> bool:
@@ -107,7 +112,7 @@ class Election(Overlay):
         self._follow_child(sender, message, now)
         if not message.is_broker:
             return
-        copy = _Copy(event.rssi_dbm < self._parameters.weak_signal_dbm, message.hops, sender)
+        copy = self._rate(event, message)
         if message.leadership != self.leadership or message.round > self._round:
             self._receive_news(copy, message, now)
         elif message.round == self._round:
@@ -129,7 +134,7 @@ class Election(Overlay):
         """
         heard = self._parent_copy if self._parameters.sticky_parent and self._parent_copy else self._best
         if heard is not None:
-            self._told_hops = min(heard.hops + 1, MAX_HOPS)
+            self._told_hops = min(heard.hops + self.hop, MAX_HOPS)
             self._broadcast(self._told_hops)
         self._age(now)
 
@@ -180,13 +185,13 @@ class Election(Overlay):
 
     # Rounds and leaders
 
-    def _receive_again(self, copy: _Copy) -> None:
+    def _receive_again(self, copy: Copy) -> None:
         """Takes a later copy of the round; the parent's is what the round was held back for."""
         self._compare(copy)
         if copy.sender == self.parent and self._told_hops == MAX_HOPS and self._parameters.sticky_parent:
             self._relay_after(0)
 
-    def _receive_news(self, copy: _Copy, message: Heartbeat, now: SimTime) -> None:
+    def _receive_news(self, copy: Copy, message: Heartbeat, now: SimTime) -> None:
         """Takes a copy of another leadership, or the first one of a new round of the leader that is followed."""
         self._excluded = {node: until for node, until in self._excluded.items() if now < until}
         if message.leadership == self.leadership:
@@ -205,7 +210,7 @@ class Election(Overlay):
         """
         return message.leadership.leader == self._node or message.round <= self._left.get(message.leadership, 0)
 
-    def _follow(self, copy: _Copy, message: Heartbeat, now: SimTime) -> None:
+    def _follow(self, copy: Copy, message: Heartbeat, now: SimTime) -> None:
         """Changes to another leadership; what is known of the parent is of no use there."""
         self._left[self.leadership] = self._round
         self.leadership = message.leadership
@@ -214,7 +219,7 @@ class Election(Overlay):
         self.cancel_timer(LEAD)
         self._begin_round(copy, message, now)
 
-    def _begin_round(self, copy: _Copy, message: Heartbeat, now: SimTime) -> None:
+    def _begin_round(self, copy: Copy, message: Heartbeat, now: SimTime) -> None:
         self._round = message.round
         self._best = self._parent_copy = None
         self._told_hops = MAX_HOPS
@@ -224,15 +229,19 @@ class Election(Overlay):
         self.set_timer(CHOOSE, self._parameters.parent_window)
         self._await_next_round()
 
-    def _patience(self, copy: _Copy) -> SimTime:
+    def _patience(self, copy: Copy) -> SimTime:
         """How long to wait for the parent's copy, which each hop's jitter makes later, or for a stronger one."""
         if self._parameters.sticky_parent and self.parent not in (None, copy.sender):
-            return min(max(1, copy.hops) * self._parameters.relay_jitter, self._parameters.parent_window)
+            return min(max(1, copy.hops // self.hop) * self._parameters.relay_jitter, self._parameters.parent_window)
         return self._parameters.relay_jitter if copy.is_weak else 0
 
     # The parent
 
-    def _compare(self, copy: _Copy) -> None:
+    def _rate(self, event: Received, message: Heartbeat) -> Copy:
+        """What a copy is worth in the choice of a parent."""
+        return Copy(event.rssi_dbm < self._parameters.weak_signal_dbm, message.hops, event.sender)
+
+    def _compare(self, copy: Copy) -> None:
         """Remembers the copy if it is the parent's, or the best so far."""
         if copy.sender == self.parent:
             self._parent_copy = copy
@@ -241,19 +250,19 @@ class Election(Overlay):
         if (self._best is None or copy[:2] < self._best[:2]) and copy.sender not in self._excluded:
             self._best = copy
 
-    def _take_at_once(self, copy: _Copy) -> None:
+    def _take_at_once(self, copy: Copy) -> None:
         """Makes a round's first sender the parent of who has none; without `sticky_parent`, of everyone."""
         is_free = self.parent is None or not self._parameters.sticky_parent
         if is_free and self._is_fit_at_once(copy):
             self._take_parent(copy)
 
-    def _is_fit_at_once(self, copy: _Copy) -> bool:
+    def _is_fit_at_once(self, copy: Copy) -> bool:
         """Whether a round's first copy can make a parent before the choice; with `sticky_parent` a weak one waits."""
         if copy.sender in self._excluded:
             return False
         return not (copy.is_weak and self._parameters.sticky_parent) or copy.sender == self.parent
 
-    def _keeps_parent(self, best: _Copy) -> bool:
+    def _keeps_parent(self, best: Copy) -> bool:
         if not self._parameters.sticky_parent:
             return True
         if self._parent_copy is not None:
@@ -262,7 +271,7 @@ class Election(Overlay):
         self._parent_missed += 1
         return self._parent_missed <= self._parameters.allowed_heartbeat_loss
 
-    def _take_parent(self, copy: _Copy | None) -> None:
+    def _take_parent(self, copy: Copy | None) -> None:
         self._parent_copy = copy
         self._parent_missed = 0
         self._set_parent(None if copy is None else copy.sender)
@@ -275,7 +284,7 @@ class Election(Overlay):
         if message.parent == self._node:
             if sender not in children:
                 self.changes.append(NeighbourAppeared(sender, message.is_broker))
-            children[sender] = now
+            children[sender] = now + (0 if message.is_broker else self._quiet)
         elif sender in children:
             del children[sender]
             self.changes.append(NeighbourGone(sender, moved=True))

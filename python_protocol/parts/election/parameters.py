@@ -28,6 +28,19 @@ class ElectionParameters(Parameters):
         source="reasoned: on a contended channel the first copy's sender changes without any movement",
         doc="keep a parent whose copies come at no more hops than the best; the letter of the thesis does not",
     )
+    parent_by: str = parameter(
+        "hops",
+        source="quality: ETX (De Couto et al., 2003), the four-bit link estimator, RFC 6719",
+        choices=("hops", "quality"),
+        doc="a sticky parent is the one at the fewest hops, or at the fewest transmissions that are to be expected",
+    )
+    parent_hysteresis: float = parameter(
+        1.5,
+        unit="transmissions",
+        source="RFC 6719, section 5, PARENT_SWITCH_THRESHOLD",
+        at_least=0,
+        doc="with parent_by = quality another way must be shorter by this for a parent to be left",
+    )
     weak_signal_dbm: float = parameter(
         -87.0,
         unit="dBm",
@@ -41,6 +54,13 @@ class ElectionParameters(Parameters):
         source="reasoned: half a round, five relays deep",
         at_least=0,
         doc="time after a round's first copy at which a sticky parent is compared with the round's best",
+    )
+    quiet_rounds: int = parameter(
+        1,
+        unit="rounds",
+        source="RFC 6206, I_max",
+        at_least=1,
+        doc="with bundles a client beats ever more rarely, up to this, while nothing changes",
     )
     allowed_heartbeat_loss: int = parameter(
         2,

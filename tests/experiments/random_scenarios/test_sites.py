@@ -48,6 +48,20 @@ def test_a_failure_is_of_one_broker_for_two_seconds(kind: str) -> None:
     assert leader[0].node % 3 == 0
 
 
+def test_a_broker_of_each_site_fails() -> None:
+    """One at a time in each, and all of them within three seconds."""
+    faults = scenario_of(sites=5, fault="each-freeze").faults
+    assert sorted(fault.node // 3 for fault in faults) == [site for site in range(5) for _ in range(2)]
+    assert len({fault.node for fault in faults}) == 5
+    assert {fault.node % 3 for fault in faults} != {0}
+    assert max(fault.at for fault in faults) - min(fault.at for fault in faults) < 3 * SECOND
+
+
+def test_the_sequencer_is_the_leader_of_the_root() -> None:
+    """It fails like any other."""
+    assert {fault.node for fault in scenario_of(sites=5, fault="sequencer-crash").faults} == {0}
+
+
 def test_the_time_out_is_a_parameter_of_the_agent() -> None:
     """Beside those of the sweep."""
     assert scenario_of(time_out="50ms").agent_parameters == {"order": "total", "time_out": "50ms"}

@@ -9,11 +9,12 @@ from pyspark.sql.types import DoubleType, IntegerType, StringType, StructField, 
 from roambus.bridge.trace.schema import TRACE_SCHEMA
 from roambus.experiments.studies.replicated.metrics import (
     EVENT_MESSAGES,
+    LATE_PER_CENT,
     LONGEST_DELAY_S,
     SITE_BYTES,
     SITE_MESSAGES,
     costs,
-    longest_delay,
+    held_up,
 )
 from roambus.spark.metrics.run_metrics import RUN
 from tests.spark.synthetic import Row, deliver, publish, role, send
@@ -40,7 +41,7 @@ RUNS: list[list[Row]] = [
         to(1, send(1.2, 0, "EVENT", 30)),
         to(1, send(2.2, 0, "UPDATE", 7)),
         to(3, send(1.3, 1, "EVENT")),  # to a client
-        deliver(1.5, 3, "2.0", 2),
+        deliver(1.04, 3, "2.0", 2),
         deliver(4.0, 3, "2.1", 2),
     ],
     [role(0, "broker"), send(1.0, 0, "SUB")],
@@ -54,5 +55,6 @@ def test_costs_are_counted_from_the_first_event_on_and_per_event(session: SparkS
     traces = session.createDataFrame(rows, _SCHEMA)
     (found,) = costs(traces).collect()
     assert found.asDict() == {RUN: 0, EVENT_MESSAGES: 2.5, SITE_MESSAGES: 1.0, SITE_BYTES: 18.5}
-    (longest,) = longest_delay(traces).collect()
+    (longest,) = held_up(traces).collect()
     assert (longest[RUN], longest[LONGEST_DELAY_S]) == (0, pytest.approx(2.0))
+    assert longest[LATE_PER_CENT] == pytest.approx(50)

@@ -14,10 +14,16 @@ from roambus.experiments.evidence.claim import ClaimTest, check
 from roambus.experiments.evidence.rule import Verdict
 from roambus.experiments.figures.look_up import look_up
 from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.studies.replicated.claims import FAULT_CLAIMS, ORDER_CLAIMS, ROUTING_CLAIMS
+from roambus.experiments.studies.replicated.claims import (
+    FAULT_CLAIMS,
+    ORDER_CLAIMS,
+    ROUTING_CLAIMS,
+    SITES_CLAIMS,
+)
 from roambus.experiments.studies.replicated.metrics import (
     EVENT_MESSAGES,
     EXTRA,
+    LATE_PER_CENT,
     LONGEST_DELAY_S,
     SITE_BYTES,
     SITE_MESSAGES,
@@ -29,6 +35,7 @@ from roambus.spark.metrics import catalogue as c
 
 Make = Callable[[Mapping[str, str], Random], dict[str, float]]
 SHARES, SIZES, TIME_OUTS = ("0", "0.5", "1"), ("3", "7"), ("50ms", "200ms")
+EVERYWHERE = ("each-crash", "each-freeze", "sequencer-freeze")
 FAULTS = ("leader-crash", "leader-freeze", "replica-crash", "replica-freeze")
 
 
@@ -59,6 +66,7 @@ def as_the_paper_says(at: Mapping[str, str], random: Random) -> dict[str, float]
         EVENT_MESSAGES: 100 + noise + (50 if agent == "total" else 0),
         c.DELAY_MEAN_S: 0.01 + noise / 100 + (0.01 if agent == "total" else 0),
         LONGEST_DELAY_S: 0.02 + noise / 100 + wait,
+        LATE_PER_CENT: noise + (5 if agent == "total" else 1),
         c.EXPECTED: 100,
         c.DELIVERED: 100,
         c.DUPLICATES: 0,
@@ -74,6 +82,7 @@ def contrary(at: Mapping[str, str], random: Random) -> dict[str, float]:
     numbers[c.DELAY_MEAN_S] -= 0.019 if agent == "total" else 0
     numbers[LONGEST_DELAY_S] = 0.5 if at.get("fault", "").endswith("crash") else 0.3 + random.uniform(0, 0.01)
     numbers[c.DELIVERED] = 90
+    numbers[LATE_PER_CENT] = random.uniform(0, 0.1) + (1 if agent == "total" else 5)
     return numbers
 
 
@@ -81,10 +90,11 @@ CASES = [
     (("flooding", "filtering", "filtering-updates"), {"interested": SHARES}, ROUTING_CLAIMS),
     (("none", "fifo", "total"), {"sites": SIZES}, ORDER_CLAIMS),
     (("replicated",), {"fault": FAULTS, "time_out": TIME_OUTS}, FAULT_CLAIMS),
+    (("none", "fifo", "total"), {"fault": EVERYWHERE}, SITES_CLAIMS),
 ]
 
 
-@pytest.mark.parametrize(("agents", "axes", "claims"), CASES, ids=["routing", "order", "faults"])
+@pytest.mark.parametrize(("agents", "axes", "claims"), CASES, ids=["routing", "order", "faults", "sites"])
 def test_verdicts_follow_the_numbers(
     agents: Sequence[str], axes: Mapping[str, Sequence[str]], claims: Sequence[ClaimTest]
 ) -> None:
@@ -95,13 +105,13 @@ def test_verdicts_follow_the_numbers(
 
 
 @pytest.mark.parametrize(
-    ("case", "sweep"), list(zip(CASES, STUDY.sweeps, strict=True)), ids=["routing", "order", "faults"]
+    ("case", "sweep"), list(zip(CASES, STUDY.sweeps, strict=True)), ids=["routing", "order", "faults", "sites"]
 )
 def test_every_figure_has_all_lines(case: tuple[Any, ...], sweep: Any) -> None:
     """One for each variant, or for each kind of failure."""
     agents, axes, _ = case
     numbers = measured(agents, axes, as_the_paper_says)
-    lines = len(axes["fault"]) if "fault" in axes else len(agents)
+    lines = len(axes["fault"]) if len(agents) == 1 else len(agents)
     figures = [look_up(numbers, plan) for plan in sweep.plans(numbers)]
     assert [len(figure.series) for figure in figures] == [lines] * len(figures)
     assert figures

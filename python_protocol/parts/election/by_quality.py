@@ -1,0 +1,92 @@
+"""The election whose tree has good links: a parent is whoever offers the way of the fewest expected transmissions.
+
+`hops` of a heartbeat counts expected transmissions, in eighths, from the leader to the sender (`parts.link_estimator`).
+A parent is kept until another way is shorter by `parent_hysteresis` transmissions, as RFC 6719 (MRHOF) has it, or until
+its heartbeats stay away. Everything else is as in `algorithm`: as the cost grows with every link of a way, nobody
+takes a parent that is behind it.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+from roambus.python_protocol.events import Received
+from roambus.python_protocol.parts.election.algorithm import CHOOSE, Copy, Election, ElectionTimer
+from roambus.python_protocol.parts.election.heartbeat import MAX_HOPS, Heartbeat
+from roambus.python_protocol.parts.election.parameters import ElectionParameters
+from roambus.python_protocol.parts.link_estimator import LinkEstimator
+from roambus.python_protocol.process import Process, on, on_timer
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
+
+_UNIT = 8
+"""Heartbeats tell transmissions in eighths, as RFC 6719 in 128ths."""
+_WEAK = 2
+"""A link is not taken at once that is expected to take more transmissions, as one does that was heard only once."""
+
+
+class QualityElection(Election):
+    """One node's part in it."""
+
+    hop = _UNIT
+
+    def __init__(
+        self,
+        node: NodeId,
+        is_broker: bool,
+        parameters: ElectionParameters,
+        random: Random,
+        of: Process | None = None,
+    ) -> None:
+        """As `Election`."""
+        super().__init__(node, is_broker, parameters, random, of)
+        self._links = LinkEstimator()
+        self._parent_told = 0
+        """The cost that the parent has told last."""
+        self._is_parent_heard = False
+        """Whether a frame of the parent has come since the last choice."""
+
+    @on(Received)
+    def receive(self, event: Received, now: SimTime) -> None:
+        """A copy of a heartbeat has arrived: its signal tells of the link."""
+        message = event.message
+        if isinstance(message, Heartbeat) and message.is_broker:
+            self._links.heard(event.sender, event.rssi_dbm)
+            if event.sender == self.parent:
+                self._parent_told = message.hops
+        super().receive(event, now)
+
+    @on_timer(CHOOSE)
+    def choose(self, key: ElectionTimer, now: SimTime) -> None:
+        """All of the round's copies have arrived."""
+        self._links.end_round()
+        super().choose(key, now)
+
+    def hear_frame(self, sender: NodeId) -> None:
+        """A frame of any kind is a sign of life of its sender."""
+        self._is_parent_heard = self._is_parent_heard or sender == self.parent
+
+    def _rate(self, event: Received, message: Heartbeat) -> Copy:
+        return self._copy(event.sender, message.hops)
+
+    def _copy(self, sender: NodeId, told: int) -> Copy:
+        """The way by a neighbour; one transmission of the link is added when it is told on."""
+        transmissions = self._links.transmissions(sender)
+        cost = told + round(_UNIT * (transmissions - 1))
+        return Copy(transmissions > _WEAK, min(cost, MAX_HOPS), sender)
+
+    def _keeps_parent(self, best: Copy) -> bool:
+        if self.parent is None:
+            return False
+        is_heard = self._parent_copy is not None or self._is_parent_heard
+        self._parent_missed = 0 if is_heard else self._parent_missed + 1
+        self._is_parent_heard = False
+        if self._parent_missed * self._parameters.heartbeat_interval >= self._parameters.leader_time_out_max:
+            return False
+        kept = self._copy(self.parent, self._parent_told)
+        return kept.hops <= best.hops + _UNIT * self._parameters.parent_hysteresis
+
+    def _take_parent(self, copy: Copy | None) -> None:
+        if copy is not None and copy.sender != self.parent:
+            self._parent_told = copy.hops
+        super()._take_parent(copy)

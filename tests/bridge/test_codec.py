@@ -1,0 +1,104 @@
+"""Messages are their bytes: the first of each type and a sample are compared in every run, all of them with `check`."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from roambus.bridge.backends.ideal import IdealBackend
+from roambus.bridge.errors import AgentError
+from roambus.bridge.host import codec
+from roambus.bridge.host.codec import EVERY, FIRST, CodecCheck
+from roambus.bridge.host.host import Host
+from roambus.bridge.trace.writer import TraceWriter
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import Started
+from roambus.python_protocol.messages.fields import U8
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.process import on, on_timer
+from roambus.python_protocol.roles import BROADCAST, NodeId, Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from tests.support.scenarios import scenario
+
+
+class Reading(Message, tag=1):
+    number: U8
+    value: float
+
+
+class Careful(Agent):
+    """Sends readings, and leaves those of others as they are."""
+
+    is_careless: ClassVar[bool] = False
+
+    @on(Started)
+    def start(self, event: Started, now: SimTime) -> None:
+        self.set_timer("tick", 10 * MILLISECOND)
+
+    @on_timer("tick")
+    def tick(self, key: object, now: SimTime) -> None:
+        self.send(BROADCAST, Reading(self.node, math.nan))
+        self.set_timer("tick", 10 * MILLISECOND)
+
+    @on(Reading)
+    def on_reading(self, reading: Reading, sender: NodeId, now: SimTime) -> None:
+        if self.is_careless and now > SECOND:
+            object.__setattr__(reading, "number", 99)
+
+
+class Careless(Careful):
+    """Changes what others hear, from the first second on."""
+
+    is_careless = True
+
+
+def run(agent: type[Agent], *, check: bool) -> TraceWriter:
+    trace = TraceWriter()
+    described = scenario([Role.NONE] * 3, time_limit=2 * SECOND)
+    Host(described, agent, IdealBackend(3, [(0, 1), (1, 2)], 2 * SECOND), trace, check=check).run()
+    return trace
+
+
+@pytest.mark.parametrize(
+    ("everything", "expected"), [(False, [*range(FIRST), EVERY, 2 * EVERY]), (True, list(range(2 * EVERY + 1)))]
+)
+def test_the_first_messages_and_a_sample_are_compared(
+    everything: bool, expected: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sample is the same in each run."""
+    compared: list[float] = []
+    check = CodecCheck(Careful, everything=everything)
+    monkeypatch.setattr(check, "compare", lambda message, _: compared.append(message.value))
+    for number in range(2 * EVERY + 1):
+        check.encode(Reading(1, number))
+    assert compared == expected
+
+
+def test_a_run_with_check_makes_the_same_trace() -> None:
+    """It compares more, and does nothing else; a NaN is what it was."""
+    assert run(Careful, check=True).table().equals(run(Careful, check=False).table())
+
+
+def test_with_check_whoever_changes_a_message_is_named() -> None:
+    """The receiver, and the line of its handler."""
+    with pytest.raises(
+        AgentError, match=r"agent Careless, node \d, .* at test_codec.py:\d+ in on_reading: message READING"
+    ):
+        run(Careless, check=True)
+
+
+def test_without_check_a_change_is_seen_if_it_is_in_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the second look, at the end of the run at the latest."""
+    monkeypatch.setattr(codec, "EVERY", 20)
+    with pytest.raises(
+        AgentError, match=r"field number was . when it was sent, and is 99: it was changed after it was"
+    ):
+        run(Careless, check=False)
+
+
+def test_the_place_of_a_message_is_its_class_or_its_own_read() -> None:
+    """That is where its bytes are said."""
+    assert codec.place_of_class(Reading) == f"{Path(__file__).name}:27"

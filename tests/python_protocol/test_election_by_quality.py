@@ -1,0 +1,109 @@
+"""The election by quality: a good way is kept, and left only for one that is much better."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from roambus.python_protocol.actions import Send
+from roambus.python_protocol.events import Received
+from roambus.python_protocol.parts.election import (
+    Election,
+    ElectionParameters,
+    ElectionTimer,
+    Heartbeat,
+    Leadership,
+    QualityElection,
+)
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SECOND
+
+LEADER, NEAR, FAR = 1, 2, 3
+STRONG, WEAK = -70.0, -89.0
+PARAMETERS = ElectionParameters(parent_by="quality")
+CHOOSE, RELAY = ElectionTimer("choose"), ElectionTimer("relay")
+
+
+class Node:
+    """A node that hears heartbeats, round after round."""
+
+    def __init__(self) -> None:
+        self.election: Election = QualityElection(9, True, PARAMETERS, Random(0))
+        self.round = 0
+
+    def hears(self, *copies: tuple[NodeId, float, float]) -> None:
+        """A round with copies of (sender, its transmissions to the leader, signal in dBm); then the node chooses."""
+        self.round += 1
+        now = self.round * SECOND
+        for sender, cost, signal in copies:
+            beat = Heartbeat(Leadership(1, LEADER), self.round, round(8 * cost), None, True)
+            self.election.receive(Received(sender, beat, signal, 0.0), now)
+        self.election.fire(CHOOSE, now + SECOND // 2)
+
+    def tells(self) -> float:
+        """The transmissions to the leader that it passes on."""
+        self.election.take()
+        self.election.fire(RELAY, self.round * SECOND)
+        (beat,) = [one.message for one in self.election.take() if isinstance(one, Send)]
+        assert isinstance(beat, Heartbeat)
+        return beat.hops / 8
+
+
+@pytest.fixture
+def node() -> Node:
+    return Node()
+
+
+def test_the_way_of_the_fewest_transmissions_makes_the_parent(node: Node) -> None:
+    """One hop over a link that loses most is longer than two over links that lose nothing."""
+    for _ in range(6):
+        node.hears((LEADER, 0, -93.0), (NEAR, 1, STRONG))
+    assert node.election.parent == NEAR
+
+
+def test_it_tells_the_cost_of_its_own_way(node: Node) -> None:
+    """That of the parent, and the transmissions of the link to it."""
+    for _ in range(12):
+        node.hears((NEAR, 2, STRONG))
+    assert node.tells() == pytest.approx(3)
+
+
+def test_a_parent_is_left_for_a_way_that_is_much_shorter_only(node: Node) -> None:
+    """By `parent_hysteresis` transmissions at least."""
+    for _ in range(6):
+        node.hears((NEAR, 1, STRONG))
+    for _ in range(6):
+        node.hears((NEAR, 2.4, STRONG), (FAR, 1, STRONG))
+    assert node.election.parent == NEAR
+    for _ in range(6):
+        node.hears((NEAR, 2.6, STRONG), (FAR, 1, STRONG))
+    assert node.election.parent == FAR
+
+
+def test_a_parent_that_is_not_heard_at_all_is_left(node: Node) -> None:
+    """After `leader_time_out_max`, unless other frames of it are heard."""
+    for _ in range(20):
+        node.hears((NEAR, 1, STRONG), (FAR, 2, STRONG))
+    for _ in range(8):
+        node.election.hear_frame(NEAR)
+        node.hears((FAR, 2, STRONG))
+    assert node.election.parent == NEAR
+    for _ in range(PARAMETERS.leader_time_out_max // PARAMETERS.heartbeat_interval):
+        node.hears((FAR, 2, STRONG))
+    assert node.election.parent == FAR
+
+
+def test_nobody_takes_a_parent_that_is_behind_it(node: Node) -> None:
+    """Whoever tells more than this node has told may have it from this node."""
+    for _ in range(6):
+        node.hears((NEAR, 1, STRONG))
+    node.round += 1
+    beat = Heartbeat(Leadership(1, LEADER), node.round, 8, None, True)
+    node.election.receive(Received(NEAR, beat, STRONG, 0.0), node.round * SECOND)
+    told = node.tells()
+    behind = Heartbeat(Leadership(1, LEADER), node.round, round(8 * told), 9, True)
+    node.election.receive(Received(FAR, behind, STRONG, 0.0), node.round * SECOND)
+    node.election.give_up(NEAR, node.round * SECOND)
+    node.election.fire(CHOOSE, node.round * SECOND)
+    assert node.election.parent is None
