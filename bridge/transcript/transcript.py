@@ -25,7 +25,6 @@ from roambus.bridge.transcript.wording import NetworkNames, Wording
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.notes import CACHE, DROP, FORGET, MIGRATE, OVERLAY, REPLAY, SERVE, STORE
 from roambus.python_protocol.parameters import parse_parameters, unknown
-from roambus.python_protocol.parts.link import LinkData
 
 GIVEN_TREE = {"tree": "given", "link_layer": "false"}
 """Parameters of the broker family for the papers' links: a tree that is drawn, and nothing lost on it."""
@@ -125,7 +124,8 @@ def _run(scenario: Scenario, agent: type[Agent], journal: Journal) -> Journal:
 
 def _hidden(document: Document, head: Head, network: Network, agent: type[Agent]) -> set[str]:
     # A frame of the link layer has the type of what it carries.
-    types = {one.message_type for one in agent.messages if one is not LinkData}
+    told = [one.message_type for one in agent.messages]
+    types = {one for one in told if isinstance(one, str)}  # a frame of the link layer has the type of what it carries
     for name, number in head.hidden.items():
         with document.at(number):
             if name not in types | NOTES:
