@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 from roambus.bridge.agents.code import Announce, announce_code, silently
 from roambus.bridge.agents.registry import load_agent
@@ -124,7 +125,7 @@ def _run(scenario: Scenario, agent: type[Agent], journal: Journal) -> Journal:
 
 def _hidden(document: Document, head: Head, network: Network, agent: type[Agent]) -> set[str]:
     # A frame of the link layer has the type of what it carries.
-    told = [one.message_type for one in agent.messages]
+    told: list[Any] = [one.message_type for one in agent.messages]
     types = {one for one in told if isinstance(one, str)}  # a frame of the link layer has the type of what it carries
     for name, number in head.hidden.items():
         with document.at(number):
