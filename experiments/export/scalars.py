@@ -24,18 +24,19 @@ _ENERGY = "energy_mj"
 def scalar_file(trace: Trace, measured: Mapping[str, Any], extra: Sequence[Metric] = ()) -> Iterator[str]:
     """The lines of the `.sca` of a run; `measured` is its row of `roambus.spark.aggregation.aggregate.metrics_of`.
 
-    `extra` declares what a study measures beside the metrics of every run.
+    `extra` declares what a study measures beside the metrics of every run; what it does not declare has no title.
 
     A metric without a value, such as the delay where nothing was delivered, is left out. Raises UserError, OSError.
     """
     yield from run_header(trace)
     sent = {f"{SENT_PREFIX}{kind}": count for kind, count in sorted(measured[SENT].items())}
     values = {**measured, **measured[EXTRA], **sent}
-    for metric in (*METRICS, *extra, *map(sent_metric, sent)):
-        value = values.get(metric.column)
+    declared = {metric.column: metric for metric in (*METRICS, *extra, *map(sent_metric, sent))}
+    for column in dict.fromkeys([*declared, *sorted(measured[EXTRA])]):
+        value = values.get(column)
         if not pd.isna(value):
-            yield _scalar(NETWORK, metric.column, value)
-            yield from attributes({"title": metric.axis_title})
+            yield _scalar(NETWORK, column, value)
+            yield from attributes({"title": declared[column].axis_title} if column in declared else {})
     for row in rows(trace, ENERGY, RADIO):
         name = _ENERGY if row[EVENT] == ENERGY else str(row[MESSAGE_TYPE])
         yield _scalar(node_module(row[NODE]), name, *numbers(trace, row, 1))
