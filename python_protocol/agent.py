@@ -61,8 +61,8 @@ class Agent(Process):
             if (handler := self.handlers.get(type(message := event.message))) is not None:
                 if (answer := handler(self, message, event.sender, now)) is not None:
                     check_answer(handler, answer)
-            elif (handler := self.handlers.get(Received)) is not None:
-                check_answer(handler, handler(self, event, now))
+            elif (handler := self.handlers.get(Received)) and (answer := handler(self, event, now)) is not None:
+                check_answer(handler, answer)
         else:
             self.tell(event, now)
         return self.take() if self._actions else ()

@@ -122,7 +122,11 @@ class BrokerAgent(Agent):
             self.overlay.receive(event, now)  # what `tell` would call, but nearly all frames are heartbeats
             if self.overlay.changes:
                 self._follow_changes(now)
-            return
+        else:
+            self._take_frame(event, now)
+
+    def _take_frame(self, event: Received, now: SimTime) -> None:
+        """Has the link take what it has sent, and hands up what that carries."""
         actions, payloads = self.link.receive(event.sender, event.message, now)
         self.perform(actions)
         for payload in payloads:

@@ -26,7 +26,7 @@ from roambus.python_protocol.parts.given_tree import BeatingTree
 from roambus.python_protocol.parts.link import Link
 from roambus.python_protocol.parts.overlay import Overlay
 from roambus.python_protocol.parts.trickle import Trickle
-from roambus.python_protocol.process import Process, on, on_timer
+from roambus.python_protocol.process import Process, on_timer
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SimTime
 
@@ -81,13 +81,11 @@ class MftPubSub(BrokerAgent):
 
     # Bundles
 
-    @on(Received)
-    def receive(self, event: Received, now: SimTime) -> None:
-        """A frame has arrived."""
+    def _take_frame(self, event: Received, now: SimTime) -> None:
         if isinstance(event.message, Bundle) and isinstance(self.link, BundlingLink):
             self._open(self.link, event, event.message, now)
         else:
-            super().receive(event, now)
+            super()._take_frame(event, now)
 
     def _open(self, link: BundlingLink, event: Received, bundle: Bundle, now: SimTime) -> None:
         """Gives the tree, the broker and the client what a bundle has for them."""
