@@ -26,7 +26,7 @@ def check_time(what: str, after: Any) -> None:
     if isinstance(after, float):
         advice = f"write from_seconds({after!r}) if seconds are meant"
         raise TypeError(f"{what} after {after!r}: times are integers, in nanoseconds: {advice}")
-    if not isinstance(after, int) or isinstance(after, bool):
+    if type(after) is not int:  # a subclass could compare and multiply as it likes
         raise TypeError(f"{what} after {after!r}: times are integers, in nanoseconds, not of type {_type(after)}")
     if after < 0:
         raise ValueError(f"{what} after {after} ns: nothing can be done before now")

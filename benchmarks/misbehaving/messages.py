@@ -106,6 +106,19 @@ MESSAGES = (
         "message PING .*bytes left over",
     ),
     telling(
+        "a number that holds more than travels",
+        f"class Big(int):\n    secret = 'xxx'\n\n{_NUMBERS}",
+        "self.send(BROADCAST, Ping(Big(1), 2))",
+        "message PING .*field a was 1 when it was sent",
+    ),
+    telling(
+        "a message that is equal to everything",
+        f"{_NUMBERS}    def __eq__(self, other):\n        return True\n"
+        "    def write(self, writer):\n        writer.u8(self.a)\n        writer.u8(0)\n",
+        _SEND,
+        "message PING .*field b was 2 when it was sent, and is 0",
+    ),
+    telling(
         "a message that is not listed",
         f"{_NUMBERS}class Pong(Message, tag=2):  # here\n    a: U8\n",
         "self.send(BROADCAST, Pong(1))",

@@ -7,6 +7,7 @@ prefix.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from roambus.bridge.runs.layout import SEED
@@ -23,6 +24,10 @@ _OMNETPPS_OWN = {
 _AXIS_PREFIX = "axis_"
 
 _ESCAPES = str.maketrans({'"': '\\"', "\\": "\\\\"})
+
+
+_PLAIN = re.compile(r"[\w.$:+-]+")
+"""A word that needs no quotes."""
 
 
 def quoted(text: str) -> str:
@@ -60,4 +65,4 @@ def run_label(trace: Trace) -> str:
 def attributes(values: Mapping[str, str]) -> Iterator[str]:
     """Lines that say more of what the line before them declares."""
     for name, value in values.items():
-        yield f"attr {name} {quoted(value)}\n"
+        yield f"attr {name if _PLAIN.fullmatch(name) else quoted(name)} {quoted(value)}\n"
