@@ -13,7 +13,7 @@ import re
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -99,8 +99,14 @@ def _with_parts(environment: BoundedEnvironment, template: Path) -> dict[Path, s
 def _names(environment: BoundedEnvironment, template: Path) -> tuple[set[str], list[str | None]]:
     """The variables that one file uses, and what it includes."""
     with _told(template):
-        tree = environment.parse(read_text(template), template.name, str(template))
-        return meta.find_undeclared_variables(tree), list(meta.find_referenced_templates(tree))
+        return _names_in(environment, read_text(template), str(template))
+
+
+@lru_cache(maxsize=64)
+def _names_in(environment: BoundedEnvironment, text: str, path: str) -> tuple[set[str], list[str | None]]:
+    """As `_names`, from the text: a sweep renders the same template for each of its runs."""
+    tree = environment.parse(text, Path(path).name, path)
+    return meta.find_undeclared_variables(tree), list(meta.find_referenced_templates(tree))
 
 
 def check_variables(template: Path, choices: Iterable[Values], where: str) -> None:

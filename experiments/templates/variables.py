@@ -20,6 +20,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,13 @@ def declared_variables(template: Path) -> dict[str, Variable] | None:
 
     Raises UserError.
     """
-    head = _HEAD.search(read_text(template))
+    return _declared_in(read_text(template), str(template))
+
+
+@lru_cache(maxsize=64)
+def _declared_in(text: str, template: str) -> dict[str, Variable] | None:
+    """As `declared_variables`, from the text: a sweep renders the same template for each of its runs."""
+    head = _HEAD.search(text)
     if head is None:
         return None
     try:
