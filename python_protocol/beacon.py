@@ -12,6 +12,7 @@ from roambus.python_protocol.events import Recovered, Started
 from roambus.python_protocol.messages.bytes import Reader, Writer
 from roambus.python_protocol.messages.fields import By
 from roambus.python_protocol.messages.message import Message, MessageSet
+from roambus.python_protocol.messages.shapes import Padding
 from roambus.python_protocol.parameters import Parameters, parameter
 from roambus.python_protocol.process import on, on_timer
 from roambus.python_protocol.roles import BROADCAST
@@ -58,7 +59,7 @@ def _read_zeros(reader: Reader) -> int:
 class BeaconMessage(Message, tag=0x01, name="Beacon"):
     """Zeros: the encoded message is `size` bytes long, tag and length included."""
 
-    size: Annotated[int, By(_write_zeros, _read_zeros)]
+    size: Annotated[int, By(_write_zeros, _read_zeros, shape=Padding())]
 
 
 class Beacon(Agent):

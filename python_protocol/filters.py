@@ -13,10 +13,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from struct import Struct
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
 from roambus.python_protocol.messages.fields import Names
+from roambus.python_protocol.messages.shapes import (
+    TWO_BYTES,
+    Enumerated,
+    Number,
+    Padding,
+    Repeated,
+    Shape,
+    Tagged,
+    Text,
+    fields,
+)
 from roambus.python_protocol.roles import NodeId
 
 Value = int | float | str
@@ -51,12 +62,17 @@ _COMPARE: dict[Operator, Callable[[Any, Any], bool]] = {
 _SYNTAX = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(!=|<=|>=|=|<|>|\bprefix\b|\bexists\b)\s*(.*?)\s*", re.DOTALL)
 
 
+VALUE = Tagged(((_INTEGER, Number("q")), (_REAL, Number("d")), (_TEXT, Text())))
+"""What the bytes of a value look like."""
+
+
 @dataclass(frozen=True, slots=True)
 class NotificationId:
     """Names a notification for ever: its publisher and a number that the publisher counts up."""
 
     publisher: NodeId
     sequence: int
+    shape: ClassVar[Shape] = fields(publisher=TWO_BYTES, sequence=Number("I"))
 
     def __str__(self) -> str:
         return f"{self.publisher}.{self.sequence}"
@@ -88,6 +104,9 @@ class Notification:
     payload: int = 0
     _bytes: bytes | None = field(default=None, init=False, repr=False, compare=False)
     """Its bytes, once somebody has asked for them: many nodes send the same notification, which never changes."""
+    shape: ClassVar[Shape] = fields(
+        id=NotificationId.shape, attribute=Repeated(fields(name=Text(), value=VALUE)), payload=Padding()
+    )
 
     def write(self, writer: Writer) -> None:
         """Writes identifier, attributes and payload."""
@@ -153,6 +172,11 @@ class Filter:
     """A conjunction of constraints; a filter without any matches every notification."""
 
     constraints: tuple[Constraint, ...] = ()
+    shape: ClassVar[Shape] = fields(
+        constraint=Repeated(
+            fields(attribute=Text(), operator=Enumerated(tuple(one.value for one in Operator)), operand=VALUE)
+        )
+    )
 
     def describe(self, names: Names) -> str:
         """The name that a transcript has for the filter."""

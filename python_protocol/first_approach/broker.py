@@ -27,6 +27,9 @@ What mends them where they fail; parameters of these names switch each off, or `
 - `follow_table`. A MIG follows the table, and not b: where b's own table leads on, b knows of another place.
 - `keep_connected`. A BMIG can come after its broker has moved on, or a subscriber of it to another broker. Who is
   connected to the subscriber keeps it, and sends a BMIG of its own back the way that was turned.
+- `answer_late`. A SUB of a subscriber can be overtaken by a broker that moves with it, and a MIG by a subscriber that
+  comes back. Who is connected to the subscriber knows that both are older than its place, and answers by a BMIG, which
+  turns the ways that they have turned.
 - `filters_again`. A subscriber mends its filters by the FILTERS that its MIG is answered by, and what a neighbour says
   of it afterwards stays: of a broker that has crashed, by the BTAB of its parent; of what has ended in another part of
   the network, by SUBs. So it gets FILTERS again.
@@ -88,6 +91,8 @@ class Broker(FamilyBroker):
         """By `sub_redirects`, takes z as the way to a subscriber that is not connected here."""
         if z not in self.neighbours or not self._is_connected(subscriber):
             self.table.replace(subscriber, z)
+        elif self._parameters.answer_late:
+            self._send_bmig(z)
         self._send_queued(subscriber, z)
 
     @on(Uns)  # lines 6 to 10
@@ -115,6 +120,9 @@ class Broker(FamilyBroker):
     def migrate_subscriber(self, mig: Mig, z: NodeId, now: SimTime) -> None:
         """A subscriber has come to a new broker; its old one is told along the old next hops."""
         s = mig.subscriber
+        if self._parameters.answer_late and z in self.neighbours and self._is_connected(s):
+            self._send_bmig(z)
+            return
         if z == s and self.is_client(z):
             self.meet_client(z)
             self.send(s, Filters(self.table.filters(s)))

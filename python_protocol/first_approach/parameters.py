@@ -35,6 +35,12 @@ class FirstApproachParameters(StorageParameters):
         source="mends the thesis, algorithm 3.3, lines 2 to 6",
         doc="a broker keeps a subscriber that is connected to it when an older BMIG comes, and answers by its own",
     )
+    answer_late: bool = parameter(
+        True,
+        source="mends the thesis, algorithm 3.1, lines 1 to 5, and algorithm 3.2, lines 1 to 13",
+        doc="a broker that is connected to a subscriber answers by a BMIG when a neighbour passes on a SUB or MIG of "
+        "it, which is older than its place",
+    )
     filters_again: bool = parameter(
         True,
         source="mends the thesis, algorithm 3.2, line 5, and algorithm 3.3, lines 13 to 25",

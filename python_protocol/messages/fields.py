@@ -25,6 +25,7 @@ from struct import Struct
 from typing import Annotated, Any, Literal, Protocol, TypeVar
 
 from roambus.python_protocol.messages.bytes import MisfitError, Reader, Writer
+from roambus.python_protocol.messages.shapes import OPAQUE, Blob, Number, Repeated, Shape, shape_of
 
 T = TypeVar("T")
 Names = Any
@@ -72,6 +73,11 @@ class Integer:
         """Digits, unless the type says something else."""
         return str(value) if self.shown is None else self.shown(value, names)
 
+    @property
+    def shape(self) -> Number:
+        """A number of this code."""
+        return Number(self.code)
+
 
 ONE_BYTE, TWO_BYTES = Integer("B"), Integer("H")
 U8 = Annotated[int, ONE_BYTE]
@@ -86,11 +92,15 @@ I64 = Annotated[int, Integer("q")]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class By:
-    """A type of which two functions write and read the values, and `shown(value, names)` their texts."""
+    """A type of which two functions write and read the values, and `shown(value, names)` their texts.
+
+    `shape` says what the bytes look like, for other programs.
+    """
 
     writing: Callable[[Writer, Any], None]
     reading: Callable[[Reader], Any]
     shown: Callable[[Any, Names], str] = lambda value, _: str(value)
+    shape: Shape = OPAQUE
 
     def write(self, writer: Writer, value: Any) -> None:
         """Appends the value."""
@@ -105,7 +115,7 @@ class By:
         return self.shown(value, names)
 
 
-LongBytes = Annotated[bytes, By(Writer.long_blob, Reader.long_blob)]
+LongBytes = Annotated[bytes, By(Writer.long_blob, Reader.long_blob, shape=Blob(Number("H")))]
 """At most 65535 bytes, with their count of two bytes before them."""
 
 
@@ -134,6 +144,11 @@ class Maybe:
         """As the number's type shows it."""
         return self.kind.show(value, names)
 
+    @property
+    def shape(self) -> Number:
+        """That of the number."""
+        return self.kind.shape
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Several:
@@ -158,6 +173,11 @@ class Several:
     def show(self, value: Any, names: Names) -> str:
         """In brackets, with blanks between."""
         return listed(self.kind.show(one, names) for one in value)
+
+    @property
+    def shape(self) -> Repeated:
+        """The count and the values."""
+        return Repeated(shape_of(self.kind), self.count.shape)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -190,6 +210,11 @@ class ItsOwn:
     def show(self, value: Any, names: Names) -> str:
         """As the class describes itself, or else as its `str`."""
         return described(value, names) or str(value)
+
+    @property
+    def shape(self) -> Shape:
+        """The one that the class declares."""
+        return shape_of(self.cls)
 
 
 def misfit(value: Any, cls: type[Any]) -> MisfitError:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import struct
 import typing
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from operator import attrgetter
 from types import NoneType, UnionType
@@ -33,14 +33,15 @@ from roambus.python_protocol.messages.fields import (
     misfit,
 )
 from roambus.python_protocol.messages.notation import Notation, plain_notation
-from roambus.python_protocol.messages.packing import Declared, Writing, parts, sort_of, truth
+from roambus.python_protocol.messages.packing import Declared, Writing, groups, parts, shape_of_bits, sort_of, truth
+from roambus.python_protocol.messages.shapes import BYTE, Blob, Enumerated, Fields, Number, Shape, Text, shape_of
 from roambus.python_protocol.messages.sharing import collection_problem, what_can_be_changed
 
 ADVICE = "write U8, U16, U32, I64, NodeId, bool, str, bytes, tuple[T, ...], a record, a message, or T | None"
 _PLAIN: dict[Any, FieldType] = {
-    str: By(Writer.text, Reader.text),
-    bytes: By(Writer.blob, Reader.blob),
-    float: By(Writer.f64, Reader.f64),
+    str: By(Writer.text, Reader.text, shape=Text()),
+    bytes: By(Writer.blob, Reader.blob, shape=Blob()),
+    float: By(Writer.f64, Reader.f64, shape=Number("d")),
 }
 
 
@@ -84,6 +85,19 @@ class Layout:
         """The fields of a record as its notation has them."""
         return self._notation.show(record, names)
 
+    @property
+    def shape(self) -> Fields:
+        """What the bytes of all fields look like."""
+        return Fields(tuple(pair for group in groups(self._declared) for pair in _shapes(group)))
+
+
+def _shapes(group: Sequence[Declared]) -> Iterator[tuple[str, Shape]]:
+    """The names and shapes of fields that travel together; a byte of flags has no name of its own."""
+    if sort_of(group[0]) == "bit":
+        yield "", shape_of_bits(group)
+    else:
+        yield from ((one.name, shape_of(one.kind)) for one in group)
+
 
 class Record:
     """The type of a NamedTuple or a frozen dataclass: its fields, one after the other."""
@@ -118,6 +132,11 @@ class Record:
     def show(self, value: Any, names: Names) -> str:
         """As the record describes itself; otherwise its fields in parentheses."""
         return described(value, names) or f"({self._layout.show(value, names)})"
+
+    @property
+    def shape(self) -> Fields:
+        """The fields, one after the other."""
+        return self._layout.shape
 
 
 # What a field is
@@ -241,10 +260,13 @@ def _enumeration(cls: type[Enum]) -> FieldType:
             raise DecodeError(f"{cls.__name__} has no member number {number}")
         return members[number]
 
-    return By(lambda writer, value: writer.u8(members.index(value)), read, lambda value, _: str(value.name).lower())
+    shape = Enumerated(tuple(str(member.name).lower() for member in members))
+    return By(
+        lambda writer, value: writer.u8(members.index(value)), read, lambda value, _: str(value.name).lower(), shape
+    )
 
 
-_BOOL: FieldType = By(lambda writer, value: writer.u8(truth(value)), lambda reader: bool(reader.u8()))
+_BOOL: FieldType = By(lambda writer, value: writer.u8(truth(value)), lambda reader: bool(reader.u8()), shape=BYTE)
 
 
 def _flattened(declared: Iterable[Declared]) -> Iterator[Declared]:

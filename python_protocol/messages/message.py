@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Self, dataclass_transform
 from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
 from roambus.python_protocol.messages.fields import FieldType, Names, bit, misfit
 from roambus.python_protocol.messages.layout import Layout
+from roambus.python_protocol.messages.shapes import Inner, Shape, shape_of
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(bit,))
@@ -100,6 +101,12 @@ class Message(metaclass=_MessageClass):
         return f"{self.message_type} {self._layout.show(self, names)}".rstrip()
 
     @classmethod
+    def shape_of_fields(cls) -> Shape:
+        """What the bytes after the tag look like; a class with a `read` of its own declares it as `shape`."""
+        is_own = cls.read.__func__ is not Message.read.__func__ or cls.write is not Message.write  # type: ignore[attr-defined]  # of methods of classes
+        return shape_of(cls) if is_own else cls._layout.shape
+
+    @classmethod
     def as_field(cls, *others: type[Message]) -> FieldType:
         """The type of a field that holds a message of these classes; of any class if this is `Message` itself."""
         return _Inner((cls, *others))
@@ -132,6 +139,12 @@ class _Inner:
     def show(self, value: Message, names: Names) -> str:
         """As the message describes itself."""
         return value.describe(names)
+
+    @property
+    def shape(self) -> Inner:
+        """A message with one of the tags of these classes; of any tag, if one of them is a base of others."""
+        tags = [getattr(cls, "tag", None) for cls in self._classes]
+        return Inner() if None in tags else Inner(tuple(tag for tag in tags if tag is not None))
 
 
 class MessageSet:

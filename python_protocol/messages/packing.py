@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from roambus.python_protocol.messages.bytes import Reader, Writer
 from roambus.python_protocol.messages.fields import FieldError, FieldType, Integer, misfit
+from roambus.python_protocol.messages.shapes import Flag, Flags, shape_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +152,24 @@ def _masks(fields: Sequence[Declared]) -> list[tuple[Declared, int]]:
 
 def parts(declared: Sequence[Declared]) -> Iterator[Part]:
     """The parts of a layout with these fields, in their order; raises FieldError for the ninth bit in a row."""
+    return map(_part, groups(declared))
+
+
+def groups(declared: Sequence[Declared]) -> Iterator[Sequence[Declared]]:
+    """The fields that travel together, in their order."""
     start = 0
     while start < len(declared):
         end = start + 1
         while end < len(declared) and sort_of(declared[end]) == sort_of(declared[start]) != "other":
             end += 1
-        yield _part(declared[start:end])
+        yield declared[start:end]
         start = end
+
+
+def shape_of_bits(fields: Sequence[Declared]) -> Flags:
+    """What a group of bits looks like, with the optional values that follow it."""
+    flags = (Flag(one.name, mask, shape_of(one.kind) if one.is_optional else None) for one, mask in _masks(fields))
+    return Flags(tuple(flags))
 
 
 def sort_of(field: Declared) -> str:

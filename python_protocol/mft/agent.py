@@ -13,7 +13,7 @@ from roambus.python_protocol.mft.batches import gather
 from roambus.python_protocol.mft.beats import BeatingBroker
 from roambus.python_protocol.mft.broker import Broker
 from roambus.python_protocol.mft.client import Client
-from roambus.python_protocol.mft.messages import Beat
+from roambus.python_protocol.mft.messages import Ask, Beat
 from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.mft.spreading import BeatingSpreadingBroker, SpreadingBroker, SpreadTimer
 from roambus.python_protocol.mft.spreading_client import SpreadingClient
@@ -38,7 +38,7 @@ class MftPubSub(BrokerAgent):
     client: Client
     broker_type = Broker
     client_type = Client
-    messages: ClassVar[MessageSet] = MessageSet([Bundle, Beat])
+    messages: ClassVar[MessageSet] = MessageSet([Bundle, Beat, Ask])
 
     # What it is made of
 
@@ -54,8 +54,9 @@ class MftPubSub(BrokerAgent):
         return (BeatingBroker if self._sends_bundles and beats else Broker)(self.node, self.parameters)
 
     def _make_client(self) -> Client:
-        kind = SpreadingClient if self._sends_bundles and self.parameters.spreads else Client
-        return kind(self.node, self.parameters)
+        if self._sends_bundles and self.parameters.spreads:
+            return SpreadingClient(self.node, self.parameters, self.random)
+        return Client(self.node, self.parameters)
 
     def _lose_memory(self) -> None:
         super()._lose_memory()
@@ -96,7 +97,7 @@ class MftPubSub(BrokerAgent):
         opened = link.open(sender, bundle, now)
         self.perform(opened.actions)
         for payload in opened.overheard:
-            if isinstance(payload, Pub):
+            if isinstance(payload, Pub | Ask):
                 self._overhear(payload, sender, now)
         for payload in opened.payloads:
             self._hand_up(sender, payload, now)
@@ -122,21 +123,24 @@ class MftPubSub(BrokerAgent):
                 self._trickle.reset()
             self._carry_out_client(now)
 
-    def _overhear(self, pub: Pub, sender: NodeId, now: SimTime) -> None:
-        """Takes a notification that was for others, or for everybody."""
+    def _overhear(self, message: Pub | Ask, sender: NodeId, now: SimTime) -> None:
+        """Takes a notification that was for others, or for everybody, or what somebody asks of everybody."""
         if isinstance(self.broker, SpreadingBroker):
-            self.broker.publish(pub, sender, now)
+            self.broker.hear(message, sender, now)
             self._carry_out_broker(self.broker, now)
         elif isinstance(self.client, SpreadingClient):
-            self.client.hear(pub, sender, now)
+            self.client.hear(message, sender, now)
             self._carry_out_client(now)
 
     @on_timer(SpreadTimer)
     def time_spread(self, key: SpreadTimer, now: SimTime) -> None:
-        """What a broker has to spread is due."""
+        """What a broker has to spread is due, or what somebody has asked a client for."""
         if self.broker is not None:
             self.broker.fire(key, now)
             self._carry_out_broker(self.broker, now)
+        else:
+            self.client.fire(key, now)
+            self._carry_out_client(now)
 
     # What it does otherwise than others of the family
 

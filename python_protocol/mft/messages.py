@@ -14,6 +14,7 @@ from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft.interests import InterestSum
 from roambus.python_protocol.mft.timestamps import Counter, Distance, Timestamp, describe_hops
+from roambus.python_protocol.parts.digest import Held, holds
 from roambus.python_protocol.parts.election import Heartbeat
 from roambus.python_protocol.roles import BrokerId, SubscriberId
 
@@ -134,3 +135,14 @@ class Beat(Message, tag=12, name="HEARTBEAT", notation="{heartbeat} C={below} su
     about: InterestSum
     """Of all subscriptions that the sender knows; a client knows its own."""
     below: tuple[Below, ...]
+
+
+class Ask(Message, tag=13, notation="{filters} {missing}"):
+    """A subscriber lacks what others tell that they have: whoever has it may send it (`ask_after`)."""
+
+    filters: tuple[Filter, ...]
+    missing: tuple[Held, ...]
+
+    def asks_for(self, notification: Notification) -> bool:
+        """Whether it is one of those that are missing, and is wanted."""
+        return holds(self.missing, notification.id) and any(one.matches(notification) for one in self.filters)

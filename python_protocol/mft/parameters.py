@@ -24,11 +24,13 @@ _LETTER: Mapping[str, Any] = {
     "greet_back": False,
 }
 _TUNED: Mapping[str, Any] = {
+    "ask_after": 2 * SECOND,
     "batches": True,
     "beats_migrate": True,
     "bundles": True,
     "parent_by": "quality",
     "quiet_rounds": 4,
+    "round_jitter": SECOND // 4,
     "spreads": True,
 }
 
@@ -71,6 +73,13 @@ class MftParameters(BundleParameters, StorageParameters):
         source="Ni et al. (1999), section 3.2: after three copies another one covers 9 % more on average",
         at_least=1,
         doc="who has heard a notification this often before its turn to spread it leaves the rest to digests",
+    )
+    ask_after: SimTime = parameter(
+        0,
+        unit="s",
+        source="tuned: two heartbeats, after which a broker that hears its client has sent what it lacks",
+        at_least=0,
+        doc="with spreads a subscriber asks whoever is around for what it has lacked for so long; 0: it never does",
     )
     subscription_delay: SimTime = parameter(
         5 * SECOND,

@@ -26,7 +26,7 @@ from roambus.python_protocol.brokers.messages import Pub
 from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.mft.beats import BeatingBroker
 from roambus.python_protocol.mft.broker import Broker
-from roambus.python_protocol.mft.messages import Bsub, Sub
+from roambus.python_protocol.mft.messages import Ask, Bsub, Sub
 from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.parts.digest import Digest, Held, holds, lacks
 from roambus.python_protocol.process import on, on_timer
@@ -128,6 +128,15 @@ class SpreadingBroker(Broker):
             if is_late and not kept.is_waiting and self._lacks(sender, told, kept):
                 kept.is_asked_for = True
                 self._spread_within(kept, self._parameters.spread_delay)
+
+    @on(Ask)
+    def answer(self, ask: Ask, z: NodeId, now: SimTime) -> None:
+        """A subscriber that no broker hears well asks: what is here is sent, unless somebody else sends it first."""
+        for kept in self._kept.values():
+            is_late = now - kept.on_air > self._parameters.spread_patience
+            if is_late and not kept.is_waiting and ask.asks_for(kept.pub.notification):
+                kept.is_asked_for = True
+                self._spread_within(kept, self._parameters.spread_patience)
 
     def gone(self, interface: NodeId, *, moved: bool) -> None:
         """A neighbour or client is out of reach."""

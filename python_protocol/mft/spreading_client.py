@@ -4,47 +4,124 @@
   heartbeats, so that its broker can send what it lacks.
 - What it publishes it broadcasts at once, for every broker that hears it, whether or not it has one of its own. It
   broadcasts it again until the digest of its broker has it.
+- What it lacks for long it asks for, and what others ask for and it has it sends them (`mft.asking`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from random import Random
 
-from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.brokers.messages import MAX_HOPS, Pub
+from roambus.python_protocol.filters import Filter, Notification, NotificationId
+from roambus.python_protocol.mft.asking import Missing
 from roambus.python_protocol.mft.client import Client
+from roambus.python_protocol.mft.messages import Ask
 from roambus.python_protocol.mft.parameters import MftParameters
+from roambus.python_protocol.mft.spreading import SpreadTimer
 from roambus.python_protocol.notes import DROP
 from roambus.python_protocol.parts.digest import Digest, Held, exceeds, holds
 from roambus.python_protocol.parts.recent import Recent
+from roambus.python_protocol.process import on, on_timer
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SimTime
+
+
+@dataclass(slots=True)
+class _Heard:
+    """A notification that others may ask for."""
+
+    pub: Pub
+    on_air: SimTime
+    """When it was heard or sent last."""
+    is_waiting: bool = False
+    """Whether it is to be sent."""
 
 
 class SpreadingClient(Client):
     """s_i and p_i of one node."""
 
-    def __init__(self, node: NodeId, parameters: MftParameters) -> None:
-        """At first it has nothing, and nothing to publish."""
+    def __init__(self, node: NodeId, parameters: MftParameters, random: Random) -> None:
+        """At first it has nothing, and nothing to publish; `random` is the agent's."""
         super().__init__(node, parameters)
+        self._random = random
         self.digest = Digest(parameters.digest_publishers)
         self._received = Recent(parameters.remembered)
         self._unconfirmed: dict[NotificationId, tuple[Notification, SimTime | None]] = {}
         """What no digest of a broker has had yet, and when it was sent last."""
+        self._missing = Missing(parameters.ask_after, parameters.heartbeat_interval, parameters.digest_publishers)
+        self._heard: dict[NotificationId, _Heard] = {}
+
+    # What is told and asked for
 
     def learn(self, sender: NodeId, held: Iterable[Held], now: SimTime) -> bool:
         """A node tells what it has; if it is the broker of this client, what it lacks is published again.
 
         Returns whether that broker has something that this client lacks and could be sent, if it told so.
         """
+        told = tuple(held)
+        if self._parameters.ask_after and self.filters:
+            self._ask(told, now)
         if sender != self.broker:
             return False
-        told = tuple(held)
         for identifier, (notification, sent) in list(self._unconfirmed.items()):
             if holds(told, identifier):
                 del self._unconfirmed[identifier]
             elif sent is None or now - sent > self._parameters.spread_patience:
                 self._spread(notification, now)
         return bool(self.filters) and any(exceeds(one, self.digest.tell()) for one in told)
+
+    def _ask(self, told: tuple[Held, ...], now: SimTime) -> None:
+        """Asks whoever is around for what it has lacked for long."""
+        self._missing.told(told, self.digest.tell(), now)
+        missing = self._missing.take_due(now)
+        if missing:
+            self.send(BROADCAST, Ask(tuple(self.filters), missing))
+
+    @on(Ask)
+    def answer(self, ask: Ask, sender: NodeId, now: SimTime) -> None:
+        """A subscriber asks: what is here is sent to it, unless somebody else sends it first."""
+        for identifier, heard in self._heard.items():
+            is_late = now - heard.on_air > self._parameters.spread_patience
+            if is_late and not heard.is_waiting and ask.asks_for(heard.pub.notification):
+                heard.is_waiting = True
+                pause = self._random.randrange(self._parameters.spread_patience + 1)
+                self.set_timer(SpreadTimer(identifier), pause)
+
+    @on_timer(SpreadTimer)
+    def spread(self, key: SpreadTimer, now: SimTime) -> None:
+        """Sends what was asked for, if still nobody else has."""
+        heard = self._heard.get(key.notification)
+        if heard is not None and heard.is_waiting:
+            heard.is_waiting, heard.on_air = False, now
+            self.send(BROADCAST, heard.pub)
+
+    @on(Pub)
+    def receive(self, message: Pub, broker: NodeId, now: SimTime) -> None:
+        """A notification has arrived from anybody; others may ask for it."""
+        super().receive(message, broker, now)
+        if self._parameters.ask_after:
+            self._keep(message, now)
+
+    def _keep(self, pub: Pub, now: SimTime) -> None:
+        """Keeps a notification until it is too old for digests; who hears it need not send it just now."""
+        identifier = pub.notification.id
+        known = self._heard.get(identifier)
+        if known is not None:
+            known.on_air, known.is_waiting = now, False
+            return
+        self._heard[identifier] = _Heard(replace(pub, hops=min(pub.hops + 1, MAX_HOPS)), now)
+        digest = self.digest.tell()
+        for old in [one for one in self._heard if not holds(digest, one)]:
+            del self._heard[old]
+
+    def subscribe(self, wanted: Filter) -> None:
+        """The application wants what `wanted` matches, from now on."""
+        self._missing.begin()
+        super().subscribe(wanted)
+
+    # What is published and delivered
 
     def publish(self, notification: Notification) -> None:
         """The application publishes; what is published before there is a broker for the first time waits for it."""
@@ -72,5 +149,6 @@ class SpreadingClient(Client):
     def _deliver(self, notification: Notification, hops: int) -> None:
         """Most of what it hears is for others, and has not been dropped by anybody."""
         self.digest.add(notification.id)
+        self._missing.got(notification.id)
         if self._received.add(notification.id) and any(one.matches(notification) for one in self.filters):
             self.deliver(notification, hops)

@@ -5,7 +5,7 @@ For each publisher that is a number and 64 bits, one for each of the numbers up 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, NamedTuple
 
 from roambus.python_protocol.filters import NotificationId
@@ -83,3 +83,11 @@ def exceeds(held: Held, digest: Iterable[Held]) -> bool:
     if own is None or held.newest > own.newest:
         return True
     return bool(held.bits << (own.newest - held.newest) & _MASK & ~own.bits)
+
+
+def beyond(held: Held, digest: Iterable[Held]) -> Iterator[NotificationId]:
+    """What somebody has of a publisher, and somebody else by its own digest has not, unless it is too old for that."""
+    own = next((one for one in digest if one.publisher == held.publisher), Held(held.publisher, held.newest, 0))
+    ages = (age for age in range(_BITS) if held.bits >> age & 1)
+    found = (NotificationId(held.publisher, held.newest - age) for age in ages)
+    return (one for one in found if one.sequence > own.newest - _BITS and not own.has(one))

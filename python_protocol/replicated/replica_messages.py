@@ -11,16 +11,19 @@ from typing import Annotated
 from roambus.python_protocol.messages.bytes import Reader, Writer
 from roambus.python_protocol.messages.fields import U32, By, LongBytes
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.messages.shapes import TWO_BYTES, Blob
 from roambus.python_protocol.replicated.failure_messages import OfPoint, Point
 from roambus.python_protocol.replicated.messages import Numbered
 from roambus.python_protocol.roles import NodeId
 
+_LONG = Blob(TWO_BYTES)
 Copy = Annotated[
-    bytes, By(Writer.long_blob, Reader.long_blob, lambda data, _: f"{len(data)} bytes" if data else "the pieces")
+    bytes, By(Writer.long_blob, Reader.long_blob, lambda data, _: f"{len(data)} bytes" if data else "the pieces", _LONG)
 ]
 """A site's state as bytes; no bytes if it has come in pieces."""
 MaybeCopy = Annotated[
-    bytes, By(Writer.long_blob, Reader.long_blob, lambda data, _: f"with a copy of {len(data)} bytes" if data else "")
+    bytes,
+    By(Writer.long_blob, Reader.long_blob, lambda data, _: f"with a copy of {len(data)} bytes" if data else "", _LONG),
 ]
 """The same; no bytes also if there is no copy."""
 

@@ -10,6 +10,7 @@ from typing import Annotated
 
 from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
 from roambus.python_protocol.messages.fields import By
+from roambus.python_protocol.messages.shapes import BitText
 
 EMPTY = "ε"
 """How a transcript shows the text without bits, which the paper writes so, too."""
@@ -40,5 +41,5 @@ def show_bits(bits: str) -> str:
     return bits or EMPTY
 
 
-Bits = Annotated[str, By(write_bits, read_bits, lambda bits, _: show_bits(bits))]
+Bits = Annotated[str, By(write_bits, read_bits, lambda bits, _: show_bits(bits), BitText())]
 """The label of a trie's node, or a prefix of such labels."""

@@ -12,6 +12,7 @@ from typing import Annotated
 
 from roambus.python_protocol.messages.bytes import DecodeError, MisfitError, Reader, Writer
 from roambus.python_protocol.messages.fields import By
+from roambus.python_protocol.messages.shapes import BitText
 from roambus.python_protocol.skip_ring.bits import read_bits, write_bits
 
 MAX_BITS = 32
@@ -40,7 +41,7 @@ def _write_label(writer: Writer, label: str) -> None:
     write_bits(writer, label)
 
 
-Label = Annotated[str, By(_write_label, _read_label)]
+Label = Annotated[str, By(_write_label, _read_label, shape=BitText())]
 """The label of a subscriber; bits that no subscriber can have are neither sent nor read."""
 
 
@@ -58,7 +59,7 @@ def _read_maybe(reader: Reader) -> str | None:
     return bits or None
 
 
-MaybeLabel = Annotated[str | None, By(_write_maybe, _read_maybe)]
+MaybeLabel = Annotated[str | None, By(_write_maybe, _read_maybe, shape=BitText())]
 """A label, or None, which travels as no bits."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from roambus.python_protocol.filters import Notification, Value, read_value, write_value
+from roambus.python_protocol.filters import VALUE, Notification, Value, read_value, write_value
 from roambus.python_protocol.messages.fields import U16, By
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
@@ -19,7 +19,7 @@ from roambus.python_protocol.skip_ring.labels import Label, MaybeLabel
 from roambus.python_protocol.skip_ring.patricia import Hash
 from roambus.python_protocol.skip_ring.references import Reference
 
-Topic = Annotated[Value, By(write_value, read_value)]
+Topic = Annotated[Value, By(write_value, read_value, shape=VALUE)]
 """The topic of a ring: the operand of the filter `topic = x`."""
 
 

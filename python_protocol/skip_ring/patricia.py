@@ -15,6 +15,7 @@ from typing import Annotated
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.bytes import Reader, Writer
 from roambus.python_protocol.messages.fields import By
+from roambus.python_protocol.messages.shapes import Fixed
 from roambus.python_protocol.skip_ring.bits import Bits
 
 HASH_BYTES = 8
@@ -30,7 +31,7 @@ def _read_hash(reader: Reader) -> bytes:
     return bytes(reader.unpack(_BYTES))
 
 
-Hash = Annotated[bytes, By(_write_hash, _read_hash)]
+Hash = Annotated[bytes, By(_write_hash, _read_hash, shape=Fixed(HASH_BYTES))]
 """The hash of a node; it travels without its length, which all have in common."""
 
 

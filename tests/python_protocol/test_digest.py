@@ -9,7 +9,7 @@ from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.messages.bytes import Reader, Writer
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.parts.digest import Digest, Held, exceeds, holds, lacks
+from roambus.python_protocol.parts.digest import Digest, Held, beyond, exceeds, holds, lacks
 
 WINDOW = 64
 identifiers = st.builds(NotificationId, st.integers(0, 2), st.integers(0, 3 * WINDOW))
@@ -60,3 +60,14 @@ def test_the_publisher_that_was_heard_longest_ago_leaves_a_full_digest() -> None
     assert [held.publisher for held in told] == [1, 3]
     assert not holds(told, NotificationId(2, 0))
     assert not lacks(told, NotificationId(2, 0), 2)
+
+
+@given(st.lists(identifiers), st.lists(identifiers))
+def test_what_one_has_beyond_another_is_what_the_other_is_known_to_lack(
+    one: list[NotificationId], other: list[NotificationId]
+) -> None:
+    """Each is named once; of what is too old for the other's digest nothing is known."""
+    told, own = digest_of(one), digest_of(other)
+    found = [identifier for held in told for identifier in beyond(held, own)]
+    assert len(found) == len(set(found))
+    assert set(found) == {each for each in one if holds(told, each) and lacks(own, each, ROOM)}

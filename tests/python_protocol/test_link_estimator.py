@@ -38,7 +38,7 @@ def test_a_weak_link_is_worth_more_than_a_strong_one() -> None:
     links = LinkEstimator()
     for _ in range(30):
         links.heard(NEAR, -80.0)
-        links.heard(FAR, -90.5)
+        links.heard(FAR, -91.8)
         links.end_round()
     assert links.transmissions(NEAR) == pytest.approx(1)
     assert links.transmissions(FAR) == pytest.approx(2, abs=0.1)
@@ -50,6 +50,44 @@ def test_a_steady_link_survives_collisions_and_one_that_varies_does_not() -> Non
     varying = rounds(LinkEstimator(), *[-80.0, -88.0] * 20, None, None, None)
     assert steady < 1.5
     assert varying > 2
+
+
+@pytest.mark.parametrize("signal", [-92.5, -91.5, -90.0])
+def test_what_a_steady_link_is_worth_does_not_depend_on_what_it_loses(signal: float) -> None:
+    """Once its signal is known: a link at the edge of range loses some, and is no other link for it."""
+    links = LinkEstimator()
+    known = rounds(links, *[signal] * 40)
+    worth = [rounds(links, *missed, signal) for missed in ([None], [None] * 3, [None, signal, None], [None] * 10)]
+    assert worth == pytest.approx([known] * 4, rel=0.01)
+
+
+def test_a_link_that_is_heard_rarely_is_not_begun_anew_each_time() -> None:
+    """One round in `MOST_TRANSMISSIONS` is enough to be known; who is silent for so many is a stranger."""
+    links = LinkEstimator()
+    known = rounds(links, *[-80.0] * 40)
+    assert rounds(links, *[None] * (MOST_TRANSMISSIONS - 1)) == pytest.approx(known, rel=0.01)
+    assert rounds(links, None) == MOST_TRANSMISSIONS
+
+
+def test_a_link_that_failed_is_worth_a_transmission_less_for_a_while() -> None:
+    """Each time that the neighbour was given up; most of it is forgotten after a few rounds."""
+    links = LinkEstimator()
+    known = rounds(links, *[-80.0] * 40)
+    assert links.failed(NEAR)
+    assert links.transmissions(NEAR) == pytest.approx(known + 1)
+    assert links.failed(NEAR)
+    assert links.transmissions(NEAR) == pytest.approx(known + 2)
+    assert rounds(links, *[-80.0] * 10) == pytest.approx(known, abs=0.1)
+
+
+def test_who_has_not_been_heard_lately_is_gone_if_its_link_fails() -> None:
+    """A stranger, or who has missed more than two rounds."""
+    links = LinkEstimator()
+    assert not links.failed(NEAR)
+    rounds(links, *[-80.0] * 40, None, None)
+    assert links.failed(NEAR)
+    rounds(links, None)
+    assert not links.failed(NEAR)
 
 
 def test_who_is_silent_for_long_is_forgotten() -> None:

@@ -123,7 +123,7 @@ class Election(Overlay):
         """Begins the leader's next round (the thesis, figure 2.4a)."""
         self._round += 1
         self._broadcast(0)
-        self.set_timer(LEAD, self._parameters.heartbeat_interval)
+        self.set_timer(LEAD, self._until_next_round())
         self._age(now)
 
     @on_timer(RELAY)
@@ -176,6 +176,10 @@ class Election(Overlay):
 
     def _broadcast(self, hops: int) -> None:
         self.send(BROADCAST, Heartbeat(self.leadership, self._round, hops, self.parent, self._is_broker))
+
+    def _until_next_round(self) -> SimTime:
+        interval, jitter = self._parameters.heartbeat_interval, self._parameters.round_jitter
+        return max(1, interval - self._random.randrange(jitter + 1)) if jitter else interval
 
     def _relay_after(self, pause: SimTime) -> None:
         self.set_timer(RELAY, pause + self._random.randrange(self._parameters.relay_jitter + 1))

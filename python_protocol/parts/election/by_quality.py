@@ -8,6 +8,7 @@ takes a parent that is behind it.
 
 from __future__ import annotations
 
+from collections import deque
 from random import Random
 
 from roambus.python_protocol.events import Received
@@ -41,8 +42,8 @@ class QualityElection(Election):
         """As `Election`."""
         super().__init__(node, is_broker, parameters, random, of)
         self._links = LinkEstimator()
-        self._parent_told = 0
-        """The cost that the parent has told last."""
+        self._parent_told: deque[int] = deque(maxlen=parameters.parent_patience)
+        """The costs that the parent has told last."""
         self._is_parent_heard = False
         """Whether a frame of the parent has come since the last choice."""
 
@@ -53,7 +54,7 @@ class QualityElection(Election):
         if isinstance(message, Heartbeat) and message.is_broker:
             self._links.heard(event.sender, event.rssi_dbm)
             if event.sender == self.parent:
-                self._parent_told = message.hops
+                self._parent_told.append(message.hops)
         super().receive(event, now)
 
     @on_timer(CHOOSE)
@@ -65,6 +66,15 @@ class QualityElection(Election):
     def hear_frame(self, sender: NodeId) -> None:
         """A frame of any kind is a sign of life of its sender."""
         self._is_parent_heard = self._is_parent_heard or sender == self.parent
+
+    def give_up(self, neighbour: NodeId, now: SimTime) -> None:
+        """The link layer gave a neighbour up; a parent that is heard is kept, unless there is a better one.
+
+        At the edge of range long frames fail where heartbeats arrive. To leave a parent for that would be to tell
+        everything to the next one, over a link that is no better.
+        """
+        if neighbour != self.parent or not self._links.failed(neighbour):
+            super().give_up(neighbour, now)
 
     def _rate(self, event: Received, message: Heartbeat) -> Copy:
         return self._copy(event.sender, message.hops)
@@ -83,10 +93,11 @@ class QualityElection(Election):
         self._is_parent_heard = False
         if self._parent_missed * self._parameters.heartbeat_interval >= self._parameters.leader_time_out_max:
             return False
-        kept = self._copy(self.parent, self._parent_told)
+        kept = self._copy(self.parent, min(self._parent_told))
         return kept.hops <= best.hops + _UNIT * self._parameters.parent_hysteresis
 
     def _take_parent(self, copy: Copy | None) -> None:
         if copy is not None and copy.sender != self.parent:
-            self._parent_told = copy.hops
+            self._parent_told.clear()
+            self._parent_told.append(copy.hops)
         super()._take_parent(copy)

@@ -23,6 +23,13 @@ class ElectionParameters(Parameters):
         at_least=0,
         doc="a heartbeat is broadcast on after a delay drawn uniformly up to this",
     )
+    round_jitter: SimTime = parameter(
+        0,
+        unit="s",
+        source="tuned: RFC 5148, section 5.2: a quarter of the interval at most",
+        at_least=0,
+        doc="a round begins earlier by a time drawn up to this, or it may meet the same publication each time",
+    )
     sticky_parent: bool = parameter(
         True,
         source="reasoned: on a contended channel the first copy's sender changes without any movement",
@@ -40,6 +47,13 @@ class ElectionParameters(Parameters):
         source="RFC 6719, section 5, PARENT_SWITCH_THRESHOLD",
         at_least=0,
         doc="with parent_by = quality another way must be shorter by this for a parent to be left",
+    )
+    parent_patience: int = parameter(
+        3,
+        unit="rounds",
+        source="as allowed_heartbeat_loss: RFC 3561, section 10; a way is not longer for a round that was missed on it",
+        at_least=1,
+        doc="with parent_by = quality a parent's way counts as the shortest that it has told in so many rounds",
     )
     weak_signal_dbm: float = parameter(
         -87.0,

@@ -11,6 +11,7 @@ from roambus.python_protocol.messages.bytes import DecodeError
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft import MftPubSub
 from roambus.python_protocol.mft.messages import (
+    Ask,
     Beat,
     Below,
     Bmig,
@@ -56,6 +57,7 @@ by_type: dict[type[Message], st.SearchStrategy[Message]] = {
     Bqueries: st.builds(Bqueries, places),
     Bsubs: st.builds(Bsubs, bytes_1, several, places),
     Beat: beats,
+    Ask: st.builds(Ask, several, held),
     Bundle: st.builds(Bundle, st.none() | beats, held, streams, parcels),
 }
 messages = st.one_of(*by_type.values())

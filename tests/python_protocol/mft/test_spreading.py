@@ -13,7 +13,7 @@ from roambus.python_protocol.actions import Action, Deliver, SetTimer
 from roambus.python_protocol.brokers.messages import Pub
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.mft.messages import Sub
+from roambus.python_protocol.mft.messages import Ask, Sub
 from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.mft.spreading import SpreadingBroker, SpreadTimer
 from roambus.python_protocol.mft.spreading_client import SpreadingClient
@@ -156,6 +156,21 @@ def test_what_has_been_stored_once_does_not_come_back(b1: SpreadingBroker) -> No
     assert notes(hear(b1, event(1), B3), STORE) == []
 
 
+def test_who_asks_is_sent_what_it_wants_of_what_it_lacks(b1: SpreadingBroker) -> None:
+    """Whether or not it belongs to the tree; not what was on the air just now, and once for several who ask."""
+    for number, about in ((1, 1), (2, 2), (3, 1)):
+        hear(b1, event(number, about), B2)
+        spread(b1, event(number, about))
+    ask = Ask((topic(1),), held(event(1), event(2)))
+    assert asked(b1.answer, ask, STRANGER, SOON - 1) == []
+    (timer,) = asked(b1.answer, ask, STRANGER, SOON)
+    assert isinstance(timer, SetTimer)
+    assert timer.key == SpreadTimer(event(1).id)
+    assert timer.after <= PARAMETERS.spread_patience
+    assert asked(b1.answer, ask, S1, SOON) == []
+    assert spread(b1, event(1), SOON) == [(BROADCAST, Pub(2, event(1)))]
+
+
 # The client
 
 
@@ -169,7 +184,7 @@ def learns(
 
 @pytest.fixture
 def client() -> SpreadingClient:
-    made = SpreadingClient(7, PARAMETERS)
+    made = SpreadingClient(7, PARAMETERS, Random(0))
     made.subscribe(topic(1))
     return made
 
@@ -224,6 +239,71 @@ def test_it_says_when_its_broker_has_what_it_lacks(client: SpreadingClient) -> N
     assert client.learn(B2, held(event(1), event(2)), 0)
     assert not client.learn(B2, held(event(1)), 0)
     assert not client.learn(STRANGER, held(event(2)), 0)
-    idle = SpreadingClient(8, PARAMETERS)
+    idle = SpreadingClient(8, PARAMETERS, Random(0))
     idle.attach(B2)
     assert not idle.learn(B2, held(event(1)), 0)
+
+
+def asks(client: SpreadingClient, now: SimTime) -> list[Message]:
+    """What a client asks for when a stranger tells of the notifications 1 to 3."""
+    return [message for _, message in learns(client, STRANGER, held(event(1), event(2), event(3)), now)]
+
+
+def test_what_is_lacked_for_long_is_asked_for(client: SpreadingClient) -> None:
+    """After `ask_after`, ever more rarely, until something comes of it; not for what was there when it subscribed."""
+    learns(client, STRANGER, held(event(1)), 0)
+    ask = Ask((topic(1),), held(event(2), event(3)))
+    late, beat = PARAMETERS.ask_after, PARAMETERS.heartbeat_interval
+    assert asks(client, 0) == asks(client, late - 1) == []
+    assert asks(client, late) == [ask]
+    assert asks(client, late + beat - 1) == []
+    assert asks(client, late + beat) == [ask]
+    assert asks(client, late + 3 * beat - 1) == []
+    heard(client, event(2))
+    assert asks(client, late + 3 * beat) == [Ask((topic(1),), held(event(3)))]
+    assert len(asks(client, late + 4 * beat)) == 1
+
+
+def test_nobody_asks_who_wants_nothing_or_has_just_subscribed(client: SpreadingClient) -> None:
+    """What others have by then was published before; the letter and the thesis know no ASK at all."""
+    learns(client, STRANGER, held(), 0)
+    client.subscribe(topic(2))
+    assert asks(client, 0) == asks(client, 2 * PARAMETERS.ask_after) == []
+    never = SpreadingClient(8, MftParameters(profile="tuned", ask_after=0), Random(0))
+    never.subscribe(topic(1))
+    learns(never, STRANGER, held(event(1)), 0)
+    assert asks(never, 0) == asks(never, 2 * PARAMETERS.ask_after) == []
+
+
+def test_what_is_asked_for_in_vain_is_given_up(client: SpreadingClient) -> None:
+    """After as many rounds as a digest has notifications."""
+    learns(client, STRANGER, held(event(1)), 0)
+    asks(client, 0)
+    times = range(0, 300 * SECOND, SECOND)
+    asked_at = [time for time in times if learns(client, STRANGER, (), time)]
+    assert 0 < len(asked_at) < 10
+    assert asked_at[-1] <= (WINDOW + 1) * SECOND
+
+
+def test_a_client_answers_who_asks_unless_somebody_else_does(client: SpreadingClient) -> None:
+    """With one radio hop more, of what it has heard itself, wanted or not."""
+    for one in (event(1), event(2, 2)):
+        heard(client, one)
+    ask = Ask((topic(2),), held(event(1), event(2)))
+    assert asked(client.answer, ask, STRANGER, SOON - 1) == []
+    assert pause(asked(client.answer, ask, STRANGER, SOON)) <= PARAMETERS.spread_patience
+    assert asked(client.answer, ask, STRANGER, SOON) == []
+    key = SpreadTimer(event(2, 2).id)
+    assert sends(asked(client.spread, key, SOON)) == [(BROADCAST, Pub(3, event(2, 2)))]
+    assert asked(client.spread, key, SOON) == []
+    asked(client.answer, ask, STRANGER, 3 * SOON)
+    heard(client, event(2, 2))
+    assert sends(asked(client.spread, key, 3 * SOON)) == []
+
+
+def test_what_is_too_old_for_digests_is_not_answered(client: SpreadingClient) -> None:
+    """It is forgotten."""
+    for number in range(WINDOW + 1):
+        heard(client, event(number))
+    assert asked(client.answer, Ask((topic(1),), held(event(0))), STRANGER, SOON) == []
+    assert asked(client.answer, Ask((topic(1),), held(event(1))), STRANGER, SOON) != []
