@@ -42,8 +42,6 @@ settings.load_profile("roambus")
 
 LONGEST = (
     "test_reproduce.py",
-    "test_tutorial.py",
-    "test_cluster.py",
     "test_readme.py",
     "test_programs.py",
     "test_stand_in.py",  # made of the same objects, by one process

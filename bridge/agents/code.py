@@ -92,6 +92,13 @@ def announce_code(reference: str, announce: Announce, recorded: str | None = Non
         announce(code.announce(recorded))
 
 
+def announce_file(what: str, file: Path, announce: Announce) -> None:
+    """Tells that a file of the user's is about to be run, which is `what`, if it is there; raises OSError."""
+    if file.is_file():
+        code = AgentCode(what, "", (file.resolve(),))
+        announce(f"runs {what} at {code.files[0]} (sha256 {code.hash[:_SHOWN_OF_HASH]})")
+
+
 def _files_of(module: str) -> Sequence[Path]:
     """The files of a package, or what `source_files` says of a module; none if there is no such module."""
     spec = _find(module.split("."))

@@ -108,6 +108,10 @@ class Step(NamedTuple):
     more: bool = False
 
 
+DEATHS = "died_us"
+"""The count that says when each node's battery was empty, in us; 0 if it was not. It is there if any was."""
+
+
 @dataclass(frozen=True, slots=True)
 class Totals:
     """Counts for cross-checking and for the trace, as `counts[name][node]` and `energy_mj[node]`."""

@@ -47,22 +47,23 @@ def place_of(error: BaseException, agent: Agent, event: Event | None, actions: o
 
 def raised_at(error: BaseException, agent_class: type[Agent]) -> str:
     """The last line of the agent's in the traceback of an error; empty if there is none."""
-    is_theirs = _is_blamed(agent_class)
+    is_theirs = is_blamed(agent_class)
     frames = [one for one in traceback.extract_tb(error.__traceback__) if is_theirs(Path(one.filename))]
     return f" at {Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
 
 
-def _is_blamed(agent_class: type[Agent]) -> Callable[[Path], bool]:
+def is_blamed(agent_class: type[Agent]) -> Callable[[Path], bool]:
+    """Tells whether a file is one of the agent's, whose lines can be to blame for an error."""
     is_ours = any(agent_class.__module__.startswith(f"roambus.{part}") for part in ("python_protocol", "bridge"))
 
-    def is_blamed(file: Path) -> bool:
+    def is_theirs(file: Path) -> bool:
         if file.name.startswith("<"):  # such as "<frozen importlib._bootstrap>"
             return False
         if file.is_relative_to(_PACKAGE):
             return is_ours and file.is_relative_to(_AGENTS) and not any(map(file.is_relative_to, _MACHINERY))
         return not file.is_relative_to(_STANDARD_LIBRARY) or any(name in file.parts for name in _INSTALLED)
 
-    return is_blamed
+    return is_theirs
 
 
 def _stopped_at(actions: object) -> str:

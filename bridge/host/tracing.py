@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from roambus.bridge.backends.interface import Totals
+from roambus.bridge.backends.interface import DEATHS, Totals
 from roambus.bridge.trace.schema import (
     ATTACH,
     DETACH,
+    DIE,
     ENERGY,
     MOVE,
     PUBLISH,
@@ -18,7 +19,7 @@ from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.events import Attach, Detach, Event, Publish, Started, Subscribe, Unsubscribe
 from roambus.python_protocol.notes import node_list
 from roambus.python_protocol.roles import NodeId, Role, format_roles
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.simtime import MICROSECOND, SimTime
 
 
 def trace_command(trace: TraceWriter, now: SimTime, node: NodeId, event: Event, roles: Role) -> None:
@@ -45,6 +46,11 @@ def trace_totals(trace: TraceWriter, end: SimTime, totals: Totals) -> None:
         trace.add(move.time, move.node, MOVE, detail=f"{move.x:.3f} {move.y:.3f}")
     for node, energy in enumerate(totals.energy_mj):
         trace.add(end, node, ENERGY, detail=f"{energy:.6f}")
+    for node, died_us in enumerate(totals.counts.get(DEATHS, ())):
+        if died_us:
+            trace.add(died_us * MICROSECOND, node, DIE)
     for name, counts in sorted(totals.counts.items()):
+        if name == DEATHS:
+            continue
         for node, count in enumerate(counts):
             trace.add(end, node, RADIO, message_type=name, detail=str(count))

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from roambus.bridge.backends.interface import NodeInfo
 from roambus.bridge.scenario.faults import Outages, outage_at, outages
+from roambus.bridge.scenario.hands import Handling
 from roambus.bridge.scenario.scenario import Command, Publication, Publications, Scenario
-from roambus.python_protocol.events import Attach, Detach, Publish, Subscribe, Unsubscribe
+from roambus.python_protocol.events import Attach, Detach, Event, Publish, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime
 
-TimedEvent = tuple[SimTime, NodeId, Subscribe | Unsubscribe | Detach | Attach | Publish]
+TimedEvent = tuple[SimTime, NodeId, Event]
 
 
 class _Planned(NamedTuple):
@@ -24,7 +25,7 @@ class _Planned(NamedTuple):
     carried_out: SimTime
     due: SimTime
     node: NodeId
-    command: Subscribe | Unsubscribe | Detach | Attach | Publication
+    command: Subscribe | Unsubscribe | Detach | Attach | Publication | Handling
 
 
 def commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> list[TimedEvent]:
@@ -89,7 +90,7 @@ def _events(planned: Iterable[_Planned]) -> Iterator[TimedEvent]:
             wanted.setdefault(node, {})[command.filter] = None
         elif isinstance(command, Unsubscribe):
             wanted.setdefault(node, {}).pop(command.filter, None)
-        yield due, node, command
+        yield due, node, cast("Event", command)  # whoever plans a `Handling` has an agent that takes it
 
 
 def _subscribers(notification: Notification, wanted: Mapping[NodeId, Mapping[Filter, None]]) -> tuple[NodeId, ...]:

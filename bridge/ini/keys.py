@@ -7,11 +7,12 @@ is without a meaning.
 from __future__ import annotations
 
 from roambus.bridge.keys.key import Key
-from roambus.bridge.scenario import application, channel, ideal, mac, mobility, network, node, radio
+from roambus.bridge.scenario import application, channel, ideal, mac, measured, mobility, network, node, radio
 
 SHARED: dict[str, tuple[Key, ...]] = {
     "The run and its network": network.KEYS,
     "The wireless channel": channel.KEYS,
+    "Measured links": measured.KEYS,
     "Ideal links": ideal.KEYS,
 }
 """The keys that stand once in an ini, by what they are about."""

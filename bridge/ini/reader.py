@@ -7,18 +7,22 @@ room.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from roambus.bridge.ini.links import read_absences, read_faults, read_ideal, read_sites, read_tree
 from roambus.bridge.ini.lookup import Lookup
+from roambus.bridge.ini.measured import read_measured, read_temporal
 from roambus.bridge.ini.movements import Movements, movement_file_names
 from roambus.bridge.ini.nodes import NodeReader
 from roambus.bridge.ini.radio import RadioReader
 from roambus.bridge.ini.syntax import parse_ini
 from roambus.bridge.ini.workload import read_workload
 from roambus.bridge.scenario.application import AgentParameters, AgentSettings
-from roambus.bridge.scenario.channel import ChannelSettings
+from roambus.bridge.scenario.channel import TEMPORAL_FILE, ChannelSettings
+from roambus.bridge.scenario.measured import LINKS_FILE
 from roambus.bridge.scenario.network import RunSettings
+from roambus.bridge.scenario.node import NodeSettings
 from roambus.bridge.scenario.radio import FILE
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.texts import read_text
@@ -29,22 +33,29 @@ def read_scenario(path: Path) -> Scenario:
     return parse_scenario(read_text(path), path, path.parent)
 
 
-def parse_scenario(text: str, path: Path, folder: Path, movements: Mapping[str, Path] | None = None) -> Scenario:
+def parse_scenario(text: str, path: Path, folder: Path, files: Mapping[str, Path] | None = None) -> Scenario:
     """Reads the text of the ini file `path`, and the files in `folder` that it names; raises UserError, OSError.
 
-    `movements` says where those movement files lie that are elsewhere.
+    `files` says where those lie that are elsewhere, but for the radio parameters file.
     """
+    elsewhere = files or {}
     keys = Lookup(parse_ini(text, path))
     keys.check_keys()
     keys.check_values()
     radio = RadioReader(keys, folder)
-    nodes = NodeReader(keys, radio, Movements(keys, folder, movements or {}))
-    return _scenario(keys, radio, nodes)
+    reader = NodeReader(keys, radio, Movements(keys, folder, elsewhere))
+    nodes = tuple(reader.node(node) for node in keys.nodes)
+    measured = read_measured(keys, folder, elsewhere, nodes)
+    return replace(
+        _scenario(keys, radio, nodes), measured=measured, temporal=read_temporal(keys, folder, elsewhere, measured)
+    )
 
 
-def movement_names(text: str, path: Path) -> list[str]:
-    """The movement files that the text of the ini file `path` names; raises UserError."""
-    return movement_file_names(Lookup(parse_ini(text, path)))
+def file_names(text: str, path: Path) -> list[str]:
+    """The files that the text of the ini file `path` names, but for the radio parameters file; raises UserError."""
+    keys = Lookup(parse_ini(text, path))
+    given = [keys.value(LINKS_FILE), keys.value(TEMPORAL_FILE)]
+    return [*movement_file_names(keys), *filter(None, given)]
 
 
 def radio_file_name(text: str, path: Path) -> str:
@@ -53,8 +64,7 @@ def radio_file_name(text: str, path: Path) -> str:
     return name
 
 
-def _scenario(keys: Lookup, radio: RadioReader, reader: NodeReader) -> Scenario:
-    nodes = tuple(reader.node(node) for node in keys.nodes)
+def _scenario(keys: Lookup, radio: RadioReader, nodes: tuple[NodeSettings, ...]) -> Scenario:
     run, agent = keys.build(RunSettings), keys.build(AgentSettings)
     parameters = [dict(keys.build(AgentParameters, node).parameters) for node in keys.nodes]
     return Scenario(

@@ -87,6 +87,11 @@ def file_beside(text: str) -> str:
     return name
 
 
+def optional_file_beside(text: str) -> str:
+    """Reads as `file_beside`, or "", which stands for no file."""
+    return "" if string(text) == "" else file_beside(text)
+
+
 def coordinate(text: str) -> float | Uniform:
     """Reads a number in metres, or uniform(a, b)."""
     match = _UNIFORM.fullmatch(text)

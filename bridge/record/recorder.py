@@ -10,7 +10,7 @@ from roambus.bridge.agents.code import find_code
 from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.errors import AgentError, BackendError
-from roambus.bridge.ini import movement_names, radio_file_name
+from roambus.bridge.ini import file_names, radio_file_name
 from roambus.bridge.movement import with_params
 from roambus.bridge.record.record_file import RECORD_FILE, RecordWriter
 from roambus.bridge.record.record_pb2 import Header, MovementFile
@@ -28,7 +28,7 @@ def recorded(backend: Backend, folder: Path, scenario: Scenario, agent: str, lev
     """
     ini = (folder / INI_FILE).read_text(encoding="utf-8")
     name = radio_file_name(ini, folder / INI_FILE)
-    movements = with_params(folder, movement_names(ini, folder / INI_FILE))
+    files = with_params(folder, file_names(ini, folder / INI_FILE))
     header = Header(
         roambus_version=version("roambus"),
         ini=ini,
@@ -37,7 +37,7 @@ def recorded(backend: Backend, folder: Path, scenario: Scenario, agent: str, lev
         agent=agent,
         agent_hash=find_code(agent).hash,
         level=level.value,
-        movements=[MovementFile(name=name, content=file.read_bytes()) for name, file in movements],
+        movements=[MovementFile(name=name, content=file.read_bytes()) for name, file in files],
     )
     return RecordingBackend(backend, folder / RECORD_FILE, header, scenario)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
@@ -28,13 +28,20 @@ class DifferenceError(RoambusError):
 class ReplayBackend:
     """Plays a record; raises DifferenceError at the first answer that differs, UserError for a damaged record."""
 
-    def __init__(self, record: Record, scenario: Scenario, messages: MessageSet, stop_before: int | None) -> None:
-        """`messages` are those of the agents that are run now; the debugger opens before the answer `stop_before`."""
+    def __init__(
+        self,
+        record: Record,
+        scenario: Scenario,
+        messages: MessageSet,
+        stop_before: int | None = None,
+        stop: Callable[[], None] = breakpoint,
+    ) -> None:
+        """`messages` are those of the agents that are run now; `stop` is called before the answer `stop_before`."""
         self._record = record
         self._frames = record.frames()
         self._scenario = scenario
         self._messages = messages
-        self._stop_before = stop_before
+        self._stop_before, self._stop = stop_before, stop
         self._host = wire.HostSide(scenario.time_limit)
         self._steps = wire.StepReader(Hello("", (), 0), messages)
         self._now: SimTime | None = None
@@ -66,7 +73,7 @@ class ReplayBackend:
         if frame.kind == "step":
             step = self._step(frame, message, wake_up)
             if self._stop_before == frame.number + 1:
-                breakpoint()
+                self._stop()
             return step  # to the host: the agents' answer to this step is the one to look at
         if frame.kind == "finished":
             with self._placed(frame):

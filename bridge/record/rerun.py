@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pdb
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,11 +13,13 @@ from roambus.bridge.errors import AgentError
 from roambus.bridge.host.host import Host
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.keys.values import file_beside, quote
+from roambus.bridge.record.debugger import AgentDebugger, open_where_it_raised
 from roambus.bridge.record.record_file import Record, open_record
 from roambus.bridge.record.record_pb2 import MovementFile
 from roambus.bridge.record.replay import DifferenceError, ReplayBackend
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.python_protocol.agent import Agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +35,17 @@ def rerun(
 ) -> Rerun:
     """Runs the record's agent, or another, on what the simulator said; first `announce` is told what code that is.
 
-    `stop_before` opens the debugger before the agents answer in that frame. Raises DifferenceError, AgentError when
-    an agent raises, as in the record or not, and UserError for what is no record, or damaged.
+    `stop_before` opens the debugger at the first line of an agent's that answers in that frame. Raises DifferenceError,
+    AgentError when an agent raises, as in the record or not, and UserError for what is no record, or damaged.
     """
     with open_record(path) as record:
         reference = agent or record.header.agent
         announce_code(reference, announce, record.header.agent_hash if agent is None else None)
         agent_class = load_agent(reference)
-        scenario = replace(_read_scenario(record), agent=reference)
-        replay = ReplayBackend(record, scenario, agent_class.messages, stop_before)
+        scenario = replace(scenario_of(record), agent=reference)
+        replay = ReplayBackend(
+            record, scenario, agent_class.messages, stop_before, AgentDebugger(agent_class).set_trace
+        )
         host = Host(scenario, agent_class, replay, TraceWriter(TraceLevel(record.header.level)))
         try:
             host.run()
@@ -54,12 +57,12 @@ def rerun(
 
 
 def debug(path: Path, agent: str | None = None, *, announce: Announce = silently) -> Rerun:
-    """Does what `rerun` does, and opens the debugger where an agent raises, or before the answer that differs."""
+    """Does what `rerun` does, and opens the debugger where an agent raises, or where the answer begins that differs."""
     try:
         return rerun(path, agent, announce=announce)
     except AgentError as error:
         if error.__cause__ is not None:
-            pdb.post_mortem(error.__cause__.__traceback__)
+            open_where_it_raised(error.__cause__, _agent_of(path, agent))
         raise
     except DifferenceError as difference:
         with suppress(Exception):  # however the debugger is left, the difference is the result
@@ -67,7 +70,12 @@ def debug(path: Path, agent: str | None = None, *, announce: Announce = silently
         raise
 
 
-def _read_scenario(record: Record) -> Scenario:
+def _agent_of(path: Path, agent: str | None) -> type[Agent]:
+    with open_record(path) as record:
+        return load_agent(agent or record.header.agent)
+
+
+def scenario_of(record: Record) -> Scenario:
     """The scenario of the recorded ini; the files that it names lie in a folder for the moment."""
     name = record.header.radio_file_name
     if Path(name).name != name:

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.limits import RUNS
 from roambus.bridge.runs.layout import SWEEP_FILE
 
 STUDY, SWEEP = "study", "sweep"
 """The keys under which results name their study and their sweep; `sweep.json` of earlier versions lacks both."""
 TEMPLATE, SET, AXES, AGENTS, SEEDS = "template", "set", "axes", "agents", "seeds"
+MORE_SEEDS = "more_seeds"
+"""The key under which some points have more seeds than the others: all below these numbers."""
+PRECISION = "precision"
+"""The key under which results name the options by which points got as many seeds as they needed."""
 MOST_BYTES = 16 * 2**20
 """So large a file describes no sweep: its names and values are what a person, or a script, has written down."""
 
@@ -42,7 +47,20 @@ def count_runs(asked: Mapping[str, Any]) -> int | None:
     """How many runs the sweep was asked for; None if an earlier version did not write that down."""
     if not {AGENTS, AXES, SEEDS} <= asked.keys():
         return None
-    return math.prod(map(len, (asked[AGENTS], *asked[AXES].values(), asked[SEEDS])))
+    everywhere: int = math.prod(map(len, (asked[AGENTS], *asked[AXES].values(), asked[SEEDS])))
+    return everywhere + sum(int(count) - _below(asked, count) for count in asked.get(MORE_SEEDS, {}).values())
+
+
+def further_runs(asked: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Point and seed of each run of points that have more seeds than the others."""
+    everywhere = set(asked.get(SEEDS, ()))
+    for point, count in asked.get(MORE_SEEDS, {}).items():
+        yield from ((point, seed) for seed in range(count) if seed not in everywhere)
+
+
+def _below(asked: Mapping[str, Any], count: int) -> int:
+    """How many of the seeds of all points are below a number."""
+    return sum(seed < count for seed in set(asked[SEEDS]))
 
 
 def _parsed(file: Path) -> Any:
@@ -98,6 +116,11 @@ def _are_seeds(value: object) -> bool:
     return isinstance(value, list) and all(type(seed) is int and seed >= 0 for seed in value)
 
 
+def _are_counts(value: object) -> bool:
+    counts = value.values() if isinstance(value, dict) else [None]
+    return all(type(count) is int and 0 <= count <= RUNS.most for count in counts)
+
+
 _CHECKS = {
     STUDY: _is_text_or_none,
     SWEEP: _is_text,
@@ -106,4 +129,6 @@ _CHECKS = {
     AXES: _are_axes,
     AGENTS: _are_agents,
     SEEDS: _are_seeds,
+    MORE_SEEDS: _are_counts,
+    PRECISION: _is_text,
 }

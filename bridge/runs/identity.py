@@ -29,8 +29,8 @@ def run_key(plan: RunPlan, backend: BackendFactory) -> str:
     """The key of a run; raises UserError, OSError."""
     digest = sha256()
     settings = f"{plan.seed} {plan.level.value} {backend.name}"
-    movements = (file.read_bytes() for _, file in plan.movements)
-    for part in (plan.ini.encode(), plan.radio_file.read_bytes(), settings.encode(), *movements):
+    files = (file.read_bytes() for _, file in plan.files)
+    for part in (plan.ini.encode(), plan.radio_file.read_bytes(), settings.encode(), *files):
         digest.update(sha256(part).digest())
     digest.update(code_hash([*EVERY_RUN, *agent_sources(load_agent(plan.agent)), Path(inspect.getfile(type(backend)))]))
     return digest.hexdigest()

@@ -9,7 +9,7 @@ aggregation DIR/figures/*.{png,svg}, DIR/report.html            what `experiment
 
 SWEEP_FILE = "sweep.json"
 TRACES = "traces"
-TRACE_FILE = "trace.parquet"
+TRACE_FILE, LOG_FILE, FAILED_FILE = "trace.parquet", "run.log", "failed"
 AGENT, SEED = "agent", "seed"
 METRICS_FOLDER = "metrics"
 STORE_FOLDER = "aggregated"

@@ -23,8 +23,8 @@ class RunPlan:
     """Whether to keep the frames, for `roambus rerun`; the trace is the same either way."""
     check: bool = False
     """Whether to compare every message with its bytes; the trace is the same either way."""
-    movements: tuple[tuple[str, Path], ...] = ()
-    """The movement files, under the names that the ini has for them, and what lies beside them."""
+    files: tuple[tuple[str, Path], ...] = ()
+    """The files of movements and links, under the names that the ini has for them, and what lies beside them."""
 
     @property
     def folder(self) -> Path:

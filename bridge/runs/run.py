@@ -32,17 +32,16 @@ from roambus.bridge.record.recorder import recorded
 from roambus.bridge.runs.apart import EndedError, apart, place_of_end
 from roambus.bridge.runs.conduct import conduct_seen, watch
 from roambus.bridge.runs.identity import RUN_KEY, run_key
+from roambus.bridge.runs.layout import FAILED_FILE, LOG_FILE, TRACE_FILE
+from roambus.bridge.runs.maker import maker_line
 from roambus.bridge.runs.plan import RunPlan
+from roambus.bridge.runs.remarks import MARK, remarks
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.metadata import WARM_UP
 from roambus.bridge.trace.reader import DamagedTraceError, damage_of, read_footer
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.bridge.unfinished_file import check_replaceable
 from roambus.python_protocol.simtime import SECOND
-
-TRACE_FILE = "trace.parquet"
-LOG_FILE = "run.log"
-FAILED_FILE = "failed"
 
 
 def is_complete(folder: Path, key: str) -> bool:
@@ -146,7 +145,7 @@ def write_inputs(plan: RunPlan, folder: Path) -> None:
     """Writes the ini and the files that it names; raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     _write_anew(folder / INI_FILE, plan.ini.encode())
-    for name, file in ((plan.radio_file.name, plan.radio_file), *plan.movements):
+    for name, file in ((plan.radio_file.name, plan.radio_file), *plan.files):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         _write_anew(folder / name, file.read_bytes())
 
@@ -171,8 +170,9 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:
     used = (
         f"{time.monotonic() - start:.2f} s, {time.process_time() - cpu:.2f} s of CPU, {peak_memory_mib()} MiB at most"
     )
-    text = f"agent {scenario.agent or plan.agent}, seed {plan.seed}: complete in {used}\n"
-    (plan.folder / LOG_FILE).write_text(text, encoding="utf-8")
+    text = f"agent {scenario.agent or plan.agent}, seed {plan.seed}: complete in {used}\n{maker_line()}\n"
+    notes = "".join(f"{MARK}{remark}\n" for remark in remarks(scenario))
+    (plan.folder / LOG_FILE).write_text(text + notes, encoding="utf-8")
     trace.write(plan.folder / TRACE_FILE, _metadata(key, scenario))  # last, for it is what makes a run complete
 
 

@@ -5,9 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from roambus.bridge.keys.key import Key, Range, key, keys_of
-from roambus.bridge.keys.kinds import NUMBER, TEXT, TRUTH
+from roambus.bridge.keys.kinds import NUMBER, OPTIONAL_FILE, TEXT, TRUTH
 
 CHANNEL = "SN.wirelessChannel."
+
+TEMPORAL_FILE = Key(
+    CHANNEL + "temporalModelParametersFile",
+    OPTIONAL_FILE,
+    '""',
+    "the parameters of Castalia's temporal model, by which links vary in time; without a file they stand still",
+)
 
 _CELL = Range(at_least=0.01, at_most=1e6)
 _LEVEL = Range(at_least=-300, at_most=300)
@@ -49,5 +56,5 @@ KEYS = (
     *keys_of(ChannelSettings),
     Key(CHANNEL + "zCellSize", NUMBER, "1", "depth of a cell, which has no effect in a flat field", "m"),
     Key(CHANNEL + "pathLossMapFile", TEXT, '""', "a file of given path losses", only=("",)),
-    Key(CHANNEL + "temporalModelParametersFile", TEXT, '""', "a file on the variation in time", only=("",)),
+    TEMPORAL_FILE,
 )

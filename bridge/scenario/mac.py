@@ -56,7 +56,21 @@ class MacSettings:
         MAC + "probTx", NUMBER, "1.0", "probability that the try to transmit a packet happens", within=Range(0, 1)
     )
     retransmission_interval: SimTime = key(
-        MAC + "reTxInterval", MILLISECONDS, "0.0", "from a try that does not happen until the next", within=_WAIT
+        MAC + "reTxInterval", MILLISECONDS, "0.0", "from one try to the next", within=_WAIT
+    )
+    tries: int = key(
+        MAC + "numTx", WHOLE, "1", "tries to transmit each packet; each that happens is a copy on the air",
+        within=Range(1, MOST_FRAMES),
+    )  # fmt: skip
+    persistence: float = key(
+        MAC + "CSMApersistance",
+        NUMBER,
+        "0",
+        "persistence of the CSMA: 0 backs off from a busy channel, else it senses on, and sends with this probability",
+        within=Range(0, 1),
+    )
+    sends_all: bool = key(
+        MAC + "txAllPacketsInFreeChannel", TRUTH, "true", "a clear channel is used for all packets, and not for one"
     )
 
 
@@ -67,13 +81,10 @@ KEYS = (
     *keys_of(MacSettings),
     DATA_RATE,
     FRAME_OVERHEAD,
-    Key(MAC + "numTx", WHOLE, "1", "tries to transmit each packet", only=(1,)),
     Key(MAC + "dutyCycle", NUMBER, "1.0", "share of the time that the radio listens", only=(1.0,)),
     Key(MAC + "listenInterval", NUMBER, "10", "no effect without a duty cycle", "ms"),
     Key(MAC + "beaconIntervalFraction", NUMBER, "1.0", "no effect without a duty cycle"),
     Key(MAC + "beaconFrameSize", WHOLE, "125", "no effect without a duty cycle", "bytes"),
-    Key(MAC + "CSMApersistance", NUMBER, "0", "persistence of the CSMA; 0 means not persistent", only=(0.0,)),
-    Key(MAC + "txAllPacketsInFreeChannel", TRUTH, "true", "a clear channel is used for all packets", only=(True,)),
     Key(MAC + "sleepDuringBackoff", TRUTH, "false", "the radio sleeps while the MAC backs off", only=(False,)),
     Key(COMMUNICATION + "RoutingProtocolName", TEXT, '"BypassRouting"', "the routing", only=("BypassRouting",)),
     Key(ROUTING + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),

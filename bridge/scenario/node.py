@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from roambus.bridge.keys import values
 from roambus.bridge.keys.key import EVERY_NODE, Key, Range, key, keys_of
-from roambus.bridge.keys.kinds import COORDINATE, NUMBER, SECONDS, TRUTH, Kind
+from roambus.bridge.keys.kinds import COORDINATE, MILLISECONDS, NUMBER, SECONDS, TRUTH, Kind
 from roambus.bridge.scenario import plans
 from roambus.bridge.scenario.application import APPLICATION
 from roambus.bridge.scenario.mobility import Mobility, Static
@@ -51,6 +51,21 @@ class NodeSettings:
     baseline_power_mw: float = key(
         _RESOURCES + "baselineNodePower", NUMBER, "6", "what the node draws beside its radio", "mW", Range(0, 1e9)
     )
+    initial_energy_j: float = key(
+        _RESOURCES + "initialEnergy",
+        NUMBER,
+        "18720",
+        "what the node's battery holds; a node whose battery is empty is dead",
+        "J",
+        Range(above=0, at_most=1e9),
+    )
+    energy_interval: SimTime = key(
+        _RESOURCES + "periodicEnergyCalculationInterval",
+        MILLISECONDS,
+        "1000",
+        "how long a node waits before it looks at its battery again",
+        within=Range(at_least=1),
+    )
 
 
 KEYS = (
@@ -62,6 +77,4 @@ KEYS = (
     *keys_of(NodeSettings),
     FAULTS,
     Key(_RESOURCES + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
-    Key(_RESOURCES + "initialEnergy", NUMBER, "18720", "energy is not limited here", "J", only=(18720.0,)),
-    Key(_RESOURCES + "periodicEnergyCalculationInterval", NUMBER, "1000", "no effect here", "ms"),
 )

@@ -13,11 +13,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from roambus.bridge.scenario.channel import ChannelSettings
+from roambus.bridge.scenario.hands import Handling
 from roambus.bridge.scenario.happenings import Fault, ParentChange
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.mac import MacSettings
+from roambus.bridge.scenario.measured import MeasuredLinks
 from roambus.bridge.scenario.node import NodeSettings
 from roambus.bridge.scenario.radio import RadioSettings
+from roambus.bridge.temporal.model import TemporalModel
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Value
 from roambus.python_protocol.roles import NodeId
@@ -59,7 +62,7 @@ class Command(NamedTuple):
 
     at: SimTime
     node: NodeId
-    command: Subscribe | Unsubscribe | Detach | Attach | Publication
+    command: Subscribe | Unsubscribe | Detach | Attach | Publication | Handling
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,5 +100,9 @@ class Scenario:
     faults: tuple[Fault, ...] = ()
     """The faults are in the order of time."""
     ideal: IdealLinks = IdealLinks()
+    measured: MeasuredLinks | None = None
+    """A recorded testbed, which stands in for the channel's path loss."""
+    temporal: TemporalModel | None = None
+    """How links vary in time around the channel's path loss."""
     warm_up: SimTime = 0
     """Metrics leave out what happens before."""

@@ -30,6 +30,7 @@ __all__ = [
     "DELIVER",
     "DETACH",
     "DETAIL",
+    "DIE",
     "DROP",
     "ENERGY",
     "EVENT",
@@ -95,6 +96,8 @@ RECOVER = "recover"
 """The node is up again after a crash or a freeze."""
 MOVE = "move"
 """The node is at `detail` = "x y" (m), and goes straight to the place of its next move row."""
+DIE = "die"
+"""The node's battery is empty: it sends and hears nothing any more."""
 ROLE = "role"
 """Written for each node at its start: `detail` is its roles, blanks between them."""
 ENERGY = "energy"

@@ -36,7 +36,11 @@ b3 freezes
 b3 recovers
 wait 5s
 show table b1 b2
-show stored"""
+show stored
+s1 -> b2 arrives
+s1 -> b2 is lost
+b2's timer runs out
+b2 draws 1 0"""
 """An example of each command."""
 
 
@@ -126,7 +130,33 @@ class Show:
     nodes: tuple[NodeId, ...]
 
 
-Command = Start | Apply | PublishEvent | Move | Walk | Leave | Return | Relink | Fail | Wait | Show
+@dataclass(frozen=True, slots=True)
+class Arrive:
+    """Worked by hand: of the messages under way on a link, the one with this number arrives, or is lost."""
+
+    sender: NodeId
+    receiver: NodeId
+    number: int = 1
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunOut:
+    """Worked by hand: the timer of a node that is due next runs out."""
+
+    node: NodeId
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Worked by hand: what the chance of a node picks when it is told something next; see `by_hand`."""
+
+    node: NodeId
+    picks: tuple[int, ...]
+
+
+ByHand = Arrive | RunOut | Draw
+Command = Start | Apply | PublishEvent | Move | Walk | Leave | Return | Relink | Fail | Wait | Show | ByHand
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +192,9 @@ class CommandReader:
                 (r"(\S+)\s+(moves\s+to|joins)\s+(\S+)", self._move),
                 (r"(\S+)\s+is\s+cut\s+off", lambda match: Move(self._tree_node(match[1]), None)),
                 (r"(\S+)\s+(crashes|freezes|recovers)", lambda match: Fail(self._node(match[1]), _FAULTS[match[2]])),
+                (r"(?:message\s+(\d{1,4})\s+of\s+)?(\S+)\s+->\s+(\S+)\s+(arrives|is\s+lost)", self._arrive),
+                (r"(\S+)'s\s+timer\s+runs\s+out", lambda match: RunOut(self._node(match[1]))),
+                (r"(\S+)\s+draws((?:\s+\d{1,4})+)", self._draw),
             )
         ]
 
@@ -225,6 +258,15 @@ class CommandReader:
 
     def _show(self, match: re.Match[str]) -> Command:
         return Show(match[1].removesuffix("s"), tuple(map(self._node, match[2].split())))
+
+    def _arrive(self, match: re.Match[str]) -> Command:
+        number = int(match[1] or 1)
+        if number == 0:
+            raise ValueError("messages are counted from 1")
+        return Arrive(self._node(match[2]), self._node(match[3]), number, match[4] != "arrives")
+
+    def _draw(self, match: re.Match[str]) -> Command:
+        return Draw(self._node(match[1]), tuple(map(int, match[2].split())))
 
     def _node(self, name: str) -> NodeId:
         return self._network.node(name)

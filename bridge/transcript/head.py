@@ -31,6 +31,8 @@ class Head:
     slot: SimTime = SECOND
     """How long a command's messages are waited for."""
     times: bool = False
+    by_hand: bool = False
+    """Messages arrive, and timers run out, when a command says so."""
     hidden: dict[str, int] = field(default_factory=dict)
     """Types of messages and notes that are not shown, with the number of the line that says so."""
     range_m: float = 30.0
@@ -81,6 +83,7 @@ class _HeadReader:
             "range": self._range,
             "speed": self._speed,
             "times": self._times,
+            "by": self._by_hand,
             "hide": self._hide,
             "clients": self._clients,
             "links": self._links,
@@ -150,6 +153,11 @@ class _HeadReader:
         if rest:
             raise ValueError("'times' stands alone")
         self.head.times = True
+
+    def _by_hand(self, _: Line, rest: str) -> None:
+        if rest != "hand":
+            raise ValueError(f"'by {rest}' is no setting; write 'by hand'")
+        self.head.by_hand = True
 
     def _hide(self, line: Line, rest: str) -> None:
         self.head.hidden |= dict.fromkeys(rest.split(), line.number)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from roambus.bridge.backends.ideal.by_hand import Arrival
 from roambus.bridge.scenario.channel import ChannelSettings
 from roambus.bridge.scenario.faults import Outage, outage_at, outages
+from roambus.bridge.scenario.hands import HandsOn, Picks, Ring
 from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, ParentChange
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.mac import MacSettings
@@ -19,12 +21,15 @@ from roambus.bridge.scenario.scenario import Command, Publication, Scenario, Wor
 from roambus.bridge.transcript import commands
 from roambus.bridge.transcript.commands import (
     Apply,
+    Arrive,
+    Draw,
     Fail,
     Leave,
     Move,
     PublishEvent,
     Relink,
     Return,
+    RunOut,
     Show,
     Start,
     Timed,
@@ -80,6 +85,10 @@ class Timeline:
         self._away: dict[NodeId, tuple[SimTime, NodeId | None]] = {}
         """The time since which each client that has detached is away, and its place in the tree before."""
         self._links: list[LinkChange] = []
+        self.arrivals: list[Arrival] = []
+        """What arrives when, if messages are worked by hand."""
+        self.hands_on: SimTime | None = None
+        """From when on they are."""
         self._ways = Ways(network.places, head.speed_mps)
         self._faults: list[Fault] = []
         self._commands: list[Command] = []
@@ -98,7 +107,9 @@ class Timeline:
         if first.after is not None:
             last.end, last.is_cut_short = self._now + first.after, True
         self._now = last.end
-        slot = Slot(number, self._now, self._now)
+        if number is not None and self.head.by_hand and self.hands_on is None:
+            self._take_over()
+        slot = Slot(number, self._now, self._now, is_cut_short=self.hands_on is not None)
         self.slots.append(slot)
         slot.end += self._do(number, first.command)
         for timed in others:
@@ -109,6 +120,26 @@ class Timeline:
     def now(self) -> SimTime:
         """When the last command happens."""
         return self._now
+
+    @property
+    def parents(self) -> Mapping[NodeId, NodeId | None]:
+        """The given tree after the last command."""
+        return self._parents
+
+    @property
+    def links_up(self) -> set[tuple[NodeId, NodeId]]:
+        """The links that are up after the last command, each with its lower end first; in a tree, its edges."""
+        edges = [(node, parent) for node, parent in self._parents.items() if parent is not None]
+        up = {(min(pair), max(pair)) for pair in (*edges, *self.network.links)}
+        for change in self._links:
+            link = {(min(change.a, change.b), max(change.a, change.b))}
+            up = up | link if change.up else up - link
+        return up
+
+    @property
+    def down(self) -> set[NodeId]:
+        """The nodes that are crashed or frozen after the last command."""
+        return {node for node in self._roles if self._outage(node)}
 
     def scenario(self, agent: str, parameters: dict[str, str]) -> Scenario:
         """The scenario of all lines, up to the end of the last slot."""
@@ -139,6 +170,10 @@ class Timeline:
         if len(self.slots) > 1 or number is None or not alone:
             raise ValueError("'start' can only be the first command, without a setup before it")
         self.slots[0].number = number
+
+    def _take_over(self) -> None:
+        self.hands_on = self._now
+        self._commands += [Command(self._now, node, HandsOn()) for node in self._roles]
 
     def _do(self, number: int | None, command: commands.Command) -> SimTime:
         """Returns how long what follows may take."""
@@ -215,6 +250,22 @@ class Timeline:
             self._parents[node] = parent
             self._tree.append(ParentChange(at, node, parent))
 
+    def _arrive(self, arrive: Arrive) -> None:
+        self._refuse_unless_by_hand()
+        self.arrivals.append(Arrival(self._now, arrive.sender, arrive.receiver, arrive.number, arrive.lost))
+
+    def _run_out(self, run_out: RunOut) -> None:
+        self._refuse_unless_by_hand()
+        self._commands.append(Command(self._now, run_out.node, Ring()))
+
+    def _draw(self, draw: Draw) -> None:
+        self._refuse_unless_by_hand()
+        self._commands.append(Command(self._now, draw.node, Picks(draw.picks)))
+
+    def _refuse_unless_by_hand(self) -> None:
+        if self.hands_on is None:
+            raise ValueError("nothing is worked by hand yet; write a line 'by hand' in the head, and no setup for this")
+
     def _relink(self, relink: Relink) -> None:
         self._links.append(LinkChange(self._now, relink.a, relink.b, relink.up))
 
@@ -242,4 +293,7 @@ _DO: dict[type[Any], Callable[[Timeline, Any], None]] = {
     Return: Timeline._return,
     Relink: Timeline._relink,
     Fail: Timeline._fail,
+    Arrive: Timeline._arrive,
+    RunOut: Timeline._run_out,
+    Draw: Timeline._draw,
 }

@@ -10,11 +10,13 @@ from typing import Any
 
 from roambus.bridge.agents.code import Announce, announce_code, silently
 from roambus.bridge.agents.registry import load_agent
-from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.backends.ideal.backend import IdealBackend
+from roambus.bridge.backends.ideal.topology import make_hand_worked, make_ideal
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.host import Host
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.transcript.by_hand import worked_by_hand
 from roambus.bridge.transcript.commands import CommandReader
 from roambus.bridge.transcript.document import Document, read_document
 from roambus.bridge.transcript.head import Head, read_head
@@ -51,10 +53,21 @@ class Plan:
     """A transcript that was read: whose agents run in which scenario, and what everything is called."""
 
     agent: type[Agent]
+    """What runs: a subclass of the agent if the transcript is worked by hand."""
+    agent_class: type[Agent]
     scenario: Scenario
     head: Head
     timeline: Timeline
     names: NetworkNames
+
+    def carrier(self) -> IdealBackend:
+        """A new back-end of the scenario, whose links are worked by hand if the transcript says so."""
+        begin = self.timeline.hands_on
+        return (
+            make_ideal(self.scenario)
+            if begin is None
+            else make_hand_worked(self.scenario, begin, self.timeline.arrivals)
+        )
 
 
 def plan(document: Document, overrides: Overrides = Overrides()) -> Plan:
@@ -64,8 +77,9 @@ def plan(document: Document, overrides: Overrides = Overrides()) -> Plan:
         head.agent, head.parameters, head.hidden = overrides.agent, {}, {}
     timeline = _read_commands(document, head, network)
     agent, scenario = _choose(document, timeline, overrides)
+    runs = worked_by_hand(agent) if head.by_hand else agent
     names = NetworkNames(network, head.vocabulary.filter_names, timeline.events)
-    return Plan(agent, scenario, head, timeline, names)
+    return Plan(runs, agent, scenario, head, timeline, names)
 
 
 def transcribe(path: Path, overrides: Overrides = Overrides()) -> str:
@@ -81,7 +95,7 @@ def follow(document: Document, overrides: Overrides = Overrides()) -> str:
     planned = plan(document, overrides)
     head, timeline, names = planned.head, planned.timeline, planned.names
     hidden = _hidden(document, head, timeline.network, planned.agent)
-    journal = _run(planned.scenario, planned.agent, Journal(timeline.looks, names))
+    journal = _run(planned, Journal(timeline.looks, names))
     if not overrides.agent:
         _refuse_unknown_listings(document, journal)
     writer = OutputWriter(timeline.slots, Wording(names), head.delay, hidden)
@@ -117,9 +131,9 @@ def _choose(document: Document, timeline: Timeline, overrides: Overrides) -> tup
     return agent, timeline.scenario(head.agent, parameters)
 
 
-def _run(scenario: Scenario, agent: type[Agent], journal: Journal) -> Journal:
-    Host(scenario, watched(agent, journal), make_ideal(scenario), TraceWriter()).run()
-    journal.reach(scenario.time_limit)
+def _run(planned: Plan, journal: Journal) -> Journal:
+    Host(planned.scenario, watched(planned.agent, journal), planned.carrier(), TraceWriter()).run()
+    journal.reach(planned.scenario.time_limit)
     return journal
 
 

@@ -36,7 +36,7 @@ from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SimTime, format_time
 
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 2
 SCHEMA_HASH = sha256(Path(__file__).with_name("wire.proto").read_bytes()).digest()
 TIME_RESOLUTION = -9
 """The exponent of the simulator's time step, which is 10^-9 s."""
@@ -112,16 +112,21 @@ class StepReader:
         self._more = False
         self._deliveries = 0
 
-    def read(self, message: pb.Step, wake_up: SimTime | None) -> list[Step]:
+    def read(self, message: pb.Step, wake_up: SimTime | None, handled: SimTime = 0) -> list[Step]:
         """A Step for each instant at which something happened, in order; none for a Step of nothing.
 
-        `wake_up` is what the host asked for last. Wake-ups that come due between the instants, or after them up to
-        `message.now`, are for the caller to put in. Raises ProtocolError before any Step is given out.
+        `wake_up` is what the host asked for last, `handled` the last instant that it has handled: if that is after the
+        last Step's, the simulator had said that nothing would happen until then. Wake-ups that come due between the
+        instants, or after them up to `message.now`, are for the caller to put in. Raises ProtocolError before any Step
+        is given out.
         """
         now, more = message.now, message.more
         self._check_now(now)
-        deliveries = self._read_deliveries(now, message.arrivals) if message.arrivals else {}
-        failures = self._read_failures(now, message.failures) if message.failures else {}
+        ahead = handled > self._now
+        quiet = max(self._earliest, handled + 1) if ahead else self._earliest
+        deliveries = self._read_deliveries(now, message.arrivals, quiet) if message.arrivals else {}
+        quiet = max(self._earliest, handled + (self._delay > 0)) if ahead else self._earliest
+        failures = self._read_failures(now, message.failures, quiet) if message.failures else {}
         instants = sorted({*deliveries, *failures})
         self._check_window(now, more, instants, wake_up)
         self._now, self._more = now, more
@@ -166,9 +171,10 @@ class StepReader:
         if more and instants != [now]:
             raise ProtocolError(f"Step at {format_time(now)}: it announces more, but is not of this instant alone")
 
-    def _read_deliveries(self, now: SimTime, arrivals: Iterable[pb.Arrival]) -> dict[SimTime, list[Delivery]]:
+    def _read_deliveries(
+        self, now: SimTime, arrivals: Iterable[pb.Arrival], last: SimTime
+    ) -> dict[SimTime, list[Delivery]]:
         read: dict[SimTime, list[Delivery]] = {}
-        last = self._earliest
         for arrival in arrivals:
             last = _in_order(last, arrival.time, now)
             read.setdefault(last, []).extend(self._read_arrival(arrival))
@@ -176,9 +182,10 @@ class StepReader:
             deliveries.sort(key=_receiver)
         return read
 
-    def _read_failures(self, now: SimTime, failures: Iterable[pb.Failure]) -> dict[SimTime, list[Failure]]:
+    def _read_failures(
+        self, now: SimTime, failures: Iterable[pb.Failure], last: SimTime
+    ) -> dict[SimTime, list[Failure]]:
         read: dict[SimTime, list[Failure]] = {}
-        last = self._earliest
         for failure in failures:
             last = _in_order(last, failure.time, now)
             read.setdefault(last, []).append(self._read_failure(failure))
@@ -274,9 +281,9 @@ def write_finished(totals: Totals, sends: int, deliveries: int) -> pb.FromSimula
     return pb.FromSimulator(finished=finished)
 
 
-def write_welcome(wake_up: SimTime | None, *, batching: bool) -> pb.ToSimulator:
+def write_welcome(wake_up: SimTime | None, *, batching: bool, lookahead: bool = False) -> pb.ToSimulator:
     """The host's answer to Hello."""
-    return pb.ToSimulator(welcome=pb.Welcome(wake_up=wake_up, batching=batching))
+    return pb.ToSimulator(welcome=pb.Welcome(wake_up=wake_up, batching=batching, lookahead=lookahead))
 
 
 def write_reply(
@@ -301,9 +308,9 @@ def write_failed(error: BaseException) -> pb.Failed:
 class HostSide:
     """Says what the host of one run says: a Welcome, and then a Reply to each Step."""
 
-    def __init__(self, time_limit: SimTime, *, batching: bool = True) -> None:
+    def __init__(self, time_limit: SimTime, *, batching: bool = True, lookahead: bool = False) -> None:
         self._time_limit = time_limit
-        self._batching = batching
+        self._batching, self._lookahead = batching, lookahead
         self._welcomed = False
         self.sends = 0
         """The number of sends that take effect before the time limit."""
@@ -314,6 +321,6 @@ class HostSide:
         """The answer to Hello, and then to each Step; `wake_up` is None after a Step that announced more."""
         if not self._welcomed:
             self._welcomed = True
-            return write_welcome(wake_up, batching=self._batching)
+            return write_welcome(wake_up, batching=self._batching, lookahead=self._lookahead)
         self.sends += sum(transmission.at < self._time_limit for transmission in transmissions)
         return write_reply(transmissions, wake_up, notes)

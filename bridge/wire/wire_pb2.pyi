@@ -33,7 +33,7 @@ class ToSimulator(_message.Message):
     def __init__(self, welcome: _Optional[_Union[Welcome, _Mapping]] = ..., reject: _Optional[_Union[Reject, _Mapping]] = ..., reply: _Optional[_Union[Reply, _Mapping]] = ..., goodbye: _Optional[_Union[Goodbye, _Mapping]] = ..., failed: _Optional[_Union[Failed, _Mapping]] = ...) -> None: ...
 
 class Hello(_message.Message):
-    __slots__ = ("protocol_version", "schema_hash", "token", "simulator", "seed", "time_resolution", "time_limit", "processing_delay", "nodes", "wants_notes")
+    __slots__ = ("protocol_version", "schema_hash", "token", "simulator", "seed", "time_resolution", "time_limit", "processing_delay", "nodes", "wants_notes", "least_delay", "delay_per_byte", "most_bytes")
     PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
     SCHEMA_HASH_FIELD_NUMBER: _ClassVar[int]
     TOKEN_FIELD_NUMBER: _ClassVar[int]
@@ -44,6 +44,9 @@ class Hello(_message.Message):
     PROCESSING_DELAY_FIELD_NUMBER: _ClassVar[int]
     NODES_FIELD_NUMBER: _ClassVar[int]
     WANTS_NOTES_FIELD_NUMBER: _ClassVar[int]
+    LEAST_DELAY_FIELD_NUMBER: _ClassVar[int]
+    DELAY_PER_BYTE_FIELD_NUMBER: _ClassVar[int]
+    MOST_BYTES_FIELD_NUMBER: _ClassVar[int]
     protocol_version: int
     schema_hash: bytes
     token: str
@@ -54,7 +57,10 @@ class Hello(_message.Message):
     processing_delay: int
     nodes: _containers.RepeatedCompositeFieldContainer[Node]
     wants_notes: bool
-    def __init__(self, protocol_version: _Optional[int] = ..., schema_hash: _Optional[bytes] = ..., token: _Optional[str] = ..., simulator: _Optional[str] = ..., seed: _Optional[int] = ..., time_resolution: _Optional[int] = ..., time_limit: _Optional[int] = ..., processing_delay: _Optional[int] = ..., nodes: _Optional[_Iterable[_Union[Node, _Mapping]]] = ..., wants_notes: _Optional[bool] = ...) -> None: ...
+    least_delay: int
+    delay_per_byte: int
+    most_bytes: int
+    def __init__(self, protocol_version: _Optional[int] = ..., schema_hash: _Optional[bytes] = ..., token: _Optional[str] = ..., simulator: _Optional[str] = ..., seed: _Optional[int] = ..., time_resolution: _Optional[int] = ..., time_limit: _Optional[int] = ..., processing_delay: _Optional[int] = ..., nodes: _Optional[_Iterable[_Union[Node, _Mapping]]] = ..., wants_notes: _Optional[bool] = ..., least_delay: _Optional[int] = ..., delay_per_byte: _Optional[int] = ..., most_bytes: _Optional[int] = ...) -> None: ...
 
 class Node(_message.Message):
     __slots__ = ("start", "clock_rate")
@@ -65,12 +71,14 @@ class Node(_message.Message):
     def __init__(self, start: _Optional[int] = ..., clock_rate: _Optional[float] = ...) -> None: ...
 
 class Welcome(_message.Message):
-    __slots__ = ("wake_up", "batching")
+    __slots__ = ("wake_up", "batching", "lookahead")
     WAKE_UP_FIELD_NUMBER: _ClassVar[int]
     BATCHING_FIELD_NUMBER: _ClassVar[int]
+    LOOKAHEAD_FIELD_NUMBER: _ClassVar[int]
     wake_up: int
     batching: bool
-    def __init__(self, wake_up: _Optional[int] = ..., batching: _Optional[bool] = ...) -> None: ...
+    lookahead: bool
+    def __init__(self, wake_up: _Optional[int] = ..., batching: _Optional[bool] = ..., lookahead: _Optional[bool] = ...) -> None: ...
 
 class Reject(_message.Message):
     __slots__ = ("reason",)
@@ -79,16 +87,26 @@ class Reject(_message.Message):
     def __init__(self, reason: _Optional[str] = ...) -> None: ...
 
 class Step(_message.Message):
-    __slots__ = ("now", "more", "arrivals", "failures")
+    __slots__ = ("now", "more", "arrivals", "failures", "quiet")
     NOW_FIELD_NUMBER: _ClassVar[int]
     MORE_FIELD_NUMBER: _ClassVar[int]
     ARRIVALS_FIELD_NUMBER: _ClassVar[int]
     FAILURES_FIELD_NUMBER: _ClassVar[int]
+    QUIET_FIELD_NUMBER: _ClassVar[int]
     now: int
     more: bool
     arrivals: _containers.RepeatedCompositeFieldContainer[Arrival]
     failures: _containers.RepeatedCompositeFieldContainer[Failure]
-    def __init__(self, now: _Optional[int] = ..., more: _Optional[bool] = ..., arrivals: _Optional[_Iterable[_Union[Arrival, _Mapping]]] = ..., failures: _Optional[_Iterable[_Union[Failure, _Mapping]]] = ...) -> None: ...
+    quiet: Quiet
+    def __init__(self, now: _Optional[int] = ..., more: _Optional[bool] = ..., arrivals: _Optional[_Iterable[_Union[Arrival, _Mapping]]] = ..., failures: _Optional[_Iterable[_Union[Failure, _Mapping]]] = ..., quiet: _Optional[_Union[Quiet, _Mapping]] = ...) -> None: ...
+
+class Quiet(_message.Message):
+    __slots__ = ("until", "room")
+    UNTIL_FIELD_NUMBER: _ClassVar[int]
+    ROOM_FIELD_NUMBER: _ClassVar[int]
+    until: int
+    room: int
+    def __init__(self, until: _Optional[int] = ..., room: _Optional[int] = ...) -> None: ...
 
 class Arrival(_message.Message):
     __slots__ = ("time", "sender", "payload", "receivers", "rssi_dbm", "lqi_db")

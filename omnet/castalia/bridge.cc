@@ -93,23 +93,28 @@ void Bridge::dispatch(const omnetpp::cMessage& message) {
 }
 
 void Bridge::open() {
+    check_applications();
+    outlook_ = std::make_unique<CastaliaOutlook>(applications_);
     Run run = this->run();
     time_limit_ = run.time_limit;
     Session session = read_session(session_path(ini_folder()));
-    connection_ = std::make_unique<Connection>(session);
+    connection_ = connect(session);
     client_ = std::make_unique<Client>(*connection_, session.token);
     Welcome welcome = client_->hello(run);
-    collector_ = std::make_unique<Collector>(run, welcome, [this](const Step& step) { return this->step(step); });
+    collector_ = std::make_unique<Collector>(collector_of(run, welcome));
     for (BridgeApplication* application : applications_)
         places_.add(application->mobility());
     look_around();
     schedule_act();
 }
 
+Collector Bridge::collector_of(const Run& run, const Welcome& welcome) {
+    return {run, welcome, [this](const Step& step) { return this->step(step); }, [this] { return outlook_->now(); }};
+}
+
 Run Bridge::run() const {
     check_time_resolution();
-    check_applications();
-    Run run{kSimulator, ini_seed(), ini_time_limit(), processing_delay(), {}, false};
+    Run run{kSimulator, ini_seed(), ini_time_limit(), processing_delay(), {}, false, outlook_->transit()};
     std::vector<SimTime> starts = boot_times(applications_);
     for (BridgeApplication* application : applications_) {
         run.nodes.push_back({starts[application->node()], application->clock_rate()});
@@ -182,6 +187,7 @@ void Bridge::schedule_act() {
 
 void Bridge::look_around() {
     places_.look(omnetpp::simTime().dbl());
+    outlook_->look();
     scheduleAt(omnetpp::simTime() + kLookInterval, look_);
 }
 
@@ -204,15 +210,20 @@ void Bridge::say_goodbye() {
 
 // The network finishes the bridge last: the resource managers' energy is up to date by now.
 Finished Bridge::totals() const {
-    Count offered{"offered", {}}, overflown{"mac_overflown", {}}, received{"received", {}};
+    Count offered{"offered", {}}, overflown{"mac_overflown", {}}, received{"received", {}}, died{"died_us", {}};
+    bool anybody_died = false;
     Finished totals{collector_->sends(), collector_->deliveries(), {}, {}, {}};
     for (BridgeApplication* application : applications_) {
         offered.values.push_back(application->offered());
         overflown.values.push_back(application->overflown());
         received.values.push_back(application->received());
+        died.values.push_back(application->died_us());
+        anybody_died = anybody_died || application->died_us() > 0;
         totals.energy_mj.push_back(application->spent_energy_mj());
     }
     totals.counts = {offered, overflown, received};
+    if (anybody_died)
+        totals.counts.push_back(died);
     totals.moves = places_.moves(omnetpp::SimTime::fromRaw(time_limit_).dbl());
     return totals;
 }

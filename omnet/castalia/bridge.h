@@ -8,8 +8,9 @@
 
 #include "client/client.h"
 #include "client/collector.h"
-#include "client/connection.h"
+#include "client/connect.h"
 
+#include "outlook.h"
 #include "places.h"
 
 namespace roambus {
@@ -44,6 +45,7 @@ private:
     void dispatch(const omnetpp::cMessage& message);
     void open();
     Run run() const;
+    Collector collector_of(const Run& run, const Welcome& welcome);
     void check_applications() const;
     SimTime processing_delay() const;
     Reply step(const Step& step);
@@ -63,9 +65,10 @@ private:
     SimTime time_limit_ = 0;
     std::vector<BridgeApplication*> applications_;  // by node
     Places places_;
-    std::unique_ptr<Connection> connection_;
+    std::unique_ptr<Channel> connection_;
     std::unique_ptr<Client> client_;
     std::unique_ptr<Collector> collector_;
+    std::unique_ptr<CastaliaOutlook> outlook_;
 };
 
 }  // namespace roambus

@@ -22,6 +22,12 @@ void BridgeApplication::initialize() {
     bridge_->enlist(*this);
 }
 
+void BridgeApplication::handleMessage(omnetpp::cMessage* message) {
+    if (message->getKind() == OUT_OF_ENERGY && died_us_ == 0)
+        died_us_ = omnetpp::simTime().inUnit(omnetpp::SIMTIME_US);
+    VirtualApplication::handleMessage(message);
+}
+
 void BridgeApplication::startup() {
     booted_ = true;
 }
@@ -85,6 +91,10 @@ std::vector<Failure> BridgeApplication::take_refused() {
 
 double BridgeApplication::spent_energy_mj() {
     return 1000 * resMgrModule->getSpentEnergy();
+}
+
+double BridgeApplication::left_energy_mj() {
+    return 1000 * resMgrModule->par("initialEnergy").doubleValue() - spent_energy_mj();
 }
 
 }  // namespace roambus

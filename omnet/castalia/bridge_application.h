@@ -38,8 +38,14 @@ public:
     // The packets of this instant that the MAC had no room for, once everything else of the instant has happened.
     std::vector<Failure> take_refused();
 
+    // When the battery was empty, in us; 0 if it is not.
+    std::int64_t died_us() const { return died_us_; }
+
     // mJ used up so far.
     double spent_energy_mj();
+
+    // mJ that are left.
+    double left_energy_mj();
 
     VirtualMobilityManager& mobility() const { return *mobilityModule; }
 
@@ -50,6 +56,7 @@ public:
 
 protected:
     void initialize() override;
+    void handleMessage(omnetpp::cMessage* message) override;
     void startup() override;
     void fromNetworkLayer(ApplicationPacket* packet, const char* source, double rssi, double lqi) override;
     void handleMacControlMessage(omnetpp::cMessage* message) override;
@@ -62,6 +69,7 @@ private:
     bool booted_ = false;
     std::vector<Send> sent_;   // at this instant
     std::size_t refused_ = 0;  // of `sent_`, the last ones
+    std::int64_t died_us_ = 0;
     std::int64_t offered_ = 0;
     std::int64_t overflown_ = 0;
     std::int64_t received_ = 0;

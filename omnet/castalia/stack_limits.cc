@@ -1,5 +1,9 @@
 #include "stack_limits.h"
 
+#include <algorithm>
+
+#include "client/messages.h"
+
 namespace roambus {
 namespace {
 
@@ -15,6 +19,15 @@ StackLimits::StackLimits(omnetpp::cModule& communication)
       mac_max_(bytes_of(communication, "MAC", "macMaxPacketSize")),
       radio_overhead_(bytes_of(communication, "Radio", "phyFrameOverhead")),
       radio_max_(bytes_of(communication, "Radio", "maxPhyFrameSize")) {}
+
+std::uint32_t StackLimits::most_bytes() const {
+    long most = kMaxPayloadBytes;
+    if (0 < mac_max_)
+        most = std::min(most, mac_max_ - mac_overhead_);
+    if (0 < radio_max_)
+        most = std::min(most, radio_max_ - overhead());
+    return static_cast<std::uint32_t>(std::max(0L, most));
+}
 
 std::optional<std::string> StackLimits::refusal(std::size_t bytes) const {
     long packet = static_cast<long>(bytes) + mac_overhead_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,12 @@ public:
 
     // Why a packet of so many bytes gets no farther; nothing if it does.
     std::optional<std::string> refusal(std::size_t bytes) const;
+
+    // The longest packet that gets farther.
+    std::uint32_t most_bytes() const;
+
+    // Bytes that the whole stack adds to a packet.
+    long overhead() const { return mac_overhead_ + radio_overhead_; }
 
 private:
     long mac_overhead_;  // of routing and MAC together

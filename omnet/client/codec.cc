@@ -52,7 +52,7 @@ std::optional<Value> optional(bool present, Wire value) {
 }
 
 Welcome take(const wire::Welcome& welcome) {
-    return {optional<SimTime>(welcome.has_wake_up(), welcome.wake_up()), welcome.batching()};
+    return {optional<SimTime>(welcome.has_wake_up(), welcome.wake_up()), welcome.batching(), welcome.lookahead()};
 }
 
 Send take(wire::Send& send) {
@@ -99,6 +99,9 @@ std::string encode(const Hello& hello) {
         added.set_clock_rate(node.clock_rate);
     }
     out.set_wants_notes(hello.run.wants_notes);
+    out.set_least_delay(hello.run.transit.least_delay);
+    out.set_delay_per_byte(hello.run.transit.delay_per_byte);
+    out.set_most_bytes(hello.run.transit.most_bytes);
     return message.SerializeAsString();
 }
 
@@ -111,6 +114,10 @@ std::string encode(const Step& step) {
         add(arrival, *out.add_arrivals());
     for (const Failure& failure : step.failures)
         add(failure, *out.add_failures());
+    if (step.quiet) {
+        out.mutable_quiet()->set_until(step.quiet->until);
+        out.mutable_quiet()->set_room(step.quiet->room);
+    }
     return message.SerializeAsString();
 }
 

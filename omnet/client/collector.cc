@@ -42,11 +42,12 @@ bool operator<(const Moment& left, const Moment& right) {
     return left.time != right.time ? left.time < right.time : left.turn < right.turn;
 }
 
-Collector::Collector(const Run& run, const Welcome& welcome, Exchange exchange)
+Collector::Collector(const Run& run, const Welcome& welcome, Exchange exchange, Outlook outlook)
     : time_limit_(run.time_limit),
       processing_delay_(run.processing_delay),
       batching_(welcome.batching),
       exchange_(std::move(exchange)),
+      lookahead_(run, welcome.lookahead ? std::move(outlook) : Outlook{}),
       wake_up_(welcome.wake_up) {}
 
 void Collector::arrived(SimTime time, NodeId sender, const Payload& payload, const Reception& reception) {
@@ -118,11 +119,13 @@ void Collector::exchange_singly(Step& step) {
     if (steps.empty())
         steps.push_back({step.now, true, {}, {}});
     steps.back().more = false;
-    for (const Step& single : steps)
+    for (Step& single : steps)
         exchange(single);
 }
 
-void Collector::exchange(const Step& step) {
+void Collector::exchange(Step& step) {
+    if (!step.more)
+        step.quiet = lookahead_.quiet(waiting_);
     for (const Arrival& arrival : step.arrivals)
         deliveries_ += arrival.receptions.size();
     Reply reply = exchange_(step);

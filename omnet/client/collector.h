@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "lookahead.h"
 #include "messages.h"
 
 namespace roambus {
@@ -36,7 +37,8 @@ public:
     // Gives a Step to the host and returns its Reply: `Client::step`, or a test.
     using Exchange = std::function<Reply(const Step&)>;
 
-    Collector(const Run& run, const Welcome& welcome, Exchange exchange);
+    // `outlook` is asked before each Step, if the host wants to know.
+    Collector(const Run& run, const Welcome& welcome, Exchange exchange, Outlook outlook = {});
 
     // `receiver` got a packet of `sender` at `time`, which is the simulator's now. What happens at the time limit, or
     // after it, is left out.
@@ -65,7 +67,7 @@ private:
     bool has_windows() const;
     void make_step(const Moment& moment);
     void exchange_singly(Step& step);
-    void exchange(const Step& step);
+    void exchange(Step& step);
     void keep(Send send);
     std::vector<Send> take_sends(const Moment& moment);
 
@@ -73,6 +75,7 @@ private:
     SimTime processing_delay_;
     bool batching_;
     Exchange exchange_;
+    Lookahead lookahead_;
     std::optional<SimTime> wake_up_;
     std::vector<Arrival> arrivals_;
     std::vector<Failure> failures_;

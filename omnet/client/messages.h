@@ -17,7 +17,7 @@ using NodeId = std::uint32_t;
 using Payload = std::shared_ptr<const std::string>;
 
 constexpr NodeId kBroadcast = 65535;
-constexpr std::uint32_t kProtocolVersion = 1;
+constexpr std::uint32_t kProtocolVersion = 2;
 constexpr std::int32_t kTimeResolution = -9;
 constexpr std::size_t kMaxMessageBytes = 64u << 20;
 constexpr std::size_t kMaxPayloadBytes = 65535;
@@ -25,6 +25,13 @@ constexpr std::size_t kMaxPayloadBytes = 65535;
 struct Node {
     SimTime start = 0;
     double clock_rate = 1.0;
+};
+
+// How soon a packet can arrive, and what a MAC with room takes.
+struct Transit {
+    SimTime least_delay = 0;
+    SimTime delay_per_byte = 0;
+    std::uint32_t most_bytes = 0;
 };
 
 // What the simulator says of itself and of the run.
@@ -35,6 +42,7 @@ struct Run {
     SimTime processing_delay = 0;
     std::vector<Node> nodes;
     bool wants_notes = false;
+    Transit transit = {};
 };
 
 struct Hello {
@@ -66,11 +74,17 @@ struct Failure {
     std::string reason;
 };
 
+struct Quiet {
+    SimTime until = 0;
+    std::uint32_t room = 0;
+};
+
 struct Step {
     SimTime now = 0;
     bool more = false;
     std::vector<Arrival> arrivals;
     std::vector<Failure> failures;
+    std::optional<Quiet> quiet = {};
 };
 
 struct Count {
@@ -104,6 +118,7 @@ struct Failed {
 struct Welcome {
     std::optional<SimTime> wake_up;
     bool batching = true;
+    bool lookahead = false;
 };
 
 struct Reject {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "errors.h"
+#include "socket_file.h"
 
 namespace roambus {
 namespace {
@@ -86,8 +87,8 @@ bool is_loopback(const std::string& endpoint) {
 
 void check_endpoint(const Session& session, const std::string& path) {
     const bool tcp = starts_with(session.endpoint, "tcp://");
-    if (!tcp && !starts_with(session.endpoint, "ipc://"))
-        reject(path, "endpoint=" + session.endpoint + " is neither ipc://PATH nor tcp://HOST:PORT");
+    if (!tcp && path_of(session.endpoint).empty())
+        reject(path, "endpoint=" + session.endpoint + " is neither ipc://PATH nor unix://PATH nor tcp://HOST:PORT");
     if (tcp && !is_loopback(session.endpoint) && !session.keys)
         reject(path, "endpoint=" + session.endpoint + " is another machine's, which needs keys");
 }

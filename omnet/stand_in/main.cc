@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "client/client.h"
-#include "client/connection.h"
+#include "client/connect.h"
 #include "client/errors.h"
 #include "client/session_file.h"
 #include "stand_in/misbehaviour.h"
@@ -25,16 +25,16 @@ Script read_script(const std::string& path) {
     return parse_script(file, path);
 }
 
-std::unique_ptr<Channel> connect(const Session& session, const Misbehaviour& misbehaviour) {
+std::unique_ptr<Channel> connection(const Session& session, const Misbehaviour& misbehaviour) {
     if (misbehaviour.kind.empty())
-        return std::make_unique<Connection>(session);
+        return roambus::connect(session);
     return std::make_unique<UnrulyConnection>(session, misbehaviour);
 }
 
 void simulate(const Script& script) {
     const Session session = read_session(session_path());
     std::cerr << "stand-in: " << script.run.nodes.size() << " nodes, host at " << session.endpoint << std::endl;
-    const std::unique_ptr<Channel> channel = connect(session, script.misbehaviour);
+    const std::unique_ptr<Channel> channel = connection(session, script.misbehaviour);
     Client client(*channel, session.token);
     try {
         Simulation(script, client).run();

@@ -31,7 +31,7 @@ struct Wrong {
 const std::map<std::string, Wrong>& edits() {
     using Body = wire::FromSimulator;
     static const std::map<std::string, Wrong> all = {
-        {"wrong-version", {Body::kHello, [](auto& m, SimTime) { m.mutable_hello()->set_protocol_version(2); }}},
+        {"wrong-version", {Body::kHello, [](auto& m, SimTime) { m.mutable_hello()->set_protocol_version(kProtocolVersion + 1); }}},
         {"wrong-hash", {Body::kHello, [](auto& m, SimTime) { m.mutable_hello()->set_schema_hash("another"); }}},
         {"wrong-token", {Body::kHello, [](auto& m, SimTime) { m.mutable_hello()->set_token("another"); }}},
         {"node-out-of-range", {Body::kStep, add_stranger}},
@@ -56,7 +56,7 @@ bool is_misbehaviour(const std::string& kind) {
 }
 
 UnrulyConnection::UnrulyConnection(const Session& session, const Misbehaviour& misbehaviour)
-    : connection_(session), misbehaviour_(misbehaviour) {}
+    : connection_(connect(session)), misbehaviour_(misbehaviour) {}
 
 void UnrulyConnection::send(std::string_view message) {
     const bool is_due = steps_ >= misbehaviour_.after;

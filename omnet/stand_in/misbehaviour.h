@@ -1,11 +1,12 @@
 // Ways in which a simulator can go wrong, for the tests of the host.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "client/connection.h"
+#include "client/connect.h"
 #include "client/session_file.h"
 #include "stand_in/script.h"
 
@@ -34,7 +35,7 @@ private:
     void remember(std::string_view message);
     void leave();
 
-    std::optional<Connection> connection_;
+    std::unique_ptr<Channel> connection_;
     Misbehaviour misbehaviour_;
     std::string hello_;
     SimTime last_now_ = 0;

@@ -7,6 +7,7 @@ namespace {
 
 constexpr double kRssiDbm = -50;
 constexpr double kLqiDb = 50;
+constexpr std::uint32_t kEndlessRoom = 1u << 30;
 
 }  // namespace
 
@@ -14,8 +15,10 @@ Simulation::Simulation(const Script& script, Client& client)
     : script_(script), client_(client), network_(script.run.nodes.size(), script.delay, script.changes) {}
 
 void Simulation::run() {
+    script_.run.transit = {script_.delay, 0, kMaxPayloadBytes};
     const Welcome welcome = client_.hello(script_.run);
-    Collector collector(script_.run, welcome, [this](const Step& step) { return client_.step(step); });
+    Collector collector(
+        script_.run, welcome, [this](const Step& step) { return client_.step(step); }, [this] { return outlook(); });
     run_events(collector);
     collector.finish();
     client_.finish({collector.sends(), collector.deliveries(), {}, {}, {}});
@@ -50,6 +53,11 @@ void Simulation::act(SimTime now, Collector& collector) {
 void Simulation::deliver(SimTime now, Collector& collector) {
     for (const Delivery& delivery : network_.deliver(now))
         collector.arrived(now, delivery.sender, delivery.payload, {delivery.receiver, kRssiDbm, kLqiDb});
+}
+
+// The MACs of the stand-in have room without end, but for the refusals of the script.
+Quiet Simulation::outlook() const {
+    return {network_.next().value_or(script_.run.time_limit), script_.refusals.empty() ? kEndlessRoom : 0};
 }
 
 // Whether a refusal of the script is due; it is used up by this.

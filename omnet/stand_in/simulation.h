@@ -19,6 +19,7 @@ private:
     void run_events(Collector& collector);
     void act(SimTime now, Collector& collector);
     void deliver(SimTime now, Collector& collector);
+    Quiet outlook() const;
     bool refuses(NodeId node, SimTime now);
 
     Script script_;

@@ -49,7 +49,7 @@ wire::ToSimulator reply_with_wake_up(SimTime time) {
 TEST_CASE("The client introduces itself with version, hash, token and run") {
     Running running;
     const wire::Hello& hello = running.host.told.front().hello();
-    CHECK(hello.protocol_version() == 1);
+    CHECK(hello.protocol_version() == kProtocolVersion);
     CHECK(hello.schema_hash() == schema_hash());
     CHECK(schema_hash().size() == 32);
     CHECK(hello.token() == "token");

@@ -255,3 +255,24 @@ TEST_CASE("Without batching the sends of one instant's Steps take effect togethe
     CHECK(bench.collector.act().size() == 2);
     CHECK(bench.steps.size() == 2);
 }
+
+TEST_CASE("A Step tells what the simulator knows of the time after it, if the host has asked for it") {
+    for (const bool asked : {false, true}) {
+        Welcome welcome{5, true, asked};
+        std::vector<Step> steps;
+        Collector collector(
+            run_of(9, kLimit), welcome,
+            [&](const Step& step) {
+                steps.push_back(step);
+                return Reply{};
+            },
+            [] { return Quiet{70, 3}; });
+        collector.act();
+        REQUIRE(steps.size() == 1);
+        CHECK(steps[0].quiet.has_value() == asked);
+        if (asked) {
+            CHECK(steps[0].quiet->until == 70);
+            CHECK(steps[0].quiet->room == 3);
+        }
+    }
+}

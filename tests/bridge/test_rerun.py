@@ -175,13 +175,14 @@ def test_the_debugger_opens_where_an_agent_raised(tmp_path: Path) -> None:
 
 
 def test_the_debugger_opens_before_the_first_difference(tmp_path: Path) -> None:
-    """The step is about to be given to the agents; then the difference is told as without a debugger."""
+    """It stops in the agent's own file, where the step is handled; then the difference is told as without it."""
     path = record(tmp_path, write_counting(tmp_path, "agent"))
     changed = write_counting(tmp_path, "changed", "def number(self, count):\n    return count if count < 2 else 7")
     line = Path(changed).read_text().splitlines().index("        return count if count < 2 else 7") + 1
-    typed = f"p step.now\nb {changed}:{line}\nc\np count\nq\n"
+    typed = f"p now\nb {changed}:{line}\nc\np count\nq\n"
     done = roambus("rerun", path, "--agent", changed, "--pdb", typed=typed)
-    assert "3000000000" in done.stdout
+    assert done.stdout.startswith(f"> {changed}(")
+    assert "(Pdb) 3000000000\n" in done.stdout
     assert "(Pdb) 2\n" in done.stdout
     assert done.returncode == 1
     assert done.stderr.endswith("  now:      node 0 sends to all at 3s: Marker(number=7)\n")

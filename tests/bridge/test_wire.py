@@ -177,7 +177,7 @@ def hello(**changes: object) -> pb.Hello:
 @pytest.mark.parametrize(
     ("message", "reason"),
     [
-        (hello(protocol_version=2), "version 2 .* speaks 1: build omnet/"),
+        (hello(protocol_version=1), "version 1 .* speaks 2: build omnet/"),
         (hello(schema_hash=bytes(32)), "another wire.proto: build omnet/"),
         (hello(token="f" * 32), "not this run's token"),
         (hello(token=TOKEN[1:] + "é"), "not this run's token"),

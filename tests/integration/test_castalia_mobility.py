@@ -20,7 +20,8 @@ from roambus.bridge.backends.castalia.rundir import ways_of
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.backends.radio.factory import RadioFactory
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.runs.run import TRACE_FILE, execute
+from roambus.bridge.runs.layout import TRACE_FILE
+from roambus.bridge.runs.run import execute
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
 from roambus.experiments.templates.render import find_template

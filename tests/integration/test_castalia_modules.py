@@ -13,6 +13,7 @@ import pytest
 
 from roambus.bridge.backends.castalia.environment import CASTALIA_ROOT, OMNETPP_ROOT
 from roambus.bridge.backends.castalia.installation import Program
+from roambus.bridge.backends.castalia.releases import read_release
 from roambus.bridge.errors import BackendError
 from roambus.bridge.wire.wire_pb2 import Step, ToSimulator
 from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
@@ -64,11 +65,12 @@ class TestHandshake:
         """Seed, time limit and processing delay are the ini's, the time step is 1 ns, the simulator has its name."""
         delay = ["SN.node[*].Application.processingDelay = 3ms"]
         folder = write_run(tmp_path, CLOSE, {"seed-set = 0": "seed-set = 7"}, delay)
+        release = read_release(Path(os.environ[OMNETPP_ROOT], "Version").read_text(encoding="utf-8"))
         with ScriptedHost(folder, castalia) as host:
             hello = host.hello
             host.send_at([])
         assert (hello.seed, hello.time_limit, hello.processing_delay) == (7, 2 * SECOND, 3 * MILLISECOND)
-        assert (hello.time_resolution, hello.simulator) == (-9, "OMNeT++ 5.7.1, Castalia")
+        assert (hello.time_resolution, hello.simulator) == (-9, f"OMNeT++ {release}, Castalia")
         assert not hello.wants_notes
 
     def test_every_node_boots_within_the_spread_with_a_clock_of_its_own(

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.backends.castalia.endpoint import CurveKeys
+from roambus.bridge.wire.conversion import PROTOCOL_VERSION
 from roambus.bridge.wire.wire_pb2 import Failed, Goodbye, Reject, Reply, Send, ToSimulator, Welcome
 from tests.omnet.scripted_host import PATIENCE_MS, TOKEN, ScriptedHost, start_host_process
 
@@ -86,7 +87,11 @@ def test_the_simulator_introduces_itself(host: ScriptedHost, start: Start) -> No
     start(host.endpoint, LINE + "processing_delay 7\n")
     hello = host.hear().hello
     schema = Path("bridge/wire/wire.proto").read_bytes()
-    assert (hello.protocol_version, hello.schema_hash, hello.token) == (1, sha256(schema).digest(), TOKEN)
+    assert (hello.protocol_version, hello.schema_hash, hello.token) == (
+        PROTOCOL_VERSION,
+        sha256(schema).digest(),
+        TOKEN,
+    )
     assert (hello.seed, hello.time_resolution, hello.time_limit, hello.processing_delay) == (4, -9, 10 * MS, 7)
     assert [(node.start, node.clock_rate) for node in hello.nodes] == [(0, 1)] * 3
 

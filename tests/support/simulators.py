@@ -12,7 +12,7 @@ import zmq
 
 from roambus.bridge.backends.castalia.connection import Connection
 from roambus.bridge.backends.castalia.endpoint import Endpoint
-from roambus.bridge.wire.conversion import SCHEMA_HASH
+from roambus.bridge.wire.conversion import PROTOCOL_VERSION, SCHEMA_HASH
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Hello, Node, ToSimulator
 
 PATIENCE_MS = 5000
@@ -40,7 +40,12 @@ class Wire:
 
     def hello(self, nodes: int, time_limit: int, /, **changes: object) -> FromSimulator:
         """A Hello that the host of a run with these nodes accepts, but for the changes."""
-        fields = {"protocol_version": 1, "schema_hash": SCHEMA_HASH, "token": self.token, "simulator": "script"}
+        fields = {
+            "protocol_version": PROTOCOL_VERSION,
+            "schema_hash": SCHEMA_HASH,
+            "token": self.token,
+            "simulator": "script",
+        }
         fields |= {"time_resolution": -9, "time_limit": time_limit, "nodes": [Node(clock_rate=1)] * nodes, **changes}
         return FromSimulator(hello=Hello(**fields))  # type: ignore[arg-type]  # the changes are the test's
 

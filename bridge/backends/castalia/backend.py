@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from roambus.bridge.backends.castalia.connection import Connection
+from roambus.bridge.backends.castalia.channel import Channel
+from roambus.bridge.backends.castalia.lookahead import Lookahead
 from roambus.bridge.backends.castalia.simulators import Simulator
 from roambus.bridge.backends.interface import Hello, Step, Totals, Transmission, refuse_past
 from roambus.bridge.errors import BackendError, ProtocolError
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.wire import conversion as wire
 from roambus.bridge.wire.wire_pb2 import Goodbye, Note, Reject, ToSimulator
+from roambus.bridge.wire.wire_pb2 import Hello as Opening
 from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime, format_time
@@ -23,20 +25,25 @@ class CastaliaBackend:
     """Lets a simulator at the other end of a connection carry the messages and own the clock."""
 
     def __init__(
-        self, scenario: Scenario, messages: MessageSet, simulator: Simulator, *, batching: bool = True
+        self,
+        scenario: Scenario,
+        messages: MessageSet,
+        simulator: Simulator,
+        *,
+        batching: bool = True,
+        lookahead: bool = True,
     ) -> None:
         """`messages` are those of the scenario's agent, which decode what arrives."""
         self._scenario = scenario
         self._messages = messages
         self._simulator = simulator
-        self._host = wire.HostSide(scenario.time_limit, batching=batching)
-        self._connection: Connection | None = None
+        self._host = wire.HostSide(scenario.time_limit, batching=batching, lookahead=lookahead)
+        self._connection: Channel | None = None
         self._steps: wire.StepReader | None = None
         self._instants: deque[Step] = deque()
         """The instants of the last wire Step that the host has not been told of."""
         self._now: SimTime = 0
-        self._until: SimTime = -1
-        """The time up to which everything is known."""
+        self._lookahead = Lookahead(Opening())
         self._more = False
         self._outgoing: list[Transmission] = []
         self._notes: list[Note] = []
@@ -58,7 +65,9 @@ class CastaliaBackend:
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """Runs as `Backend.advance` says; a window of several instants is one round trip, and a Step for each."""
         refuse_past(transmissions, self._now)
-        self._outgoing += transmissions
+        if transmissions:
+            self._outgoing += transmissions
+            self._lookahead.sent(transmissions)
         step = self._next(wake_up)
         if step is not None:
             self._now = step.now
@@ -68,12 +77,12 @@ class CastaliaBackend:
         while self._totals is None:
             if self._instants and (wake_up is None or self._instants[0].now <= wake_up or self._more):
                 return self._instants.popleft()
-            if wake_up is not None and wake_up <= self._until and not self._more:
+            if wake_up is not None and wake_up <= self._lookahead.until and not self._more:
                 return Step(wake_up)
             try:
                 self._exchange(None if self._more else wake_up)
             except BackendError as error:
-                raise self._placed(error, f"after simulation time {format_time(max(self._until, 0))}") from error
+                raise self._placed(error, f"after simulation time {format_time(max(self._now, 0))}") from error
         return None
 
     def fail(self, error: BaseException) -> None:
@@ -91,13 +100,14 @@ class CastaliaBackend:
             raise self._placed(error, "after the end of the run") from error
         return self._totals or Totals()
 
-    def _read_hello(self, frame: bytes, connection: Connection) -> Hello:
+    def _read_hello(self, frame: bytes, connection: Channel) -> Hello:
         try:
             said = wire.parse(frame, "hello").hello
             hello = wire.read_hello(said, self._scenario, connection.token)
         except ProtocolError as error:
             connection.send(ToSimulator(reject=Reject(reason=str(error))))
             raise
+        self._lookahead = Lookahead(said)
         return replace(hello, take_note=self._keep_note) if said.wants_notes else hello
 
     def _exchange(self, wake_up: SimTime | None) -> None:
@@ -109,8 +119,9 @@ class CastaliaBackend:
         message = wire.parse(connection.receive(), "step", "finished", "failed")
         match message.WhichOneof("body"):
             case "step":
-                self._instants.extend(steps.read(message.step, wake_up))
-                self._until, self._more = message.step.now, message.step.more
+                self._instants.extend(steps.read(message.step, wake_up, self._now))
+                self._lookahead.start(message.step)
+                self._more = message.step.more
                 self.round_trips += 1
             case "finished":
                 self._totals = steps.finish(message.finished, self._host.sends)

@@ -78,7 +78,7 @@ class Connection:
                 continue
             with interrupts_postponed():  # pyzmq swallows the exception if it comes while a frame is freed
                 identity, hello, descriptor = self._take_hello()
-            if hmac.compare_digest(_token(hello), self.token.encode()):
+            if hmac.compare_digest(token_in(hello), self.token.encode()):
                 self._guard.keep_only(descriptor)
                 self._peer = identity
                 return hello
@@ -184,7 +184,7 @@ def _configure(socket: zmq.Socket[bytes], deadline_s: float) -> None:
     socket.setsockopt(zmq.HEARTBEAT_TIMEOUT, MISSED * beat)
 
 
-def _token(frame: bytes) -> bytes:
+def token_in(frame: bytes) -> bytes:
     """The token in a Hello, or nothing if the frame is something else or longer than a stranger's may be."""
     if len(frame) > MAX_HELLO_BYTES:
         return b""

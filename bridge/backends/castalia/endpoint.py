@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 from urllib.parse import urlsplit
 
 import zmq
@@ -19,6 +19,9 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.private_folder import BRIDGE, private_folder
 
 SOCKET = "bridge"
+Transport = Literal["zeromq", "local"]
+SCHEMES: dict[Transport, str] = {"zeromq": "ipc://", "local": "unix://"}
+"""How the address of a private socket begins."""
 LONGEST_TEMPORARY = 70
 """A Unix socket's path has room for 107 bytes, of which our own names take up to 30."""
 
@@ -51,11 +54,21 @@ class Endpoint:
     """It removes the folder."""
 
     @classmethod
-    def private(cls) -> Endpoint:
-        """An ipc socket in a new folder that only the user can enter."""
+    def private(cls, transport: Transport = "zeromq") -> Endpoint:
+        """A socket in a new folder that only the user can enter."""
         resources = ExitStack()
         folder = resources.enter_context(private_folder(BRIDGE, _temporary()))
-        return cls(f"ipc://{folder / SOCKET}", folder=folder, resources=resources)
+        return cls(f"{SCHEMES[transport]}{folder / SOCKET}", folder=folder, resources=resources)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a plain Unix socket."""
+        return self.address.startswith(SCHEMES["local"])
+
+    @property
+    def path(self) -> str:
+        """The file of a socket that is one."""
+        return self.address.partition("://")[2]
 
     @classmethod
     def tcp(cls, address: str) -> Endpoint:

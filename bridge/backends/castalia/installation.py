@@ -9,6 +9,7 @@ from pathlib import Path
 from roambus.bridge.backends.castalia.environment import CASTALIA_ROOT, OMNETPP_ROOT, environment_with
 from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.backends.castalia.modules import LIBRARY, Modules, find_modules
+from roambus.bridge.backends.castalia.releases import TRIED
 from roambus.bridge.errors import UserError
 
 
@@ -52,7 +53,8 @@ def simulator_in(castalia: Path) -> Path:
 
 def find_installation() -> Installation:
     """Returns what the environment names; raises UserError that says what is missing and what to do."""
-    found = Installation(_root(OMNETPP_ROOT, "OMNeT++ 5.7.1"), _root(CASTALIA_ROOT, "Castalia"), find_modules())
+    omnetpp = _root(OMNETPP_ROOT, f"OMNeT++ {' or '.join(TRIED)}")
+    found = Installation(omnetpp, _root(CASTALIA_ROOT, "Castalia"), find_modules())
     if not os.access(found.simulator, os.X_OK):
         raise UserError(f"{found.simulator} is not there: build Castalia, or correct {CASTALIA_ROOT}")
     if not found.modules.library.is_file():

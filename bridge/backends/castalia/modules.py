@@ -16,6 +16,7 @@ from pathlib import Path
 
 from roambus.bridge.backends.castalia.environment import CASTALIA_ROOT, OMNET_ROOT, OMNETPP_ROOT
 from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.user_cache import user_cache
 
 LIBRARY = "libroambus.so"
 PACKAGED = Path(__file__).parents[3] / "omnet"
@@ -55,10 +56,9 @@ def _is_own(sources: Path) -> bool:
 
 def _cache() -> Path:
     """Returns the folder in the user's cache for this version and the simulators that the environment names."""
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     roots = [str(Path(os.environ.get(name, "")).resolve()) for name in (OMNETPP_ROOT, CASTALIA_ROOT)]
     key = sha256("\0".join(roots).encode()).hexdigest()[:12]
-    return caches / "roambus" / "castalia" / f"{version('roambus')}-{key}"
+    return user_cache() / "castalia" / f"{version('roambus')}-{key}"
 
 
 def build_modules(modules: Modules) -> None:

@@ -7,10 +7,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
 
+from roambus.bridge.backends.castalia.channel import Channel, listen
 from roambus.bridge.backends.castalia.child import Child
-from roambus.bridge.backends.castalia.connection import Connection
 from roambus.bridge.backends.castalia.cores import core_of_our_own
-from roambus.bridge.backends.castalia.endpoint import Endpoint
+from roambus.bridge.backends.castalia.endpoint import Endpoint, Transport
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.rundir import NO_WAYS, Ways, run_directory
 from roambus.bridge.errors import UserError
@@ -33,7 +33,7 @@ class Simulator(Protocol):
     def hello_within_s(self) -> float:
         """The time to wait for its Hello, in seconds."""
 
-    def connect(self) -> Connection:
+    def connect(self) -> Channel:
         """Listens, and sees to it that a simulator comes; it is called once, first. Raises UserError, BackendError."""
 
     def last_lines(self) -> str:
@@ -49,8 +49,16 @@ class Simulator(Protocol):
 class StartedSimulator:
     """A simulator that is a child of this process, in the run's folder."""
 
-    def __init__(self, folder: Path, program: Program, deadline_s: float, ways: Ways = NO_WAYS) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        program: Program,
+        deadline_s: float,
+        ways: Ways = NO_WAYS,
+        transport: Transport = "zeromq",
+    ) -> None:
         self._folder = folder
+        self._transport = transport
         self._ways = ways
         self._program = program
         self._deadline_s = deadline_s
@@ -59,17 +67,17 @@ class StartedSimulator:
         self.run = f"run {folder}"
         self.hello_within_s = START_DEADLINES * deadline_s
 
-    def connect(self) -> Connection:
+    def connect(self) -> Channel:
         """Listens, and starts the simulator; raises UserError, BackendError."""
         with interrupts_postponed():  # else what was just made might not be known to `end`
             return self._connect()
 
-    def _connect(self) -> Connection:
+    def _connect(self) -> Channel:
         self._resources.enter_context(core_of_our_own())
-        endpoint = self._resources.enter_context(Endpoint.private())
+        endpoint = self._resources.enter_context(Endpoint.private(self._transport))
         directory = run_directory(self._folder, self._program.links, endpoint, self._deadline_s, self._ways)
         self._resources.enter_context(directory)
-        connection = Connection(endpoint, self._deadline_s, self._ended)
+        connection = listen(endpoint, self._deadline_s, self._ended)
         self._resources.callback(connection.close)
         self._child = Child(self._program, self._folder, self._deadline_s)
         return connection
@@ -99,31 +107,33 @@ class ServedSimulator:
         wait_s: float,
         announce: Callable[[Path], None],
         ways: Ways = NO_WAYS,
+        transport: Transport = "zeromq",
     ) -> None:
         """`address` is tcp://ADDRESS:PORT or None; `announce` is told the run's folder as soon as the host listens."""
         self._folder = folder
         self._ways = ways
         self._address = address
+        self._transport = transport
         self._deadline_s = deadline_s
         self._announce = announce
-        self._connection: Connection | None = None
+        self._connection: Channel | None = None
         self._resources = ExitStack()
         self.run = f"run {folder}"
         self.hello_within_s = wait_s
 
-    def connect(self) -> Connection:
+    def connect(self) -> Channel:
         """Listens, and waits for somebody to start a simulator; raises UserError, BackendError."""
         with interrupts_postponed():
             self._connection = self._connect()
         self._announce(self._folder)
         return self._connection
 
-    def _connect(self) -> Connection:
-        endpoint = Endpoint.private() if self._address is None else Endpoint.tcp(self._address)
+    def _connect(self) -> Channel:
+        endpoint = Endpoint.private(self._transport) if self._address is None else Endpoint.tcp(self._address)
         self._resources.enter_context(endpoint)
         directory = run_directory(self._folder, _links_here(), endpoint, self._deadline_s, self._ways)
         self._resources.enter_context(directory)
-        connection = Connection(endpoint, self._deadline_s, lambda: None)
+        connection = listen(endpoint, self._deadline_s, lambda: None)
         self._resources.callback(connection.close)
         return connection
 

@@ -40,7 +40,7 @@ Happening = LinkChange | Partition | Fault
 
 
 @dataclass(eq=False, slots=True)
-class _Frame:
+class Frame:
     """A frame is under way until it arrives or is `lost`; its `destination` is BROADCAST, or the receiver."""
 
     delivery: Delivery
@@ -75,10 +75,10 @@ class IdealBackend:
         self._processing_delay = processing_delay
         self._moves = moves
         self._order = 0
-        self._pending: list[tuple[SimTime, int, Transmission | _Frame]] = []
-        self._under_way: dict[Link, deque[_Frame]] = {}
+        self._pending: list[tuple[SimTime, int, Transmission | Frame]] = []
+        self._under_way: dict[Link, deque[Frame]] = {}
         """The frames on each link that has any, in the order in which they were sent."""
-        self._frozen: dict[NodeId, list[Transmission | _Frame]] = {}
+        self._frozen: dict[NodeId, list[Transmission | Frame]] = {}
         """What waits for each frozen node to go on."""
         self._now: SimTime = 0
         self._arrived: list[Delivery] = []
@@ -101,6 +101,11 @@ class IdealBackend:
                 return self._step()
         self._now = until
         return self._step()
+
+    @property
+    def under_way(self) -> int:
+        """How many frames are under way."""
+        return sum(map(len, self._under_way.values()))
 
     def fail(self, error: BaseException) -> None:
         """Does nothing, for there is nobody to tell."""
@@ -165,7 +170,7 @@ class IdealBackend:
 
     # Frames
 
-    def _take(self, item: Transmission | _Frame) -> None:
+    def _take(self, item: Transmission | Frame) -> None:
         """A node sends, or a frame reaches one; a frozen node does neither yet."""
         node = item.node if isinstance(item, Transmission) else item.delivery.receiver
         if node in self._frozen:
@@ -181,22 +186,27 @@ class IdealBackend:
             self._failures.append(Failure(node, destination, message, NO_LINK))
             return
         for receiver in self._graph.reached(node) if destination == BROADCAST else [destination]:
-            frame = _Frame(Delivery(receiver, node, message, PERFECT_RSSI_DBM, PERFECT_LQI_DB), destination)
+            frame = Frame(Delivery(receiver, node, message, PERFECT_RSSI_DBM, PERFECT_LQI_DB), destination)
             self._under_way.setdefault((node, receiver), deque()).append(frame)
-            self._push(self._now + self._delays.get(frozenset((node, receiver)), self._delay), frame)
+            self._set_out(frame)
 
-    def _arrive(self, frame: _Frame) -> None:
+    def _set_out(self, frame: Frame) -> None:
+        """Sees to it that the frame, which is under way now, arrives after the delay of its link."""
+        link = frozenset((frame.delivery.sender, frame.delivery.receiver))
+        self._push(self._now + self._delays.get(link, self._delay), frame)
+
+    def _arrive(self, frame: Frame) -> None:
         link = frame.delivery.sender, frame.delivery.receiver
         under_way = self._under_way[link]
-        under_way.popleft()
+        under_way.remove(frame)  # the oldest, unless somebody works the links by hand
         if not under_way:
             del self._under_way[link]
         self._arrived.append(frame.delivery)
 
-    def _push(self, time: SimTime, item: Transmission | _Frame) -> None:
+    def _push(self, time: SimTime, item: Transmission | Frame) -> None:
         self._order += 1
         heappush(self._pending, (time, self._order, item))
 
 
-def _leaves(item: Transmission | _Frame, node: NodeId) -> bool:
+def _leaves(item: Transmission | Frame, node: NodeId) -> bool:
     return isinstance(item, Transmission) and item.node == node

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from roambus.bridge.backends.ideal.backend import IdealBackend
 from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.agent import Agent
 
@@ -18,7 +19,9 @@ class IdealFactory:
     name: str = "ideal"
 
     def prepare(self, scenario: Scenario) -> None:
-        """Does nothing, for there is nothing to get ready."""
+        """Raises UserError for measured links, which are none that lose nothing."""
+        if scenario.measured is not None:
+            raise UserError("ideal links lose nothing: leave SN.links.file out, or run this on the embedded radio")
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> IdealBackend:  # noqa: ARG002  # interface
         """The links of one run."""

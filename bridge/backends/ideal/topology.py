@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from roambus.bridge.backends.ideal.backend import IdealBackend
+from roambus.bridge.backends.ideal.by_hand import Arrival, HandWorkedBackend
 from roambus.bridge.backends.ideal.unit_disk import disk_changes, reach_m
 from roambus.bridge.backends.interface import Move
 from roambus.bridge.backends.radio.mobility import moves_until
@@ -14,6 +15,9 @@ from roambus.bridge.scenario.given_tree import tree_links
 from roambus.bridge.scenario.happenings import LinkChange
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
+
+Kind = TypeVar("Kind", bound=IdealBackend)
 
 
 class Graph(NamedTuple):
@@ -26,9 +30,20 @@ class Graph(NamedTuple):
 
 def make_ideal(scenario: Scenario) -> IdealBackend:
     """The back-end of the scenario's tree, sites, graph or unit disk, with its delays, partitions and faults."""
+    return _make(IdealBackend, scenario)
+
+
+def make_hand_worked(scenario: Scenario, begin: SimTime, arrivals: Sequence[Arrival]) -> HandWorkedBackend:
+    """The same, but from `begin` on a frame only arrives if one of the `arrivals`, in the order of time, says so."""
+    backend = _make(HandWorkedBackend, scenario)
+    backend.work_by_hand(begin, arrivals)
+    return backend
+
+
+def _make(kind: type[Kind], scenario: Scenario) -> Kind:
     ideal = scenario.ideal
     graph = given_graph(scenario) or _disk(scenario)
-    return IdealBackend(
+    return kind(
         len(scenario.nodes),
         graph.links,
         scenario.time_limit,

@@ -11,8 +11,14 @@ import math
 from collections.abc import Sequence
 from itertools import repeat
 from operator import itemgetter
+from struct import Struct
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from roambus.bridge.backends.interface import (
+    DEATHS,
     Delivery,
     Failure,
     Hello,
@@ -25,16 +31,22 @@ from roambus.bridge.backends.interface import (
 )
 from roambus.bridge.backends.radio import outbox, setup
 from roambus.bridge.backends.radio.energy import energy_mj
-from roambus.bridge.backends.radio.kernel import bind
+from roambus.bridge.backends.radio.kernel import GOING_ON, bind
 from roambus.bridge.backends.radio.mobility import moves_until
-from roambus.bridge.backends.radio.state import COUNTS
+from roambus.bridge.backends.radio.room import ENOUGH, make_room, make_room_for_frames
+from roambus.bridge.backends.radio.state import COUNTS, FRAME
 from roambus.bridge.backends.radio.traffic import PoissonSources
 from roambus.bridge.errors import BackendError
 from roambus.bridge.scenario.scenario import Scenario
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import MICROSECOND, SimTime
 
 FRAMES = 256
 """There is room for so many frames at first; it is doubled whenever it is used up."""
+
+PACK_FRAME = Struct(f"={len(FRAME.names or ())}q").pack_into
+"""Writes a record FRAME at a place in memory."""
 
 REASONS = {
     outbox.QUEUE_FULL: "MAC queue full",
@@ -42,6 +54,7 @@ REASONS = {
     outbox.FRAME_TOO_LONG: "frame longer than Radio.maxPhyFrameSize",
     outbox.PACKET_TOO_LONG: "packet longer than MAC.macMaxPacketSize",
     outbox.NOT_BOOTED: "node has not booted",
+    outbox.NO_ENERGY: "node has no energy left",
 }
 """The reason that a Failure gives."""
 
@@ -60,7 +73,10 @@ class RadioBackend:
         self._run = bind(self._state)
         self._sent: list[Transmission | None] = [None] * (own_frames + FRAMES)
         self._free = list(range(own_frames, own_frames + FRAMES))
-        self._told = [self._state.deliveries[name] for name in ("receiver", "frame", "rssi", "lqi")]
+        self._frames: memoryview
+        self._inbox: memoryview
+        self._told: list[NDArray[Any]]
+        self._take_memory()
         self._kinds: dict[int, tuple[SimTime, int]] = {}
         self._last = scenario.time_limit - 1
         self._now: SimTime = 0
@@ -82,7 +98,11 @@ class RadioBackend:
             for transmission in transmissions:
                 self._hand_over(transmission)
         until = self._last if wake_up is None or wake_up > self._last else max(wake_up, self._now)
-        self._now, deliveries, refusals, done = self._run(self._state, self._handed_over, until)
+        self._now, deliveries, refusals, done, lacking = self._run(self._state, self._handed_over, until)
+        while lacking != ENOUGH:
+            self._state = make_room(self._state, lacking)
+            self._take_memory()
+            self._now, deliveries, refusals, done, lacking = self._run(self._state, GOING_ON, until)
         self._handed_over = 0
         if deliveries or refusals:
             told = self._deliveries(deliveries) if deliveries else ()
@@ -102,6 +122,9 @@ class RadioBackend:
         """The counts, the energy and the way-points up to now."""
         end = self._scenario.time_limit if self._now == self._last else self._now
         counts = {name: self._state.nodes[name].tolist() for name in COUNTS}
+        died = self._state.batteries["died"]
+        if died.any():
+            counts[DEATHS] = (died // MICROSECOND).tolist()
         return Totals(counts, energy_mj(self._scenario, self._state, end).tolist(), moves_until(self._paths, end))
 
     def mean_levels(self) -> tuple[float, float]:
@@ -119,20 +142,31 @@ class RadioBackend:
         airtime, refusal = self._kinds[size]
         frame = self._free.pop()
         self._sent[frame] = transmission
-        self._state.frames[frame] = (at, airtime, node, destination, refusal)
-        self._put_in_inbox(frame)
+        PACK_FRAME(self._frames, frame * FRAME.itemsize, at, airtime, node, destination, refusal, 0)
+        self._inbox[self._handed_over] = frame
+        self._handed_over += 1
 
     def _put_in_inbox(self, frame: int) -> None:
-        self._state.inbox[self._handed_over] = frame
+        self._inbox[self._handed_over] = frame
         self._handed_over += 1
+
+    def _take_memory(self) -> None:
+        """Takes the memory of the arrays, for NumPy needs longer to write a record than `struct`."""
+        state = self._state
+        self._frames, self._inbox = state.frames.view(np.uint8).data, state.inbox.data
+        self._told = [state.deliveries[name] for name in ("receiver", "frame", "rssi", "lqi")]
 
     def _make_room(self) -> None:
         room = len(self._sent)
-        self._state = setup.enlarge(self._state)
+        self._state = make_room_for_frames(self._state)
+        self._take_memory()
         self._sent += [None] * room
         self._free += range(room, 2 * room)
 
     def _deliveries(self, count: int) -> list[Delivery]:
+        if count == 1:
+            receiver, frame, rssi, lqi = self._state.deliveries.item(0)
+            return [Delivery(receiver, *self._from(frame), rssi, lqi)]
         receivers, frames, rssis, lqis = [column[:count].tolist() for column in self._told]
         if frames[0] == frames[-1]:  # each frame's deliveries come in one piece, by receiver
             sender, _, _, message, _ = self._transmission(frames[0])
@@ -141,6 +175,10 @@ class RadioBackend:
         senders, messages = [one.node for one in sent], [one.message for one in sent]
         rows = zip(receivers, senders, messages, rssis, lqis, strict=True)
         return make_deliveries(sorted(rows, key=itemgetter(0)))
+
+    def _from(self, frame: int) -> tuple[NodeId, Message]:
+        sender, _, _, message, _ = self._transmission(frame)
+        return sender, message
 
     def _failures(self, count: int) -> list[Failure]:
         failures = []

@@ -12,9 +12,9 @@ import numpy as np
 
 from roambus.bridge.backends.radio.compiled import compiled
 
-BIT_ERRORS, BACKOFF, TRAFFIC = np.int64(0), np.int64(1), np.int64(2)
+BIT_ERRORS, BACKOFF, TRAFFIC, VARIATION, MEASURED_LOSS = (np.int64(stream) for stream in range(5))
 """The streams: what is drawn for one purpose does not shift the others. (Numba compiles anew for each plain int.)"""
-STREAMS = 3
+STREAMS = 5
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)

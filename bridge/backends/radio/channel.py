@@ -8,26 +8,21 @@ the model.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
+from roambus.bridge.backends.radio.pairs import Indices, Places, count_pairs, pairs_within
 from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.channel import ChannelSettings
 
 MOST_IN_A_TABLE = 2048
 """With up to so many places every pair has an entry, in 32 MiB at most, so that nodes in reach are found fastest."""
-MOST_PLACES, MOST_WAYS = 2**16, 2**26
-"""So many places take minutes to look at; so many ways from place to place take 768 MiB."""
-PAIRS_AT_ONCE = 2**16
-"""So many pairs of places are looked at in one go, for they fit in the processor's cache."""
-
-Places = NDArray[np.float64]
-"""metres[n, 2]"""
-Indices = NDArray[np.int64]
+MOST_PLACES, MOST_WAYS = 2**17, 2**26
+"""So many places take a minute to look at; so many ways from place to place take 768 MiB."""
+DRAWS_AT_ONCE = 2**16
 
 
 class PathLoss(NamedTuple):
@@ -45,8 +40,8 @@ class PathLoss(NamedTuple):
 
 
 class _Ways(NamedTuple):
-    sources: Indices
-    targets: Indices
+    sources: NDArray[np.int32]
+    targets: NDArray[np.int32]
     loss_db: NDArray[np.float64]
 
 
@@ -57,39 +52,26 @@ def path_loss(places: Places, channel: ChannelSettings, loudest_dbm: float, rand
     are taken in blocks: the second draws come from a copy of the generator that has the first behind it.
     """
     _check_size("are more", len(places), MOST_PLACES, len(places))
-    own = np.arange(len(places))
+    own = np.arange(len(places), dtype=np.int32)
     found = [_Ways(own, own, np.zeros(len(places)))]
     ways = 0
     reach = reach_m(channel)
-    jitters = _advanced(random, sum(len(first) for first, _, _ in _pairs_within(reach, places)))
-    for first, second, distance in _pairs_within(reach, places):
+    jitters = _advanced(random, count_pairs(reach, places))
+    for first, second, distance in pairs_within(reach, places):
         mean, jitter = _draw_pairs(distance, channel, random, jitters)
-        for way in (_Ways(first, second, mean + jitter), _Ways(second, first, mean - jitter)):
-            found.append(_audible(way, loudest_dbm, channel))
+        for sources, targets, loss_db in ((first, second, mean + jitter), (second, first, mean - jitter)):
+            heard = np.flatnonzero(loudest_dbm - loss_db >= channel.signal_delivery_threshold_dbm)
+            found.append(_Ways(_shorter(sources[heard]), _shorter(targets[heard]), loss_db[heard]))
             ways += len(found[-1].loss_db)
         _check_size("hear each other on more ways", ways, MOST_WAYS, len(places))
     return _table(found, len(places)) if len(places) <= MOST_IN_A_TABLE else _rows(found, len(places))
 
 
-def _pairs_within(reach: float, places: Places) -> Iterator[tuple[Indices, Indices, NDArray[np.float64]]]:
-    """Blocks of pairs (first, second, metres), first < second, in lexical order."""
-    x, y = places.T.copy()
-    rows = max(1, PAIRS_AT_ONCE // len(places))
-    for start in range(0, len(places), rows):
-        first = np.arange(start, min(start + rows, len(places)))
-        nearest, farthest = y[first].min() - reach, y[first].max() + reach
-        second = start + np.flatnonzero((y[start:] >= nearest) & (y[start:] <= farthest))
-        dx, dy = x[second] - x[first, np.newaxis], y[second] - y[first, np.newaxis]
-        near = np.flatnonzero((dx * dx + dy * dy <= reach * reach) & (second > first[:, np.newaxis]))
-        i, j = np.divmod(near, len(second))
-        yield first[i], second[j], np.hypot(dx.ravel()[near], dy.ravel()[near])
-
-
 def _advanced(random: np.random.Generator, draws: int) -> np.random.Generator:
     """The generator as it will be after so many draws."""
     later = copy.deepcopy(random)
-    for start in range(0, draws, PAIRS_AT_ONCE):
-        later.standard_normal(min(PAIRS_AT_ONCE, draws - start))
+    for start in range(0, draws, DRAWS_AT_ONCE):
+        later.standard_normal(min(DRAWS_AT_ONCE, draws - start))
     return later
 
 
@@ -107,9 +89,8 @@ def _draw_pairs(
     return np.where(at_contact, 0.0, mean), np.where(at_contact, 0.0, jitter)
 
 
-def _audible(ways: _Ways, loudest_dbm: float, channel: ChannelSettings) -> _Ways:
-    heard = np.flatnonzero(loudest_dbm - ways.loss_db >= channel.signal_delivery_threshold_dbm)
-    return _Ways(ways.sources[heard], ways.targets[heard], ways.loss_db[heard])
+def _shorter(places: Indices) -> NDArray[np.int32]:
+    return places.astype(np.int32)
 
 
 def _check_size(what: str, count: int, most: int, places: int) -> None:
@@ -129,7 +110,8 @@ def _table(found: list[_Ways], places: int) -> PathLoss:
 
 def _rows(found: list[_Ways], places: int) -> PathLoss:
     sources, targets, losses = (np.concatenate(columns) for columns in zip(*found, strict=True))
-    table = coo_array((losses, (sources.astype(np.int32), targets.astype(np.int32))), shape=(places, places)).tocsr()
+    found.clear()  # of the largest fields it is a gigabyte
+    table = coo_array((losses, (sources, targets)), shape=(places, places)).tocsr()
     return PathLoss(table.indptr.astype(np.int64), table.indices, table.data)
 
 

@@ -17,6 +17,9 @@ from roambus.bridge.working_folder import import_elsewhere
 
 _numba: Any = import_elsewhere("numba")
 _settings: Any = import_elsewhere("numba.core.config")
+_extending: Any = import_elsewhere("numba.extending")
+_cgutils: Any = import_elsewhere("numba.core.cgutils")
+_ir: Any = import_elsewhere("llvmlite.ir")
 _settings._config_fname = ""  # Numba would read settings from the working folder whenever it compiles
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -32,6 +35,24 @@ _OPTIONS = {
     "error_model": "numpy",
     "_nrt": False,  # nothing here makes an array, and counting references to the given ones takes four times as long
 }
+
+
+@_extending.intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
+def row_hint(_context: Any, array: Any, row: Any, byte: Any) -> Any:  # noqa: ARG001  # Numba reads the names only
+    """`row_hint(array, row, byte)` asks the processor for that byte of that row, and changes nothing."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        rows = context.make_array(signature.args[0])(context, builder, arguments[0])
+        stride = builder.extract_value(rows.strides, 0)
+        offset = builder.add(builder.mul(stride, arguments[1]), arguments[2])
+        place = builder.gep(builder.bitcast(rows.data, _cgutils.voidptr_t), [offset])
+        word = _cgutils.int32_t
+        form = _ir.FunctionType(_ir.VoidType(), [_cgutils.voidptr_t, word, word, word])
+        hint = _cgutils.get_or_insert_function(builder.module, form, "llvm.prefetch.p0i8")
+        builder.call(hint, [place, word(1), word(3), word(1)])  # to be written, kept in all caches, data
+        return context.get_dummy_value()
+
+    return _numba.void(array, _numba.int64, _numba.int64), code
 
 
 def compiled(function: F) -> F:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from roambus.bridge.backends.radio.state import SENDING, SWITCHING, State
+from roambus.bridge.backends.radio.state import LISTENING, SENDING, SWITCHING, State
 from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.node import NodeSettings
 from roambus.bridge.scenario.radio import RadioSettings
@@ -29,6 +29,8 @@ def energy_mj(scenario: Scenario, s: State, now: SimTime) -> NDArray[np.float64]
 
     What is under way at `now` counts whole; it lasts some milliseconds at most.
     """
+    if len(s.batteries):
+        return _out_of_batteries(scenario, s, now)
     radio = scenario.radio
     awake = np.maximum(now - s.nodes["start"], 0) / SECOND
     baseline = np.array([settings.baseline_power_mw for settings in scenario.nodes])
@@ -36,6 +38,18 @@ def energy_mj(scenario: Scenario, s: State, now: SimTime) -> NDArray[np.float64]
     sending = s.nodes["sending_time"] / SECOND
     energy: NDArray[np.float64] = (baseline + radio.rx_power_mw) * awake + (tx - radio.rx_power_mw) * sending
     return energy + (radio.transition_power_mw - radio.rx_power_mw) * _switching_s(radio, s)
+
+
+def _out_of_batteries(scenario: Scenario, s: State, now: SimTime) -> NDArray[np.float64]:
+    """What is gone of each battery; of those that are not empty also what was drawn since it was last worked out."""
+    batteries = s.batteries
+    powers = np.full(len(batteries), scenario.radio.transition_power_mw)
+    powers = np.where(s.nodes["radio"] == SENDING, batteries["tx"], powers)
+    powers = np.where(s.nodes["radio"] == LISTENING, scenario.radio.rx_power_mw, powers) + batteries["baseline"]
+    since = np.where(batteries["died"] > 0, 0, np.maximum(now - batteries["since"], 0)) / SECOND
+    capacity = np.array([settings.initial_energy_j * 1000 for settings in scenario.nodes])
+    gone: NDArray[np.float64] = capacity - np.maximum(batteries["left"] - powers * since, 0.0)
+    return gone
 
 
 def _switching_s(radio: RadioSettings, s: State) -> NDArray[np.float64]:

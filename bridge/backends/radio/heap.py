@@ -42,6 +42,13 @@ def next_time(heap: NDArray[np.int64], queue: Any) -> int:
 
 
 @compiled
+def next_code(heap: NDArray[np.int64]) -> int:
+    """The code of the first event; there must be one."""
+    code: int = heap[0, CODE]
+    return code
+
+
+@compiled
 def pop(heap: NDArray[np.int64], queue: Any) -> int:
     """Takes the first event off; returns its code."""
     first: int = heap[0, CODE]

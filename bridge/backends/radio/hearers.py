@@ -16,8 +16,9 @@ from roambus.bridge.backends.radio.state import State
 
 NOBODY = -1
 """This ends the list of the nodes in a place."""
-GAPS = (57, 23, 10, 4, 1)
-"""The gaps of Shell's sort, from Ciura (2001)."""
+DIGIT_BITS = 7
+"""Of the numbers of nodes, by which links are sorted."""
+DIGIT_MASK = (1 << DIGIT_BITS) - 1
 
 
 def occupants(cells: NDArray[np.int64], places: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -29,13 +30,11 @@ def occupants(cells: NDArray[np.int64], places: int) -> tuple[NDArray[np.int64],
 
 
 @compiled
-def refresh_reach(s: State, sender: int) -> None:
+def find_hearers(s: State, sender: int) -> None:
     """Finds who hears `sender`, unless no node has moved since it was last found."""
-    node, run = s.nodes[sender], s.run[0]
-    if node.moves_seen == run.moves:
+    if s.nodes[sender].moves_seen == s.run[0].moves:
         return
-    node.moves_seen = run.moves
-    node.reached = 0
+    s.run[0].found = 0
     if len(s.towards) == 0:
         _look_at_nodes(s, sender)
     else:
@@ -43,47 +42,89 @@ def refresh_reach(s: State, sender: int) -> None:
 
 
 @compiled
+def take_found(s: State, sender: int) -> None:
+    """Takes over what was found just now."""
+    node, run = s.nodes[sender], s.run[0]
+    if node.moves_seen == run.moves:
+        return
+    node.moves_seen = run.moves
+    node.reached = run.found
+    for k in range(run.found):
+        link = s.links[sender, k]
+        link.receiver = s.found[k].receiver
+        link.power = s.found[k].power
+
+
+@compiled
 def _look_at_nodes(s: State, sender: int) -> None:
     node = s.nodes[sender]
     row = s.way_starts[node.cell]
     for receiver in range(len(s.nodes)):
-        _link(s, sender, receiver, node.tx_power - s.loss_db[row + s.nodes[receiver].cell])
+        note_hearer(s, sender, receiver, node.tx_power - s.loss_db[row + s.nodes[receiver].cell])
 
 
 @compiled
 def _look_at_places(s: State, sender: int) -> None:
     node = s.nodes[sender]
-    for way in range(s.way_starts[node.cell], s.way_starts[node.cell + 1]):
+    for k in range(occupied_ways(s, node.cell)):
+        way = s.occupied[k]
         receiver = s.first_in[s.towards[way]]
         while receiver != NOBODY:
-            _link(s, sender, receiver, node.tx_power - s.loss_db[way])
+            note_hearer(s, sender, receiver, node.tx_power - s.loss_db[way])
             receiver = s.next_in[receiver]
-    _sort(s.links[sender], node.reached)
+    sort_found(s)
 
 
 @compiled
-def _link(s: State, sender: int, receiver: int, power: float) -> None:
-    node = s.nodes[sender]
-    if receiver != sender and power >= s.run[0].channel.signal_delivery_threshold_dbm:
-        link = s.links[sender, node.reached]
+def occupied_ways(s: State, cell: int) -> int:
+    """Notes the ways from the cell to places where somebody is; returns how many there are.
+
+    Few places are occupied, and nobody can guess which: so nothing is decided here that the processor would guess.
+    """
+    count = 0
+    for way in range(s.way_starts[cell], s.way_starts[cell + 1]):
+        s.occupied[count] = way
+        count += int(s.first_in[s.towards[way]] != NOBODY)
+    return count
+
+
+@compiled
+def note_hearer(s: State, sender: int, receiver: int, power: float) -> None:
+    """Notes that `receiver` hears `sender` with `power`, if that is enough for the signal to reach it."""
+    run = s.run[0]
+    if receiver != sender and power >= run.channel.signal_delivery_threshold_dbm:
+        link = s.found[run.found]
         link.receiver = receiver
         link.power = power
-        node.reached += 1
+        run.found += 1
 
 
 @compiled
-def _sort(links: NDArray[Any], count: int) -> None:
-    """Sorts the links by their receivers."""
-    for gap in GAPS:
-        for k in range(gap, count):
-            receiver, power = links[k].receiver, links[k].power
-            place = k
-            while place >= gap and links[place - gap].receiver > receiver:
-                links[place].receiver = links[place - gap].receiver
-                links[place].power = links[place - gap].power
-                place -= gap
-            links[place].receiver = receiver
-            links[place].power = power
+def sort_found(s: State) -> None:
+    """Sorts what was found by receiver, two digits at a time, the lowest first: so nothing is compared."""
+    shift = 0
+    while len(s.nodes) >> shift > 0:
+        _sort_by_digit(s, s.found, s.sorting, shift)
+        _sort_by_digit(s, s.sorting, s.found, shift + DIGIT_BITS)
+        shift += 2 * DIGIT_BITS
+
+
+@compiled
+def _sort_by_digit(s: State, links: NDArray[Any], into: NDArray[Any], shift: int) -> None:
+    count, places = s.run[0].found, s.places
+    for digit in range(len(places)):
+        places[digit] = 0
+    for k in range(count):
+        places[(links[k].receiver >> shift) & DIGIT_MASK] += 1
+    before = 0
+    for digit in range(len(places)):
+        before, places[digit] = before + places[digit], before
+    for k in range(count):
+        digit = (links[k].receiver >> shift) & DIGIT_MASK
+        link = into[places[digit]]
+        link.receiver = links[k].receiver
+        link.power = links[k].power
+        places[digit] += 1
 
 
 @compiled

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from roambus.bridge.backends.radio import csma, events, heap, outbox, receiver, traffic, transmitter
+from roambus.bridge.backends.radio import battery, csma, events, heap, outbox, receiver, traffic, transmitter
 from roambus.bridge.backends.radio.compiled import compiled, entry_point, int64, typeof
-from roambus.bridge.backends.radio.hearers import apply_moves
+from roambus.bridge.backends.radio.hearers import apply_moves, find_hearers
+from roambus.bridge.backends.radio.measured import apply_changes
+from roambus.bridge.backends.radio.room import ENOUGH, lacking
 from roambus.bridge.backends.radio.state import State
+from roambus.bridge.backends.radio.variation import find_varying_hearers
 from roambus.bridge.interrupts import interrupts_postponed
 from roambus.python_protocol.simtime import SimTime
 
-Reached = tuple[int, int, int, int]
-"""The time reached, and the numbers of deliveries, refusals and released frames in the outbox."""
+Reached = tuple[int, int, int, int, int]
+"""The time reached, the numbers of deliveries, refusals and released frames in the outbox, and what room is lacking."""
+
+GOING_ON = -1
+"""In place of a number of frames: the loop had stopped for lack of room, and goes on."""
 
 
 @compiled
@@ -28,6 +33,8 @@ def _dispatch(s: State, kind: int, index: int, now: int) -> None:
         receiver.start_listening(s, index, now)
     elif kind == events.ARRIVE:
         outbox.arrive(s, index)
+    elif kind == events.BATTERY:
+        battery.look(s, index, now)
     elif index < s.run[0].own_frames:
         traffic.emit(s, index, now)
     else:
@@ -53,9 +60,23 @@ def _take_inbox(s: State, frames: int) -> None:
 
 
 @compiled
+def _prepare(s: State, code: int, now: int) -> int:
+    """Finds whom the next event reaches, if it starts a frame; returns what room it may lack."""
+    kind, index = heap.kind_of(code), heap.index_of(code)
+    starts = kind in (events.SENDING_ON, events.FRAME_END) and s.nodes[index].buffered > 0
+    if starts and s.run[0].varies:
+        find_varying_hearers(s, index, now)
+    elif starts:
+        find_hearers(s, index)
+    return lacking(s, starts)
+
+
+@compiled
 def _advance(s: State, frames: int, until: int) -> Reached:
     run = s.run[0]
-    _take_inbox(s, frames)
+    if frames != GOING_ON:
+        _take_inbox(s, frames)
+    short = ENOUGH
     while True:
         time = heap.next_time(s.heap, run)
         concerned = run.deliveries + run.refusals > 0
@@ -63,11 +84,15 @@ def _advance(s: State, frames: int, until: int) -> Reached:
             break
         run.now = time
         apply_moves(s, time)
+        apply_changes(s, time)
+        short = _prepare(s, heap.next_code(s.heap), time)
+        if short != ENOUGH:
+            return run.now, run.deliveries, run.refusals, run.done, short
         code = heap.pop(s.heap, run)
         _dispatch(s, heap.kind_of(code), heap.index_of(code), time)
     if run.deliveries + run.refusals == 0:
         run.now = until
-    return run.now, run.deliveries, run.refusals, run.done
+    return run.now, run.deliveries, run.refusals, run.done, short
 
 
 @entry_point
@@ -80,19 +105,17 @@ _DISPATCHER: Any = _entry
 Advance = Callable[[State, int, SimTime], Reached]
 """Such a function takes frames from the inbox, and runs to the first instant with news, or to the time given."""
 
-
-_BOUND: dict[np.dtype[np.void], Advance] = {}
+_BOUND: list[Advance] = []
 
 
 def bind(s: State) -> Advance:
-    """The compiled loop for states like `s`, from Numba's cache if it is there.
+    """The compiled loop, from Numba's cache if it is there; the types of `s` are the same for all scenarios.
 
     Called through its dispatcher it would look up the types each time, which takes longer than most calls do.
     """
-    kind = s.nodes.dtype  # the one array whose type differs between scenarios
-    if kind not in _BOUND:
-        _BOUND[kind] = _compiled_for(s)
-    return _BOUND[kind]
+    if not _BOUND:
+        _BOUND.append(_compiled_for(s))
+    return _BOUND[0]
 
 
 def _compiled_for(s: State) -> Advance:
@@ -101,3 +124,9 @@ def _compiled_for(s: State) -> Advance:
         _DISPATCHER.compile(signature)
     advance: Advance = _DISPATCHER.get_overload(signature)
     return advance
+
+
+def is_compiled() -> bool:
+    """Whether the loop, as its sources are now, is in Numba's cache: otherwise the first run compiles it."""
+    compiled_loop: Any = _entry
+    return any(Path(compiled_loop.stats.cache_path).glob(f"*.{compiled_loop.__qualname__}-*.nbi"))

@@ -8,7 +8,7 @@ from roambus.bridge.backends.radio.compiled import compiled
 from roambus.bridge.backends.radio.state import State
 from roambus.python_protocol.roles import BROADCAST
 
-TAKEN, QUEUE_FULL, BUFFER_FULL, FRAME_TOO_LONG, PACKET_TOO_LONG, NOT_BOOTED = range(6)
+TAKEN, QUEUE_FULL, BUFFER_FULL, FRAME_TOO_LONG, PACKET_TOO_LONG, NOT_BOOTED, NO_ENERGY = range(7)
 """The reasons why a frame is refused, and that it is not."""
 
 
@@ -17,6 +17,20 @@ def refuse(s: State, frame: int) -> None:
     """Tells that a frame will not be sent, as its `refusal` says."""
     s.run[0].refusals += release(s, frame)
     s.frames[frame].refusal = TAKEN
+
+
+@compiled
+def let_go(s: State, frame: int) -> None:
+    """One holds the frame no more: queue, or radio and receivers for a copy of it. When all have let go it is done."""
+    if frame < s.run[0].own_frames:  # the compiled traffic has one for all packets of a node
+        s.frames[frame].refusal = TAKEN
+        return
+    s.frames[frame].holders -= 1
+    if s.frames[frame].holders == 0:
+        if s.frames[frame].refusal == TAKEN:
+            release(s, frame)
+        else:
+            refuse(s, frame)
 
 
 @compiled
@@ -41,7 +55,7 @@ def arrive(s: State, sender: int) -> None:
         arrival = s.arrivals[sender, k]
         if destination == BROADCAST or destination == arrival.receiver:  # noqa: PLR1714  # Numba wants one type in a tuple
             _deliver(s, node.arriving, arrival)
-    release(s, node.arriving)
+    let_go(s, node.arriving)
 
 
 @compiled

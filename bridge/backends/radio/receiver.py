@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from roambus.bridge.backends.radio.battery import spend
 from roambus.bridge.backends.radio.chance import BIT_ERRORS, uniform
 from roambus.bridge.backends.radio.compiled import compiled
+from roambus.bridge.backends.radio.measured import is_lost
 from roambus.bridge.backends.radio.state import CORRUPTED, LEVELS, LISTENING, LOST, RECEIVABLE, State
 from roambus.bridge.backends.radio.tables import NOTHING_DBM, SHARE_DB, SHARES, add_dbm, loss_per_bit
 from roambus.python_protocol.simtime import SECOND
@@ -30,12 +32,15 @@ def signal_starts(s: State, receiver: int, sender: int, power: float, now: int) 
     if node.radio == LISTENING:
         _disturb_others(s, receiver, power, now)
         _begin_reception(s, node, signal)
+        if s.run[0].is_measured and is_lost(s, sender, receiver):
+            signal.fate = CORRUPTED
         _record_power(s, receiver, add_dbm(node.total, power), now)
         node.changed = now
     else:
         signal.fate = LOST
         node.fail_nonrx += 1
     node.heard += 1
+    s.run[0].most_heard = max(s.run[0].most_heard, node.heard)
 
 
 @compiled
@@ -135,6 +140,8 @@ def _draw_all_bit_errors(s: State, receiver: int, now: int) -> None:
 def _draw_bit_errors(s: State, node: Any, signal: Any, now: int) -> None:
     """Draws whether a bit is wrong in the stretch of constant conditions that ends now."""
     run = s.run[0]
+    if run.is_measured and signal.interference == run.radio.noise_floor_dbm:
+        return  # what is lost without interference has been measured
     snr = signal.power - signal.interference
     if snr < run.negligible_snr:
         bits = ((now - node.changed) * run.radio.data_rate_bps + SECOND - 1) // SECOND
@@ -168,6 +175,7 @@ def _sum_powers(s: State, receiver: int, excepted: int) -> float:
 def start_listening(s: State, receiver: int, now: int) -> None:
     """The radio is in RX: what is already on the air is interference only."""
     node = s.nodes[receiver]
+    spend(s, receiver, now)
     node.radio = LISTENING
     for k in range(node.heard):
         signal = s.signals[receiver, k]
@@ -181,10 +189,10 @@ def start_listening(s: State, receiver: int, now: int) -> None:
 def _record_power(s: State, receiver: int, total: float, now: int) -> None:
     node = s.nodes[receiver]
     node.total = total
-    if node.remembered == 0 or node.levels[node.newest].since != now:
+    if node.remembered == 0 or s.levels[receiver, node.newest].since != now:
         node.newest = (node.newest + 1) & (LEVELS - 1)
         node.remembered = min(node.remembered + 1, LEVELS)
-    level = node.levels[node.newest]
+    level = s.levels[receiver, node.newest]
     level.since = now
     level.total = total
 
@@ -196,7 +204,7 @@ def measured_power(s: State, receiver: int, now: int) -> float:
     window = s.run[0].averaging_time
     power, until = NOTHING_DBM, now
     for age in range(node.remembered):
-        level = node.levels[(node.newest - age) & (LEVELS - 1)]
+        level = s.levels[receiver, (node.newest - age) & (LEVELS - 1)]
         since = max(level.since, now - window)
         power = add_dbm(level.total + SHARE_DB[int((until - since) * SHARES / window)], power)
         until = since

@@ -13,28 +13,36 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from roambus.bridge.backends.radio import events
+from roambus.bridge.backends.radio.battery_state import batteries_of, put_first_looks
 from roambus.bridge.backends.radio.chance import STREAMS
 from roambus.bridge.backends.radio.channel import Cells, PathLoss, path_loss
 from roambus.bridge.backends.radio.energy import tx_power_mw
-from roambus.bridge.backends.radio.hearers import occupants
+from roambus.bridge.backends.radio.hearers import DIGIT_BITS, occupants
+from roambus.bridge.backends.radio.measured_state import MODELLED, Measured
 from roambus.bridge.backends.radio.mobility import Path, cell_changes, path
 from roambus.bridge.backends.radio.outbox import FRAME_TOO_LONG, PACKET_TOO_LONG, TAKEN
+from roambus.bridge.backends.radio.recorded_ground import NO_LIMIT_DBM, recorded_ground
 from roambus.bridge.backends.radio.records import values_of
+from roambus.bridge.backends.radio.room import LINKS_AT_FIRST, SIGNALS_AT_FIRST
 from roambus.bridge.backends.radio.state import (
     ARRIVAL,
     DELIVERY,
     DONE,
     FRAME,
+    LEVEL,
+    LEVELS,
     LINK,
     MOVE,
     RUN,
     SIGNAL,
     State,
-    node_dtype,
+    zero_nodes,
 )
 from roambus.bridge.backends.radio.tables import HIGHEST_DB
 from roambus.bridge.backends.radio.traffic import PoissonSources
 from roambus.bridge.backends.radio.transmitter import NO_FRAME, PROCESSING_DELAY
+from roambus.bridge.backends.radio.variation_state import variation_of
 from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.mobility import Static
 from roambus.bridge.scenario.scenario import Scenario
@@ -42,8 +50,8 @@ from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import SECOND, SimTime
 
 ADDITIVE_INTERFERENCE = 2
-EVENTS_PER_NODE = 4
-"""At one time a node has traffic, its MAC's timer, its radio, and a frame on the way up."""
+EVENTS_PER_NODE = 5
+"""At one time a node has traffic, its MAC's timer, its radio, a frame on the way up, and a look at its battery."""
 
 
 class Randomness(NamedTuple):
@@ -121,13 +129,17 @@ class Ground(NamedTuple):
     path_loss: PathLoss
     cells: NDArray[np.int64]
     moves: NDArray[Any]
+    measured: Measured = MODELLED
 
 
 def ground(scenario: Scenario, paths: Sequence[Path], seeds: Randomness) -> Ground:
     """The path loss between nodes if all are static, and between cells if they are not."""
     starts = np.array([[points[0].x, points[0].y] for points in paths])
     random = np.random.default_rng(seeds.shadowing)
-    loudest = max(node.tx_power_dbm for node in scenario.nodes)
+    if scenario.measured is not None:
+        losses, measured = recorded_ground(scenario.measured, len(starts), scenario.time_limit)
+        return Ground(losses, np.arange(len(starts)), np.zeros(0, MOVE), measured)
+    loudest = _loudest_dbm(scenario)
     if scenario.channel.only_static_nodes:
         losses = path_loss(starts, scenario.channel, loudest, random)
         return Ground(losses, np.arange(len(starts)), np.zeros(0, MOVE))
@@ -135,6 +147,13 @@ def ground(scenario: Scenario, paths: Sequence[Path], seeds: Randomness) -> Grou
     losses = path_loss(cells.corners(), scenario.channel, loudest, random)
     moves = cell_changes([node.mobility for node in scenario.nodes], paths, cells, scenario.time_limit)
     return Ground(losses, cells.holding(starts), moves)
+
+
+def _loudest_dbm(scenario: Scenario) -> float:
+    """The power with which a way is tried: links that vary can have more than they have on average."""
+    if scenario.temporal is not None:
+        return scenario.channel.max_tx_power_dbm
+    return max(node.tx_power_dbm for node in scenario.nodes)
 
 
 def run_of(scenario: Scenario, seeds: Randomness, own_frames: int) -> NDArray[Any]:
@@ -149,17 +168,21 @@ def run_of(scenario: Scenario, seeds: Randomness, own_frames: int) -> NDArray[An
         "negligible_snr": HIGHEST_DB - bandwidth_db,
         "averaging_time": radio.symbols_for_rssi * radio.bits_per_symbol * SECOND // radio.data_rate_bps,
         "own_frames": own_frames,
+        "varies": scenario.temporal is not None,
+        "is_measured": scenario.measured is not None,
         "streams": seeds.streams.generate_state(STREAMS, np.uint64),
     }
     run = np.zeros(1, RUN)
     for name, value in fields.items():
         run[name] = value
+    if scenario.measured is not None:
+        run["radio"]["sensitivity_dbm"] = run["channel"]["signal_delivery_threshold_dbm"] = NO_LIMIT_DBM
     return run
 
 
 def nodes_of(scenario: Scenario, seeds: Randomness, cells: NDArray[np.int64]) -> NDArray[Any]:
     """The records NODE[n], before anything has happened."""
-    nodes = np.zeros(len(scenario.nodes), node_dtype(scenario.mac.buffer_size, scenario.radio.buffer_size))
+    nodes = zero_nodes(len(scenario.nodes))
     random = np.random.default_rng(seeds.clocks)
     spread, drift = random.uniform(0, 1, len(nodes)), random.standard_normal(len(nodes))
     settings = scenario.nodes
@@ -169,7 +192,6 @@ def nodes_of(scenario: Scenario, seeds: Randomness, cells: NDArray[np.int64]) ->
     nodes["cell"] = cells
     nodes["total"] = scenario.radio.noise_floor_dbm
     nodes["remembered"] = 1  # in RX since time 0, and nothing heard
-    nodes["levels"]["total"] = scenario.radio.noise_floor_dbm
     nodes["moves_seen"] = -1
     nodes["on_air"] = nodes["arriving"] = NO_FRAME
     return nodes
@@ -181,39 +203,40 @@ def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Randomness, own_f
     where = ground(scenario, paths, seeds)
     ways = where.path_loss
     first_in, next_in = occupants(where.cells, len(ways.starts) - 1)
+    levels = np.zeros((count, LEVELS), LEVEL)
+    levels["total"] = scenario.radio.noise_floor_dbm
+    run, nodes = run_of(scenario, seeds, own_frames), nodes_of(scenario, seeds, where.cells)
+    batteries = batteries_of(scenario, nodes["start"])
+    heap = np.zeros((EVENTS_PER_NODE * count + frames, 2), np.int64)
+    put_first_looks(heap, run, batteries, events.BATTERY)
     return State(
-        run=run_of(scenario, seeds, own_frames),
-        nodes=nodes_of(scenario, seeds, where.cells),
-        signals=np.zeros((count, count), SIGNAL),
-        links=np.zeros((count, count), LINK),
-        arrivals=np.zeros((count, count), ARRIVAL),
+        run=run,
+        nodes=nodes,
+        levels=levels,
+        queues=np.zeros((count, scenario.mac.buffer_size), np.int64),
+        buffers=np.zeros((count, scenario.radio.buffer_size), np.int64),
+        signals=np.zeros((count, SIGNALS_AT_FIRST), SIGNAL),
+        links=np.zeros((count, LINKS_AT_FIRST), LINK),
+        arrivals=np.zeros((count, LINKS_AT_FIRST), ARRIVAL),
+        found=np.zeros(count, LINK),
+        occupied=np.zeros(count + 1, np.int64),
+        sorting=np.zeros(count, LINK),
+        places=np.zeros(1 << DIGIT_BITS, np.int64),
         way_starts=ways.starts,
         towards=ways.towards,
         loss_db=ways.loss_db,
         first_in=first_in,
         next_in=next_in,
         moves=where.moves,
+        variation=variation_of(scenario.temporal, len(ways.loss_db)),
+        measured=where.measured,
+        batteries=batteries,
         frames=np.zeros(frames, FRAME),
-        heap=np.zeros((EVENTS_PER_NODE * count + frames, 2), np.int64),
+        heap=heap,
         inbox=np.zeros(frames, np.int64),
-        deliveries=np.zeros(count * count, DELIVERY),
+        deliveries=np.zeros(2 * LINKS_AT_FIRST, DELIVERY),
         done=np.zeros(frames, DONE),
     )
-
-
-def enlarge(s: State) -> State:
-    """The same state with room for twice the frames."""
-    more = len(s.frames)
-    return s._replace(
-        frames=_longer(s.frames, more),
-        heap=_longer(s.heap, more),
-        inbox=_longer(s.inbox, more),
-        done=_longer(s.done, more),
-    )
-
-
-def _longer(array: NDArray[Any], more: int) -> NDArray[Any]:
-    return np.concatenate([array, np.zeros((more, *array.shape[1:]), array.dtype)])
 
 
 def start_sources(s: State, scenario: Scenario, sources: PoissonSources, seeds: Randomness) -> list[int]:

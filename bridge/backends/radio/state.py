@@ -12,13 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio.chance import STREAMS
+from roambus.bridge.backends.radio.measured_state import Measured
 from roambus.bridge.backends.radio.records import record_of
+from roambus.bridge.backends.radio.variation_state import Variation
 from roambus.bridge.scenario.channel import ChannelSettings
 from roambus.bridge.scenario.mac import MacSettings
 from roambus.bridge.scenario.radio import RadioSettings
 
 LISTENING, SENDING, SWITCHING = 0, 1, 2
 """The states of a radio: it is in RX, in TX, or between the two."""
+
+DEAD_MAC = 4
+"""The state of the MAC of a node without energy; the others are in `csma`."""
 
 RECEIVABLE, CORRUPTED, LOST = 0, 1, 2
 """The fates of a signal: it has no bit error yet, it has one, or it is interference only."""
@@ -27,34 +32,45 @@ LEVELS = 16
 """A radio remembers so many changes of the power received, a power of two; more within 128 us count as lasting."""
 
 
-LEAST_ROOM = 32
-"""A node's queue and buffer have room for so many frames at least, so that usual sizes share what is compiled."""
-
-
-def node_dtype(queue_size: int, buffer_size: int) -> np.dtype[np.void]:
-    """The type NODE of a node's place, radio, MAC and counts, with room for so many frames, or more."""
-    return np.dtype(
-        [
-            *_NODE,
-            ("levels", LEVEL, (LEVELS,)),
-            *_COUNTS,
-            ("queue", "i8", (max(queue_size, LEAST_ROOM),)),
-            ("buffer", "i8", (max(buffer_size, LEAST_ROOM),)),
-        ],
-        align=True,
-    )
-
+LINE = 128
+"""A record of a node begins at a multiple of so many bytes: what every signal touches is in one pair of cache lines."""
 
 LEVEL = np.dtype([("since", "i8"), ("total", "f8")])
 
-_NODE = [
+COUNTS = (
+    "offered",
+    "transmitted",
+    "mac_overflown",
+    "received",
+    "rx_no_interf",
+    "rx_despite",
+    "fail_no_interf",
+    "fail_interf",
+    "fail_sens",
+    "fail_nonrx",
+)
+"""The counts reported for each node."""
+
+_RECEIVING = [
     ("start", "i8"),
     ("radio", "i8"),
     ("heard", "i8"),  # signals present
     ("total", "f8"),  # power received, noise included, while listening
     ("changed", "i8"),  # when a signal last started or ended while listening
-    ("newest", "i8"),  # the last change of power in `levels`, a ring
+    ("newest", "i8"),  # the last change of power in the row of `levels`, a ring
     ("remembered", "i8"),  # how many changes
+    ("fail_sens", "i8"),
+    ("fail_nonrx", "i8"),
+    ("rx_no_interf", "i8"),
+    ("rx_despite", "i8"),
+    ("fail_no_interf", "i8"),
+    ("fail_interf", "i8"),
+    ("received", "i8"),
+    ("rssi_sum", "f8"),  # over frames received
+    ("lqi_sum", "f8"),
+]
+
+_SENDING = [
     ("cell", "i8"),
     ("reached", "i8"),  # nodes that hear this one
     ("moves_seen", "i8"),  # `RUN.moves` when they were last found
@@ -62,35 +78,41 @@ _NODE = [
     ("arriving", "i8"),  # its frame on the way from the receivers' radios to their MACs
     ("arrivals", "i8"),  # how many received that one
     ("mac", "i8"),
+    ("tries", "i8"),  # left of the first queued frame
     ("backoffs", "i8"),  # busy results in a row
-    ("queued", "i8"),  # in `queue`, a ring
+    ("queued", "i8"),  # in the row of `queues`, a ring
     ("front", "i8"),
-    ("buffered", "i8"),  # in `buffer`, a ring
+    ("buffered", "i8"),  # in the row of `buffers`, a ring
     ("buffer_front", "i8"),
     ("sending_time", "i8"),
     ("switches", "i8"),  # RX to TX or back, begun
     ("tx_power", "f8"),
     ("clock_rate", "f8"),
     ("mean_gap", "f8"),  # of the node's compiled traffic, ns
-    ("rssi_sum", "f8"),  # over frames received
-    ("lqi_sum", "f8"),
-]
-
-_COUNTS = [
     ("offered", "i8"),
     ("transmitted", "i8"),
     ("mac_overflown", "i8"),
-    ("received", "i8"),
-    ("rx_no_interf", "i8"),
-    ("rx_despite", "i8"),
-    ("fail_no_interf", "i8"),
-    ("fail_interf", "i8"),
-    ("fail_sens", "i8"),
-    ("fail_nonrx", "i8"),
 ]
 
-COUNTS = tuple(name for name, _ in _COUNTS)
-"""The counts reported for each node."""
+
+def _in_lines(fields: list[tuple[str, str]]) -> np.dtype[np.void]:
+    """The type of a record of 64-bit fields, as long as whole lines."""
+    names, formats = zip(*fields, strict=True)
+    room = -(-8 * len(fields) // LINE) * LINE
+    return np.dtype({"names": names, "formats": formats, "offsets": range(0, 8 * len(fields), 8), "itemsize": room})
+
+
+NODE = _in_lines([*_RECEIVING, *_SENDING])
+"""A node's radio, place and MAC; what is used for every signal that it hears comes first."""
+
+
+def zero_nodes(count: int) -> NDArray[Any]:
+    """NODE[count], each at the start of a line."""
+    room = np.zeros(count * NODE.itemsize + LINE, np.uint8)
+    start = -room.ctypes.data % LINE
+    nodes: NDArray[Any] = room[start : start + count * NODE.itemsize].view(NODE)
+    return nodes
+
 
 SIGNAL = np.dtype(
     [
@@ -116,6 +138,7 @@ FRAME = np.dtype(
         ("sender", "i8"),
         ("destination", "i8"),
         ("refusal", "i8"),  # why the MAC will not take it, or 0
+        ("holders", "i8"),  # queue, and radio and receivers for each copy of it
     ],
     align=True,
 )
@@ -138,27 +161,50 @@ RUN = np.dtype(
         ("events", "i8"),  # in the heap
         ("pushed", "i8"),  # events ever, for their order
         ("moves", "i8"),  # moves done
+        ("varies", "i8"),  # whether links vary by the temporal model
+        ("frames", "i8"),  # frames put on the air while they do
+        ("is_measured", "i8"),  # whether links are measured ones
+        ("changes", "i8"),  # changes of measured links done
         ("deliveries", "i8"),  # in the outbox
         ("refusals", "i8"),  # of `done`
         ("done", "i8"),
+        ("most_heard", "i8"),  # at any node at any time
+        ("found", "i8"),  # in `found`
     ]
 )
 """The settings, what follows from them, and what changes for the run as a whole."""
 
 
 class State(NamedTuple):
-    """The whole state, of `n` nodes; `signals` has a row for each receiver, `links` and `arrivals` for each sender."""
+    """The whole state, of `n` nodes; `signals` has a row for each receiver, `links` and `arrivals` for each sender.
+
+    Rows have room for what was needed so far (`room` says how it grows), so memory grows with the nodes in reach.
+    """
 
     run: NDArray[Any]
     """RUN[1]"""
     nodes: NDArray[Any]
     """NODE[n]"""
+    levels: NDArray[Any]
+    """LEVEL[n, LEVELS]: the rings of the power received"""
+    queues: NDArray[np.int64]
+    """frames[n, q]: the rings of the MACs"""
+    buffers: NDArray[np.int64]
+    """frames[n, b]: the rings of the radios"""
     signals: NDArray[Any]
-    """SIGNAL[n, n], present ones first, oldest first"""
+    """SIGNAL[n, h], present ones first, oldest first"""
     links: NDArray[Any]
-    """LINK[n, n], by receiver"""
+    """LINK[n, r], by receiver"""
     arrivals: NDArray[Any]
-    """ARRIVAL[n, n], by receiver"""
+    """ARRIVAL[n, r], by receiver"""
+    found: NDArray[Any]
+    """LINK[n], by receiver: of the sender that is about to send, if nodes have moved since it last did"""
+    occupied: NDArray[np.int64]
+    """ways[n + 1]: those that lead to somebody"""
+    sorting: NDArray[Any]
+    """LINK[n]: room to sort `found`"""
+    places: NDArray[np.int64]
+    """index[digit] into it"""
     way_starts: NDArray[np.int64]
     """index[cell + 1]: where the ways from each cell begin; where all nodes are static, each is a cell"""
     towards: NDArray[np.int32]
@@ -171,6 +217,12 @@ class State(NamedTuple):
     """node[n]: the one after each in its cell's list"""
     moves: NDArray[Any]
     """MOVE[m], by time"""
+    variation: Variation
+    """how far each way is from its path loss, and the temporal model; empty without one"""
+    measured: Measured
+    """how much of what is sent each way delivers, and when that changes; empty if links are modelled"""
+    batteries: NDArray[Any]
+    """BATTERY[n]; empty if nobody's can run out"""
     frames: NDArray[Any]
     """FRAME[f]"""
     heap: NDArray[np.int64]

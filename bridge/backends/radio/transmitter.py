@@ -6,10 +6,13 @@ docs/radio.md, "The radio", has the model.
 from __future__ import annotations
 
 from roambus.bridge.backends.radio import events
+from roambus.bridge.backends.radio.ahead import ask_ahead
+from roambus.bridge.backends.radio.battery import spend
 from roambus.bridge.backends.radio.compiled import compiled
-from roambus.bridge.backends.radio.hearers import refresh_reach
+from roambus.bridge.backends.radio.hearers import take_found
 from roambus.bridge.backends.radio.receiver import signal_ends, signal_starts
 from roambus.bridge.backends.radio.state import LISTENING, SENDING, SWITCHING, State
+from roambus.bridge.backends.radio.variation import look_again
 from roambus.python_protocol.simtime import MICROSECOND
 
 PROCESSING_DELAY = 10 * MICROSECOND
@@ -24,9 +27,10 @@ def buffer_frame(s: State, sender: int, frame: int, now: int) -> bool:
     node, run = s.nodes[sender], s.run[0]
     if node.buffered == run.radio.buffer_size:
         return False
-    node.buffer[(node.buffer_front + node.buffered) % run.radio.buffer_size] = frame
+    s.buffers[sender, (node.buffer_front + node.buffered) % run.radio.buffer_size] = frame
     node.buffered += 1
     if node.radio == LISTENING:
+        spend(s, sender, now)
         node.radio = SWITCHING
         node.switches += 1
         events.schedule(s, now + run.radio.rx_to_tx, events.SENDING_ON, sender)
@@ -37,7 +41,10 @@ def buffer_frame(s: State, sender: int, frame: int, now: int) -> bool:
 def start_frame(s: State, sender: int, now: int) -> None:
     """Puts the first frame of the buffer on the air; the radio is in TX."""
     node = s.nodes[sender]
-    frame = node.buffer[node.buffer_front]
+    spend(s, sender, now)
+    if node.buffered == 0:
+        return  # its last energy went before the radio was in TX
+    frame = s.buffers[sender, node.buffer_front]
     node.buffer_front = (node.buffer_front + 1) % s.run[0].radio.buffer_size
     node.buffered -= 1
     node.radio = SENDING
@@ -45,8 +52,11 @@ def start_frame(s: State, sender: int, now: int) -> None:
     node.on_air = frame
     node.transmitted += 1
     node.sending_time += s.frames[frame].airtime
-    refresh_reach(s, sender)
+    take_found(s, sender)
+    if s.run[0].varies:
+        look_again(s, sender)
     for k in range(node.reached):
+        ask_ahead(s, sender, k, node.reached)
         link = s.links[sender, k]
         signal_starts(s, link.receiver, sender, link.power, now)
     events.schedule(s, now + s.frames[frame].airtime, events.FRAME_END, sender)
@@ -56,8 +66,10 @@ def start_frame(s: State, sender: int, now: int) -> None:
 def end_frame(s: State, sender: int, now: int) -> None:
     """Ends the frame: receivers judge it, and the radio sends the next one or returns to RX."""
     node = s.nodes[sender]
+    spend(s, sender, now)
     node.arrivals = 0
     for k in range(node.reached):
+        ask_ahead(s, sender, k, node.reached)
         signal_ends(s, s.links[sender, k].receiver, sender, now)
     node.arriving = node.on_air
     events.schedule(s, now + PROCESSING_DELAY, events.ARRIVE, sender)

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
+from roambus.bridge.backends.castalia.endpoint import Transport
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.backends.ideal.topology import make_ideal
@@ -65,7 +66,7 @@ def make_radio(case: Case) -> Backend:
     return RadioBackend(case.scenario)
 
 
-def make_stand_in(case: Case, *, batching: bool = True) -> Backend:
+def make_stand_in(case: Case, *, batching: bool = True, transport: Transport = "zeromq") -> Backend:
     """The scripted simulator, over the real wire."""
     scenario = case.scenario
     nodes = len(scenario.nodes)
@@ -78,13 +79,13 @@ def make_stand_in(case: Case, *, batching: bool = True) -> Backend:
     ]
     (case.folder / "links").write_text("\n".join(lines) + "\n")
     program = Program((str(stand_in()), "links"))
-    simulator = StartedSimulator(case.folder, program, DEADLINE_S)
+    simulator = StartedSimulator(case.folder, program, DEADLINE_S, transport=transport)
     return CastaliaBackend(scenario, case.messages, simulator, batching=batching)
 
 
-def make_castalia(case: Case, *, batching: bool = True) -> Backend:
+def make_castalia(case: Case, *, batching: bool = True, transport: Transport = "zeromq") -> Backend:
     """Real Castalia."""
-    simulator = StartedSimulator(case.folder, castalia(), DEADLINE_S)
+    simulator = StartedSimulator(case.folder, castalia(), DEADLINE_S, transport=transport)
     return CastaliaBackend(case.scenario, case.messages, simulator, batching=batching)
 
 
@@ -94,8 +95,10 @@ SUBJECTS = [
     pytest.param(make_radio, id="radio"),
     pytest.param(make_stand_in, id="stand-in"),
     pytest.param(partial(make_stand_in, batching=False), id="stand-in-unbatched"),
+    pytest.param(partial(make_stand_in, transport="local"), id="stand-in-local"),
     pytest.param(make_castalia, id="castalia", marks=pytest.mark.castalia),
     pytest.param(partial(make_castalia, batching=False), id="castalia-unbatched", marks=pytest.mark.castalia),
+    pytest.param(partial(make_castalia, transport="local"), id="castalia-local", marks=pytest.mark.castalia),
 ]
 
 

@@ -167,7 +167,7 @@ def rejected(**changes: object) -> str:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"protocol_version": 2}, "version 2 of the protocol"),
+        ({"protocol_version": 1}, "version 1 of the protocol"),
         ({"schema_hash": b"x" * 32}, "made from another wire.proto"),
         ({"time_resolution": -12}, "simtime-resolution = ns"),
         ({"seed": 3}, "seed 3"),

@@ -1,4 +1,4 @@
-"""Batching saves round trips, and nothing else can tell that it was on."""
+"""Batching and lookahead save round trips, and nothing else can tell that they were on."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
+from roambus.bridge.backends.castalia.endpoint import Transport
 from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
@@ -53,11 +54,13 @@ def write_run(folder: Path, agent: str, delay: str) -> None:
         ini.write(f"SN.node[*].Application.processingDelay = {delay}\n")
 
 
-def run(folder: Path, agent: str, program: Program, *, batching: bool) -> tuple[pa.Table, int]:
+def run(
+    folder: Path, agent: str, program: Program, *, batching: bool, lookahead: bool, transport: Transport = "zeromq"
+) -> tuple[pa.Table, int]:
     """The whole trace, and how many round trips it took."""
     scenario, agent_class = read_scenario(folder / INI_FILE), load_agent(agent)
-    simulator = StartedSimulator(folder, program, DEADLINE_S)
-    backend = CastaliaBackend(scenario, agent_class.messages, simulator, batching=batching)
+    simulator = StartedSimulator(folder, program, DEADLINE_S, transport=transport)
+    backend = CastaliaBackend(scenario, agent_class.messages, simulator, batching=batching, lookahead=lookahead)
     trace = TraceWriter(TraceLevel.FULL)
     Host(scenario, agent_class, backend, trace).run()
     return trace.table(), backend.round_trips
@@ -72,14 +75,20 @@ def run(folder: Path, agent: str, program: Program, *, batching: bool) -> tuple[
         pytest.param(castalia_program, id="castalia", marks=pytest.mark.castalia),
     ],
 )
-def test_traces_are_equal_with_and_without_batching(
+def test_traces_are_equal_whatever_saves_round_trips(
     program: Callable[[Path], Program], agent: str, delay: str, tmp_path: Path
 ) -> None:
     """Every row, in the same order; what differs is the number of round trips."""
     write_run(tmp_path, agent, delay)
-    batched, few = run(tmp_path, agent, program(tmp_path), batching=True)
-    single, many = run(tmp_path, agent, program(tmp_path), batching=False)
-    assert batched.num_rows > 100
-    assert batched.equals(single)
-    assert few < many
-    print(f"{agent}, processing delay {delay}: {few} round trips with batching, {many} without")  # noqa: T201  # pytest -s
+    plain, most = run(tmp_path, agent, program(tmp_path), batching=False, lookahead=False)
+    assert plain.num_rows > 100
+    trips = {"nothing": most}
+    for batching, lookahead in ((True, False), (False, True), (True, True)):
+        trace, few = run(tmp_path, agent, program(tmp_path), batching=batching, lookahead=lookahead)
+        assert trace.equals(plain)
+        assert few < most
+        trips[" and ".join(["batching"] * batching + ["lookahead"] * lookahead)] = few
+    local, _ = run(tmp_path, agent, program(tmp_path), batching=True, lookahead=True, transport="local")
+    assert local.equals(plain)
+    assert trips["batching and lookahead"] < trips["batching"]
+    print(f"{agent}, processing delay {delay}: round trips with {trips}")  # noqa: T201  # pytest -s

@@ -17,7 +17,8 @@ from benchmarks.failures.trial import Stage
 from roambus.bridge.backends.castalia.factory import CastaliaFactory
 from roambus.bridge.backends.castalia.files import SIMULATOR_FOLDER
 from roambus.bridge.errors import BackendError
-from roambus.bridge.runs.run import FAILED_FILE, TRACE_FILE, execute
+from roambus.bridge.runs.layout import FAILED_FILE, TRACE_FILE
+from roambus.bridge.runs.run import execute
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
 from roambus.experiments.templates.render import find_template
@@ -89,7 +90,7 @@ def misbehave(folder: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> str:
 @pytest.mark.parametrize(
     ("how", "reasons"),
     [
-        ("wrong-version", ["before the start: Hello: version 2 of the protocol, this host speaks 1: build omnet/"]),
+        ("wrong-version", ["before the start: Hello: version 3 of the protocol, this host speaks 2: build omnet/"]),
         ("wrong-hash", ["before the start: Hello: made from another wire.proto: build omnet/"]),
         ("wrong-token", ["before the start: the simulator ended with exit status 1", "this run has another token"]),
         ("node-out-of-range 3", ["after simulation time", "Arrival at", "at 65534: the nodes are 0 to 5"]),

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio import channel as module
+from roambus.bridge.backends.radio import pairs
 from roambus.bridge.backends.radio.channel import Cells, PathLoss, path_loss, reach_m
 from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.channel import ChannelSettings
@@ -63,7 +64,8 @@ def test_a_large_field_has_the_losses_of_a_small_one(places: Field, at_once: int
     table = losses(places, ChannelSettings())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MOST_IN_A_TABLE", 0)
-        patch.setattr(module, "PAIRS_AT_ONCE", at_once)
+        patch.setattr(module, "DRAWS_AT_ONCE", at_once)
+        patch.setattr(pairs, "MOST_AT_ONCE", 0)
         assert (losses(places, ChannelSettings()) == table).all()
 
 

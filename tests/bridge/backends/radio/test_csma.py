@@ -1,5 +1,6 @@
 """The MAC: sensing, backing off, queueing, sending back to back."""
 
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -129,3 +130,36 @@ def test_after_a_try_that_does_not_happen_the_next_frame_waits() -> None:
     assert told == ["4999 us: 0 cannot send: MAC queue full"]
     told, _ = run(scenario, [*(send(0, str(k)) for k in range(32)), later._replace(at=START + 5 * MILLISECOND + 1)])
     assert told == []
+
+
+def test_a_frame_is_sent_as_often_as_it_has_tries() -> None:
+    """Each copy arrives, and nobody takes it for one that was there: back to back, as everything that is queued."""
+    told, totals = run(with_mac(at_places(0, 5), tries=3), [send(0, "first"), send(0, "second")])
+    gap = AIRTIME // MICROSECOND
+    texts = ["first"] * 3 + ["second"] * 3
+    assert told == [f"{CLEAR + k * gap} us: 1 gets {text} from 0" for k, text in enumerate(texts)]
+    assert total(totals, "transmitted") == 6
+
+
+def test_a_try_that_does_not_happen_is_used_up() -> None:
+    """Over 200 frames with two tries of one half each, one copy leaves on the average."""
+    scenario = with_mac(at_places(0, 5), tries=2, prob_tx=0.5, sends_all=False)
+    _, totals = run(scenario, [send(0, str(k), START + 20 * k * MILLISECOND) for k in range(200)])
+    assert 165 <= total(totals, "transmitted") <= 235
+
+
+def test_a_mac_that_sends_one_packet_into_a_free_channel_senses_anew_for_the_next() -> None:
+    """When the first has left; the sensing is not valid before 128 us in RX."""
+    told, _ = run(with_mac(at_places(0, 5), sends_all=False), [send(0, str(k)) for k in range(3)])
+    times = [int(line.split(" us")[0]) for line in told]
+    assert [line.split(": ")[1] for line in told] == [f"1 gets {k} from 0" for k in range(3)]
+    assert all(later - earlier > AIRTIME // MICROSECOND + 128 for earlier, later in itertools.pairwise(times))
+
+
+def test_a_persistent_mac_sends_as_soon_as_the_channel_is_clear() -> None:
+    """It senses every 128 us, and does not back off."""
+    scenario = with_mac(at_places(0, 5, 6), persistence=1.0)
+    told, _ = run(scenario, [send(0, "first"), send(1, "second", START + MILLISECOND)])
+    second = int(told[-1].split(" us")[0])
+    assert told[-1].endswith("2 gets second from 1")
+    assert second - CLEAR <= AIRTIME // MICROSECOND + 300

@@ -1,0 +1,169 @@
+"""Reads the parameters file of Castalia's temporal model, as its WirelessChannelTemporal does.
+
+    % a comment
+    Signal variability (dB): -31:1:11
+    Correlation times (msec): 1000,250,10
+    Coherence time (msec): 5000
+
+    5000: -10.2 -4.1 0.3 1.8
+    10,-31: -33.1 -30.4 A; A= -28.2 -25.9
+
+Levels are least:resolution:most. Each line of the body is a distribution: first the time that has passed, and the level
+at which the link was unless that is the coherence time, then its layers. Every pair of correlation time and level has
+one. Castalia takes a level that is not a number of steps to be the nearest; here it is an error, and so is whatever is
+not understood.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from roambus.bridge.errors import UserError
+from roambus.bridge.keys.values import number
+from roambus.bridge.temporal.model import Distribution, Layer, TemporalModel, levels_between
+from roambus.bridge.texts import read_text
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
+
+SIGNAL, CORRELATION, COHERENCE = "Signal variability (dB)", "Correlation times (msec)", "Coherence time (msec)"
+HEADS = (SIGNAL, CORRELATION, COHERENCE)
+MOST_LEVELS, MOST_TIMES, MOST_ELEMENTS = 1000, 20, 5_000_000
+
+_LETTER = re.compile(r"[A-Za-z]")
+_LAYER = re.compile(r"\s*([A-Za-z])\s*=(.*)", re.DOTALL)
+
+
+def read_temporal_model(path: Path) -> TemporalModel:
+    """What the file says; raises UserError, which names file and line, and OSError."""
+    reader = _Reader()
+    for position, line in enumerate(read_text(path).splitlines(), 1):
+        text = line.strip()
+        if text and not text.startswith("%"):
+            try:
+                reader.take(text)
+            except ValueError as error:
+                raise UserError(f"{path}:{position}: {error}") from None
+    try:
+        return reader.model()
+    except ValueError as error:
+        raise UserError(f"{path}: {error}") from None
+
+
+class _Reader:
+    """Takes the lines one by one, and puts the model together at the end."""
+
+    def __init__(self) -> None:
+        self._heads: dict[str, list[float]] = {}
+        self._coherence: Distribution | None = None
+        self._found: dict[tuple[float, int], Distribution] = {}
+        self._elements = 0
+
+    def take(self, text: str) -> None:
+        head, colon, rest = text.partition(":")
+        if not colon:
+            raise ValueError("a line is a name or a time, a colon, and what belongs to it")
+        if len(self._heads) < len(HEADS):
+            self._take_head(head.strip(), rest)
+        else:
+            self._take_distribution(head, rest)
+
+    def _take_head(self, name: str, rest: str) -> None:
+        if name not in HEADS or name in self._heads:
+            raise ValueError(f"{name[:40]!r} is none of the three heads, each once: {'; '.join(HEADS)}")
+        separator = ":" if name == SIGNAL else ","
+        numbers = [number(part.strip()) for part in rest.split(separator)]
+        _check_head(name, numbers)
+        self._heads[name] = numbers
+
+    def _take_distribution(self, head: str, rest: str) -> None:
+        numbers = [number(part.strip()) for part in head.split(",")]
+        distribution = _read_distribution(rest)
+        self._elements += sum(len(layer.values) + len(layer.onward) for layer in distribution)
+        if self._elements > MOST_ELEMENTS:
+            raise ValueError(f"there are more than {MOST_ELEMENTS} values")
+        if numbers == self._heads[COHERENCE]:
+            if self._coherence is not None:
+                raise ValueError("the coherence time has a distribution already")
+            self._coherence = distribution
+        else:
+            self._take_step(numbers, distribution)
+
+    def _take_step(self, numbers: Sequence[float], distribution: Distribution) -> None:
+        if len(numbers) != 2 or numbers[0] not in self._heads[CORRELATION]:
+            raise ValueError("a distribution begins with a correlation time and a level, or with the coherence time")
+        least, resolution, _ = self._heads[SIGNAL]
+        steps = (numbers[1] - least) / resolution
+        place = numbers[0], round(steps)
+        if abs(steps - round(steps)) > 1e-6 or not 0 <= place[1] < levels_between(*self._heads[SIGNAL]):
+            raise ValueError(f"{numbers[1]:g} dB is none of the levels")
+        if place in self._found:
+            raise ValueError(f"{numbers[0]:g},{numbers[1]:g} has a distribution already")
+        self._found[place] = distribution
+
+    def model(self) -> TemporalModel:
+        missing = [name for name in HEADS if name not in self._heads]
+        if missing:
+            raise ValueError(f"there is no line {missing[0]!r}")
+        if self._coherence is None:
+            raise ValueError("the coherence time has no distribution")
+        least, resolution, most = self._heads[SIGNAL]
+        distributions = [self._coherence]
+        for time in self._heads[CORRELATION]:
+            for level in range(levels_between(least, resolution, most)):
+                if (time, level) not in self._found:
+                    raise ValueError(f"there is no distribution {time:g},{least + level * resolution:g}")
+                distributions.append(self._found[time, level])
+        times = tuple(map(_from_ms, self._heads[CORRELATION]))
+        coherence = _from_ms(self._heads[COHERENCE][0])
+        return TemporalModel(least, resolution, most, times, coherence, tuple(distributions))
+
+
+def _check_head(name: str, numbers: Sequence[float]) -> None:
+    """Raises ValueError for numbers that make no model."""
+    if name == SIGNAL:
+        if len(numbers) != 3 or numbers[1] <= 0 or numbers[0] >= numbers[2]:
+            raise ValueError(f"{SIGNAL} is least:resolution:most, such as -31:1:11")
+        if levels_between(*numbers) > MOST_LEVELS:
+            raise ValueError(f"there are more than {MOST_LEVELS} levels")
+    elif min(numbers) < 0.001 or max(numbers) > 1e9:
+        raise ValueError(f"{name} is from 0.001 to 1e9")
+    elif len(numbers) > MOST_TIMES or list(numbers) != sorted(set(numbers), reverse=True):
+        raise ValueError(f"{CORRELATION} descend, and are at most {MOST_TIMES}")
+    elif name == COHERENCE and len(numbers) != 1:
+        raise ValueError(f"{COHERENCE} is one time")
+
+
+def _from_ms(ms: float) -> SimTime:
+    return round(ms * MILLISECOND)
+
+
+def _read_distribution(text: str) -> Distribution:
+    parts = [part for part in text.split(";") if part.strip()]
+    named = [_LAYER.fullmatch(part) for part in parts]
+    names = {match[1]: place for place, match in enumerate(named) if match}
+    if len(names) < sum(match is not None for match in named):
+        raise ValueError("two layers have one name")
+    layers = tuple(
+        _read_layer((match[2] if match else part).split(), names) for part, match in zip(parts, named, strict=True)
+    )
+    if not layers or not all(_ends(layers)):
+        raise ValueError("a distribution needs values, and each of its layers must lead to some")
+    return layers
+
+
+def _read_layer(words: Sequence[str], names: dict[str, int]) -> Layer:
+    letters = [word for word in words if _LETTER.fullmatch(word)]
+    for letter in letters:
+        if letter not in names:
+            raise ValueError(f"there is no layer {letter}")
+    values = tuple(number(word) for word in words if not _LETTER.fullmatch(word))
+    return Layer(values, tuple(names[letter] for letter in letters))
+
+
+def _ends(layers: Distribution) -> Iterator[bool]:
+    """Whether each layer leads to a value."""
+    ending = {place for place, layer in enumerate(layers) if layer.values}
+    for _ in layers:
+        ending |= {place for place, layer in enumerate(layers) if ending.intersection(layer.onward)}
+    return (place in ending for place in range(len(layers)))

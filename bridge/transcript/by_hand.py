@@ -1,0 +1,197 @@
+"""Agents that are worked by hand: their timers run out when they are told to, and their chance picks what it is told.
+
+A transcript with the line "by hand" says in which order messages arrive and timers run out. Its setup is carried out as
+usual. Then the hands take over: `HandsOn` is told to each node, and from then on the host never sees a timer of it.
+What is sent after a while is a timer like any other, which sends when it runs out.
+
+Chance is worked by hand from the beginning. A draw has representatives, which are numbered: the least value (0) and the
+greatest (1) of a range, or each element of a sequence. Each draw takes number 0, unless `Draw` has said otherwise.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from random import Random
+from typing import Any, TypeVar
+
+from roambus.bridge.scenario.hands import Handling, HandsOn, Picks, Ring
+from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import Crashed, Event, TimerFired
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SimTime
+
+Element = TypeVar("Element")
+Tell = Callable[[Event, SimTime], Iterable[Action]]
+BELOW_ONE = 1 - 2**-53
+"""The greatest value of `Random.random`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Postponed:
+    """The key of the timer of something that is sent after a while; `number` tells one from the others."""
+
+    number: int
+    send: tuple[NodeId, Any]
+
+
+class ScriptedChance(Random):
+    """A generator whose draws pick what `script` says, and the first representative once that has ended.
+
+    `ways` has the number of representatives of each draw since it was last cleared, up to the most that is looked at.
+    """
+
+    def __init__(self, *, only_least: bool = False) -> None:
+        """With `only_least` a range has one representative."""
+        super().__init__(0)
+        self._only_least = only_least
+        self.script: deque[int] = deque()
+        self.ways: list[int] = []
+
+    def pick(self, representatives: Sequence[Element]) -> Element:
+        """Takes the representative whose turn it is."""
+        self.ways.append(len(representatives))
+        number = self.script.popleft() if self.script else 0
+        return representatives[min(number, len(representatives) - 1)]
+
+    def random(self) -> float:
+        """0, or the greatest number below 1."""
+        return self.pick((0.0, BELOW_ONE))
+
+    def uniform(self, a: float, b: float) -> float:
+        """One of the two ends."""
+        return self.pick(self._ends(a, b))
+
+    def expovariate(self, lambd: float = 1.0) -> float:
+        """The mean: neither end is a time that can be waited for."""
+        return 1 / lambd
+
+    def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
+        """The least or the greatest of the range."""
+        values = range(start) if stop is None else range(start, stop, step)
+        if not values:
+            raise ValueError(f"there is nothing in {values}")
+        return self.pick(self._ends(values[0], values[-1]))
+
+    def randint(self, a: int, b: int) -> int:
+        """One of the two ends."""
+        return self.randrange(a, b + 1)
+
+    def choice(self, seq: Any) -> Any:
+        """Any element."""
+        if not len(seq):
+            raise IndexError("there is nothing to choose from")
+        return self.pick(seq)
+
+    def getrandbits(self, k: int, /) -> int:
+        """No bit set, or all."""
+        return self.randrange(1 << k)
+
+    def randbytes(self, n: int) -> bytes:
+        """Zeros, or the greatest bytes."""
+        return bytes([self.pick((0, 255))]) * n
+
+    def shuffle(self, x: Any) -> None:
+        """Leaves the order as it is."""
+
+    def sample(self, population: Any, k: int, **_: Any) -> list[Any]:
+        """The first elements."""
+        return list(population)[:k]
+
+    def _ends(self, least: Element, greatest: Element) -> Sequence[Element]:
+        return (least,) if least == greatest or self._only_least else (least, greatest)
+
+
+@dataclass(slots=True)
+class Timers:
+    """The timers of one node that are set: when each is due, and its number in the order of setting."""
+
+    due: dict[Hashable, tuple[SimTime, int]] = field(default_factory=dict)
+    numbers: Any = field(default_factory=lambda: count(1))
+
+    def follow(self, actions: Iterable[Action], now: SimTime) -> list[Action]:
+        """Takes what the actions ask for of timers; returns the actions without those."""
+        others: list[Action] = []
+        for action in actions:
+            if type(action) is SetTimer:
+                self.set(action.key, now + action.after)
+            elif type(action) is CancelTimer:
+                self.due.pop(action.key, None)
+            elif type(action) is Send and action.after:
+                self.set(Postponed(next(self.numbers), (action.destination, action.message)), now + action.after)
+            else:
+                others.append(action)
+        return others
+
+    def set(self, key: Hashable, at: SimTime) -> None:
+        """Sets a timer, or sets it anew."""
+        self.due.pop(key, None)
+        self.due[key] = at, next(self.numbers)
+
+    def take_next(self) -> Hashable | None:
+        """The key of the timer that is due next, which is no longer set; of those due at once the one set first."""
+        if not self.due:
+            return None
+        key = min(self.due, key=lambda one: self.due[one])
+        del self.due[key]
+        return key
+
+
+class Hands:
+    """Works one agent by hand: `tell` is what the agent itself does when it is told something."""
+
+    def __init__(self, tell: Tell) -> None:
+        self.chance = ScriptedChance()
+        self.timers = Timers()
+        self._tell = tell
+        self._is_by_hand = False
+
+    def handle(self, event: Event | Handling, now: SimTime) -> list[Action]:
+        """What the node does, but for what it asks of timers that are worked by hand."""
+        if isinstance(event, Picks):
+            self.chance.script.extend(event.numbers)
+            return []
+        if isinstance(event, HandsOn):
+            self._is_by_hand = True
+            return [CancelTimer(key) for key in self.timers.due]
+        actions = self._ring(now) if isinstance(event, Ring) else self._handle(event, now)
+        self.chance.script.clear()
+        self.chance.ways.clear()
+        return actions
+
+    def _handle(self, event: Event, now: SimTime) -> list[Action]:
+        if isinstance(event, TimerFired):
+            self.timers.due.pop(event.key, None)
+        actions = list(self._tell(event, now))
+        if isinstance(event, Crashed):
+            self.timers.due.clear()
+        if self._is_by_hand:
+            return self.timers.follow(actions, now)
+        self.timers.follow([one for one in actions if not isinstance(one, Send)], now)
+        return actions
+
+    def _ring(self, now: SimTime) -> list[Action]:
+        """What follows when the next timer runs out; nothing if there is none."""
+        key = self.timers.take_next()
+        if key is None:
+            return []
+        if isinstance(key, Postponed):
+            return [Send(*key.send)]
+        return self.timers.follow(list(self._tell(TimerFired(key), now)), now)
+
+
+def worked_by_hand(agent_class: type[Agent]) -> type[Agent]:
+    """A subclass of the agent that is told `HandsOn`, `Ring` and `Picks`, too."""
+
+    class ByHand(agent_class):  # type: ignore[misc, valid-type]  # which agent it is only the transcript says
+        def __init__(self, node: NodeId, roles: Role, parameters: Any, _: Random) -> None:
+            self.worked = Hands(super().handle)
+            super().__init__(node, roles, parameters, self.worked.chance)
+
+        def handle(self, event: Any, now: SimTime) -> Iterable[Action]:
+            return self.worked.handle(event, now)
+
+    return ByHand
