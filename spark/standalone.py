@@ -1,7 +1,8 @@
-"""Starts the parts of a Spark standalone cluster from the PySpark that is installed, with a Java that fits.
+"""Starts the parts of a Spark cluster from the PySpark that is installed, with a Java that fits.
 
 python -m roambus.spark.standalone master [--host ADDRESS]
 python -m roambus.spark.standalone worker spark://HOST:PORT [--cores N]
+python -m roambus.spark.standalone connect [--host ADDRESS]
 
 The process becomes Spark's own: it ends by Ctrl-C or SIGTERM. Spark reads its settings from spark-defaults.conf in the
 folder SPARK_CONF_DIR, if that is set.
@@ -24,6 +25,7 @@ from roambus.bridge.errors import UserError
 from roambus.spark.engine.java import find_java, write_java_home
 from roambus.spark.engine.master import check_master, local_address
 
+_CONNECT_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 MASTER_STARTS_S = 60.0
 """How long a worker waits for its master."""
 
@@ -79,6 +81,31 @@ def worker(url: str, host: str | None, cores: int | None, memory: str | None, wo
     options += ["--cores", str(cores)] if cores else []
     options += ["--memory", memory] if memory else []
     _become("org.apache.spark.deploy.worker.Worker", [*options, url], address, work)
+
+
+@commands.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address that it binds, and no other.")
+@click.option("--port", type=click.IntRange(1, 65535), default=15002, show_default=True, help="Its port.")
+@click.option("--master", default="local[*]", show_default=True, help="The master on which it computes.")
+@WORK
+def connect(host: str, port: int, master: str, work: Path) -> None:
+    """Starts a Spark Connect server, whose URL is sc://HOST:PORT. It asks nobody for a secret.
+
+    Example: python -m roambus.spark.standalone connect
+    """
+    settings = {
+        "spark.connect.grpc.binding.address": host,
+        "spark.connect.grpc.binding.port": port,
+        "spark.ui.enabled": "false",
+        "spark.driver.bindAddress": host,
+        "spark.driver.host": host,
+        "spark.local.dir": (work / "local").resolve(),
+        "spark.sql.warehouse.dir": (work / "warehouse").resolve(),
+        "spark.driver.extraJavaOptions": " ".join(_JAVA_OPTIONS),
+    }
+    options = ["--class", _CONNECT_SERVER, "--name", "roambus", "--master", master]
+    options += [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+    _become("org.apache.spark.deploy.SparkSubmit", [*options, "spark-internal"], host, work)
 
 
 def _address_once_up(url: str) -> str:

@@ -7,7 +7,7 @@ tables are written.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ from roambus.spark.aggregation.points import mean_points, name_places, name_runs
 from roambus.spark.aggregation.store import Store, missing_from, opened_store
 from roambus.spark.aggregation.tables import write_tables
 from roambus.spark.aggregation.traces import Trace, examine, find_traces, missing, read_footer
+from roambus.spark.engine.connect import cores_of
 from roambus.spark.engine.session import spark_session
 from roambus.spark.metrics.extra import EXTRA, NOTHING, OBSERVATIONS, Extra, ExtraTable
 from roambus.spark.metrics.run_metrics import RUN, SENT
@@ -38,8 +39,8 @@ class Progress(Protocol):
     def show(self, total: int) -> AbstractContextManager[None]:
         """Begins to count to `total` runs."""
 
-    def finished(self, place: Path, error: str | None) -> None:
-        """One more run is done; `error` says what is wrong with it."""
+    def finished_together(self, places: Mapping[Path, str | None]) -> None:
+        """These runs are done; each has a line that says what is wrong with it, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def _compute_missing(store: Store, traces: Sequence[Trace], job: Job) -> Problem
     if waiting:
         progress = job.progress
         with spark_session(job.master) as session, progress.show(len(waiting)) if progress else nullcontext():
-            rows = ROWS_A_CORE * session.sparkContext.defaultParallelism
+            rows = ROWS_A_CORE * cores_of(session)
             for batch in batches(waiting, rows):
                 metrics, found = compute(session, batch, job.extra)
                 store.add(metrics, batch)
@@ -97,10 +98,8 @@ def _compute_missing(store: Store, traces: Sequence[Trace], job: Job) -> Problem
 
 
 def _tell(progress: Progress | None, batch: Sequence[Trace], problems: Problems) -> None:
-    if progress is None:
-        return
-    for trace in batch:
-        progress.finished(Path(trace.run), problems.get(trace.file))
+    if progress is not None:
+        progress.finished_together({Path(trace.run): problems.get(trace.file) for trace in batch})
 
 
 def _write(results: Path, rows: pa.Table, problems: Problems, extra: Extra) -> None:

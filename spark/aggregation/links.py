@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from pyspark.sql import SparkSession
 
 from roambus.bridge.errors import UserError
+from roambus.spark.engine.connect import is_remote
 
 NO_PATTERNS = {"__globPaths__": "false"}
 """Spark's own option by which it takes paths as they are (its DataSource.GLOB_PATHS_KEY)."""
@@ -24,7 +25,7 @@ NO_PATTERNS = {"__globPaths__": "false"}
 @contextmanager
 def readable_names(session: SparkSession, files: Sequence[Path]) -> Iterator[list[Path]]:
     """A name for each file, in their order, by which Spark finds it in the block; raises UserError, OSError."""
-    if not (session.sparkContext.master or "").startswith("local"):
+    if is_remote(session) or not (session.sparkContext.master or "").startswith("local"):
         yield [_text(file) for file in files]
         return
     with TemporaryDirectory(prefix="roambus-traces-", dir=_place(session)) as folder:

@@ -20,9 +20,9 @@ from pyspark.sql import functions as F  # noqa: N812  # the name that every text
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.runs.asked import AGENTS, AXES, SEEDS, count_runs, read_asked
+from roambus.bridge.runs.asked import AGENTS, AXES, SEEDS, count_runs, further_runs, read_asked
 from roambus.bridge.runs.identity import RUN_KEY
-from roambus.bridge.runs.layout import AGENT, SEED, TRACE_FILE, TRACES
+from roambus.bridge.runs.layout import AGENT, FAILED_FILE, LOG_FILE, SEED, TRACE_FILE, TRACES
 from roambus.bridge.trace import reader
 from roambus.bridge.trace.metadata import WARM_UP
 from roambus.bridge.trace.reader import DamagedTraceError
@@ -129,16 +129,24 @@ def missing(results: Path, found: Sequence[Path]) -> list[str]:
         return []
     there = set(found)
     wanted = (results / TRACES / place / TRACE_FILE for place in _places(asked))
-    lines = (f"{trace}: missing: run the sweep again to add it" for trace in wanted if trace not in there)
+    lines = (f"{trace}: missing: {_advice(trace.parent)}" for trace in wanted if trace not in there)
     named = list(itertools.islice(lines, MOST_NAMED))
     more = (count_runs(asked) or 0) - len(there) - len(named)
     return [*named, f"{more} more runs are missing"] if len(named) == MOST_NAMED and more > 0 else named
 
 
+def _advice(run: Path) -> str:
+    """What to do about a run without a trace: one that failed before is not tried again unless asked for."""
+    if (run / FAILED_FILE).is_file():
+        return f"it failed (see {run / LOG_FILE}): mend that, then run the sweep again with --retry-failed"
+    return "run the sweep again to add it"
+
+
 def _places(asked: Mapping[str, Any]) -> Iterator[str]:
     levels = {AGENT: list(asked[AGENTS]), **asked[AXES], SEED: asked[SEEDS]}
     named = [[f"{name}={value}" for value in values] for name, values in levels.items()]
-    return map("/".join, itertools.product(*named))
+    yield from map("/".join, itertools.product(*named))
+    yield from (f"{point}/{SEED}={seed}" for point, seed in further_runs(asked))
 
 
 def run_name(file: Path) -> str:

@@ -16,6 +16,8 @@ _MASTERS = re.compile(r"spark://[^/\s,]+:\d+(,[^/\s,]+:\d+)*")
 
 def check_master(url: str) -> None:
     """Raises UserError for what is neither Spark on this machine nor the URL of a standalone cluster's master."""
+    if url.startswith("sc://"):
+        raise UserError(f"{url}: a Spark Connect server computes metrics, and makes no runs: write spark://HOST:PORT")
     if not (re.fullmatch(r"local(\[(\d+|\*)\])?", url) or _MASTERS.fullmatch(url)):
         raise UserError(f"{url}: this is no Spark master: write spark://HOST:PORT")
 

@@ -13,7 +13,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pyspark
@@ -22,6 +22,7 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from roambus.bridge.errors import RoambusError, UserError
+from roambus.spark.engine.connect import connect_session, is_connect
 from roambus.spark.engine.jvm import ENDS_S, Jvm
 from roambus.spark.engine.losses import forget, silence_losses
 from roambus.spark.engine.master import check_master, is_cluster, local_address
@@ -44,13 +45,20 @@ _SHUFFLE_PARTITIONS = 4
 
 
 @contextmanager
-def spark_session(master: str = "local[*]") -> Iterator[SparkSession]:
+def spark_session(master: str = "local[*]", *, java_options: str | None = None) -> Iterator[SparkSession]:
     """A session on `master`, stopped in the end. A session that is active already is used and left running.
 
+    The URL of a Spark Connect server, sc://HOST:PORT, gives a session on that server.
+
     On a cluster, what `spark-defaults.conf` in the folder SPARK_CONF_DIR sets holds, and executors run the Python that
-    PYSPARK_PYTHON names, or this one. Raises UserError if there is no Java that fits, or no master at that URL, and
-    RoambusError, whatever the block raises, if Spark's Java ends meanwhile.
+    PYSPARK_PYTHON names, or this one. If there is no Java yet, it is started with `java_options`, or else so that it
+    takes Spark's classes from their archive if there is one. Raises UserError if there is no Java that fits, or no
+    master at that URL, and RoambusError, whatever the block raises, if Spark's Java ends meanwhile.
     """
+    if is_connect(master):
+        with connect_session(master, _SHUFFLE_PARTITIONS) as remote:
+            yield remote
+        return
     check_master(master)
     if is_cluster(master):
         local_address(master)
@@ -61,7 +69,7 @@ def spark_session(master: str = "local[*]") -> Iterator[SparkSession]:
             return
         with _handler_of_ctrl_c_restored():
             silence_losses()
-            session = _start(master)
+            session = _start(master, java_options)
             try:
                 yield session
             finally:
@@ -103,20 +111,18 @@ def _is_loss(error: BaseException | None) -> bool:
     return any(isinstance(one, Py4JError | ConnectionError | EOFError) for one in causes)
 
 
-def _start(master: str) -> SparkSession:
-    reached_from = local_address(master) if is_cluster(master) else _LOOPBACK
-    address = os.environ.get("SPARK_LOCAL_IP", reached_from)
-    surroundings = {
-        "SPARK_HOME": str(SPARK_HOME),
-        "SPARK_LOCAL_IP": address,
-        "SPARK_LOCAL_HOSTNAME": os.environ.get("SPARK_LOCAL_HOSTNAME", address),  # no name that others may not know
-        "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable),
-    }
+def end_java() -> None:
+    """Lets the Java of this process end by itself, which does what is to be done at its end, and waits for that."""
+    forget()
+    _jvms.pop().finish()
+
+
+def _start(master: str, java_options: str | None) -> SparkSession:
     if not _jvms:
-        _jvms.append(Jvm())
-    settings = {**_settings(_jvms[0].folder), **({} if is_cluster(master) else _PRIVATE)}
+        _jvms.append(Jvm(java_options))
+    settings = _settings_on(master)
     builder = SparkSession.Builder().master(master).appName("roambus").config(map=settings)
-    with _environment(surroundings):
+    with _environment(_surroundings(master)):
         gateway = _gateway(master, settings)
         try:
             with _environment(gateway):
@@ -127,12 +133,43 @@ def _start(master: str) -> SparkSession:
             raise UserError(f"{master}: {_NOT_ACCEPTED}") from None
 
 
+def begin_java(master: str = "local[*]") -> None:
+    """Begins to start the Java of sessions on this machine, which goes on while the caller does something else.
+
+    What goes wrong is told when a session starts. On a cluster nothing is begun.
+    """
+    if is_cluster(master) or _jvms or SparkContext._gateway is not None:
+        return
+    _jvms.append(Jvm())
+    with suppress(UserError), _environment(_surroundings(master)):
+        _jvms[0].begin(SPARK_HOME, _words(master, _settings_on(master)), is_loud=False)
+
+
+def _settings_on(master: str) -> Settings:
+    return {**_settings(_jvms[0].folder), **({} if is_cluster(master) else _PRIVATE)}
+
+
+def _surroundings(master: str) -> dict[str, str]:
+    """The environment variables that Java and PySpark are started with."""
+    reached_from = local_address(master) if is_cluster(master) else _LOOPBACK
+    address = os.environ.get("SPARK_LOCAL_IP", reached_from)
+    return {
+        "SPARK_HOME": str(SPARK_HOME),
+        "SPARK_LOCAL_IP": address,
+        "SPARK_LOCAL_HOSTNAME": os.environ.get("SPARK_LOCAL_HOSTNAME", address),  # no name that others may not know
+        "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable),
+    }
+
+
 def _gateway(master: str, settings: Settings) -> Mapping[str, str]:
     """By which variables PySpark finds the Java, which is started if there is none."""
     if SparkContext._gateway is not None:  # PySpark has no other way to tell
         return {}
-    words = {name: _word(value) for name, value in {**settings, "spark.master": master}.items()}
-    return _jvms[0].start(SPARK_HOME, words, is_loud=is_cluster(master))
+    return _jvms[0].start(SPARK_HOME, _words(master, settings), is_loud=is_cluster(master))
+
+
+def _words(master: str, settings: Settings) -> dict[str, str]:
+    return {name: _word(value) for name, value in {**settings, "spark.master": master}.items()}
 
 
 def _word(value: bool | float | str | None) -> str:

@@ -27,6 +27,8 @@ MESSAGES_PER_PUBLISHER = "messages_per_publisher"
 MESSAGES_PER_SUBSCRIBER = "messages_per_subscriber"
 MESSAGES_PER_BROKER = "messages_per_broker"
 ENERGY_PER_NODE_MJ = "energy_per_node_mj"
+LIFETIME_S = "lifetime_s"
+DEAD_NODES = "dead_nodes"
 MIGRATIONS = "migrations"
 MESSAGES_PER_MIGRATION = "messages_per_migration"
 BYTES_PER_MIGRATION = "bytes_per_migration"
@@ -146,6 +148,13 @@ METRICS = (
         scale=Scale.CUT,
         is_main=True,
     ),
+    Metric(
+        LIFETIME_S,
+        "lifetime",
+        "Time at which the first node's battery was empty; unknown if every battery outlasted the run.",
+        unit="s",
+    ),
+    Metric(DEAD_NODES, "dead nodes", "Nodes whose battery was empty before the end.", kind=Kind.COUNT),
     Metric(
         MIGRATIONS,
         "migrations",

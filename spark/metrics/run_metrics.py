@@ -37,9 +37,9 @@ _SUBSCRIBER = "subscriber"
 _NO_NUMBER = -1
 """It stands for a subscriber in a list that is no number."""
 _PAIR_ROWS, _PAIR_ROWS_FOUND, _NONSENSE_LISTED = "pair_rows", "pair_rows_found", "nonsense_listed"
-_OF_NODES = (schema.ROLE, schema.ENERGY, schema.MIGRATE)
+_OF_NODES = (schema.ROLE, schema.ENERGY, schema.MIGRATE, schema.DIE)
 _NODE_ROWS, _NODE_ROWS_FOUND, _NONSENSE_ENERGIES = "node_rows", "node_rows_found", "nonsense_energies"
-_PARENTS, _FIRST_MIGRATION_S = "parents", "first_migration_s"
+_PARENTS, _FIRST_MIGRATION_S, _DIED_S = "parents", "first_migration_s", "died_s"
 _ROWS, _LATEST, _COUNTED = "rows", "latest", "counted"
 _ROWS_SINCE, _MESSAGES_SINCE = "rows_since", "messages_since"
 _BYTES_SINCE, _LONGEST_SINCE = "bytes_since", "longest_since"
@@ -125,6 +125,7 @@ def summarise_nodes(traces: DataFrame) -> DataFrame:
         F.max(F.when(event == schema.ROLE, _role(F.col(schema.DETAIL)))).alias("role"),
         F.try_sum(F.when(event == schema.ENERGY, _energy_nj())).alias("energy_nj"),
         F.count_if((event == schema.ENERGY) & _energy_nj().isNull()).alias(_NONSENSE_ENERGIES),
+        F.min(F.when(event == schema.DIE, F.col(schema.TIME_S))).alias(_DIED_S),
         (F.count_if(parent & ~is_early) + had_one).alias(_PARENTS),
         F.get(later, (1 - had_one).cast("int")).alias(_FIRST_MIGRATION_S),
         F.count("*").alias(_NODE_ROWS_FOUND),
@@ -264,6 +265,8 @@ def _node_metrics(nodes: DataFrame) -> DataFrame:
         F.avg(sent).alias(catalogue.MESSAGES_PER_NODE),
         *(average.alias(column) for average, column in zip(by_role, columns, strict=True)),
         (F.try_sum(energy) / F.count(energy) / 1e6).alias(catalogue.ENERGY_PER_NODE_MJ),
+        F.min(_DIED_S).alias(catalogue.LIFETIME_S),
+        F.count(_DIED_S).alias(catalogue.DEAD_NODES),
         F.sum(F.greatest(migrations, F.lit(0))).alias(catalogue.MIGRATIONS),
         F.sum(_MESSAGES_SINCE).alias(_MESSAGES_SINCE),
         F.sum(_BYTES_SINCE).alias(_BYTES_SINCE),

@@ -79,6 +79,7 @@ def effort(rows: pd.DataFrame) -> dict[str, Any]:
     nodes = rows[rows.event.isin(["role", "send", "energy"])].node.unique()
     sent = sends.groupby("node").size().reindex(nodes, fill_value=0)
     roles = rows[rows.event == "role"].set_index("node").detail.map(last_role)
+    deaths = rows[rows.event == "die"].time_s
     energy = (rows[rows.event == "energy"].detail.astype(float) * 1e6).round().astype("int64")
     by_role = {role: sent[roles.index[roles == role]] for role in ("publisher", "subscriber", "broker")}
     return {
@@ -87,6 +88,8 @@ def effort(rows: pd.DataFrame) -> dict[str, Any]:
         c.MESSAGES_PER_PUBLISHER: ratio(int(by_role["publisher"].sum()), len(by_role["publisher"])),
         c.MESSAGES_PER_SUBSCRIBER: ratio(int(by_role["subscriber"].sum()), len(by_role["subscriber"])),
         c.MESSAGES_PER_BROKER: ratio(int(by_role["broker"].sum()), len(by_role["broker"])),
+        c.LIFETIME_S: float(deaths.min()) if len(deaths) else None,
+        c.DEAD_NODES: len(deaths),
         c.ENERGY_PER_NODE_MJ: int(energy.sum()) / len(energy) / 1e6 if len(energy) else None,
         "sent": sends.groupby("message_type").size().to_dict(),
     }

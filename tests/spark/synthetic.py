@@ -13,6 +13,7 @@ from roambus.bridge.runs.layout import TRACE_FILE, TRACES
 from roambus.bridge.trace.metadata import WARM_UP
 from roambus.bridge.trace.schema import (
     DELIVER,
+    DIE,
     ENERGY,
     MIGRATE,
     MOVE,
@@ -58,6 +59,11 @@ def send(time_s: float, node: int, message_type: str, size: int = 20) -> Row:
 def migrate(time_s: float, node: int, parent: int | None) -> Row:
     """A node has a new parent, or none."""
     return _row(time_s, node, MIGRATE, peer=parent)
+
+
+def die(time_s: float, node: int) -> Row:
+    """The node's battery is empty."""
+    return _row(time_s, node, DIE)
 
 
 def energy(time_s: float, node: int, millijoules: float) -> Row:

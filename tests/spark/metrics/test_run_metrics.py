@@ -18,6 +18,7 @@ from tests.spark import in_pandas
 from tests.spark.synthetic import (
     Row,
     deliver,
+    die,
     energy,
     migrate,
     publish,
@@ -52,6 +53,8 @@ TRACES: dict[str, list[Row]] = {
         *(publish(1.0, 0, "0.0", [1]), route(1.0, 0, "0.0", [1])),
         *(deliver(1.5, 1, "0.0", 4), deliver(1.5, 1, "0.0", 2), deliver(8.0, 1, "0.0", 9)),
     ],
+    # Two of three batteries run empty.
+    "deaths": [*(role(node, "broker") for node in range(3)), die(7.5, 2), die(8.5, 0), energy(9.0, 1, 20.0)],
     # Stored on the way, replayed from another broker: its hops start again, its delay does not.
     "replay": [
         *(publish(1.0, 0, "0.0", [1]), route(1.1, 2, "0.0", [1]), route(60.0, 3, "0.0", [1])),
@@ -128,6 +131,13 @@ def test_delay_and_hops(metrics: Metrics) -> None:
     plain = metrics("plain")
     assert plain[c.DELAY_MEAN_S] == pytest.approx(0.7)
     assert (plain[c.HOPS_MEAN], plain[c.HOPS_MAX]) == (2.0, 3)
+
+
+def test_lifetime_is_when_the_first_battery_is_empty(metrics: Metrics) -> None:
+    """It is unknown where none is."""
+    assert (metrics("deaths")[c.LIFETIME_S], metrics("deaths")[c.DEAD_NODES]) == (7.5, 2)
+    assert metrics("plain")[c.LIFETIME_S] is None
+    assert metrics("plain")[c.DEAD_NODES] == 0
 
 
 def test_messages_and_energy(metrics: Metrics) -> None:
