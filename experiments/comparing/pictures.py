@@ -5,20 +5,22 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.figures.drawing import draw, draw_panels
 from roambus.experiments.figures.figure import Figure
+from roambus.experiments.figures.look import USUAL, Look
 from roambus.experiments.figures.look_up import look_up
 from roambus.experiments.figures.plans import Line, Plan, agent_lines
 from roambus.experiments.measurements.measurements import Measurements
+from roambus.spark.aggregation.tables import replace_file
 from roambus.spark.metrics.catalogue import Scale
 
 MOST_PANELS = 12
 """The most panels that one picture has: more of them nobody can read."""
-KINDS = ("png", "svg")
 _DECADE = 10
 
 
@@ -52,11 +54,14 @@ def _plan(measured: Measurements, metric: str, against: str, place: dict[str, st
     return Plan("", title + at, metric, against, lines)
 
 
-def draw_picture(figures: Sequence[Figure], stem: Path) -> list[Path]:
-    """Writes STEM.png and STEM.svg, each with all the figures; raises OSError."""
+def draw_picture(figures: Sequence[Figure], stem: Path, look: Look = USUAL) -> list[Path]:
+    """Writes STEM in each format of the look, with all the figures, and its caption as STEM.txt; raises OSError."""
     if len(figures) == 1:
-        return draw(replace(figures[0], name=stem.name), stem.parent)
-    files = [stem.with_name(f"{stem.name}.{kind}") for kind in KINDS]
+        return draw(replace(figures[0], name=stem.name), stem.parent, look)
+    files = [stem.with_name(f"{stem.name}.{kind}") for kind in look.formats]
     for file in files:
-        draw_panels(figures, file, same_y=True)
-    return files
+        draw_panels(figures, file, same_y=True, look=look)
+    caption = stem.with_name(f"{stem.name}.txt")
+    text = "".join(f"{figure.caption}\n" for figure in figures)
+    replace_file(caption, partial(Path.write_text, data=text, encoding="utf-8"))
+    return [*files, caption]

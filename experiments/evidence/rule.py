@@ -77,13 +77,13 @@ def _p_value(sample: pd.Series[float], threshold: float) -> float:
     return float(stats.ttest_1samp(sample, threshold).pvalue)
 
 
-def judge(parts: Sequence[Part]) -> Verdict:
-    """The verdict on a claim with these parts, by the rule of this module."""
+def judge(parts: Sequence[Part], significance: float = SIGNIFICANCE) -> Verdict:
+    """The verdict on a claim with these parts, by the rule of this module, or with another level in place of 5 %."""
     if not parts or any(part.seeds == 0 for part in parts):
         return Verdict.NOT_MEASURED
-    if all(part.supports and part.p < SIGNIFICANCE for part in parts):
+    if all(part.supports and part.p < significance for part in parts):
         return Verdict.HOLDS
-    if any(adjusted < SIGNIFICANCE for adjusted in holm([_contrary_p(part) for part in parts])):
+    if any(adjusted < significance for adjusted in holm([_contrary_p(part) for part in parts])):
         return Verdict.DOES_NOT_HOLD
     return Verdict.NOT_SIGNIFICANT
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
@@ -11,26 +12,64 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.runs.run import errors_named
 from roambus.bridge.runs.writing import unlinked
 from roambus.bridge.unfinished_file import UnfinishedFile
+from roambus.experiments.export.capture.recorded import capture_of, captures_of_nodes
+from roambus.experiments.export.graph import graph_file
 from roambus.experiments.export.json_lines import json_lines
 from roambus.experiments.export.result_file import run_label
 from roambus.experiments.export.runs import Export, find_runs
 from roambus.experiments.export.scalars import scalar_file
+from roambus.experiments.export.timeline import timeline
 from roambus.experiments.export.vectors import vector_file
 from roambus.experiments.studies.reading import find_extra, sweep_folders
 from roambus.spark.aggregation.aggregate import metrics_of
 from roambus.spark.aggregation.traces import Trace
 
 SCALARS, VECTORS, JSON_LINES = "sca", "vec", "jsonl"
+CAPTURE, CAPTURES, TIMELINE, GRAPH = "pcapng", "pcapng-nodes", "perfetto", "graphml"
 EXPORT_FOLDER = "export"
 """The folder below the results, unless another one is asked for."""
 
 _LONGEST_NAME, _KEPT_OF_LABEL = 240, 200
 """In bytes: file systems take 255, of which the hidden name of an unfinished file needs some."""
 
-_STREAMED = {VECTORS: vector_file, JSON_LINES: json_lines}
+Content = Iterable[str] | Iterable[bytes]
 
 
-def export_results(path: Path, formats: Sequence[str], out: Path | None) -> Iterator[tuple[Path | None, str | None]]:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be written: the formats, the folder, if it is not that of the results, and the time of graphs (s)."""
+
+    formats: Sequence[str]
+    out: Path | None = None
+    at_s: float | None = None
+
+
+def _one(ending: str, write: Callable[[Trace], Content]) -> Callable[[Trace, Asked], Iterator[tuple[str, Content]]]:
+    """A format with one file for each run, whose name ends so."""
+
+    def files(trace: Trace, _: Asked) -> Iterator[tuple[str, Content]]:
+        yield ending, write(trace)
+
+    return files
+
+
+def _graph(trace: Trace, asked: Asked) -> Iterator[tuple[str, Content]]:
+    moment = "" if asked.at_s is None else f",at={asked.at_s:g}"
+    yield f"{moment}.{GRAPH}", graph_file(trace, asked.at_s)
+
+
+_STREAMED = {
+    VECTORS: _one(f".{VECTORS}", vector_file),
+    JSON_LINES: _one(f".{JSON_LINES}", json_lines),
+    CAPTURE: _one(f".{CAPTURE}", capture_of),
+    CAPTURES: lambda trace, _: captures_of_nodes(trace),
+    TIMELINE: _one(f".{TIMELINE}-trace", timeline),
+    GRAPH: _graph,
+}
+"""Writes the files of a run, each with the end of its name."""
+
+
+def export_results(path: Path, asked: Asked) -> Iterator[tuple[Path | None, str | None]]:
     """Writes `OUT/RUN.FORMAT` of the run, or of all runs, in `path`; yields each file, or what is wrong with a trace.
 
     Of a study with several sweeps, each has a folder: its own, or one of its name in `out`. Scalars need the metrics:
@@ -39,18 +78,18 @@ def export_results(path: Path, formats: Sequence[str], out: Path | None) -> Iter
     """
     exports = [find_runs(folder) for folder in sweep_folders(path)]
     for export in exports:
-        if out is None:
+        if asked.out is None:
             folder = unlinked(export.results / EXPORT_FOLDER)
         else:
-            folder = out if len(exports) == 1 else out / export.results.name
-        yield from _export(export, formats, folder)
+            folder = asked.out if len(exports) == 1 else asked.out / export.results.name
+        yield from _export(export, asked, folder)
 
 
-def _export(export: Export, formats: Sequence[str], folder: Path) -> Iterator[tuple[Path | None, str | None]]:
+def _export(export: Export, asked: Asked, folder: Path) -> Iterator[tuple[Path | None, str | None]]:
     folder.mkdir(parents=True, exist_ok=True)
     yield from ((None, problem) for problem in export.problems)
-    for kind in formats:
-        yield from _scalars(export, folder) if kind == SCALARS else _streamed(export.traces, folder, kind)
+    for kind in asked.formats:
+        yield from _scalars(export, folder) if kind == SCALARS else _streamed(export.traces, folder, kind, asked)
 
 
 def _scalars(export: Export, folder: Path) -> Iterator[tuple[Path | None, str | None]]:
@@ -61,32 +100,38 @@ def _scalars(export: Export, folder: Path) -> Iterator[tuple[Path | None, str | 
             yield None, problems[trace.file]
         else:
             measured = {str(name): value for name, value in metrics.loc[trace.run].items()}
-            yield _write(folder, trace, SCALARS, scalar_file(trace, measured, extra.catalogue))
+            lines = scalar_file(trace, measured, extra.catalogue)
+            yield _write(folder / _file_name(run_label(trace), f".{SCALARS}"), lines)
 
 
-def _streamed(traces: Sequence[Trace], folder: Path, kind: str) -> Iterator[tuple[Path | None, str | None]]:
+def _streamed(
+    traces: Sequence[Trace], folder: Path, kind: str, asked: Asked
+) -> Iterator[tuple[Path | None, str | None]]:
     for trace in traces:
-        yield _write(folder, trace, kind, _STREAMED[kind](trace))
+        try:
+            for ending, content in _STREAMED[kind](trace, asked):
+                yield _write(folder / _file_name(run_label(trace), ending), content)
+        except UserError as error:
+            yield None, str(error)
 
 
-def _write(folder: Path, trace: Trace, kind: str, lines: Iterable[str]) -> tuple[Path | None, str | None]:
+def _write(path: Path, content: Content) -> tuple[Path | None, str | None]:
     """The file, or the line for a trace that turns out to be damaged."""
-    path = folder / _file_name(run_label(trace), kind)
     try:
         with errors_named(path), UnfinishedFile(path) as unfinished:
-            for line in lines:
-                unfinished.file.write(line.encode())
+            for part in content:
+                unfinished.file.write(part if isinstance(part, bytes) else part.encode())
             unfinished.finish()
     except UserError as error:
         return None, str(error)
     return path, None
 
 
-def _file_name(label: str, kind: str) -> str:
+def _file_name(label: str, ending: str) -> str:
     """The name of a run's file: its label, or the beginning and a hash of one that no file system would take."""
-    whole = f"{label}.{kind}"
+    whole = f"{label}{ending}"
     if len(os.fsencode(whole)) <= _LONGEST_NAME:
         return whole
     digest = sha256(os.fsencode(label)).hexdigest()[:16]
     begin = os.fsdecode(os.fsencode(label)[:_KEPT_OF_LABEL]).encode(errors="ignore").decode()
-    return f"{begin}-{digest}.{kind}"
+    return f"{begin}-{digest}{ending}"

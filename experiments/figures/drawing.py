@@ -1,19 +1,23 @@
 """Draws figures: the same style for all, and the same bytes for the same figure.
 
 Lines have a colour, a marker and a dash each, so that no reader depends on colours, and stand a little apart, so that
-intervals do not hide each other. Each part of a line has an id in the SVG file, by which the report hides single lines.
+intervals do not hide each other. No title is drawn: what a figure shows stands beside it, in its caption. Each part of
+a line has an id in the SVG file, by which the report hides single lines.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from roambus.experiments.figures.figure import DotFigure, Drawn, Figure, Series
+import numpy as np
+
+from roambus.experiments.figures.figure import CurveFigure, DotFigure, Drawn, Figure, Series
+from roambus.experiments.figures.look import USUAL, Look
 from roambus.experiments.figures.plain_matplotlib import (
     Artist,
     Axes,
@@ -21,64 +25,66 @@ from roambus.experiments.figures.plain_matplotlib import (
     ErrorbarContainer,
     FuncFormatter,
     Line2D,
-    LogLocator,
-    NullLocator,
     Picture,
     styled,
 )
+from roambus.experiments.figures.scales import set_scale
 from roambus.spark.aggregation.tables import replace_file
-from roambus.spark.metrics.catalogue import Scale
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """The palette of Okabe and Ito, whose colours are told apart with every kind of colour vision."""
+_GREYS = ("#000000", "#666666", "#999999")
 _MARKERS, _LINES = "osD^vPX<>p*", ("-", "--", "-.", ":")
-_SIZE_INCHES, _PNG_DPI = (6.4, 4.0), 160
+_PNG_DPI = 300
 _PANEL_COLUMNS, _PANEL_DPI = 2, 110
-_METADATA: dict[str, dict[str, None]] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
+_METADATA: dict[str, dict[str, None]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
 """What would differ from day to day and from version to version is left out of files."""
 _DODGE, _SPREAD = 0.07, 0.5
 """How far neighbouring lines, and all lines together, are moved apart, in distances of neighbouring x values: intervals
 must not hide each other, nor lines come near the next value.
 """
+_SIDE = 0.5
+"""How far the axis reaches to both sides of a single x value, so that its lines stand near it."""
+_ROOM_A_CHARACTER, _ROOM_BETWEEN = 0.025, 0.015
+"""What the label of an x value needs at most, and what lies between two, in widths of the axis."""
 LINE_ID = r"line-(\d+)-\d+"
 """The id of each part of a line in an SVG file, legend included: the number of the line, then that of the part."""
-_STYLE: dict[Any, Any] = {
-    "svg.hashsalt": "roambus",
-    "font.size": 11,
-    "axes.titlesize": 11,
-    "axes.grid": True,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
-    "text.parse_math": False,
-}
 
 
-def draw(figure: Drawn, folder: Path) -> list[Path]:
-    """Writes FOLDER/name.png and FOLDER/name.svg; raises OSError."""
-    with styled(_STYLE):
-        picture = Picture(figsize=_SIZE_INCHES, layout="constrained")
-        _name_parts(_plot(figure, picture.add_subplot()))
-        return [_save(picture, folder / f"{figure.name}.{kind}", metadata) for kind, metadata in _METADATA.items()]
+def draw(figure: Drawn, folder: Path, look: Look = USUAL) -> list[Path]:
+    """Writes FOLDER/name in the formats of the look, and its caption as FOLDER/name.txt; raises OSError."""
+    with styled(look.settings):
+        picture = Picture(figsize=look.size, layout="constrained")
+        _name_parts(_plot(figure, picture.add_subplot(), look))
+        drawn = [_save(picture, folder / f"{figure.name}.{kind}", _METADATA[kind]) for kind in look.formats]
+    caption = folder / f"{figure.name}.txt"
+    replace_file(caption, partial(Path.write_text, data=f"{figure.caption}\n", encoding="utf-8"))
+    return [*drawn, caption]
 
 
-def draw_panels(figures: Sequence[Drawn], file: Path, *, same_y: bool = False) -> None:
-    """Writes one picture, `file` with the suffix .png or .svg, with two figures a row; raises OSError.
+def draw_panels(figures: Sequence[Drawn], file: Path, *, same_y: bool = False, look: Look = USUAL) -> None:
+    """Writes one picture, `file` with the suffix of its format, with two figures a row; raises OSError.
 
-    `same_y` gives all of them one scale, so that they can be compared: they must be of one kind, logarithmic or not.
+    Each has its title as the name of its panel. `same_y` gives all of them one scale, so that they can be compared:
+    they must be of one kind, logarithmic or not.
     """
     columns = min(_PANEL_COLUMNS, len(figures))
     rows = math.ceil(len(figures) / columns)
-    width, height = _SIZE_INCHES
-    with styled(_STYLE):
+    width, height = look.size
+    kind = file.suffix.removeprefix(".")
+    with styled(look.settings):
         picture = Picture(figsize=(width * columns, height * rows), layout="constrained")
         for position, figure in enumerate(figures, start=1):
-            _plot(figure, picture.add_subplot(rows, columns, position))
+            axes = picture.add_subplot(rows, columns, position)
+            _plot(figure, axes, look)
+            axes.set_title(figure.title, loc="left")
         if same_y:
             _align(picture.axes)
-        _save(picture, file, _METADATA[file.suffix.removeprefix(".")], _PANEL_DPI)
+        _save(picture, file, _METADATA[kind], _PANEL_DPI if look == USUAL else _PNG_DPI)
 
 
 def _align(panels: Sequence[Axes]) -> None:
@@ -94,19 +100,30 @@ def _save(picture: Picture, path: Path, metadata: dict[str, None], dpi: int = _P
     return path
 
 
-def _plot(figure: Drawn, axes: Axes) -> list[list[Artist]]:
+def _plot(figure: Drawn, axes: Axes, look: Look) -> list[list[Artist]]:
     """Returns the parts of each line, those of the legend included."""
-    lines = _plot_lines(figure, axes) if isinstance(figure, Figure) else _plot_dots(figure, axes)
+    lines: Sequence[ErrorbarContainer | Line2D]
+    if isinstance(figure, Figure):
+        lines, scale = _plot_lines(figure, axes, look)
+    elif isinstance(figure, CurveFigure):
+        lines, scale = _plot_curves(figure, axes, look), ""
+    else:
+        lines, scale = _plot_dots(figure, axes, look)
     axes.set_xlabel(figure.x_title)
-    axes.set_ylabel(figure.y_title + (", logarithmic" if figure.logarithmic else ""))
-    axes.set_title(f"{figure.title}\n{figure.intervals}", loc="left")
+    axes.set_ylabel(figure.y_title + scale)
     parts = [_parts(line) for line in lines]
     labels = [series.label for series in figure.series]
     if not any(labels):
         return parts
-    legend = axes.legend(lines, labels, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+    legend = axes.legend(lines, labels, **_place_of_legend(look))
     samples = [sample.get_children() for sample in legend.findobj(DrawingArea)]
     return [[*own, *sample, text] for own, sample, text in zip(parts, samples, legend.get_texts(), strict=True)]
+
+
+def _place_of_legend(look: Look) -> dict[str, Any]:
+    if look.is_narrow:
+        return {"loc": "upper center", "bbox_to_anchor": (0.5, -0.22), "borderaxespad": 0, "ncols": 2}
+    return {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0}
 
 
 def _parts(line: ErrorbarContainer | Line2D) -> list[Artist]:
@@ -119,60 +136,70 @@ def _name_parts(lines: Sequence[Sequence[Artist]]) -> None:
             part.set_gid(f"line-{number}-{place}")
 
 
-def _plot_lines(figure: Figure, axes: Axes) -> list[ErrorbarContainer]:
+def _plot_lines(figure: Figure, axes: Axes, look: Look) -> tuple[list[ErrorbarContainer], str]:
+    """The lines, and what the title of the vertical axis says of its scale."""
     places = _places(figure.x_values)
     gaps = len(figure.series) - 1
     dodge = min(_DODGE, _SPREAD / max(gaps, 1)) * _spacing(list(places.values()))
     lines = []
     for index, series in enumerate(figure.series):
         shift = (index - gaps / 2) * dodge
-        lines.append(_plot_series(series, [places[x] + shift for x in series.x], index, axes))
-    _scale(figure, axes)
-    axes.set_xticks(list(places.values()), list(places))
+        lines.append(_plot_series(figure, series, [places[x] + shift for x in series.x], axes, _paint(index, look)))
+    axes.set_xticks(list(places.values()), _labels(places))
+    if len(places) == 1:
+        (only,) = places.values()
+        axes.set_xlim(only - _SIDE, only + _SIDE)
+    ends = [end for series in figure.series for both in figure.ends(series) for end in both]
+    means = [mean for series in figure.series for mean in series.mean]
+    return lines, set_scale(axes, figure.scale, [*ends, *means], means)
+
+
+def _plot_curves(figure: CurveFigure, axes: Axes, look: Look) -> list[Line2D]:
+    lines: list[Line2D] = []
+    for index, dots in enumerate(figure.series):
+        paint = {**_paint(index, look), "marker": ""}
+        lines += axes.plot(dots.x, dots.y, drawstyle="default" if figure.is_time else "steps-post", **paint)
+    if figure.logarithmic:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    else:
+        axes.set_xlim(left=0)
+    axes.set_ylim(0, None if figure.is_time else 1)
     return lines
 
 
-def _plot_dots(figure: DotFigure, axes: Axes) -> list[Line2D]:
+def _plot_dots(figure: DotFigure, axes: Axes, look: Look) -> tuple[list[Line2D], str]:
     lines = []
     for index, dots in enumerate(figure.series):
-        colour, marker = _COLOURS[index % len(_COLOURS)], _MARKERS[index % len(_MARKERS)]
-        lines += axes.plot(dots.x, dots.y, linestyle="", color=colour, marker=marker, markersize=3)
+        lines += axes.plot(dots.x, dots.y, **{**_paint(index, look), "linestyle": "", "markersize": 3})
     if figure.logarithmic:
         axes.set_yscale("log")
     elif all(y >= 0 for dots in figure.series for y in dots.y):
         axes.set_ylim(bottom=0)
-    return lines
+    return lines, ", logarithmic" if figure.logarithmic else ""
 
 
-def _plot_series(series: Series, places: Sequence[float], index: int, axes: Axes) -> ErrorbarContainer:
-    widths = [0.0 if math.isnan(width) else width for width in series.half_width]
-    return axes.errorbar(
-        places,
-        series.mean,
-        yerr=widths if any(widths) else None,
-        color=_COLOURS[index % len(_COLOURS)],
-        marker=_MARKERS[index % len(_MARKERS)],
-        linestyle=_LINES[index % len(_LINES)],
-        markersize=6,
-        linewidth=1.5,
-        capsize=3,
-    )
+def _plot_series(
+    figure: Figure, series: Series, places: Sequence[float], axes: Axes, paint: dict[str, Any]
+) -> ErrorbarContainer:
+    """A line with its intervals; nothing of it is cut where the axes end."""
+    below, above = figure.ends(series)
+    reach = [np.subtract(series.mean, below), np.subtract(above, series.mean)]
+    yerr = reach if np.any(reach) else None
+    line = axes.errorbar(places, series.mean, yerr=yerr, capsize=3, **paint)
+    for part in line.get_children():
+        part.set_clip_on(False)
+    return line
 
 
-def _scale(figure: Figure, axes: Axes) -> None:
-    means = [mean for series in figure.series for mean in series.mean]
-    if figure.logarithmic and min(means) > 0:
-        axes.set_yscale("log", nonpositive="clip")
-        axes.set_ylim(bottom=min(means) / 2)
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-        axes.yaxis.set_minor_locator(NullLocator())
-        return
-    axes.ticklabel_format(axis="y", useOffset=False)  # an offset at the end of the axis is easily overlooked
-    if figure.scale is Scale.SHARE:
-        axes.set_ylim(0, max(1.05, *means))
-    elif figure.scale is not Scale.CUT:
-        axes.set_ylim(bottom=0)
+def _paint(index: int, look: Look) -> dict[str, Any]:
+    """What tells a line from the others."""
+    colours = _GREYS if look.is_grey else _COLOURS
+    return {
+        "color": colours[index % len(colours)],
+        "marker": _MARKERS[index % len(_MARKERS)],
+        "linestyle": _LINES[index % len(_LINES)],
+    }
 
 
 def _places(values: Sequence[str]) -> dict[str, float]:
@@ -181,6 +208,17 @@ def _places(values: Sequence[str]) -> dict[str, float]:
         return {value: float(value) for value in values}
     except ValueError:
         return {value: float(position) for position, value in enumerate(values)}
+
+
+def _labels(places: Mapping[str, float]) -> list[str]:
+    """The label of each value; it is empty where it would run into the one to its left."""
+    width = (max(places.values()) - min(places.values())) or 1.0
+    end, labels = -math.inf, {}
+    for value, place in sorted(places.items(), key=lambda item: item[1]):
+        middle, half = place / width, len(value) * _ROOM_A_CHARACTER / 2
+        labels[value] = value if middle - half >= end else ""
+        end = middle + half + _ROOM_BETWEEN if labels[value] else end
+    return [labels[value] for value in places]
 
 
 def _spacing(places: Sequence[float]) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from roambus.experiments.figures.intervals import NAMES, interval
 from roambus.spark.metrics.catalogue import Scale
 
 
@@ -39,6 +40,18 @@ class Figure:
     def logarithmic(self) -> bool:
         """Whether the vertical axis is logarithmic."""
         return self.scale is Scale.LOGARITHMIC
+
+    def ends(self, series: Series) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """The lower and the upper ends of the intervals of a line."""
+        found = [interval(*pair, self.scale) for pair in zip(series.mean, series.half_width, strict=True)]
+        return tuple(low for low, _ in found), tuple(high for _, high in found)
+
+    @property
+    def caption(self) -> str:
+        """What stands beside the figure."""
+        kind = NAMES.get(self.scale, "t-intervals")
+        has_intervals = any(n > 1 for series in self.series for n in series.seeds)
+        return f"{self.title}; {self.intervals}{f' ({kind})' if has_intervals else ''}."
 
     @property
     def intervals(self) -> str:
@@ -76,6 +89,43 @@ class DotFigure:
         """The number of observations: they have no intervals."""
         return f"{sum(len(dots.x) for dots in self.series):,} single observations"
 
+    @property
+    def caption(self) -> str:
+        """What stands beside the figure."""
+        return f"{self.title}; {self.intervals}."
 
-Drawn = Figure | DotFigure
+
+@dataclass(frozen=True, slots=True)
+class CurveFigure:
+    """What a picture of curves shows: a distribution, or with `is_time` something over the time of runs."""
+
+    name: str
+    title: str
+    x_title: str
+    y_title: str
+    series: tuple[Dots, ...]
+    seeds: int
+    is_time: bool = False
+
+    @property
+    def logarithmic(self) -> bool:
+        """Whether the horizontal axis is logarithmic: delays that spread over more than two decades."""
+        values = [x for dots in self.series for x in dots.x if x > 0]
+        return not self.is_time and bool(values) and max(values) > _DECADES * min(values)
+
+    @property
+    def intervals(self) -> str:
+        """What the curves are made of."""
+        kind = "means of" if self.is_time else "all deliveries of"
+        return f"{kind} {self.seeds} seed{'s' if self.seeds > 1 else ''}"
+
+    @property
+    def caption(self) -> str:
+        """What stands beside the figure."""
+        return f"{self.title}; {self.intervals}."
+
+
+_DECADES = 100
+
+Drawn = Figure | DotFigure | CurveFigure
 """Whatever can be drawn."""

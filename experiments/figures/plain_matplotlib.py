@@ -21,13 +21,14 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 from matplotlib.offsetbox import DrawingArea
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 __all__ = [
     "Artist",
     "Axes",
     "DrawingArea",
     "ErrorbarContainer",
+    "FixedLocator",
     "FuncFormatter",
     "Line2D",
     "LogLocator",

@@ -6,8 +6,8 @@ A point is an agent at one value of each axis. A cell has the mean over the seed
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -43,7 +43,15 @@ def table_of(measured: Measurements, metrics: Sequence[str]) -> Table:
 def sent_table(measured: Measurements) -> Table:
     """A row for each point, a column for each message type that was ever sent."""
     sent = measured.points[measured.points[METRIC].str.startswith(catalogue.SENT_PREFIX) & (measured.points[MEAN] > 0)]
-    return _table(measured, {name: name.removeprefix(catalogue.SENT_PREFIX) for name in sent[METRIC].unique()})
+    columns = {name: name.removeprefix(catalogue.SENT_PREFIX) for name in sent[METRIC].unique()}
+    return _table(_without_unknown(measured, columns), columns)
+
+
+def _without_unknown(measured: Measurements, sent: Collection[str]) -> Measurements:
+    """Without the zeros of types that an agent never sends anywhere: it was not measured how many it sends."""
+    points = measured.points
+    totals = points[points[METRIC].isin(sent)].groupby([AGENT, METRIC])[MEAN].transform("sum")
+    return replace(measured, points=points.drop(index=totals.index[totals == 0]))
 
 
 def _table(measured: Measurements, columns: dict[str, str]) -> Table:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from roambus.bridge.runs.asked import SWEEP
-from roambus.bridge.runs.layout import AGENT
+from roambus.bridge.runs.asked import PRECISION, SWEEP
+from roambus.bridge.runs.layout import AGENT, SEED
 from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.measurements.names import agent_name, axis_heading
 from roambus.experiments.studies.reading import SweepResults
@@ -19,8 +19,23 @@ def facts(measured: Measurements) -> list[tuple[str, str]]:
     agents = [_agent_fact(agent, sweep.get("agents", {}).get(agent)) for agent in measured.agents]
     axes = [(axis_heading(axis), ", ".join(measured.values(axis))) for axis in measured.axes]
     fixed = [(name.replace("_", " "), _with_unit(name, value)) for name, value in sweep.get("set", {}).items()]
-    seeds = ("seeds a point", str(measured.seeds))
-    return [("agents", "; ".join(agents)), *axes, seeds, ("runs", measured.runs_there()), *fixed]
+    return [
+        ("agents", "; ".join(agents)),
+        *axes,
+        ("seeds a point", _seeds(measured)),
+        ("runs", measured.runs_there()),
+        *fixed,
+    ]
+
+
+def _seeds(measured: Measurements) -> str:
+    """How many seeds points have; where some have more than others, how many points have how many."""
+    counts = measured.runs.groupby([AGENT, *measured.axes])[SEED].size().value_counts().sort_index()
+    if len(counts) == 1:
+        return str(measured.seeds)
+    spread = ", ".join(f"{seeds} at {points} points" for seeds, points in counts.items())
+    options = str(measured.sweep.get(PRECISION, ""))
+    return f"{spread} ({options})" if options else spread
 
 
 def _agent_fact(agent: str, asked: Any) -> str:
@@ -40,8 +55,13 @@ def commands(found: SweepResults) -> list[str]:
     values = {AGENT: measured.agents, **{axis: measured.values(axis) for axis in measured.axes}}
     fixed = {key: [str(value)] for key, value in measured.sweep.get("set", {}).items()}
     settings = [f"--set {key}={','.join(chosen)}" for key, chosen in {**values, **fixed}.items()]
-    run = " ".join(["roambus sweep", _sweep(found), *settings, f"--seeds {measured.seeds}", "--out DIR"])
+    run = " ".join(["roambus sweep", _sweep(found), *settings, *_seed_options(measured), "--out DIR"])
     return [run, "roambus aggregate DIR", "roambus figures DIR"]
+
+
+def _seed_options(measured: Measurements) -> list[str]:
+    precision = measured.sweep.get(PRECISION)
+    return [f"--seeds {measured.seeds}", *([str(precision)] if precision else [])]
 
 
 def _sweep(found: SweepResults) -> str:

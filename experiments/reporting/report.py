@@ -27,6 +27,7 @@ from roambus.experiments.reporting.facts import commands, facts
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures
 from roambus.experiments.reporting.filters import VERDICT, Filters, common_place
 from roambus.experiments.reporting.inline_figure import inline_figure
+from roambus.experiments.reporting.making import FEW_SEEDS, making, reproduction, scope
 from roambus.experiments.shipped import shipped_studies
 from roambus.experiments.studies.reading import StudyResults, SweepResults, read_results
 from roambus.experiments.studies.study import Study
@@ -104,6 +105,10 @@ def _content(found: StudyResults, results: Path) -> dict[str, Any]:
         "filters": filters,
         "metrics": [metric for metric in metrics.values() if metric.axis_title in headings],
         "study": found.study,
+        "scope": scope(found),
+        "making": making(found),
+        "few_seeds": fewest if (fewest := min(measured.seeds for measured in sweeps)) < FEW_SEEDS else 0,
+        "reproduction": reproduction(found),
         "notes": found.study.notes if found.study else (),
         "is_ours": found.study is not None and found.study.name in shipped_studies(),
     }
@@ -142,7 +147,7 @@ def _pictures(found: StudyResults, results: Path, filters: Filters) -> list[Pict
 
 def _picture(figure: Drawn, file: Path, prefix: str, lines: Sequence[str]) -> Picture:
     scale = " Logarithmic vertical axis." if figure.logarithmic else ""
-    caption = f"{figure.title}; {figure.intervals}.{scale}"
+    caption = f"{figure.caption}{scale}"
     labels = ", ".join(series.label for series in figure.series if series.label)
     alternative = f"{caption} {figure.y_title} over {figure.x_title}{labels and f': {labels}'}"
     return Picture(figure.name, inline_figure(file, prefix, lines, alternative), caption)

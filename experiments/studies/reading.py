@@ -17,10 +17,14 @@ from roambus.spark.metrics.extra import NOTHING, Extra
 
 @dataclass(frozen=True, slots=True)
 class SweepResults:
-    """What a sweep measured, and the study and sweep that it is of; `origin` is None for a sweep of no study."""
+    """What a sweep measured, and the study and sweep that it is of; `origin` is None for a sweep of no study.
+
+    `folder` is where its results lie, if they lie anywhere.
+    """
 
     measured: Measurements
     origin: Origin | None = None
+    folder: Path | None = None
 
     def claims(self) -> list[Claim]:
         """The claims about this sweep with their verdicts; none for a sweep of no study."""
@@ -74,7 +78,7 @@ def extra_of(origin: Origin | None) -> Extra:
 def read_sweep_results(folder: Path, own: Study | None = None) -> SweepResults:
     """What was measured of one sweep; raises UserError if there are no metrics."""
     origin = origin_of(folder, own)
-    return SweepResults(read_measurements(folder, extra_of(origin)), origin)
+    return SweepResults(read_measurements(folder, extra_of(origin)), origin, folder)
 
 
 def read_results(results: Path, own: Study | None = None) -> StudyResults:

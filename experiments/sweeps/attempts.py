@@ -17,8 +17,9 @@ from roambus.bridge.interrupts import termination_interrupts
 from roambus.bridge.runs.apart import EndedError, apart
 from roambus.bridge.runs.conduct import unclosable, watch
 from roambus.bridge.runs.identity import run_key
+from roambus.bridge.runs.layout import LOG_FILE
 from roambus.bridge.runs.plan import RunPlan
-from roambus.bridge.runs.run import LOG_FILE, discard_files, errors_named, execute, is_complete, record_ended
+from roambus.bridge.runs.run import discard_files, errors_named, execute, is_complete, record_ended
 from roambus.experiments.sweeps.workspace import new_folder, remove_at_once
 
 

@@ -14,7 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.asked import AGENTS, AXES, SEEDS, SET, STUDY, SWEEP, TEMPLATE, read_asked
+from roambus.bridge.runs.asked import (
+    AGENTS,
+    AXES,
+    MORE_SEEDS,
+    PRECISION,
+    SEEDS,
+    SET,
+    STUDY,
+    SWEEP,
+    TEMPLATE,
+    read_asked,
+)
 from roambus.bridge.runs.layout import SWEEP_FILE, TRACES
 from roambus.bridge.runs.run import errors_named
 from roambus.bridge.unfinished_file import UnfinishedFile, remove_unfinished
@@ -34,6 +45,8 @@ def describe(sweep: Sweep) -> dict[str, Any]:
         AXES: {axis.name: list(axis.values) for axis in sweep.axes},
         AGENTS: {choice.label: [choice.agent, dict(choice.parameters)] for choice in sweep.agents},
         SEEDS: list(sweep.seeds),
+        **({MORE_SEEDS: dict(sweep.more_seeds)} if sweep.more_seeds else {}),
+        **({PRECISION: sweep.precision} if sweep.precision else {}),
     }
 
 
@@ -44,14 +57,14 @@ def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
     It fits if template, fixed values and names of the axes are the same: then more agents, values or seeds are added.
     If everything fails, nothing of it is left.
     """
-    created = not results.exists()
+    created, is_first = not results.exists(), not (results / SWEEP_FILE).exists()
     results.mkdir(parents=True, exist_ok=True)
     with locked(results):
         remove_unfinished(results / SWEEP_FILE)
         description = _merge_with_old(describe(sweep), results)
-        with _removed_if_empty(results, created):
+        with _removed_if_empty(results, is_first, created):
             _write_description(description, results)
-    with _removed_if_empty(results, created):
+    with _removed_if_empty(results, is_first, created):
         yield
 
 
@@ -73,17 +86,18 @@ def _write_description(description: dict[str, Any], results: Path) -> None:
 
 def _read_own(file: Path) -> dict[str, Any]:
     old = read_asked(file.parent)
-    if old.keys() - {STUDY, SWEEP} != _NEEDED:
+    if old.keys() - {STUDY, SWEEP, MORE_SEEDS, PRECISION} != _NEEDED:
         raise UserError(f"{file}: not written by roambus, or damaged: remove it, or choose another --out")
     return old
 
 
 @contextmanager
-def _removed_if_empty(results: Path, created: bool) -> Iterator[None]:
+def _removed_if_empty(results: Path, is_first: bool, created: bool) -> Iterator[None]:
+    """Takes away again what is written for the first sweep in the folder; others may rely on what was there before."""
     try:
         yield
     except BaseException:
-        if not (results / TRACES).exists():
+        if is_first and not (results / TRACES).exists():
             with suppress(OSError):
                 (results / SWEEP_FILE).unlink(missing_ok=True)
                 if created:
@@ -104,4 +118,13 @@ def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     axes = {name: list(dict.fromkeys([*values, *new[AXES][name]])) for name, values in old[AXES].items()}
     agents, seeds = {**old[AGENTS], **new[AGENTS]}, sorted({*old[SEEDS], *new[SEEDS]})
     origin = {key: old.get(key, new[key]) for key in (STUDY, SWEEP)}
-    return {**new, **origin, AXES: axes, AGENTS: agents, SEEDS: seeds}
+    merged = {**new, **origin, AXES: axes, AGENTS: agents, SEEDS: seeds}
+    if more := _most_of_each(old.get(MORE_SEEDS, {}), new.get(MORE_SEEDS, {})):
+        merged[MORE_SEEDS] = more
+    if precision := new.get(PRECISION, old.get(PRECISION)):
+        merged[PRECISION] = precision
+    return merged
+
+
+def _most_of_each(old: dict[str, int], new: dict[str, int]) -> dict[str, int]:
+    return {point: max(old.get(point, 0), new.get(point, 0)) for point in old | new}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,22 +12,29 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
+from roambus.experiments.sweeps.expected import Work
+
 SECONDS_BETWEEN_LINES = 10.0
 
 
 class Progress:
-    """Counts runs as they finish, and estimates the time left from the time that they took."""
+    """Counts runs as they finish, and estimates the time left from the time that their work took.
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
+    With `each`, every run has a line of its own when it has ended.
+    """
+
+    def __init__(self, console: Console, *, each: bool = False) -> None:
+        self._console, self._each = console, each
         self._live: Live | None = None
         self._total = self._done = 0
+        self._work: Work | None = None
+        self._is_begun = False
         self._start = self._last_line = 0.0
 
     @contextmanager
-    def show(self, total: int) -> Iterator[None]:
-        """Begins to count to `total` runs."""
-        self._total, self._done = total, 0
+    def show(self, total: int, work: Work | None = None) -> Iterator[None]:
+        """Begins to count to `total` runs; `work` tells how long they take beside each other."""
+        self._total, self._done, self._work = total, 0, work
         self._start = time.monotonic()
         if not self._console.is_terminal:
             self._console.print(self.line())
@@ -40,11 +47,32 @@ class Progress:
         """Tells a line at once."""
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
+    def begun(self) -> None:
+        """The first run begins: until now everything got ready, which takes no longer for more runs."""
+        if not self._is_begun:
+            self._is_begun, self._start = True, time.monotonic()
+
     def finished(self, place: Path, error: str | None) -> None:
         """One more run is done; a failed one is told at once."""
+        self._count(place, error)
+        self._tell_line()
+
+    def finished_together(self, places: Mapping[Path, str | None]) -> None:
+        """Several runs are done at once, each with its error or None."""
+        for place, error in places.items():
+            self._count(place, error)
+        self._tell_line()
+
+    def _count(self, place: Path, error: str | None) -> None:
         self._done += 1
+        if self._work is not None:
+            self._work.ended.add(place)
         if error is not None:
             self.note(f"failed: {place}: {error}")
+        elif self._each:
+            self.note(f"done: {place}")
+
+    def _tell_line(self) -> None:
         if not self._console.is_terminal and self._is_line_due():
             self._last_line = time.monotonic()
             self._console.print(self.line(), highlight=False)
@@ -55,10 +83,14 @@ class Progress:
     def line(self) -> str:
         """The line, such as: 12 of 60 runs, about 3 min left."""
         elapsed = time.monotonic() - self._start
-        left = (
-            "" if self._done in (0, self._total) else f", about {describe_left(elapsed, self._done, self._total)} left"
-        )
+        left = "" if self._done in (0, self._total) else f", about {describe(self._left(elapsed))} left"
         return f"{self._done} of {self._total} runs{left}"
+
+    def _left(self, elapsed: float) -> float:
+        """In seconds; without knowing what runs take they are taken to be alike."""
+        if self._work is None:
+            return elapsed / self._done * (self._total - self._done)
+        return self._work.left(elapsed)
 
     def _bar(self) -> Table:
         table = Table.grid(padding=1)
@@ -66,9 +98,9 @@ class Progress:
         return table
 
 
-def describe_left(elapsed: float, done: int, total: int) -> str:
-    """How long the runs that are left will take, if they take as long as those that are done (done > 0)."""
-    seconds = round(elapsed / done * (total - done))
+def describe(left_s: float) -> str:
+    """A time, in the unit that one would say it in."""
+    seconds = round(left_s)
     if seconds < 90:
         return f"{seconds} s"
     minutes = round(seconds / 60)

@@ -6,7 +6,7 @@ what a run's key says is complete is never made again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -18,25 +18,33 @@ from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
-from roambus.bridge.ini import movement_names, parse_scenario, radio_file_name
+from roambus.bridge.ini import file_names, parse_scenario, radio_file_name
 from roambus.bridge.movement import with_params
 from roambus.bridge.runs.identity import run_key
 from roambus.bridge.runs.plan import RunPlan
 from roambus.bridge.runs.run import TraceState, has_failed, trace_state
 from roambus.bridge.trace.writer import TraceLevel
+from roambus.experiments.sweeps.expected import work_of
 from roambus.experiments.sweeps.progress import Progress
 from roambus.experiments.sweeps.sweep import Point, Scalar, Sweep, expand
 from roambus.experiments.sweeps.workspace import tidy, workspace
 from roambus.experiments.templates.render import find_beside, render
 
+BEGUN = (-1, None)
+"""What a crew yields when a run begins; whoever counts the time that is left counts from the first."""
+
 
 class Crew(Protocol):
     """Whoever makes the runs: processes of this machine, or the executors of a cluster."""
 
+    @property
+    def at_once(self) -> int:
+        """How many runs go on at the same time; 0 if nobody knows."""
+
     def run(
         self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
     ) -> Generator[tuple[int, str | None]]:
-        """Yields number and error of each run as it ends; the error is None for a complete run.
+        """Yields number and error of each run as it ends; the error is None for a complete run. It may yield `BEGUN`.
 
         Closed, it ends what is going on. Unfinished runs are kept in `workspace`. Raises UserError, and OSError if
         results cannot be written.
@@ -53,13 +61,15 @@ Watched = Callable[[Sequence[Point]], Iterable[Point]]
 class Summary:
     """What became of a sweep's runs; `failures` are pairs of place and error.
 
-    `damaged` are the places of runs that were complete, but whose trace was damaged since: they are made again.
+    `earlier` are the places of those that failed before, and were not tried again. `damaged` are the places of runs
+    that were complete, but whose trace was damaged since: they are made again.
     """
 
     complete: int = 0
     skipped: int = 0
     damaged: list[Path] = field(default_factory=list)
     failures: list[tuple[Path, str]] = field(default_factory=list)
+    earlier: set[Path] = field(default_factory=set)
 
 
 def plan_runs(
@@ -89,12 +99,26 @@ def plan_run(template: Path, point: Point, results: Path, level: TraceLevel = Tr
     """One run, rendered and not checked; raises UserError."""
     ini = render_point(template, point)
     radio_file = find_beside(template, radio_file_name(ini, _rendered(template)))
-    movements = tuple(with_params(template.parent, movement_names(ini, _rendered(template))))
-    return RunPlan(results, point.place, ini, radio_file, point.agent.agent, point.seed, level, movements=movements)
+    places = _places(template, point, file_names(ini, _rendered(template)))
+    files = tuple(pair for name, folder in places for pair in with_params(folder, [name]))
+    return RunPlan(results, point.place, ini, radio_file, point.agent.agent, point.seed, level, files=files)
+
+
+def _places(template: Path, point: Point, names: Iterable[str]) -> Iterator[tuple[str, Path]]:
+    """The folder of each file that the ini names: the template's, or that of a value which leads to one of this name.
+
+    So `--set links=recordings/lille.k7` finds the file from where the command is given, though the ini, beside which a
+    copy of it will lie, names it `lille.k7`.
+    """
+    given = {Path(value).name: Path(value) for value in point.variables.values() if isinstance(value, str)}
+    for name in names:
+        elsewhere = given.get(name)
+        is_there = elsewhere is not None and not (template.parent / name).is_file() and elsewhere.is_file()
+        yield name, elsewhere.parent if elsewhere is not None and is_there else template.parent
 
 
 def _check(template: Path, plan: RunPlan) -> None:
-    scenario = parse_scenario(plan.ini, _rendered(template), plan.radio_file.parent, dict(plan.movements))
+    scenario = parse_scenario(plan.ini, _rendered(template), plan.radio_file.parent, dict(plan.files))
     if scenario.seed != plan.seed:
         raise UserError(f"{template}: the run's seed is missing: write seed-set = {{{{ seed }}}}")
     if scenario.agent != plan.agent:
@@ -109,7 +133,7 @@ def _rendered(template: Path) -> Path:
 def prepare(plan: RunPlan, backend: BackendFactory) -> None:
     """Lets the back-end get ready for runs like this one; raises UserError."""
     ini = plan.folder / INI_FILE
-    backend.prepare(parse_scenario(plan.ini, ini, plan.radio_file.parent, dict(plan.movements)))
+    backend.prepare(parse_scenario(plan.ini, ini, plan.radio_file.parent, dict(plan.files)))
 
 
 def run_plans(
@@ -126,7 +150,7 @@ def run_plans(
     if waiting:
         results = waiting[0].results
         results.mkdir(parents=True, exist_ok=True)
-        with progress.show(len(waiting)), workspace(results) as folder:
+        with progress.show(len(waiting), work_of(waiting, crew.at_once)), workspace(results) as folder:
             _collect(waiting, crew.run(waiting, backend, folder), summary, progress)
     elif plans:
         tidy(plans[0].results)
@@ -151,6 +175,7 @@ def _is_settled(plan: RunPlan, key: str, state: TraceState, retry_failed: bool, 
     if state is TraceState.DAMAGED:
         summary.damaged.append(plan.place)
     if has_failed(plan.folder, key) and not retry_failed:
+        summary.earlier.add(plan.place)
         summary.failures.append((plan.place, "failed earlier; see its run.log, or run it again with --retry-failed"))
         return True
     return False
@@ -161,6 +186,9 @@ def _collect(
 ) -> None:
     with closing(ended):
         for number, error in ended:
+            if number == BEGUN[0]:
+                progress.begun()
+                continue
             place = plans[number].place
             if error is None:
                 summary.complete += 1

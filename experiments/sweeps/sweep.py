@@ -10,7 +10,7 @@ import dataclasses
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,10 @@ class Sweep:
     """The name of its file without the ending; empty for a command."""
     study: str | None = None
     """The name of the study that it belongs to."""
+    more_seeds: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    """The points that have more seeds than the others, by `point_name`: all seeds below these numbers."""
+    precision: str = ""
+    """The options of the command that has points get as many seeds as they need; empty without them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +83,25 @@ class Point:
     @property
     def place(self) -> Path:
         """The run's folder below the results."""
-        levels = [(AGENT, self.agent.label), *self.axes, (SEED, str(self.seed))]
-        return Path(TRACES, *(f"{axis}={value}" for axis, value in levels))
+        return Path(TRACES, self.name, f"{SEED}={self.seed}")
+
+    @property
+    def name(self) -> str:
+        """The name of the point, whatever the seed."""
+        return point_name(self.agent.label, self.axes)
+
+
+def point_name(agent: str, axes: Iterable[tuple[str, str]]) -> str:
+    """The folder of a point's runs below all runs, such as `agent=mft/config=C2`."""
+    return "/".join(f"{axis}={value}" for axis, value in ((AGENT, agent), *axes))
 
 
 def plain_axis(name: str, values: Sequence[Scalar]) -> Axis:
-    """An axis that sets the variable of its own name."""
-    return Axis(name, {text_of(value): {name: value} for value in values})
+    """An axis that sets the variable of its own name; a file is called by its name, wherever it lies."""
+    texts = [text_of(value) for value in values]
+    files = [Path(text).name for text in texts]
+    labels = files if len(set(files)) == len(set(texts)) else texts
+    return Axis(name, {label: {name: value} for label, value in zip(labels, values, strict=True)})
 
 
 def text_of(value: Scalar) -> str:
@@ -208,17 +224,35 @@ def parse_scalar(text: str) -> Scalar:
 
 def count_points(sweep: Sweep) -> int:
     """How many runs the sweep has."""
-    return math.prod([len(sweep.agents), len(sweep.seeds), *(len(axis.values) for axis in sweep.axes)])
+    everywhere = math.prod([len(sweep.agents), len(sweep.seeds), *(len(axis.values) for axis in sweep.axes)])
+    return everywhere + len(_further_points(sweep))
 
 
 def expand(sweep: Sweep) -> list[Point]:
-    """Every run. Seeds change slowest, so that a sweep that is stopped early has all points with fewer seeds."""
+    """Every run. Seeds change slowest, so that a sweep that is stopped early has all points with fewer seeds.
+
+    Agents change fastest, so that what runs of each take is seen early.
+    """
     _check_runs(sweep.source, math.prod(map(len, (sweep.seeds, sweep.agents, *(one.values for one in sweep.axes)))))
-    combinations = list(itertools.product(*(axis.values for axis in sweep.axes)))
-    return [
-        _point(sweep, seed, agent, labels)
-        for seed, agent, labels in itertools.product(sweep.seeds, sweep.agents, combinations)
-    ]
+    points = [_point(sweep, seed, agent, labels) for seed in sweep.seeds for agent, labels in _combinations(sweep)]
+    return points + _further_points(sweep)
+
+
+def points_of(sweep: Sweep) -> list[str]:
+    """The names of its points."""
+    return [_point(sweep, 0, agent, labels).name for agent, labels in _combinations(sweep)]
+
+
+def _combinations(sweep: Sweep) -> list[tuple[AgentChoice, tuple[str, ...]]]:
+    values = itertools.product(*(axis.values for axis in sweep.axes))
+    return [(agent, labels) for labels, agent in itertools.product(values, sweep.agents)]
+
+
+def _further_points(sweep: Sweep) -> list[Point]:
+    """The runs of points with more seeds than the others."""
+    seeds = set(range(max(sweep.more_seeds.values(), default=0))).difference(sweep.seeds)
+    points = [_point(sweep, seed, agent, labels) for seed in sorted(seeds) for agent, labels in _combinations(sweep)]
+    return [point for point in points if point.seed < sweep.more_seeds.get(point.name, 0)]
 
 
 def _point(sweep: Sweep, seed: int, agent: AgentChoice, labels: tuple[str, ...]) -> Point:

@@ -27,7 +27,7 @@ from roambus.bridge.runs.identity import run_key
 from roambus.bridge.runs.plan import RunPlan
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.experiments.sweeps.attempts import attempt_apart
-from roambus.experiments.sweeps.runner import prepare
+from roambus.experiments.sweeps.runner import BEGUN, prepare
 
 ATTEMPTS = 2
 STILLBORN = 4
@@ -47,6 +47,11 @@ class Processes:
     """So many worker processes on this machine, as a `roambus.experiments.sweeps.runner.Crew`."""
 
     workers: int
+
+    @property
+    def at_once(self) -> int:
+        """As many as there are processes."""
+        return self.workers
 
     def run(
         self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
@@ -98,6 +103,7 @@ class _Crew:
                 continue
             if outcome is _READY:
                 worker.is_ready, self.stillborn = True, 0
+                yield BEGUN
                 continue
             if isinstance(outcome, OSError):
                 raise outcome

@@ -1,10 +1,10 @@
 """Renders templates (`*.ini.j2`, Jinja) into plain OMNeT++ ini files. Every variable must be set or have a default.
 
 Whoever makes the run sets `seed`, `agent` and `agent_parameters`; all other variables are the template's own, which it
-declares at its head (`roambus.experiments.templates.variables`). Templates
-can call `range` and `fail(message)`, filter by `quoted`, and draw what is random by the functions of
-`roambus.experiments.random_scenarios`: `migrating_tree`, `population`, `returning`, `skip_ring_commands`,
-`steady_starts` and those for sites.
+declares at its head (`roambus.experiments.templates.variables`). Templates can call `range` and `fail(message)`, filter
+by `quoted` and `file_name`, and draw what is random by the functions of `roambus.experiments.random_scenarios`:
+`migrating_tree`, `population`, `returning`, `skip_ring_commands`, `skip_ring_crashes`, `steady_starts` and those for
+sites.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from roambus.experiments.random_scenarios.sites import (
     random_site,
     random_sites,
 )
-from roambus.experiments.random_scenarios.skip_ring_commands import skip_ring_commands
+from roambus.experiments.random_scenarios.skip_ring_commands import skip_ring_commands, skip_ring_crashes
 from roambus.experiments.random_scenarios.steady_state import steady_starts
 from roambus.experiments.random_scenarios.trees import migrating_tree
 from roambus.experiments.shipped import TEMPLATES, shipped_files
@@ -188,8 +188,9 @@ def _environment(folder: Path) -> BoundedEnvironment:
         finalize=_finalize,
     )
     environment.filters["quoted"] = _quoted
+    environment.filters["file_name"] = _file_name
     drawn = (interested_sites, migrating_tree, population, random_failures, random_site, random_sites, returning)
-    own = {one.__name__: one for one in (*drawn, skip_ring_commands, steady_starts)}
+    own = {one.__name__: one for one in (*drawn, skip_ring_commands, skip_ring_crashes, steady_starts)}
     environment.globals = {"fail": _fail, "range": bounded_range, **own}
     return environment
 
@@ -201,6 +202,11 @@ def _finalize(value: Any) -> Any:
 
 def _quoted(value: Any) -> str:
     return quote(str(value))
+
+
+def _file_name(value: Any) -> str:
+    """The name under which a file lies beside the ini, wherever it is taken from."""
+    return Path(str(value)).name
 
 
 def _fail(message: str) -> NoReturn:

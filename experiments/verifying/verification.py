@@ -7,8 +7,8 @@ version cannot be verified, which is said, and is no difference.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -18,7 +18,7 @@ from roambus.bridge.agents.registry import UntrustedAgentError, load_agent_of_re
 from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.ini import movement_names, radio_file_name, read_scenario
+from roambus.bridge.ini import file_names, radio_file_name, read_scenario
 from roambus.bridge.movement import with_params
 from roambus.bridge.runs.identity import run_key
 from roambus.bridge.runs.layout import TRACE_FILE
@@ -39,6 +39,8 @@ class Verifier:
     factories: Sequence[BackendFactory]
     trusted: bool
     announce: Announce
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The files in which agents lie now, by the references that runs have for them, such as those of a crate."""
 
     def problems(self, traces: Sequence[Path], advance: Advance) -> Iterator[str]:
         """A line for each run whose trace comes out otherwise, or cannot be made again; `advance` follows each run."""
@@ -48,6 +50,21 @@ class Verifier:
             if problem:
                 yield f"{trace.parent}: {problem}"
             advance()
+
+    def other_version(self, trace: Path, told: set[str]) -> str:
+        """What to say of a run that the code here would not make again; empty for one that it would.
+
+        `told` are the agents that were announced already.
+        """
+        try:
+            key = read_footer(trace).key
+            with TemporaryDirectory(prefix="roambus-verify-") as folder:
+                plan = self._plan(trace.parent, Path(folder), told)
+                return "" if self._maker(plan, key) else OTHER_VERSION
+        except UntrustedAgentError as error:
+            return f"{error}: --trust runs it"
+        except (RoambusError, OSError) as error:
+            return str(error)
 
     def _problem(self, trace: Path, told: set[str]) -> str:
         try:
@@ -65,23 +82,32 @@ class Verifier:
         scenario = read_scenario(run / INI_FILE)
         if not scenario.agent:
             raise UserError(f"{run / INI_FILE} does not say which agent it ran")
-        load_agent_of_results(scenario.agent, trusted=self.trusted)
-        if scenario.agent not in told:
-            self.announce(find_code(scenario.agent).announce())
-            told.add(scenario.agent)
+        agent = self.files.get(scenario.agent, scenario.agent)
+        load_agent_of_results(agent, trusted=self.trusted)
+        if agent not in told:
+            self.announce(find_code(agent).announce())
+            told.add(agent)
         ini = (run / INI_FILE).read_text(encoding="utf-8")
         radio_file = run / radio_file_name(ini, run / INI_FILE)
-        movements = tuple(with_params(run, movement_names(ini, run / INI_FILE)))
-        return RunPlan(results, Path("run"), ini, radio_file, scenario.agent, scenario.seed, movements=movements)
+        files = tuple(with_params(run, file_names(ini, run / INI_FILE)))
+        return RunPlan(results, Path("run"), ini, radio_file, agent, scenario.seed, files=files)
 
     def _compare(self, plan: RunPlan, key: str, trace: Path) -> str:
+        found = self._maker(plan, key)
+        if found is None:
+            return OTHER_VERSION
+        again, factory = found
+        execute_apart(again, factory)
+        return _difference(trace, again.folder / TRACE_FILE)
+
+    def _maker(self, plan: RunPlan, key: str) -> tuple[RunPlan, BackendFactory] | None:
+        """The plan with its level, and the back-end, of which a run has this key."""
         for factory in self.factories:
             for level in TraceLevel:
                 again = replace(plan, level=level)
                 if run_key(again, factory) == key:
-                    execute_apart(again, factory)
-                    return _difference(trace, again.folder / TRACE_FILE)
-        return OTHER_VERSION
+                    return again, factory
+        return None
 
 
 def _difference(trace: Path, again: Path) -> str:

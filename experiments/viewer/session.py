@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.agents.code import silently
-from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.errors import UserError
 from roambus.bridge.texts import read_text
 from roambus.bridge.transcript.document import PROMPT, Document, parse_document
@@ -20,11 +19,19 @@ from roambus.bridge.transcript.transcript import Overrides, Plan, follow, plan
 from roambus.experiments.viewer.film import Film, make_film
 from roambus.experiments.viewer.source import Source
 from roambus.experiments.viewer.witness import observe_over
-from roambus.python_protocol.simtime import SECOND, SimTime, format_time, from_seconds
+from roambus.python_protocol.simtime import SECOND, SimTime, format_time, from_seconds, to_seconds
 
 AHEAD: SimTime = 60 * SECOND
 """How much is shown of what follows after the last command."""
 LONGEST: SimTime = 24 * 3600 * SECOND
+
+
+class LaterCommandsError(UserError):
+    """What is to be done would take the place of later commands, which nobody has said to drop."""
+
+    def __init__(self, commands: list[str]) -> None:
+        super().__init__(f"this would take the place of what happens later: {'; '.join(commands)}")
+        self.commands = commands
 
 
 class Session:
@@ -48,8 +55,12 @@ class Session:
         """Everything that happens, and for some time what follows."""
         return self._film
 
-    def do(self, at_s: float, command: str) -> None:
-        """Adds a command at a time in s; raises UserError, and then nothing has changed, as with AgentError."""
+    def do(self, at_s: float, command: str, *, drop: bool = False) -> None:
+        """Adds a command at a time in s, which takes the place of later ones if `drop` says so.
+
+        Raises LaterCommandsError if there are any and it does not, UserError; then nothing has changed, as with
+        AgentError.
+        """
         if not (math.isfinite(at_s) and 0 <= at_s <= LONGEST / SECOND):
             raise UserError(f"{at_s} s is no time of a session, 0 to {LONGEST // SECOND} s")
         text = command.strip()
@@ -59,6 +70,9 @@ class Session:
         pause = from_seconds(at_s) - self._last(commands)
         if pause < 0:
             raise UserError(f"{at_s} s: until {format_time(self._last(commands))} the file sets the network up")
+        later = self._commands[len(commands) :]
+        if later and not drop:
+            raise LaterCommandsError([line.removeprefix(PROMPT).strip() for line in later])
         changed = [*commands, f"{PROMPT} after {format_time(pause)} {text}"]
         self._film = self._make_film(changed)
         self._earlier.append(self._commands)
@@ -99,13 +113,14 @@ class Session:
     def _make_film(self, commands: list[str]) -> Film:
         planned = self._plan([*commands, f"{PROMPT} wait {format_time(AHEAD)}"])
         scenario, network = planned.scenario, planned.timeline.network
-        table, testimony = observe_over(make_ideal(scenario), scenario, planned.agent, planned.names)
+        table, testimony = observe_over(planned.carrier(), scenario, planned.agent, planned.names)
         source = Source(self._path, f"{self._path.stem} agent={scenario.agent}", scenario, None)
         film = make_film(source, table, testimony, planned.names)
         live: dict[str, Any] = {
             "tree": network.is_tree,
             "field": bool(network.places),
             "processes": network.processes,
+            "last": to_seconds(planned.timeline.now),
         }
         return Film({**film.header, "live": live}, film.columns)
 

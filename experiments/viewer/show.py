@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
-import click
 import pyarrow as pa
 
 from roambus.bridge.agents.registry import UntrustedAgentError
@@ -19,30 +17,33 @@ from roambus.experiments.viewer.source import Source, find_source, read_rows
 from roambus.experiments.viewer.witness import observe
 from roambus.spark.aggregation.tables import replace_file
 
+Say = Callable[[str], None]
+"""Whoever is told a line."""
 
-def page_of(runs: Sequence[Path], *, again: bool, trust: bool = False) -> str:
+
+def page_of(runs: Sequence[Path], say: Say, *, again: bool, trust: bool = False) -> str:
     """The page with these runs side by side; raises RoambusError, OSError.
 
     What a trace does not hold comes from the run's record, if it has one; otherwise, with `again`, from making the run
-    again. Both run the run's agent, which is done only if it is installed, or with `trust`.
+    again. Both run the run's agent, which is done only if it is installed, or with `trust`. `say` is told what is run,
+    and what is left out.
     """
-    return make_document([_film(find_source(path), again=again, trust=trust) for path in runs])
+    return make_document([_film(find_source(path), say, again=again, trust=trust) for path in runs])
 
 
-def _film(source: Source, *, again: bool, trust: bool) -> Film:
+def _film(source: Source, say: Say, *, again: bool, trust: bool) -> Film:
     table = read_rows(source.trace)
     try:
         if again or source.record is not None:
-            return _whole_film(source, table, trust=trust)
+            return _whole_film(source, table, say, trust=trust)
         return make_film(source, table)
     except UserError as error:
         text = str(error)
         raise UserError(text if str(source.trace.parent) in text else f"{source.trace}: {text}") from error
 
 
-def _whole_film(source: Source, table: pa.Table, *, trust: bool) -> Film:
+def _whole_film(source: Source, table: pa.Table, say: Say, *, trust: bool) -> Film:
     """The film with what the agents tell; without, and a line that says why, if they may not be run."""
-    say = partial(click.echo, err=True)
     try:
         return make_film(source, *observe(source, table, trusted=trust, announce=say))
     except UntrustedAgentError as error:
@@ -51,14 +52,13 @@ def _whole_film(source: Source, table: pa.Table, *, trust: bool) -> Film:
 
 
 def write(page: str, export: Path) -> None:
-    """Writes the page in one step, and says where; raises OSError."""
+    """Writes the page in one step; raises OSError."""
     replace_file(export, lambda path: path.write_text(page, encoding="utf-8"))
-    click.echo(export)
 
 
-def serve(page: str, port: int) -> None:
+def serve(page: str, port: int, say: Say) -> None:
     """Says where the page is, and serves it until Ctrl-C; raises UserError if the port is taken."""
     with PageServer(page, port) as server:
-        click.echo(server.url)
+        say(server.url)
         with suppress(KeyboardInterrupt):
             server.serve_forever()

@@ -1,26 +1,22 @@
 """The evaluation of caching for mobile clients: figures 4 and 5 of the paper on caching, and what its text claims.
 
-Figure 4 shows means over seeds, and has a row over absences and one over rates; a third row over cache sizes is ours.
-Figure 5 shows every single delivery of one run.
+Figure 4 shows means over seeds, and has a row over absences and one over rates; rows over cache sizes, and the gain
+over the number of brokers, are ours. Figure 5 shows every single delivery of one run.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from roambus.bridge.runs.layout import AGENT, SEED
 from roambus.experiments.figures.plans import DotPlan, Line, Plan, slug
 from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.studies.caching.claims import (
-    ABSENCE,
     ABSENCE_CLAIMS,
-    DROPPING,
-    LOAD,
+    BROKERS_CLAIMS,
     MOVE_CLAIMS,
-    PLAIN,
-    RATE,
     RATE_CLAIMS,
-    SIZE,
     SIZE_CLAIMS,
 )
 from roambus.experiments.studies.caching.metrics import (
@@ -33,6 +29,7 @@ from roambus.experiments.studies.caching.metrics import (
     MOVE,
     POPULATION,
 )
+from roambus.experiments.studies.caching.readings import ABSENCE, BROKERS, DROPPING, LOAD, PLAIN, RATE, SIZE
 from roambus.experiments.studies.study import Study, StudySweep
 
 _PANELS = ((ABSORPTION_S, DROPPING), (GAIN_PERCENT, PLAIN), (LOST_RATIO, DROPPING))
@@ -47,6 +44,7 @@ _X_TITLES = {
     ABSENCE: "mean time for which a client is away, Δt (s)",
     RATE: "publications a second, λ_msg",
     SIZE: "messages in a cache, k",
+    BROKERS: "brokers",
 }
 
 
@@ -61,11 +59,20 @@ def rate_plans(measured: Measurements) -> Iterator[Plan]:
 
 
 def size_plans(measured: Measurements) -> Iterator[Plan]:
-    """Figures over the size of a cache at load 1, which figure 4 does not vary, with a line for each mean absence."""
-    for metric, agent in _PANELS:
-        lines = [Line(f"Δt = {absence} s", {AGENT: agent, ABSENCE: absence}) for absence in measured.values(ABSENCE)]
-        title = f"At load 1: {_TITLES[metric]}, over the size of a cache"
-        yield _plan(f"size-{slug(metric)}", title, metric, SIZE, lines)
+    """Figures over the size of a cache, which figure 4 does not vary: of each load, with a line for each absence."""
+    for load, (metric, agent) in itertools.product(measured.values(LOAD), _PANELS):
+        lines = [
+            Line(f"Δt = {absence} s", {AGENT: agent, LOAD: load, ABSENCE: absence})
+            for absence in measured.values(ABSENCE)
+        ]
+        title = f"At load {load}: {_TITLES[metric]}, over the size of a cache"
+        yield _plan(f"size-{slug(metric)}-load-{slug(load)}", title, metric, SIZE, lines)
+
+
+def brokers_plans(measured: Measurements) -> Iterator[Plan]:
+    """The gain over the number of brokers, which figure 4 does not vary, with a line for each load."""
+    lines = [Line(f"load {load}", {AGENT: PLAIN, LOAD: load}) for load in measured.values(LOAD)]
+    yield _plan("gain-over-brokers", f"{_TITLES[GAIN_PERCENT]}, over brokers", GAIN_PERCENT, BROKERS, lines)
 
 
 def move_plans(_: Measurements) -> Iterator[Plan]:
@@ -114,7 +121,7 @@ STUDY = Study(
             ABSENCE_CLAIMS,
             POPULATION,
             quick={"load": "0.5,1", "absence": "2,20", "scale": "0.04"},
-            quick_seeds=3,
+            quick_seeds=2,
         ),
         StudySweep(
             "caching-rate",
@@ -122,14 +129,22 @@ STUDY = Study(
             RATE_CLAIMS,
             POPULATION,
             quick={"load": "0.5,1", "rate": "0.5,2", "scale": "0.04"},
-            quick_seeds=3,
+            quick_seeds=2,
         ),
         StudySweep(
             "caching-size",
             size_plans,
             SIZE_CLAIMS,
             POPULATION,
-            quick={"size": "10,100", "scale": "0.04"},
+            quick={"load": "1", "size": "10,100", "scale": "0.04"},
+            quick_seeds=2,
+        ),
+        StudySweep(
+            "caching-brokers",
+            brokers_plans,
+            BROKERS_CLAIMS,
+            POPULATION,
+            quick={"load": "1", "brokers": "3,7", "scale": "0.04"},
             quick_seeds=2,
         ),
         StudySweep("caching-move", move_plans, MOVE_CLAIMS, MOVE, traces, quick_seeds=2),

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
 from roambus.bridge.trace import schema
+from roambus.experiments.studies.skip_ring.rows import count_of, is_event, is_of, last_states, time_s
 from roambus.python_protocol.messages.names import NOBODY
 from roambus.python_protocol.skip_ring.definition import skip_ring
 from roambus.python_protocol.skip_ring.messages import GetConfiguration, SetData
@@ -45,11 +46,11 @@ _UNTIL, _SINCE = "until_s", "since_s"
 def convergence(traces: DataFrame) -> DataFrame:
     """Whether the last state of a run is the skip ring, and when it was there."""
     times = traces.groupBy(RUN).agg(
-        F.max(F.when(_is(schema.OVERLAY), _time())).alias(_SINCE), F.max(_time()).alias(_UNTIL)
+        F.max(F.when(is_event(schema.OVERLAY), time_s())).alias(_SINCE), F.max(time_s()).alias(_UNTIL)
     )
-    sound = _sound(edges(last_states(traces))).join(times, RUN)
+    judged = sound(edges(last_states(traces))).join(times, RUN)
     converged = F.col(LEGITIMATE) & (F.col(_UNTIL) - F.col(_SINCE) >= CLOSURE_S)
-    return sound.select(
+    return judged.select(
         RUN, converged.cast("int").alias(CONVERGED), F.when(converged, F.col(_SINCE)).alias(ROUNDS_TO_CONVERGE)
     )
 
@@ -60,7 +61,7 @@ def legitimate_state(traces: DataFrame) -> DataFrame:
     neighbours = found.where(F.col(_LABEL) != F.col(_TARGET)).groupBy(RUN, _LABEL)
     degrees = neighbours.agg(F.countDistinct(_TARGET).alias("degree")).groupBy(RUN)
     ends = degrees.agg(F.avg("degree").alias(DEGREE_MEAN), F.max("degree").alias(DEGREE_MAX))
-    return _sound(found).join(ends, RUN, "left").withColumn(LEGITIMATE, F.col(LEGITIMATE).cast("int"))
+    return sound(found).join(ends, RUN, "left").withColumn(LEGITIMATE, F.col(LEGITIMATE).cast("int"))
 
 
 def maintenance(traces: DataFrame) -> DataFrame:
@@ -69,13 +70,17 @@ def maintenance(traces: DataFrame) -> DataFrame:
     Of subscribers these are requests, and everything; of the supervisor, configurations.
     """
     quiet = _before_publications(traces)
-    settled = quiet.where(_is(schema.OVERLAY)).groupBy(RUN, _UNTIL)
-    window = settled.agg(F.max(_time()).alias(_SINCE), F.countDistinct(schema.NODE).alias("members"))
-    later = quiet.drop(_UNTIL).join(window, RUN).where(_time() > F.col(_SINCE))
+    settled = quiet.where(is_event(schema.OVERLAY)).groupBy(RUN, _UNTIL)
+    window = settled.agg(F.max(time_s()).alias(_SINCE), F.countDistinct(schema.NODE).alias("members"))
+    later = quiet.drop(_UNTIL).join(window, RUN).where(time_s() > F.col(_SINCE))
     sent = (
-        later.where(_is(schema.SEND))
+        later.where(is_event(schema.SEND))
         .groupBy(RUN, _SINCE, _UNTIL, "members")
-        .agg(_count(~_is_of(_ANSWER), "sent"), _count(_is_of(_REQUEST), "requests"), _count(_is_of(_ANSWER), "answers"))
+        .agg(
+            count_of(~is_of(_ANSWER), "sent"),
+            count_of(is_of(_REQUEST), "requests"),
+            count_of(is_of(_ANSWER), "answers"),
+        )
     )
     rounds = F.col(_UNTIL) - F.col(_SINCE)
     per_node = F.col("sent") / rounds / F.col("members")
@@ -94,15 +99,17 @@ def operations(traces: DataFrame) -> DataFrame:
     at configuration requests, less as many as there were in the same time before the first publication.
     """
     later = _since_publications(traces)
-    commands = later.where(_is(schema.SUBSCRIBE) | _is(schema.UNSUBSCRIBE)).groupBy(RUN)
-    asked = commands.agg(_count(_is(schema.SUBSCRIBE), "joins"), _count(_is(schema.UNSUBSCRIBE), "leaves"))
+    commands = later.where(is_event(schema.SUBSCRIBE) | is_event(schema.UNSUBSCRIBE)).groupBy(RUN)
+    asked = commands.agg(
+        count_of(is_event(schema.SUBSCRIBE), "joins"), count_of(is_event(schema.UNSUBSCRIBE), "leaves")
+    )
     # Two requests of one subscriber can come at one instant: each answer is to count once.
     at = [RUN, schema.NODE, schema.TIME_S]
-    served = later.where(_is(schema.SERVE)).select(*at, F.col(schema.MESSAGE_TYPE).alias("served")).distinct()
-    sent = traces.where(_is(schema.SEND)).select(*at).join(served, at).groupBy(RUN)
+    served = later.where(is_event(schema.SERVE)).select(*at, F.col(schema.MESSAGE_TYPE).alias("served")).distinct()
+    sent = traces.where(is_event(schema.SEND)).select(*at).join(served, at).groupBy(RUN)
     kinds = {"to_join": "Subscribe", "to_leave": "Unsubscribe", "to_ask": _REQUEST}
-    counts = sent.agg(*(_count(F.col("served") == kind, name) for name, kind in kinds.items()))
-    lasting = later.groupBy(RUN).agg((F.max(_time()) - F.first(_UNTIL)).alias("lasting"))
+    counts = sent.agg(*(count_of(F.col("served") == kind, name) for name, kind in kinds.items()))
+    lasting = later.groupBy(RUN).agg((F.max(time_s()) - F.first(_UNTIL)).alias("lasting"))
     usual = lasting.join(maintenance(traces), RUN).select(
         RUN, (F.col("lasting") * F.col(REQUESTS_PER_ROUND)).alias("usual")
     )
@@ -123,10 +130,14 @@ def catching_up(traces: DataFrame) -> DataFrame:
 
     The mean is over those that do.
     """
-    published = traces.where(_is(schema.PUBLISH)).select(RUN, schema.NOTIFICATION_ID, _time().alias("published_s"))
-    joined = traces.where(_is(schema.SUBSCRIBE)).select(RUN, schema.NODE, _time().alias("joined_s"))
+    published = traces.where(is_event(schema.PUBLISH)).select(
+        RUN, schema.NOTIFICATION_ID, time_s().alias("published_s")
+    )
+    joined = traces.where(is_event(schema.SUBSCRIBE)).select(RUN, schema.NODE, time_s().alias("joined_s"))
     wanted = joined.join(published, RUN).where(F.col("published_s") < F.col("joined_s"))
-    got = traces.where(_is(schema.DELIVER)).select(RUN, schema.NODE, schema.NOTIFICATION_ID, _time().alias("got_s"))
+    got = traces.where(is_event(schema.DELIVER)).select(
+        RUN, schema.NODE, schema.NOTIFICATION_ID, time_s().alias("got_s")
+    )
     pairs = wanted.join(got, [RUN, schema.NODE, schema.NOTIFICATION_ID], "left")
     late = pairs.groupBy(RUN, schema.NODE, "joined_s").agg(
         F.max("got_s").alias("last_s"), F.count("*").alias("wanted"), F.count("got_s").alias("got")
@@ -139,20 +150,6 @@ def catching_up(traces: DataFrame) -> DataFrame:
 
 
 # States
-
-
-def last_states(traces: DataFrame) -> DataFrame:
-    """The last `overlay` row of each node, in columns: label, edges by node, shortcuts.
-
-    A node can have several at one instant; it numbers them, from 1 each time it joins. Who has left
-    has no label in its last.
-    """
-    parts = F.split(F.col(schema.DETAIL), " ", 7)
-    names = ("number", _LABEL, "left", "right", "ring", "shortcuts")
-    columns = [parts[place].alias(name) for place, name in enumerate(names)]
-    rows = traces.where(_is(schema.OVERLAY)).select(RUN, schema.NODE, schema.TIME_S, *columns)
-    newest = F.max_by(F.struct(*names[1:]), F.struct(_time(), F.col("number").cast("int"))).alias("state")
-    return rows.groupBy(RUN, schema.NODE).agg(newest).select(RUN, schema.NODE, "state.*")
 
 
 def edges(states: DataFrame) -> DataFrame:
@@ -174,7 +171,7 @@ def edges(states: DataFrame) -> DataFrame:
     return known.join(ends, [RUN, "node"], "left").select(*_EDGE).unionByName(itself)
 
 
-def _sound(found: DataFrame) -> DataFrame:
+def sound(found: DataFrame) -> DataFrame:
     """LEGITIMATE of each run: whether these are the labels and edges of the definition, each once."""
     sizes = found.where(F.col(_KIND) == _ITSELF).groupBy(RUN).agg(F.count("*").alias("nodes"))
     numbers = [row["nodes"] for row in sizes.select("nodes").distinct().collect()]
@@ -202,33 +199,37 @@ def _defined(nodes: int) -> Iterator[tuple[int, str, str, str]]:
 
 def _before_publications(traces: DataFrame) -> DataFrame:
     """The rows before the first publication, with its time."""
-    return traces.join(_first_publications(traces), RUN).where(_time() < F.col(_UNTIL))
+    return traces.join(_first_publications(traces), RUN).where(time_s() < F.col(_UNTIL))
 
 
 def _since_publications(traces: DataFrame) -> DataFrame:
-    return traces.join(_first_publications(traces), RUN).where(_time() >= F.col(_UNTIL))
+    return traces.join(_first_publications(traces), RUN).where(time_s() >= F.col(_UNTIL))
 
 
 def _first_publications(traces: DataFrame) -> DataFrame:
-    return traces.where(_is(schema.PUBLISH)).groupBy(RUN).agg(F.min(_time()).alias(_UNTIL))
+    return traces.where(is_event(schema.PUBLISH)).groupBy(RUN).agg(F.min(time_s()).alias(_UNTIL))
 
 
-def _is(event: str) -> Column:
-    return F.col(schema.EVENT) == event
-
-
-def _is_of(message_type: str) -> Column:
-    return F.col(schema.MESSAGE_TYPE) == message_type
-
-
-def _count(condition: Column, name: str) -> Column:
-    return F.sum(condition.cast("int")).alias(name)
-
-
-def _time() -> Column:
-    return F.col(schema.TIME_S)
-
-
+MAINTENANCE = ExtraMetrics(
+    (
+        Metric(
+            REQUESTS_PER_ROUND,
+            "requests a round",
+            "Configuration requests that all subscribers send in a round.",
+        ),
+        Metric(
+            SENT_PER_NODE_ROUND,
+            "messages a round",
+            "Messages that a subscriber sends in a round, mean over all.",
+        ),
+        Metric(
+            ANSWERS_PER_ROUND,
+            "configurations a round",
+            "Configurations that the supervisor sends in a round: one by turns, and one for each request.",
+        ),
+    ),
+    maintenance,
+)
 CONVERGENCE = Extra(
     (
         ExtraMetrics(
@@ -268,26 +269,7 @@ STEADY = Extra(
             ),
             legitimate_state,
         ),
-        ExtraMetrics(
-            (
-                Metric(
-                    REQUESTS_PER_ROUND,
-                    "requests a round",
-                    "Configuration requests that all subscribers send in a round.",
-                ),
-                Metric(
-                    SENT_PER_NODE_ROUND,
-                    "messages a round",
-                    "Messages that a subscriber sends in a round, mean over all.",
-                ),
-                Metric(
-                    ANSWERS_PER_ROUND,
-                    "configurations a round",
-                    "Configurations that the supervisor sends in a round: one by turns, and one for each request.",
-                ),
-            ),
-            maintenance,
-        ),
+        MAINTENANCE,
         ExtraMetrics(
             (
                 Metric(

@@ -1,7 +1,8 @@
 """The study of the self-stabilising skip ring: convergence from corrupted states, and the lemmas on legitimate ones.
 
 The first sweep starts from corrupted states and asks whether and when they become a skip ring. The second one starts
-from legitimate states and compares degrees, requests, messages and hops with what the skip ring's paper proves.
+from legitimate states and compares degrees, requests, messages and hops with what the skip ring's paper proves. The
+others are about publications that only some have, joins while the subscribers double, crashes, and many topics.
 """
 
 from __future__ import annotations
@@ -22,6 +23,18 @@ from roambus.experiments.studies.skip_ring.claims import (
     STEADY_CLAIMS,
     SUBSCRIBERS,
 )
+from roambus.experiments.studies.skip_ring.crashes import CRASHES, RESTORED, ROUNDS_TO_RESTORE
+from roambus.experiments.studies.skip_ring.further_claims import (
+    CRASH_CLAIMS,
+    CRASHED,
+    FULL_STARTS,
+    JOIN_CLAIMS,
+    PUBLICATION_CLAIMS,
+    TOPIC_CLAIMS,
+    TOPICS,
+)
+from roambus.experiments.studies.skip_ring.informing import INFORMED, INFORMING, KNOWN_SENT, ROUNDS_TO_INFORM
+from roambus.experiments.studies.skip_ring.joins import JOINS, MOST_JOINS, TWO_CONSECUTIVE
 from roambus.experiments.studies.skip_ring.metrics import (
     ANSWERS_PER_ROUND,
     CATCH_UP_ROUNDS,
@@ -31,6 +44,7 @@ from roambus.experiments.studies.skip_ring.metrics import (
     DEGREE_MAX,
     DEGREE_MEAN,
     FURTHER,
+    MAINTENANCE,
     PER_SUBSCRIBE,
     PER_UNSUBSCRIBE,
     REQUESTS_PER_ROUND,
@@ -38,8 +52,10 @@ from roambus.experiments.studies.skip_ring.metrics import (
     SENT_PER_NODE_ROUND,
     STEADY,
 )
+from roambus.experiments.studies.skip_ring.overhead import BY_SUBSCRIBERS, OVERHEAD
 from roambus.experiments.studies.study import Study, StudySweep
 from roambus.spark.metrics.catalogue import HOPS_MAX
+from roambus.spark.metrics.extra import Extra
 
 _X_TITLE = "subscribers"
 
@@ -67,12 +83,42 @@ def steady_plans(_: Measurements) -> Iterator[Plan]:
         Line("further requests of either", ours, FURTHER),
     ]
     yield _plan("operations", "Messages of the supervisor", PER_SUBSCRIBE, answers, "messages an operation")
+    yield _plan("overhead", "Messages of subscribers beyond maintenance", BY_SUBSCRIBERS, [Line("mean", ours)])
     hops = [Line("ring and shortcuts", ours), Line("ring alone", {AGENT: RING_ONLY})]
     yield _plan("hops", "Hops of a flooded publication to the last subscriber", HOPS_MAX, hops)
     yield _plan("maintenance", "Maintenance in a legitimate state", SENT_PER_NODE_ROUND, [Line("mean", ours)])
     yield _plan("catch-up", "New subscribers", CATCH_UP_ROUNDS, [Line("all publications", ours)])
     yield _plan("caught-up", "New subscribers that get all before the run ends", CAUGHT_UP, [Line("share", ours)])
     yield _plan("supervision", "The supervisor in a legitimate state", ANSWERS_PER_ROUND, [Line("mean", ours)])
+
+
+def publication_plans(measured: Measurements) -> Iterator[Plan]:
+    """Whether and when all have everything, and what was sent in vain, with a line for each start."""
+    lines = [Line(FULL_STARTS.get(one, one), {AGENT: OURS, START: one}) for one in measured.values(START)]
+    yield _plan("informed", "Subscribers that come to have everything", INFORMED, lines)
+    yield _plan("rounds-to-inform", "Until all have everything, if they do", ROUNDS_TO_INFORM, lines)
+    yield _plan("sent-in-vain", "Publications sent to who has them", KNOWN_SENT, lines)
+
+
+def join_plans(_: Measurements) -> Iterator[Plan]:
+    """Whom joins concern while the subscribers double."""
+    ours = {AGENT: OURS}
+    yield _plan("two-joins", "Old subscribers while the ring doubles", TWO_CONSECUTIVE, [Line("share", ours)])
+    yield _plan("most-joins", "Joins that concern one old subscriber", MOST_JOINS, [Line("most", ours)])
+
+
+def crash_plans(measured: Measurements) -> Iterator[Plan]:
+    """Whether and when the ring is restored, with a line for each share that crashes."""
+    lines = [Line(f"{float(one):.0%} crash", {AGENT: OURS, CRASHED: one}) for one in measured.values(CRASHED)]
+    yield _plan("restored", "Subscribers crash: runs that are restored", RESTORED, lines)
+    yield _plan("rounds-to-restore", "Subscribers crash: rounds to restore the ring", ROUNDS_TO_RESTORE, lines)
+
+
+def topic_plans(measured: Measurements) -> Iterator[Plan]:
+    """What the supervisor sends, with a line for each number of subscribers."""
+    lines = [Line(f"{one} subscribers", {AGENT: OURS, SUBSCRIBERS: one}) for one in measured.values(SUBSCRIBERS)]
+    title = "The supervisor of several topics in a legitimate state"
+    yield Plan("skip-ring-topics", title, ANSWERS_PER_ROUND, TOPICS, lines, x_title="topics")
 
 
 def _plan(name: str, title: str, metric: str, lines: list[Line], y_title: str = "") -> Plan:
@@ -89,11 +135,34 @@ STUDY = Study(
             convergence_plans,
             CONVERGENCE_CLAIMS,
             CONVERGENCE,
-            quick={SUBSCRIBERS: "4,8,16"},
-            quick_seeds=3,
+            quick={SUBSCRIBERS: "4,8"},
+            quick_seeds=2,
         ),
         StudySweep(
-            "skip-ring-steady", steady_plans, STEADY_CLAIMS, STEADY, quick={SUBSCRIBERS: "4,8,16"}, quick_seeds=3
+            "skip-ring-steady",
+            steady_plans,
+            STEADY_CLAIMS,
+            Extra((*STEADY.metrics, OVERHEAD)),
+            quick={SUBSCRIBERS: "4,8"},
+            quick_seeds=2,
+        ),
+        StudySweep(
+            "skip-ring-publications",
+            publication_plans,
+            PUBLICATION_CLAIMS,
+            INFORMING,
+            quick={SUBSCRIBERS: "4"},
+            quick_seeds=2,
+        ),
+        StudySweep("skip-ring-joins", join_plans, JOIN_CLAIMS, JOINS, quick={SUBSCRIBERS: "4,8"}, quick_seeds=2),
+        StudySweep("skip-ring-crashes", crash_plans, CRASH_CLAIMS, CRASHES, quick={SUBSCRIBERS: "8"}, quick_seeds=2),
+        StudySweep(
+            "skip-ring-topics",
+            topic_plans,
+            TOPIC_CLAIMS,
+            Extra((MAINTENANCE,)),
+            quick={TOPICS: "1,4", SUBSCRIBERS: "8,16", "settled": "60"},
+            quick_seeds=2,
         ),
     ),
     notes=(
@@ -107,5 +176,7 @@ STUDY = Study(
         "growth by less than 0.25 messages with each doubling, and did not hold: 0.32, for 3.2, 3.6 and 3.8 messages; "
         "it is now the bound that the text comes to. Operations were read as at most one and two messages, and held; "
         "an unsubscription once took three, so that they are now read as growth.",
+        "Rounds to converge, until all have everything, to restore the ring and to catch up are means of those that "
+        "do. Beside each stands the share of those, in a figure of its own.",
     ),
 )

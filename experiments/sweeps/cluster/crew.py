@@ -41,6 +41,11 @@ class Cluster:
     tell: Callable[[str], None]
     """Shows the user a line while the sweep goes on."""
 
+    @property
+    def at_once(self) -> int:
+        """Only the cluster knows."""
+        return 0
+
     def run(
         self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
     ) -> Generator[tuple[int, str | None]]:

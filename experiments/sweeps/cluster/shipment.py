@@ -70,7 +70,7 @@ def send(plan: RunPlan, workspace: Path) -> RunPlan:
         plan,
         results=plan.results.resolve(),
         radio_file=_send_file(plan.radio_file, shipped),
-        movements=tuple((name, _send_file(file, shipped)) for name, file in plan.movements),
+        files=tuple((name, _send_file(file, shipped)) for name, file in plan.files),
         agent=_send_agent(plan.agent, shipped),
     )
 

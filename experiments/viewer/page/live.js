@@ -32,13 +32,24 @@ export class Live {
 
   async ask(question) {
     const answer = await asked(question);
-    byId("live-error").textContent = answer.error ?? "";
-    if (answer.error) return;
+    replace(byId("live-error"), answer.error ?? "", ...(answer.later ? this.later(question, answer.later) : []));
+    if (answer.error || answer.later) return;
     this.page.adopt(await readFilm(answer.film));
     this.transcript = answer.transcript;
     byId("transcript").textContent = answer.transcript;
     byId("do").value = "";
     this.offer();
+  }
+
+  /** What a command would take the place of, and what can be done instead: nothing is dropped unasked. */
+  later(question, commands) {
+    const last = this.film.live.last;
+    return [
+      `${question.do}: this would take the place of what happens later: ${commands.join("; ")}. `,
+      action(`do it at the end, ${last.toFixed(3)} s`, () => this.ask({ ...question, at: last })), " · ",
+      action("do it now and drop those", () => this.ask({ ...question, drop: true })), " · ",
+      action("leave it", () => { byId("live-error").textContent = ""; this.page.draw(); }),
+    ];
   }
 
   /** Commands about the chosen node, to be done by a click. */

@@ -11,7 +11,8 @@ export function overlayLooks({ trees }) {
   return { ring: { colour: trees[0], width: 2.5, dash: [] }, shortcut: { colour: trees[1], width: 1.5, dash: [6, 3] } };
 }
 
-const SHAPES = ["disc", "square", "triangle", "diamond", "cross", "bar"];
+/** The shapes of messages: none of them is a node's. */
+const SHAPES = ["cross", "bar", "saltire", "post", "hourglass", "chevron"];
 
 /** The colours of things that move or belong together, for light or dark ground. */
 export function palette(dark) {
@@ -38,6 +39,8 @@ const CROSS = [
   [0.4, 1.2], [-0.4, 1.2], [-0.4, 0.4], [-1.2, 0.4], [-1.2, -0.4], [-0.4, -0.4],
 ];
 
+const CHEVRON = [[-1.1, -1.2], [-0.1, -1.2], [1.1, 0], [-0.1, 1.2], [-1.1, 1.2], [0.1, 0]];
+
 /** Adds a shape of half-width r around (x, y) to the path. */
 export function trace(context, shape, x, y, r) {
   const draw = {
@@ -47,6 +50,10 @@ export function trace(context, shape, x, y, r) {
     diamond: () => polygon(context, [[x, y - r * 1.25], [x + r * 1.25, y], [x, y + r * 1.25], [x - r * 1.25, y]]),
     cross: () => polygon(context, CROSS.map(([dx, dy]) => [x + dx * r, y + dy * r])),
     bar: () => context.rect(x - r * 1.4, y - r * 0.5, r * 2.8, r),
+    post: () => context.rect(x - r * 0.5, y - r * 1.4, r, r * 2.8),
+    saltire: () => polygon(context, CROSS.map(([dx, dy]) => [x + ((dx - dy) * r) / Math.SQRT2, y + ((dx + dy) * r) / Math.SQRT2])),
+    hourglass: () => polygon(context, [[x - r, y - r * 1.2], [x + r, y - r * 1.2], [x - r, y + r * 1.2], [x + r, y + r * 1.2]]),
+    chevron: () => polygon(context, CHEVRON.map(([dx, dy]) => [x + dx * r, y + dy * r])),
   };
   draw[shape]();
 }

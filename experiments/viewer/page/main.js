@@ -7,6 +7,7 @@ import { shapeSample, showLegend } from "./legend.js";
 import { lookOfTypes, palette, treePalette } from "./looks.js";
 import { Moments } from "./moments.js";
 import { showHappenings, showNode, showWays } from "./panels.js";
+import { regularTypes } from "./regular.js";
 import { Rows, countRowsUntil, timeText } from "./rows.js";
 import { Stage } from "./stage.js";
 import { drawStrip } from "./strip.js";
@@ -26,7 +27,10 @@ class Page {
     this.views = films.map(makeView);
     nameViews(this.views);
     this.end = Math.max(...films.map((film) => film.end));
-    this.hidden = new Set();
+    /** What is sent at regular intervals whatever happens is not shown at first, unless nothing else is sent. */
+    this.regular = new Set(this.views.flatMap(({ film, rows }) => regularTypes(film, rows)));
+    const others = typesByCount(this.views).filter(([type, count]) => count && !this.regular.has(type));
+    this.hidden = new Set(others.length ? this.regular : []);
     /** The number of the chosen notification in each film. */
     this.noteNumbers = new Map();
     this.choice = {
@@ -207,7 +211,8 @@ class Page {
     replace(byId("types"), ...typesByCount(this.views).map(([type, count]) => {
       const box = element("input", { type: "checkbox", checked: !this.hidden.has(type), onchange: () => this.toggle(type, box.checked) });
       const { shape, colour } = looks.get(type);
-      return element("label", {}, box, shapeSample(shape, theme.palette[colour]), type, element("small", {}, COUNTS.format(count)));
+      const remark = this.regular.has(type) ? { title: "sent at regular intervals, so not shown at first" } : {};
+      return element("label", remark, box, shapeSample(shape, theme.palette[colour]), type, element("small", {}, COUNTS.format(count)));
     }));
   }
 

@@ -39,10 +39,10 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_each_metric_has_picture_and_table(tmp_path: Path) -> None:
-    """PNG, SVG and CSV beside each other under one name, and nothing else."""
+    """PNG, SVG, caption and CSV beside each other under one name, and nothing else."""
     (done,) = compared(tmp_path, Asked(("mft",), (c.DELIVERED,), where=AT_8))
     stem = "delivered-against-config-speed-8"
-    assert {file.name for file in done.files} == {f"{stem}.{kind}" for kind in ("png", "svg", "csv")}
+    assert {file.name for file in done.files} == {f"{stem}.{kind}" for kind in ("png", "svg", "txt", "csv")}
     assert set(done.files) == set(tmp_path.iterdir())
     assert done.text.splitlines()[0] == "messages delivered, speed 8"
 

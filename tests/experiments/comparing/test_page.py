@@ -90,7 +90,7 @@ def test_the_picture_of_the_page_comes_from_its_command(done: list[Done], folder
     drawn = folder / "results" / "cost" / "compare" / f"{STEM}.png"
     if mpl.__version__.encode() in PICTURE.read_bytes() or drawn.read_bytes() == PICTURE.read_bytes():
         assert drawn.read_bytes() == PICTURE.read_bytes()
-    assert {file.suffix for file in drawn.parent.glob(f"{STEM}.*")} == {".png", ".svg", ".csv"}
+    assert {file.suffix for file in drawn.parent.glob(f"{STEM}.*")} == {".png", ".svg", ".txt", ".csv"}
 
 
 def test_a_process_needs_no_spark_for_what_is_aggregated(done: list[Done], folder: Path) -> None:

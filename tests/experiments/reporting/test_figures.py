@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from roambus.bridge.errors import UserError
+from roambus.experiments.figures import drawing
 from roambus.experiments.figures.drawing import draw, draw_panels
 from roambus.experiments.figures.figure import Figure, Series
+from roambus.experiments.figures.intervals import interval
+from roambus.experiments.figures.look import USUAL, read_look
+from roambus.experiments.figures.plain_matplotlib import Axes, Picture
+from roambus.experiments.figures.scales import crowds, folded, unfolded
 from roambus.experiments.measurements.measurements import Measurements, read_measurements
 from roambus.experiments.reporting.figure_files import draw_figures, metric_figures
 from roambus.experiments.studies.reading import SweepResults
@@ -103,11 +112,11 @@ def test_values_keep_the_sweep_order() -> None:
 
 
 def test_files(tmp_path: Path) -> None:
-    """Each figure is drawn as PNG and SVG, the same bytes every time, without a date."""
+    """Each figure is drawn as PNG and SVG with its caption, the same bytes every time, without a date."""
     write_measurements(measurements(configs=("C2", "C4"), speeds=("2",), seeds=2, agents=("mft",)), tmp_path)
     files = draw_figures(tmp_path)
     assert {file.name for file in files} == {file.name for file in (tmp_path / "figures").iterdir()}
-    assert {file.suffix for file in files} == {".png", ".svg"}
+    assert {file.suffix for file in files} == {".png", ".svg", ".txt"}
     before = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
     assert [hashlib.sha256(file.read_bytes()).hexdigest() for file in draw_figures(tmp_path)] == before
     assert not any(re.search(rb"20\d\d-\d\d-\d\d", file.read_bytes()) for file in files if file.suffix == ".svg")
@@ -117,7 +126,7 @@ def test_a_value_of_zero_on_a_logarithmic_axis(tmp_path: Path) -> None:
     """A zero cannot stand on a logarithmic axis: the axis is a plain one then, and nothing is lost."""
     zero = Series("a", ("1", "2"), (0.0, 5.0), (0.0, 1.0), (2, 2))
     figure = Figure("zero", "zero", "x", "y", ("1", "2"), (zero,), Scale.LOGARITHMIC)
-    assert all(file.stat().st_size > 1000 for file in draw(figure, tmp_path))
+    assert all(file.stat().st_size > 1000 for file in draw(figure, tmp_path)[:2])
 
 
 def test_several_figures_in_one_picture(tmp_path: Path) -> None:
@@ -130,6 +139,137 @@ def test_several_figures_in_one_picture(tmp_path: Path) -> None:
         header = (tmp_path / "panels.png").read_bytes()[16:24]
         sizes.append((int.from_bytes(header[:4]), int.from_bytes(header[4:])))
     assert sizes[1] == (sizes[0][0], 2 * sizes[0][1])
+
+
+def test_nothing_of_a_line_is_cut() -> None:
+    """Every marker and both ends of every interval lie within the axes, whatever the scale."""
+    for scale in Scale:
+        mean, half_width = (0.96, 0.99, 1.0, 0.5), (0.05, 0.2, 0.0, 0.6)
+        line = Series("a", ("1", "2", "3", "4"), mean, half_width, (3, 3, 3, 3))
+        figure = Figure("one", "one", "x", "y", line.x, (line,), scale)
+        axes = Picture().add_subplot()
+        bottom, top = limits(figure, axes)
+        below, above = figure.ends(line)
+        assert bottom <= min(*below, *mean)
+        assert max(*above, *mean) <= top
+        assert not any(part.get_clip_on() for bar in axes.containers for part in bar.get_children())
+
+
+def limits(figure: Figure, axes: Axes) -> tuple[float, float]:
+    drawing._plot(figure, axes, USUAL)
+    return axes.get_ylim()
+
+
+@given(
+    mean=st.floats(0.001, 0.999),
+    half_width=st.floats(0, 1000) | st.just(math.nan),
+    scale=st.sampled_from([Scale.SHARE, Scale.LOGARITHMIC]),
+)
+def test_intervals_stay_where_values_can_be(mean: float, half_width: float, scale: Scale) -> None:
+    """Those of rates within 0 and 1, those on a logarithmic axis above 0; the mean lies in them."""
+    low, high = interval(mean, half_width, scale)
+    assert 0 <= low <= mean <= high
+    assert scale is not Scale.SHARE or high <= 1
+
+
+def test_a_narrow_interval_of_a_rate_is_nearly_the_plain_one() -> None:
+    """The logit scale matters near 0 and 1 only; there the interval leans inwards."""
+    assert interval(0.5, 0.01, Scale.SHARE) == pytest.approx((0.49, 0.51), abs=1e-4)
+    low, high = interval(0.98, 0.03, Scale.SHARE)
+    assert 0.98 - low > high - 0.98
+    assert interval(1.0, 0.0, Scale.SHARE) == (1.0, 1.0)
+    assert interval(5.0, 8.0, Scale.FROM_ZERO) == (-3.0, 13.0)
+
+
+def test_rates_near_one_are_told_apart() -> None:
+    """On the scale that they get, 0.96 and 0.99 lie three times as far apart as on a linear one; 1 has a place."""
+    assert crowds([0.96, 0.99, 1.0])
+    assert not crowds([0.2, 0.5, 0.99])
+    whole = folded(1.0) - folded(0.5)
+    assert (folded(0.99) - folded(0.96)) / whole > 3 * (0.99 - 0.96) / 0.5
+    assert unfolded(folded(0.97)) == pytest.approx(0.97)
+    assert np.isfinite(folded([0.0, 1.0])).all()
+
+
+def test_text_stays_text_and_no_title_is_drawn(tmp_path: Path) -> None:
+    """In SVG and PDF; what the figure shows stands beside it; PNG has 300 dots an inch."""
+    line = Series("a line", ("1", "2"), (1.0, 5.0), (0.5, 1.0), (3, 3))
+    figure = Figure("one", "what it shows", "an axis", "y", ("1", "2"), (line,))
+    draw(figure, tmp_path, read_look("png,svg,pdf", "3.5x2.5", "grey"))
+    drawn = (tmp_path / "one.svg").read_text()
+    assert all(f">{text}</text>" in drawn for text in ("a line", "an axis"))
+    assert "what it shows" not in drawn
+    assert (tmp_path / "one.txt").read_text() == "what it shows; means of 3 seeds with 95 % intervals (t-intervals).\n"
+    assert b"/FontFile2" in (tmp_path / "one.pdf").read_bytes() or b"/Type0" in (tmp_path / "one.pdf").read_bytes()
+    width, height = (int.from_bytes((tmp_path / "one.png").read_bytes()[at : at + 4]) for at in (16, 20))
+    assert (width, height) == (1050, 750)
+
+
+def shown_labels(monkeypatch: pytest.MonkeyPatch, folder: Path, values: tuple[str, ...]) -> tuple[list[str], Axes]:
+    """What stands below the axis of a figure of two lines over these x values, and its axes."""
+    drawn: list[Axes] = []
+    plot = Picture.add_subplot
+
+    def kept(picture: Picture) -> Axes:
+        drawn.append(plot(picture))
+        return drawn[-1]
+
+    monkeypatch.setattr(Picture, "add_subplot", kept)
+    numbers = tuple(1.0 for _ in values)
+    lines = tuple(Series(name, values, numbers, numbers, tuple(3 for _ in values)) for name in ("a", "b"))
+    draw(Figure("one", "what it shows", "x", "y", values, lines), folder, read_look("svg", "screen", "colour"))
+    return [label.get_text() for label in drawn[0].get_xticklabels()], drawn[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        (("4", "8", "16", "32", "64"), ["4", "8", "16", "32", "64"]),
+        (("4", "8", "16", "32", "64", "128"), ["4", "", "16", "32", "64", "128"]),
+        (("C2", "C4"), ["C2", "C4"]),
+    ],
+)
+def test_labels_do_not_run_into_each_other(
+    values: tuple[str, ...], labels: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """4 and 8 do not read as 48; the mark on the axis stays."""
+    shown, axes = shown_labels(monkeypatch, tmp_path, values)
+    assert shown == labels
+    assert len(axes.get_xticks()) == len(values)
+
+
+def test_the_lines_of_a_single_value_stand_near_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """At the ends of the axis they would look like two values."""
+    _, axes = shown_labels(monkeypatch, tmp_path, ("C2",))
+    places = [float(np.asarray(line.get_xdata())[0]) for line in axes.get_lines()]
+    low, high = axes.get_xlim()
+    assert max(places) - min(places) < 0.1 * (high - low)
+
+
+@pytest.mark.parametrize(
+    ("given_look", "message"),
+    [
+        (("jpg", "screen", "colour"), "--format: unknown format 'jpg'"),
+        (("png", "3.5", "colour"), "--size: '3.5': write WIDTHxHEIGHT"),
+        (("png", "900x2", "colour"), "1 to 40 inches"),
+        (("png", "88x60mm", "color"), "did you mean 'colour'?"),
+    ],
+)
+def test_a_look_that_there_is_not(given_look: tuple[str, str, str], message: str) -> None:
+    """The message names the option and what it takes."""
+    with pytest.raises(UserError) as error:
+        read_look(*given_look)
+    assert message in str(error.value)
+
+
+def test_one_metric_alone(tmp_path: Path) -> None:
+    """As the study plans it, or over the first axis; one that nobody measured is refused."""
+    write_measurements(measurements(configs=("C2", "C4"), speeds=("2",), seeds=2, agents=("mft",)), tmp_path)
+    files = draw_figures(tmp_path, None, read_look("svg", "column", "colour"), [c.HOPS_MEAN])
+    assert {file.suffix for file in files} == {".svg", ".txt"}
+    assert all("hops" in file.read_text() for file in files if file.suffix == ".svg")
+    with pytest.raises(UserError, match="unknown metric 'hop_mean'"):
+        draw_figures(tmp_path, None, USUAL, ["hop_mean"])
 
 
 def test_no_metrics(tmp_path: Path) -> None:

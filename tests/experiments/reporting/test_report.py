@@ -13,12 +13,17 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.measurements.tables import format_mean, metrics_table
+from roambus.bridge.runs.maker import maker_line
+from roambus.experiments.measurements.tables import format_mean, metrics_table, sent_table
 from roambus.experiments.reporting.facts import commands, facts
 from roambus.experiments.reporting.figure_files import metric_figures
 from roambus.experiments.reporting.filters import Filters, common_place
+from roambus.experiments.reporting.making import PART, WHOLE, making, scope
+from roambus.experiments.reporting.making import QUICK as QUICK_SCOPE
 from roambus.experiments.reporting.report import write_report
-from tests.experiments.measured import HOSTILE, QUICK, measurements, of_thesis
+from roambus.experiments.studies.reading import StudyResults, read_results
+from roambus.experiments.studies.registry import load_study
+from tests.experiments.measured import HOSTILE, QUICK, measurements, of_thesis, write_measurements
 
 
 class Page(HTMLParser):
@@ -111,6 +116,44 @@ def test_what_was_run() -> None:
     told = dict(facts(QUICK))
     assert (told["agents"], told["config"], told["speed (m/s)"]) == ("MFT-PubSub; AODV", "C2, C4, C8", "2, 8")
     assert (told["seeds a point"], told["runs"], told["time limit"]) == ("3", "36, complete", "200 s")
+
+
+def test_the_first_screen_says_how_it_was_made(tmp_path: Path) -> None:
+    """With which code, when and on which machine, as the logs of the runs say; without logs it says nothing."""
+    write_measurements(QUICK, tmp_path)
+    assert making(read_results(tmp_path)) == []
+    for seed in (0, 1):
+        log = tmp_path / "traces" / "agent=mft" / f"seed={seed}" / "run.log"
+        log.parent.mkdir(parents=True)
+        log.write_text(f"agent mft, seed {seed}: complete in 1 s\n{maker_line()}\n")
+    told = dict(making(read_results(tmp_path)))
+    assert re.fullmatch(r"roambus \S+(, commit [0-9a-f]{12})?", told["made with"])
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d", told["made on"])
+    assert re.fullmatch(r"\w+ \w+, \d+ cores, Python 3[.\d]+", told["machine"])
+
+
+def test_the_first_screen_says_whether_it_is_the_whole(page: Page, tmp_path: Path) -> None:
+    """The study in small, the whole one, or a part; and that few seeds refute nothing."""
+    assert "is not refuted" in page.text
+    assert "3 seeds a point" in page.text
+    kinds = {
+        QUICK_SCOPE: measurements(configs=("C2", "C4", "C8"), speeds=("2", "8"), seeds=3),
+        WHOLE: measurements(seeds=10),
+        PART: measurements(configs=("C2",), speeds=("2",), seeds=3),
+    }
+    asked = load_study("thesis").asked(load_study("thesis").sweeps[0])
+    for kind, measured in kinds.items():
+        quick = {"time_limit": "200", "publish_until": "143"} if kind is QUICK_SCOPE else {}
+        measured.sweep["set"] = {**asked.fixed, **quick}
+        assert scope(StudyResults(load_study("thesis"), (of_thesis(measured),))) == kind
+
+
+def test_what_an_agent_never_sends_is_empty() -> None:
+    """It was not measured how many of them it sends; a type that it sends elsewhere has its zeros."""
+    table = sent_table(QUICK)
+    place = table.headings.index("RREQ")
+    assert {row[place] for row in table.rows if row[0] == "MFT-PubSub"} == {""}
+    assert "" not in {row[place] for row in table.rows if row[0] == "AODV"}
 
 
 def test_missing_runs_are_told() -> None:

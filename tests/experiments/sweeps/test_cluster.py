@@ -129,6 +129,7 @@ def interrupted(cluster: LocalCluster, tmp_path_factory: pytest.TempPathFactory)
     return Interrupted(out, running.returncode, errors, len(traces(out)))
 
 
+@pytest.mark.slow
 def test_ctrl_c_cancels_the_job(interrupted: Interrupted) -> None:
     """Exit code 130, one message; nothing half-written is left."""
     out = interrupted.out
@@ -139,6 +140,7 @@ def test_ctrl_c_cancels_the_job(interrupted: Interrupted) -> None:
     assert {path.parent for path in out.rglob("run.ini")} == {path.parent for path in out.rglob("trace.parquet")}
 
 
+@pytest.mark.slow
 def test_the_same_command_goes_on_and_a_killed_worker_loses_no_run(
     cluster: LocalCluster, interrupted: Interrupted, tmp_path: Path
 ) -> None:

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.plan import RunPlan
-from roambus.experiments.sweeps.progress import Progress, describe_left
+from roambus.experiments.sweeps.progress import Progress, describe
 from roambus.experiments.sweeps.runner import Summary, plan_runs, run_plans
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
 from roambus.experiments.sweeps.workers import Processes
@@ -171,7 +171,7 @@ def test_the_time_left_is_estimated_from_the_time_that_runs_took(
     elapsed: float, done: int, total: int, text: str
 ) -> None:
     """In the unit that one would say it in."""
-    assert describe_left(elapsed, done, total) == text
+    assert describe(elapsed / done * (total - done)) == text
 
 
 def test_progress_is_told_in_plain_lines_without_a_terminal() -> None:

@@ -83,7 +83,7 @@ def test_an_agent_that_cannot_be_used_is_the_users_mistake(
 ) -> None:
     """A name that nobody knows, or a parameter, is no finding."""
     monkeypatch.chdir(tmp_path)
-    assert call("roambus vet floding --json", monkeypatch) == 2
+    assert call("roambus vet floding", monkeypatch) == 2
     assert "unknown agent 'floding': did you mean 'flooding'?" in capfd.readouterr().err
 
 

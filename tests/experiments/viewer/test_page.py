@@ -26,7 +26,7 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Show]:
 
     def opened(*runs: Path) -> Page:
         file = tmp_path / "film.html"
-        file.write_text(page_of(runs, again=False), encoding="utf-8")
+        file.write_text(page_of(runs, print, again=False), encoding="utf-8")
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda message: problems.append(message.text))
@@ -157,6 +157,19 @@ def test_messages_are_filtered(show: Show, tree_run: Path) -> None:
     assert "messages under way" not in caption(page)
 
 
+def test_what_is_sent_at_regular_intervals_does_not_drown_the_rest(show: Show, tmp_path: Path) -> None:
+    """It is not shown at first, and can be; what comes now and then, or carries notifications, is shown."""
+    beats = [row(second + node / 10, node, "send", message_type="BEAT") for second in range(12) for node in (0, 1)]
+    floods = [row(second + 0.5, 0, "send", message_type="FLOOD", notification_id=f"0.{second}") for second in range(12)]
+    odd = [row(time, 1, "send", message_type="ODD") for time in (0.3, 0.4, 2.2, 2.9, 7.0, 7.1, 7.2, 9.9, 11.5, 11.6)]
+    rows = sorted([*beats, *floods, *odd], key=lambda one: float(str(one["time_s"])))
+    page = show(write_rows(tmp_path, rows))
+    shown = {name: page.get_by_role("checkbox", name=name).is_checked() for name in ("BEAT", "FLOOD", "ODD")}
+    assert shown == {"BEAT": False, "FLOOD": True, "ODD": True}
+    page.click("#all-types")
+    assert page.get_by_role("checkbox", name="BEAT").is_checked()
+
+
 def test_a_click_on_a_node_shows_what_it_knows(show: Show, tree_run: Path) -> None:
     """Its role, place in the tree, state, routing table, queue and messages, as of that time."""
     page = show(tree_run)
@@ -234,6 +247,17 @@ def test_two_runs_share_clock_and_choice(show: Show, moving_run: Path, other_run
     assert "do not move alike" in show(moving_run, tree_run).inner_text("#notices")
 
 
+def test_two_runs_stand_one_above_the_other_on_a_telephone(show: Show, moving_run: Path, other_run: Path) -> None:
+    """Each is as wide as the screen, for side by side their nodes hide each other's names."""
+    page = show(moving_run, other_run)
+    page.set_viewport_size({"width": 390, "height": 844})
+    first, second = (page.locator("#stages canvas").nth(number).bounding_box() for number in (0, 1))
+    assert first is not None
+    assert second is not None
+    assert first["width"] == second["width"] > 380
+    assert second["y"] > first["y"] + first["height"] > first["y"] + 200
+
+
 def test_everything_can_be_done_by_keys(show: Show, moving_run: Path) -> None:
     """Play, seek, speed, choose, forget, change the ground; and each control has a name and can have the focus."""
     page = show(moving_run)
@@ -304,7 +328,7 @@ def test_a_trace_cannot_run_script(show: Show, tmp_path: Path) -> None:
 def test_script_put_into_the_page_does_not_run(browser: Browser, moving_run: Path) -> None:
     """Its policy forbids all but its own, were anything ever read as HTML."""
     page = browser.new_page()
-    page.set_content(page_of([moving_run], again=False))
+    page.set_content(page_of([moving_run], print, again=False))
     page.wait_for_selector("#app:not([hidden])")
     titled = page.title()
     page.evaluate("""() => {

@@ -98,6 +98,27 @@ def test_a_dragged_broker_moves(page: Page) -> None:
     assert "1 tree: b1 leads 5" in page.inner_text("figcaption")
 
 
+def test_nothing_is_dropped_unasked(page: Page) -> None:
+    """What happens later is named; it can be kept, by doing the new thing at the end, or dropped."""
+    b3 = (0.75, 0.5)
+    drag(page, b3, (0.5, 0.9))
+    page.wait_for_selector("#transcript:has-text('b3 is cut off')")
+    page.fill("#time", "2")
+    page.press("#time", "Enter")
+    page.fill("#do", "b2 crashes")
+    page.press("#do", "Enter")
+    page.wait_for_selector("#live-error:has-text('would take the place of what happens later: after 4s b3 is cut off')")
+    assert "b2 crashes" not in page.inner_text("#transcript")
+    page.get_by_role("button", name="do it at the end").click()
+    page.wait_for_selector("#transcript:has-text('b2 crashes')")
+    assert "b3 is cut off" in page.inner_text("#transcript")
+    page.fill("#do", "b3 crashes")
+    page.press("#do", "Enter")
+    page.get_by_role("button", name="do it now and drop those").click()
+    page.wait_for_selector("#transcript:has-text('b3 crashes')")
+    assert "b3 is cut off" not in page.inner_text("#transcript")
+
+
 def test_on_a_field_a_dragged_node_walks(browser: Browser, tmp_path: Path) -> None:
     """To where it was dropped; who is in range is linked, and the elected tree follows."""
     with played(browser, tmp_path, FIELD) as page:

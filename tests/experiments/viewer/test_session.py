@@ -10,7 +10,7 @@ import pytest
 from roambus.bridge.errors import UserError
 from roambus.bridge.transcript.transcript import Overrides, transcribe
 from roambus.experiments.viewer.play import Player
-from roambus.experiments.viewer.session import Session
+from roambus.experiments.viewer.session import LaterCommandsError, Session
 
 HEAD = """\
 agent mft
@@ -66,11 +66,14 @@ def test_the_film_has_the_names_of_the_transcript(session: Session) -> None:
 
 
 def test_what_is_done_takes_the_place_of_what_came_after(session: Session) -> None:
-    """Taken back, it gives that back, as if it had never been done."""
+    """If that is wanted; taken back, it gives that back, as if it had never been done."""
     session.do(5, "b3 is cut off")
     session.do(9, "b3 joins b2")
     before = session.transcript()
-    session.do(7, "b2 crashes")
+    with pytest.raises(LaterCommandsError, match="take the place of what happens later: after 4s b3 joins b2"):
+        session.do(7, "b2 crashes")
+    assert session.transcript() == before
+    session.do(7, "b2 crashes", drop=True)
     assert commands(session) == ["> after 4s b3 is cut off", "> after 2s b2 crashes"]
     session.undo()
     assert session.transcript() == before

@@ -72,6 +72,13 @@ def test_absorption_is_from_publication_until_no_cache_has_a_message(measure: An
     assert (found[c.STILL_CACHED], found[c.MESSAGES_OBSERVED]) == (pytest.approx(1 / 3), 3)
 
 
+def test_the_distribution_of_absorption_is_of_what_was_cached(measure: Any) -> None:
+    """Of 12 and 40 s, whose mean is 26 s, half take 26 s at most, and a tenth more than 37.2 s."""
+    found = measure(c.absorption, CACHED)
+    assert found[c.ABSORPTION_MEDIAN] == pytest.approx(1)
+    assert found[c.ABSORPTION_TAIL] == pytest.approx(37.2 / 26)
+
+
 def test_the_gain_is_of_responses_over_different_messages(measure: Any) -> None:
     """Six responses bring four messages to three requests."""
     found = measure(c.responses, ASKED)

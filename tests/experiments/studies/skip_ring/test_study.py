@@ -18,6 +18,7 @@ from roambus.experiments.random_scenarios.skip_ring_commands import skip_ring_co
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.studies.skip_ring import metrics as m
 from roambus.experiments.studies.skip_ring.claims import STEADY_CLAIMS
+from roambus.experiments.studies.skip_ring.overhead import BY_SUBSCRIBERS
 from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.roles import Role
@@ -25,7 +26,7 @@ from roambus.python_protocol.simtime import SECOND
 from roambus.spark.metrics import catalogue as c
 
 
-def scenario_of(**variables: int | str) -> Scenario:
+def scenario_of(**variables: float | str) -> Scenario:
     run: dict[str, int | float | str | bool] = {"seed": 1, "agent": "skip-ring", "agent_parameters": "round=1s"}
     return parse_scenario(render(find_template("skip-ring"), {**variables, **run}), Path("run.ini"), TEMPLATES)
 
@@ -85,6 +86,8 @@ def measured_steady(requests: float) -> Measurements:
             m.PER_UNSUBSCRIBE: 2.0 + seed / 100,
             m.FURTHER: 0.5 - seed / 100,
             m.CATCH_UP_ROUNDS: 1.3 + seed / 100,
+            m.CAUGHT_UP: 1.0,
+            BY_SUBSCRIBERS: 12 + seed / 100,
             m.ANSWERS_PER_ROUND: 1.6 + seed / 100,
             c.HOPS_MAX: size.bit_length() - 1,
         }

@@ -1,0 +1,100 @@
+"""Steps as a transcript that is worked by hand: `roambus trace` repeats it, `roambus play` opens it, a test keeps it.
+
+What went wrong stands at its head. Where only a probe shows it, the probe is published at the end, and its messages
+arrive one by one. The last commands show the tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+
+from roambus.bridge.scenario.happenings import FaultKind
+from roambus.bridge.transcript.commands import Apply, Command, Fail, Move, PublishEvent, Relink
+from roambus.bridge.transcript.document import parse_document
+from roambus.bridge.transcript.network import Network as Drawn
+from roambus.bridge.transcript.transcript import follow
+from roambus.bridge.transcript.vocabulary import format_attributes
+from roambus.experiments.exploring.beginning import Beginning
+from roambus.experiments.exploring.network import Arrive, Do, RunOut, Step
+from roambus.python_protocol.events import Subscribe
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.simtime import NANOSECOND, format_time
+
+_FAULTS = {FaultKind.CRASH: "crashes", FaultKind.FREEZE: "freezes", FaultKind.RECOVER: "recovers"}
+
+
+class Writer:
+    """Writes the steps of one exploration."""
+
+    def __init__(self, beginning: Beginning) -> None:
+        self._beginning = beginning
+        self._drawn: Drawn = beginning.plan.timeline.network
+        self._filters = beginning.plan.head.vocabulary.filter_names
+
+    def transcript(
+        self, steps: Iterable[Step], about: Iterable[str] = (), shows: Iterable[str] = (), *, follows: bool = True
+    ) -> str:
+        """The text of a transcript: comments `about` it, the head, a command for each step, and what `follows`."""
+        comments = [f"# {line}".rstrip() for line in about]
+        head = [line for line in self._beginning.question.head if line.strip() and not line.startswith("#")]
+        drawn = [line for line in head if line.split(" ")[0] != "agent"]
+        lines = [*comments, "", self._beginning.agent_line, "by hand", *drawn, "", *self.commands(steps)]
+        text = "\n".join([*lines, *(f"> show {one}" for one in shows)]) + "\n"
+        return follow(parse_document(self._beginning.question.path, text)) if follows else text
+
+    def commands(self, steps: Iterable[Step]) -> list[str]:
+        """The commands, a line for each step."""
+        begin = ["> wait 0s"] if self._beginning.is_timed else []
+        return [*begin, *map(self._line, steps)]
+
+    def _line(self, step: Step) -> str:
+        """Where agents have timers, a step takes no longer than it takes to tell which came first."""
+        draws = [f"{self._name(node)} draws {' '.join(map(str, picks))}" for node, picks in step.picks]
+        texts = [*draws, self._text(step)]
+        if self._beginning.is_timed:
+            after = step.after if isinstance(step, RunOut) else 0
+            texts[0] = f"after {format_time(max(after, NANOSECOND))} {texts[0]}"
+        return "> " + "; after 1ns ".join(texts)
+
+    def _text(self, step: Step) -> str:
+        match step:
+            case Arrive(sender, receiver, number, lost):
+                which = f"message {number} of " if number > 1 else ""
+                return f"{which}{self._name(sender)} -> {self._name(receiver)} {'is lost' if lost else 'arrives'}"
+            case RunOut(node):
+                return f"{self._name(node)}'s timer runs out"
+            case Do(command):
+                return self.command(command)
+
+    def command(self, command: Command) -> str:
+        """A command as a transcript has it."""
+        match command:
+            case Apply(node, event):
+                verb = "subscribes" if isinstance(event, Subscribe) else "unsubscribes"
+                return f"{self._client(node)} {verb} {self._filter(event.filter)}"
+            case PublishEvent(node, _, attributes):
+                return f"{self._client(node)} publishes {self._event(attributes)}"
+            case Move(node, parent):
+                return f"{self._name(node)} {'is cut off' if parent is None else f'moves to {self._name(parent)}'}"
+            case Relink(a, b, up):
+                return f"link {self._name(a)}-{self._name(b)} {'up' if up else 'down'}"
+            case Fail(node, kind):
+                return f"{self._name(node)} {_FAULTS[kind]}"
+        raise ValueError(f"{command} has no text")
+
+    def _name(self, node: int) -> str:
+        return self._drawn.node_name(node)
+
+    def _client(self, node: int) -> str:
+        return self._drawn.subscriber_name(node)
+
+    def _filter(self, wanted: Filter) -> str:
+        return self._filters.get(wanted) or str(wanted)
+
+    def _event(self, attributes: tuple[tuple[str, int | float | str], ...]) -> str:
+        vocabulary = self._beginning.plan.head.vocabulary
+        named = (one for one, its in vocabulary.events.items() if its == attributes)
+        by_filter = (one.replace("f", "e", 1) for one in self._filters.values() if one[1:].isdecimal())
+        numbered = (one for one in by_filter if vocabulary.event(one) == attributes)
+        return next(chain(named, numbered), format_attributes(attributes))

@@ -1,0 +1,247 @@
+"""What single nodes do: each thing that can happen to a node in some state is worked out once.
+
+An agent is deterministic, so what it does follows from its own state and from what it is told. A network reaches few
+states of single nodes, however many states it reaches as a whole. So states, messages and events have numbers, and the
+answer to (state, event) is kept: the agent itself runs only when something is new. A node's state is that of its agent
+and its timers, which are relative to now, in the order in which they run out.
+
+Chance has several answers: the explorer tries each representative of each draw (`bridge.transcript.by_hand`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from roambus.bridge.backends.ideal.backend import PERFECT_LQI_DB, PERFECT_RSSI_DBM
+from roambus.bridge.errors import UserError
+from roambus.bridge.host.agents import describe_failure
+from roambus.bridge.host.blame import name_of, place_of
+from roambus.bridge.transcript.by_hand import Postponed, ScriptedChance
+from roambus.experiments.exploring.freezing import Freezer, Frozen, Thawer
+from roambus.experiments.exploring.instants import NOW, ClockError, Instant
+from roambus.experiments.exploring.numbering import Numbering
+from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import Crashed, Received, TimerFired
+from roambus.python_protocol.filters import NotificationId
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.notes import ROUTE
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
+
+NodeState = int
+"""The number of a state of one node."""
+
+
+class Timer(NamedTuple):
+    """A timer that is set: after how much time it runs out, and its key."""
+
+    after: SimTime
+    key: Hashable
+
+
+class Delivered(NamedTuple):
+    """A notification was given to the application."""
+
+    notification: NotificationId
+
+
+class Taken(NamedTuple):
+    """A notification is on its way to these subscribers, as the note `ROUTE` says."""
+
+    notification: str
+    subscribers: tuple[NodeId, ...]
+
+
+class Outcome(NamedTuple):
+    """What a node may do: its next state, what it sends (destination, message), and what the world sees of it."""
+
+    state: NodeState
+    sends: tuple[tuple[NodeId, int], ...]
+    seen: tuple[Delivered | Taken, ...]
+    picks: tuple[int, ...]
+    """What its chance picked; nothing if every draw took the first representative."""
+
+
+class Failure(NamedTuple):
+    """The agent raised an error."""
+
+    text: str
+    picks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ringing:
+    """The event of a node whose next timer runs out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """The event of a node to which the message of this number has come."""
+
+    sender: NodeId
+    message: int
+
+
+class Nodes:
+    """The states of all nodes, and what follows from them."""
+
+    def __init__(self, agent_class: type[Agent], most_ways: int = 64, *, only_least: bool = False) -> None:
+        """At most `most_ways` ways of chance are followed for one event, of a range perhaps `only_least`."""
+        self._agent_class = agent_class
+        self._chance = ScriptedChance(only_least=only_least)
+        self._most_ways = most_ways
+        self._states: Numbering[tuple[Frozen, tuple[Timer, ...]]] = Numbering()
+        self.messages: Numbering[Message] = Numbering()
+        self.events: Numbering[Hashable] = Numbering()
+        self._answers: dict[tuple[NodeState, int], tuple[Outcome | Failure, ...]] = {}
+        self._later: dict[tuple[NodeState, SimTime], NodeState] = {}
+        self._thawed: dict[NodeState, Agent] = {}
+        self.horizon: SimTime | None = None
+        """Moments longer ago than this are all alike; None: each counts."""
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    @property
+    def answers(self) -> int:
+        """How many answers were worked out."""
+        return len(self._answers)
+
+    def add(self, agent: Agent, timers: Iterable[Timer], chance: Any, now: SimTime, left_out: tuple[str, ...]) -> int:
+        """The number of the state of an agent that has run up to `now`; raises CannotFreezeError."""
+        frozen = Freezer(chance, now, left_out).freeze(agent, self._agent_class)
+        return self._states.number((frozen, tuple(timers)))
+
+    def agent(self, state: NodeState) -> Agent:
+        """An agent in that state, to be looked at; nobody may tell it anything."""
+        if state not in self._thawed:
+            self._thawed[state] = Thawer(self._chance).thaw(self._states[state][0])
+        return self._thawed[state]
+
+    def what(self, state: NodeState) -> Hashable:
+        """The state of that number itself: the frozen agent and its timers."""
+        return self._states[state]
+
+    def timers(self, state: NodeState) -> tuple[Timer, ...]:
+        """The timers that are set, the next first."""
+        return self._states[state][1]
+
+    def answer(self, state: NodeState, event: int) -> tuple[Outcome | Failure, ...]:
+        """What a node in that state may do when it is told the event of that number."""
+        found = self._answers.get((state, event))
+        if found is None:
+            found = self._answers[state, event] = tuple(self._work_out(state, self.events[event]))
+        return found
+
+    def later(self, state: NodeState, time: SimTime) -> NodeState:
+        """The state after so much time in which nothing happens to the node."""
+        if not time:
+            return state
+        found = self._later.get((state, time))
+        if found is None:
+            frozen, timers = self._states[state]
+            passed = tuple(Timer(max(0, one.after - time), one.key) for one in timers)
+            found = self._states.number((_shifted(frozen, time, self.horizon), passed))
+            self._later[state, time] = found
+        return found
+
+    def _work_out(self, state: NodeState, event: Any) -> Iterable[Outcome | Failure]:
+        """Tries each way that chance can go, in order: like counting with digits of different ranges."""
+        script: list[int] | None = []
+        tried = 0
+        while script is not None and tried < self._most_ways:
+            yield self._try(state, event, script)
+            tried += 1
+            script = _next_script(script, self._chance.ways)
+
+    def _try(self, state: NodeState, event: Any, script: list[int]) -> Outcome | Failure:
+        frozen, timers = self._states[state]
+        agent = Thawer(self._chance).thaw(frozen)
+        self._chance.script.clear()
+        self._chance.script.extend(script)
+        self._chance.ways.clear()
+        picks = tuple(script)
+        try:
+            actions, timers = self._tell(agent, timers, event)
+        except ClockError as error:
+            place = place_of(error, agent, None, ())
+            raise UserError(f"agent {name_of(self._agent_class)} cannot be explored{place}: {error}") from error
+        except Exception as error:  # whatever the author's code raises is a finding
+            return Failure(self._describe(agent, timers, event, error), picks)
+        frozen = Freezer(self._chance, NOW).freeze(agent, self._agent_class)
+        number = self._states.number((frozen, timers))
+        sent = (one for one in actions if isinstance(one, Send) and not one.after)
+        sends = [(one.destination, self.messages.number(one.message)) for one in sent]
+        return Outcome(number, tuple(sends), tuple(_seen(actions)), picks)
+
+    def _describe(self, agent: Agent, timers: tuple[Timer, ...], event: Any, error: Exception) -> str:
+        told = TimerFired(timers[0].key) if isinstance(event, Ringing) else event
+        told = self._received(event) if isinstance(event, Arrived) else told
+        return str(describe_failure(agent, 0, told, error))
+
+    def _received(self, arrived: Arrived) -> Received:
+        return Received(arrived.sender, self.messages[arrived.message], PERFECT_RSSI_DBM, PERFECT_LQI_DB)
+
+    def _tell(self, agent: Agent, timers: tuple[Timer, ...], event: Any) -> tuple[list[Action], tuple[Timer, ...]]:
+        if isinstance(event, Ringing):
+            key, timers = timers[0].key, timers[1:]
+            if isinstance(key, Postponed):
+                return [Send(*key.send)], timers
+            event = TimerFired(key)
+        if isinstance(event, Arrived):
+            event = self._received(event)
+        actions = list(agent.handle(event, Instant(NOW)))
+        if isinstance(event, Crashed):
+            return [], ()
+        return actions, _set(timers, actions)
+
+
+def _set(timers: tuple[Timer, ...], actions: Iterable[Action]) -> tuple[Timer, ...]:
+    """The timers after the actions, the next first; of those that run out at once the one set first."""
+    due = {one.key: one.after for one in timers}
+    for action in actions:
+        if isinstance(action, SetTimer | CancelTimer):
+            due.pop(action.key, None)
+        if isinstance(action, SetTimer):
+            due[action.key] = action.after
+        elif isinstance(action, Send) and action.after:
+            due[_postponed(due, action)] = action.after
+    return tuple(sorted((Timer(after, key) for key, after in due.items()), key=lambda one: one.after))
+
+
+def _postponed(due: Iterable[Hashable], send: Send) -> Postponed:
+    taken = {one.number for one in due if isinstance(one, Postponed)}
+    number = next(number for number in range(len(taken) + 1) if number not in taken)
+    return Postponed(number, (send.destination, send.message))
+
+
+def _seen(actions: Iterable[Action]) -> Iterable[Delivered | Taken]:
+    for action in actions:
+        if isinstance(action, Deliver):
+            yield Delivered(action.notification.id)
+        elif isinstance(action, Note) and action.name == ROUTE and action.notification_id:
+            yield Taken(action.notification_id, tuple(map(int, (action.detail or "").split())))
+
+
+def _next_script(script: list[int], ways: list[int]) -> list[int] | None:
+    """The picks after `script`, of draws with so many ways; None after the last."""
+    picks = (script + [0] * len(ways))[: len(ways)]
+    while picks and picks[-1] == ways[len(picks) - 1] - 1:
+        picks.pop()
+    if not picks:
+        return None
+    picks[-1] += 1
+    return picks
+
+
+def _shifted(frozen: Any, time: SimTime, horizon: SimTime | None) -> Any:
+    """The frozen state after so much time: its moments are longer ago."""
+    if type(frozen) is not tuple:
+        return frozen
+    if len(frozen) == 2 and frozen[0] == "instant":
+        past = frozen[1] - time
+        return ("instant", past if horizon is None else max(past, -horizon))
+    return tuple([_shifted(one, time, horizon) for one in frozen])

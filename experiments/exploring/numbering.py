@@ -1,0 +1,30 @@
+"""Numbers for values: equal values have one number, so that what is large is compared and kept once only."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+Value = TypeVar("Value", bound=Hashable)
+
+
+class Numbering(Generic[Value]):
+    """Counts different values, from 0."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Value, int] = {}
+        self._values: list[Value] = []
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, number: int) -> Value:
+        return self._values[number]
+
+    def number(self, value: Value) -> int:
+        """The number of a value, a new one if no equal one has come before."""
+        number = self._numbers.get(value)
+        if number is None:
+            number = self._numbers[value] = len(self._values)
+            self._values.append(value)
+        return number

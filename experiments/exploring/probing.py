@@ -1,0 +1,99 @@
+"""Probes: in a copy of a quiet network everybody publishes something, and it is seen whether it arrives.
+
+What follows a probe is worked out in one order of arrivals only: the network is quiet, so the order hardly matters, and
+a protocol that needs a lucky one is wrong already.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+from roambus.bridge.transcript.commands import PublishEvent
+from roambus.bridge.transcript.vocabulary import Attributes
+from roambus.experiments.exploring.network import Network, Raised, State, Step
+from roambus.python_protocol.filters import Filter, Notification, NotificationId, Operator
+from roambus.python_protocol.roles import NodeId
+
+LONGEST = 10_000
+"""After so many arrivals a probe is taken to go in circles."""
+PROBE = "the probe"
+
+
+def probe(network: Network, state: State, names: tuple[str, ...]) -> str | None:
+    """What is wrong with what arrives of the first probe with which anything is; None if nothing is wrong."""
+    for command in probes(network, state):
+        text, _ = follow_probe(network, state, command, names)
+        if text:
+            return text
+    return None
+
+
+def probes(network: Network, state: State) -> Iterator[PublishEvent]:
+    """What can be published that somebody wants, by every publisher that is up."""
+    world = network.world(state)
+    wanted = sorted({one for filters in world.wanted for one in filters}, key=str)
+    for node in sorted(network.rules.publishers - world.down):
+        for one in wanted:
+            attributes = matching(one)
+            if attributes is not None:
+                yield PublishEvent(node, PROBE, attributes)
+
+
+def follow_probe(
+    network: Network, state: State, command: PublishEvent, names: tuple[str, ...]
+) -> tuple[str | None, tuple[Step, ...]]:
+    """What is wrong with the deliveries of a probe, and the steps until nothing is under way."""
+    world = network.world(state)
+    silent = replace(world, delivered=tuple(() for _ in range(world.nodes)), taken=frozenset(), published=())
+    twin = network.twin()
+    end, steps = _drain(twin, twin.first(network.node_states(state), silent), command)
+    if isinstance(end, str):
+        return end, steps
+    identifier = NotificationId(command.node, world.numbers[command.node])
+    notification = Notification(identifier, command.attributes)
+    wanting = {one for one in world.part(command.node) if any(it.matches(notification) for it in world.wanted[one])}
+    return _compare(wanting, twin.world(end).delivered, identifier, (names, command.node)), steps
+
+
+def _drain(network: Network, state: State, command: PublishEvent) -> tuple[State | str, tuple[Step, ...]]:
+    steps: list[Step] = []
+    (step, after), *_ = network.carry_out(state, command)
+    while not isinstance(after, Raised):
+        steps.append(network.steps[step])
+        following = next(iter(network.arrivals(after)), None)
+        if following is None:
+            return after, tuple(steps)
+        if len(steps) > LONGEST:
+            return f"a probe was not over after {LONGEST} arrivals", tuple(steps)
+        step, after = following
+    return after.text, (*steps, network.steps[step])
+
+
+def _compare(
+    wanting: set[NodeId],
+    delivered: tuple[tuple[NotificationId, ...], ...],
+    identifier: NotificationId,
+    who: tuple[tuple[str, ...], NodeId],
+) -> str | None:
+    names, publisher = who
+    counted = Counter(node for node, given in enumerate(delivered) for one in given if one == identifier)
+    for node in sorted(wanting | set(counted)):
+        if counted[node] != (node in wanting):
+            wants = "wants it and can be reached" if node in wanting else "does not want it, or cannot be reached"
+            return f"what {names[publisher]} publishes comes {counted[node]} times to {names[node]}, which {wants}"
+    return None
+
+
+def matching(wanted: Filter) -> Attributes | None:
+    """Attributes that a filter matches; None if they are not plain to see."""
+    attributes = {}
+    for one in wanted.constraints:
+        if one.operator is Operator.EQUAL and one.operand is not None:
+            attributes[one.attribute] = one.operand
+        elif one.operator is Operator.EXISTS:
+            attributes.setdefault(one.attribute, 1)
+        else:
+            return None
+    return tuple(sorted(attributes.items()))

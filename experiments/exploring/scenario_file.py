@@ -1,0 +1,171 @@
+"""Reads what is to be explored: a transcript whose last lines say what may happen, and what must hold.
+
+The lines that only an exploration has are taken out; what is left is the head of a transcript, with its setup. All of
+them begin with a word of their own, and may stand anywhere in the head:
+
+    may 2 link changes
+    must no loops
+    must mine.py:nobody_waits
+    graphs 4
+    order any
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from roambus.bridge.agents.code import Announce, silently
+from roambus.bridge.errors import UserError
+from roambus.bridge.texts import read_text
+from roambus.bridge.transcript.times import parse_duration, parse_positive
+from roambus.experiments.exploring.properties.catalogue import find_property
+from roambus.experiments.exploring.properties.property import Property
+from roambus.python_protocol.simtime import SimTime
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is explored, but for the network: the lines of the transcript's head, what may happen, what must hold."""
+
+    path: Path
+    head: tuple[str, ...]
+    """The lines of the file, those taken out left blank, so that they keep their numbers."""
+    may: tuple[tuple[int, str], ...] = ()
+    """What may happen, with the numbers of the lines."""
+    must: tuple[Property, ...] = ()
+    any_order: bool = False
+    slow_messages: bool = False
+    drift: SimTime = 0
+    time_limit: SimTime | None = None
+    calm: SimTime | None = None
+    horizon: SimTime | None = None
+    alike: bool = False
+    """The names of nodes do not matter to the agents."""
+    both_ends: bool = False
+    """Chance takes the least and the greatest of a range, and not only the least."""
+    graphs: int | None = None
+    """Explore all connected graphs of so many nodes."""
+    trees: int | None = None
+    """Explore all trees of so many brokers."""
+
+    def without_families(self, head: tuple[str, ...]) -> Question:
+        """The same question about one network, which `head` draws."""
+        return replace(self, head=head, graphs=None, trees=None)
+
+
+@contextmanager
+def at(path: Path, number: int) -> Iterator[None]:
+    """Gives an error about a line the name of the file and the line's number."""
+    try:
+        yield
+    except (ValueError, UserError) as error:
+        raise UserError(f"{path}:{number}: {error}") from error
+
+
+def read_question(path: Path, announce: Announce = silently) -> Question:
+    """Reads a file; tells of files with properties before they run. Raises UserError naming file and line, OSError."""
+    return parse_question(path, read_text(path), announce)
+
+
+def parse_question(path: Path, text: str, announce: Announce = silently) -> Question:
+    """Reads the text of the file `path`; raises UserError, OSError."""
+    reader = _Reader(path, announce)
+    for number, line in enumerate(text.splitlines(), 1):
+        with at(path, number):
+            reader.read(number, line.rstrip())
+    return reader.finish()
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Takes the lines of a file one by one."""
+
+    path: Path
+    announce: Announce
+    head: list[str] = field(default_factory=list)
+    may: list[tuple[int, str]] = field(default_factory=list)
+    must: list[Property] = field(default_factory=list)
+    others: dict[str, object] = field(default_factory=dict)
+
+    def read(self, number: int, line: str) -> None:
+        """Takes the next line; raises ValueError, UserError."""
+        if line.startswith(">"):
+            raise ValueError("an exploration has no commands: write what may happen, such as: may s1 subscribes f1")
+        keyword, _, rest = line.partition(" ")
+        rest = rest.partition("#")[0].strip()
+        read = None if line.startswith((" ", "\t")) else _KEYWORDS.get(keyword)
+        self.head.append("" if read else line)
+        if keyword == "may" and read:
+            self.may.append((number, rest))
+        elif read:
+            read(self, rest)
+
+    def finish(self) -> Question:
+        """The question, about properties that all hold; raises UserError if nothing has to."""
+        if not self.must:
+            raise UserError(f"{self.path}: nothing must hold; write a line such as: must probes arrive")
+        others = self.others
+        return Question(self.path, tuple(self.head), tuple(self.may), tuple(self.must), **others)  # type: ignore[arg-type]
+
+    def add_property(self, rest: str) -> None:
+        """Takes what must hold."""
+        self.must.append(find_property(rest, self.path.parent, self.announce))
+
+    def read_order(self, rest: str) -> None:
+        """Takes in which order messages on a link arrive."""
+        if rest not in ("any", "kept"):
+            raise ValueError(f"'order {rest}' is none; write 'order any' or 'order kept'")
+        self.others["any_order"] = rest == "any"
+
+    def read_nodes(self, rest: str) -> None:
+        """Takes whether nodes that look alike are alike."""
+        if rest not in ("alike", "differ"):
+            raise ValueError(f"'nodes {rest}' is none; write 'nodes alike' or 'nodes differ'")
+        self.others["alike"] = rest == "alike"
+
+    def read_chance(self, rest: str) -> None:
+        """Takes what is tried of a range from which an agent draws."""
+        if rest not in ("least", "ends"):
+            raise ValueError(f"'chance {rest}' is none; write 'chance least' or 'chance ends'")
+        self.others["both_ends"] = rest == "ends"
+
+    def read_messages(self, rest: str) -> None:
+        """Takes whether timers run out while messages are under way."""
+        if rest not in ("slow", "fast"):
+            raise ValueError(f"'messages {rest}' is none; write 'messages slow' or 'messages fast'")
+        self.others["slow_messages"] = rest == "slow"
+
+
+def _time(name: str, parse: Callable[[str], SimTime]) -> Callable[[_Reader, str], None]:
+    def read(reader: _Reader, rest: str) -> None:
+        reader.others[name] = parse(rest)
+
+    return read
+
+
+def _size(name: str) -> Callable[[_Reader, str], None]:
+    def read(reader: _Reader, rest: str) -> None:
+        if not rest.isdecimal() or not 2 <= int(rest) <= 6:
+            raise ValueError(f"{name} of {rest!r} nodes: there can be 2 to 6")
+        reader.others[name] = int(rest)
+
+    return read
+
+
+_KEYWORDS: dict[str, Callable[[_Reader, str], None]] = {
+    "may": lambda _, __: None,
+    "must": _Reader.add_property,
+    "order": _Reader.read_order,
+    "messages": _Reader.read_messages,
+    "nodes": _Reader.read_nodes,
+    "chance": _Reader.read_chance,
+    "drift": _time("drift", parse_duration),
+    "for": _time("time_limit", parse_positive),
+    "calm": _time("calm", parse_duration),
+    "horizon": _time("horizon", parse_positive),
+    "graphs": _size("graphs"),
+    "trees": _size("trees"),
+}

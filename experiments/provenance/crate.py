@@ -1,0 +1,157 @@
+"""Packs results as an RO-Crate: a zip file from which a stranger makes the same runs again by one command.
+
+Beside the results it holds the code of roambus and of agents that no package brings, the versions of all libraries, and
+a script that installs these and has `roambus verify` make runs again. Results of another version of the code are
+refused, because what is packed would not make them again.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+
+from roambus.bridge.agents.code import find_code
+from roambus.bridge.backends.castalia.files import INI_FILE
+from roambus.bridge.errors import UserError
+from roambus.bridge.ini import read_scenario
+from roambus.bridge.runs.layout import LOG_FILE
+from roambus.bridge.runs.maker import read_maker
+from roambus.bridge.runs.run import errors_named
+from roambus.bridge.unfinished_file import UnfinishedFile
+from roambus.experiments.provenance.metadata import (
+    CODE_FOLDER,
+    METADATA_FILE,
+    About,
+    PackedCode,
+    PackedFile,
+    PackedRun,
+    metadata,
+)
+from roambus.experiments.provenance.surroundings import requirements_file
+from roambus.experiments.sweeps.cluster.shipment import pack
+from roambus.experiments.verifying.verification import Verifier
+from roambus.spark.aggregation.traces import find_traces, run_name
+
+ARCHIVE = PurePosixPath(CODE_FOLDER, "roambus.zip")
+REQUIREMENTS = PurePosixPath("environment", "requirements.txt")
+SCRIPT = PurePosixPath("reproduce.sh")
+_SAME_TIME = (1980, 1, 1, 0, 0, 0)
+_TEXT = Path(__file__).with_name("crate_readme.md")
+_SCRIPT = """#!/bin/sh
+# Installs the libraries and the code of this crate beside it, makes runs again, and compares them byte for byte.
+# Options go to roambus verify: --sample 100 makes a hundred runs again.
+set -e
+cd "$(dirname "$0")"
+if [ ! -f .reproduce/ready ]; then
+  "${PYTHON:-python3}" -m venv .reproduce
+  .reproduce/bin/python -m pip install --quiet --requirement environment/requirements.txt
+  .reproduce/bin/python -m zipfile -e code/roambus.zip .reproduce/code
+  touch .reproduce/ready
+fi
+PYTHONPATH=.reproduce/code exec .reproduce/bin/python -m roambus verify . --trust "$@"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """What is packed: the results with the folders of their sweeps, and who may be asked whether code has changed."""
+
+    results: Path
+    sweeps: Sequence[Path]
+    verifier: Verifier
+
+
+def write_crate(packing: Packing, about: About, out: Path, advance: Callable[[], None]) -> int:
+    """Writes the crate, whole or not at all; returns the number of runs. `advance` follows each run.
+
+    Raises UserError for results without runs, of another version, or whose agents are not trusted; OSError.
+    """
+    runs, code = _runs(packing, advance)
+    with errors_named(out), UnfinishedFile(out) as unfinished:
+        with zipfile.ZipFile(unfinished.file, "w", zipfile.ZIP_DEFLATED) as archive:
+            files = [_add(archive, path, content) for path, content in _contents(packing, code, len(runs))]
+            text = metadata(about, files, [run for run, _ in runs], _code(code))
+            _add(archive, PurePosixPath(METADATA_FILE), text.encode())
+        unfinished.finish()
+    return len(runs)
+
+
+def _runs(packing: Packing, advance: Callable[[], None]) -> tuple[list[tuple[PackedRun, Path]], dict[str, Path | str]]:
+    """The runs, and by the references of their agents a file, or the package that brings one."""
+    runs, code, told = [], dict[str, Path | str](), set[str]()
+    for folder in packing.sweeps:
+        for trace in find_traces(folder):
+            problem = packing.verifier.other_version(trace, told)
+            if problem:
+                raise UserError(f"{trace.parent}: {problem}")
+            agent = read_scenario(trace.with_name(INI_FILE)).agent
+            code.setdefault(agent, _code_of(agent))
+            runs.append((_packed(packing.results, trace, agent), trace))
+            advance()
+    if not runs:
+        raise UserError(f"{packing.results}: there are no runs in it: give the folder that a sweep wrote (its --out)")
+    return runs, code
+
+
+def _packed(results: Path, trace: Path, agent: str) -> PackedRun:
+    beside = sorted(file for file in trace.parent.rglob("*") if file.is_file() and file.suffix != trace.suffix)
+    log = trace.with_name(LOG_FILE)
+    maker = read_maker(log.read_text(encoding="utf-8", errors="replace")) if log.is_file() else None
+    places = [PurePosixPath(file.relative_to(results)) for file in beside if file != log]
+    return PackedRun(run_name(trace), agent, places, PurePosixPath(trace.relative_to(results)), maker)
+
+
+def _code_of(reference: str) -> Path | str:
+    """The file of an agent, or the package that brings it; raises UserError for a module that is neither."""
+    code = find_code(reference)
+    if code.package:
+        return code.package
+    if len(code.files) == 1:
+        return code.files[0]
+    raise UserError(f"agent {reference!r} is {len(code.files)} files that no package brings: install it as a package")
+
+
+def _code(code: dict[str, Path | str]) -> PackedCode:
+    files = {reference: _place(one) for reference, one in code.items() if isinstance(one, Path)}
+    return PackedCode(files, {reference: one for reference, one in code.items() if isinstance(one, str)})
+
+
+def _place(file: Path) -> PurePosixPath:
+    return PurePosixPath(CODE_FOLDER, sha256(file.read_bytes()).hexdigest()[:16], file.name)
+
+
+def _contents(packing: Packing, code: dict[str, Path | str], runs: int) -> Iterator[tuple[PurePosixPath, bytes]]:
+    """The files of the crate, but for its metadata."""
+    yield PurePosixPath("README.md"), _TEXT.read_text(encoding="utf-8").format(runs=runs).encode()
+    yield SCRIPT, _SCRIPT.encode()
+    yield REQUIREMENTS, requirements_file().encode()
+    with TemporaryDirectory() as folder:
+        yield ARCHIVE, pack(Path(folder)).read_bytes()
+    for file in dict.fromkeys(one for one in code.values() if isinstance(one, Path)):
+        yield _place(file), file.read_bytes()
+    for path in _results(packing.results):
+        yield path, (packing.results / path).read_bytes()
+
+
+def _results(folder: Path) -> Iterator[PurePosixPath]:
+    """The files of the results; links and hidden files are left out, and what another crate has left."""
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            file = Path(place, name)
+            path = PurePosixPath(file.relative_to(folder))
+            own = {PurePosixPath("README.md"), SCRIPT, REQUIREMENTS, ARCHIVE, PurePosixPath(METADATA_FILE)}
+            if not (name.startswith(".") or file.is_symlink() or path in own or path.parts[0] == CODE_FOLDER):
+                yield path
+
+
+def _add(archive: zipfile.ZipFile, path: PurePosixPath, content: bytes) -> PackedFile:
+    info = zipfile.ZipInfo(str(path), _SAME_TIME)
+    info.external_attr = (0o755 if path == SCRIPT else 0o644) << 16
+    archive.writestr(info, content, zipfile.ZIP_DEFLATED)
+    return PackedFile(path, len(content), sha256(content).hexdigest())

@@ -1,0 +1,175 @@
+"""The metadata of a crate: `ro-crate-metadata.json` as the RO-Crate specification 1.1 has it (schema.org in JSON-LD).
+
+Each file has its size and its SHA-256. Each run is an action: what it was made from and with, and its trace as result.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from roambus.bridge.runs.maker import Maker
+from roambus.experiments.provenance.surroundings import requirements
+
+METADATA_FILE = "ro-crate-metadata.json"
+CODE_FOLDER = "code"
+_CONTEXT = ["https://w3id.org/ro/crate/1.1/context", {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}]
+_TYPES = {
+    ".parquet": "application/vnd.apache.parquet",
+    ".json": "application/json",
+    ".csv": "text/csv",
+    ".html": "text/html",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".pdf": "application/pdf",
+    ".py": "text/x-python",
+    ".zip": "application/zip",
+}
+Entity = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What people say of a crate: its title, its authors, and the licence (an address or a name)."""
+
+    title: str
+    authors: Sequence[str] = ()
+    license: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PackedFile:
+    """A file of the crate: its path there, its size in bytes and its SHA-256."""
+
+    path: PurePosixPath
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class PackedRun:
+    """A run of the crate: its place, what it was made from, its trace, and who made it (None if its log is silent)."""
+
+    place: str
+    agent: str
+    sources: Sequence[PurePosixPath]
+    trace: PurePosixPath
+    maker: Maker | None
+
+
+@dataclass(frozen=True, slots=True)
+class PackedCode:
+    """The code of agents: by reference the file in the crate, or the package and version that bring an agent."""
+
+    files: dict[str, PurePosixPath] = field(default_factory=dict)
+    packages: dict[str, str] = field(default_factory=dict)
+
+
+def metadata(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun], code: PackedCode) -> str:
+    """The text of the metadata file."""
+    graph = [_descriptor(), _root(about, files, runs)]
+    graph += [{"@id": f"#{quote(name)}", "@type": "Person", "name": name} for name in about.authors]
+    graph += [*_software(), *_agents(code), *(_file(one, code) for one in files)]
+    graph += [entity for run in runs for entity in _action(run, code)]
+    unique = {entity["@id"]: entity for entity in graph}
+    return f"{json.dumps({'@context': _CONTEXT, '@graph': list(unique.values())}, indent=1)}\n"
+
+
+def identifier(path: PurePosixPath) -> str:
+    """What metadata call a file."""
+    return quote(str(path), safe="/=,+")
+
+
+def _descriptor() -> Entity:
+    return {
+        "@id": METADATA_FILE,
+        "@type": "CreativeWork",
+        "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"},
+        "about": {"@id": "./"},
+    }
+
+
+def _root(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun]) -> Entity:
+    license_ = {"license": about.license} if about.license else {}
+    return {
+        "@id": "./",
+        "@type": "Dataset",
+        "name": about.title,
+        "description": f"{len(runs)} runs of mobile network protocols, made with roambus, which makes them again "
+        "byte for byte: README.md tells how.",
+        "datePublished": f"{datetime.now(UTC):%Y-%m-%d}",
+        **license_,
+        "author": [{"@id": f"#{quote(name)}"} for name in about.authors],
+        "hasPart": [{"@id": identifier(one.path)} for one in files],
+        "mentions": [{"@id": _run_id(run)} for run in runs],
+    }
+
+
+def _software() -> Iterator[Entity]:
+    yield {
+        "@id": "#roambus",
+        "@type": "SoftwareApplication",
+        "name": "roambus",
+        "softwareRequirements": [{"@id": "#python"}, *({"@id": f"#package-{name}"} for name in requirements())],
+    }
+    yield {"@id": "#python", "@type": "SoftwareApplication", "name": "Python", "version": platform.python_version()}
+    for name, version in requirements().items():
+        yield {"@id": f"#package-{name}", "@type": "SoftwareApplication", "name": name, "version": version}
+
+
+def _agents(code: PackedCode) -> Iterator[Entity]:
+    for reference, package in code.packages.items():
+        yield {
+            "@id": _agent_id(reference, code),
+            "@type": "SoftwareSourceCode",
+            "name": reference,
+            "isPartOf": package,
+        }
+
+
+def _agent_id(reference: str, code: PackedCode) -> str:
+    own = code.files.get(reference)
+    return identifier(own) if own else f"#agent-{quote(reference, safe='')}"
+
+
+def _file(packed: PackedFile, code: PackedCode) -> Entity:
+    reference = next((name for name, path in code.files.items() if path == packed.path), None)
+    return {
+        "@id": identifier(packed.path),
+        "@type": ["File", "SoftwareSourceCode"] if reference else "File",
+        "name": reference or packed.path.name,
+        "contentSize": str(packed.size),
+        "sha256": packed.sha256,
+        "encodingFormat": _TYPES.get(packed.path.suffix, "text/plain"),
+    }
+
+
+def _action(run: PackedRun, code: PackedCode) -> Iterator[Entity]:
+    levels = [level.split("=", 1) for level in run.place.split("/")]
+    values = [{"@id": f"#{quote(f'{name}={value}', safe='=')}"} for name, value in levels]
+    for one, (name, value) in zip(values, levels, strict=True):
+        yield {**one, "@type": "PropertyValue", "name": name, "value": value}
+    made = (
+        {}
+        if run.maker is None
+        else {"endTime": run.maker.date, "description": f"{run.maker.code}; {run.maker.machine}"}
+    )
+    yield {
+        "@id": _run_id(run),
+        "@type": "CreateAction",
+        "name": run.place,
+        **made,
+        "instrument": [{"@id": "#roambus"}, {"@id": _agent_id(run.agent, code)}],
+        "object": [*({"@id": identifier(path)} for path in run.sources), *values],
+        "result": [{"@id": identifier(run.trace)}],
+    }
+
+
+def _run_id(run: PackedRun) -> str:
+    return f"#run-{quote(str(run.trace.parent), safe='/=')}"

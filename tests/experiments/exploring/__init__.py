@@ -1,0 +1,1 @@
+"""The explorer: its own counts are checked by hand, and what it finds is repeated."""

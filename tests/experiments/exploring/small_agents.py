@@ -1,0 +1,102 @@
+"""Protocols that are so small that the number of states can be worked out by hand."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import Crashed, Publish, Started
+from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.process import on, on_timer
+from roambus.python_protocol.roles import BROADCAST, NodeId, Role
+from roambus.python_protocol.simtime import SECOND, SimTime
+
+
+class Word(Message, tag=1):
+    """A notification that goes to the neighbours."""
+
+    notification: Notification
+
+
+class Told(Agent):
+    """Tells its neighbours what is published, once; they only count."""
+
+    def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
+        super().__init__(node, roles, parameters, random)
+        self.words = 0
+
+    @on(Publish)
+    def publish(self, event: Publish, now: SimTime) -> None:
+        self.send(BROADCAST, Word(event.notification))
+
+    @on(Word)
+    def take_word(self, word: Word, sender: NodeId, now: SimTime) -> None:
+        self.words += 1
+
+    @on(Crashed)
+    def crash(self, _: Crashed, now: SimTime) -> None:
+        self.words = 0
+
+
+class Echo(Told):
+    """Gives every word back for ever."""
+
+    @on(Word)
+    def take_word(self, word: Word, sender: NodeId, now: SimTime) -> None:
+        self.send(sender, word)
+
+
+class Clock(Agent):
+    """Counts to two, a second each; it remembers when it began."""
+
+    def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
+        super().__init__(node, roles, parameters, random)
+        self.ticks = 0
+        self.began: SimTime | None = None
+
+    @on(Started)
+    def start(self, _: Started, now: SimTime) -> None:
+        self.set_timer("tick", 2 * SECOND)
+
+    @on_timer("tick")
+    def tick(self, _: str, now: SimTime) -> None:
+        self.began = now if self.began is None else self.began
+        self.ticks += 1
+        if self.ticks < 2:
+            self.set_timer("tick", SECOND)
+
+
+class Dice(Told):
+    """Hears with luck only: a throw decides whether it counts."""
+
+    @on(Word)
+    def take_word(self, word: Word, sender: NodeId, now: SimTime) -> None:
+        self.words += self.random.choice((0, 1, 2))
+
+
+class Careless(Told):
+    """Raises an error when it hears a second word."""
+
+    @on(Word)
+    def take_word(self, word: Word, sender: NodeId, now: SimTime) -> None:
+        self.words += 1
+        if self.words == 2:
+            raise RuntimeError("two words are too many")
+
+
+class Reader(Told):
+    """Has a state that nobody can copy."""
+
+    def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
+        super().__init__(node, roles, parameters, random)
+        self.numbers = (number for number in range(3))
+
+
+class OClock(Clock):
+    """Goes by the absolute time."""
+
+    @on_timer("tick")
+    def tick(self, _: str, now: SimTime) -> None:
+        self.ticks = now % 7

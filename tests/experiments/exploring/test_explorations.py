@@ -1,0 +1,126 @@
+"""What is found wrong: shortest transcripts, which repeat what was found."""
+
+from pathlib import Path
+
+import pytest
+
+from roambus.bridge.errors import UserError
+from roambus.bridge.transcript.document import parse_document
+from roambus.bridge.transcript.transcript import Overrides, follow
+from roambus.experiments.exploring.exploration import Wrong, explore
+from roambus.experiments.exploring.scenario_file import parse_question, read_question
+from roambus.experiments.exploring.search import Bounds, Search
+from roambus.experiments.viewer.session import Session
+from tests.experiments.exploring.exploring import AGENTS, explored
+
+QUESTIONS = Path(__file__).parents[3] / "benchmarks" / "explorations"
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+
+
+@pytest.mark.parametrize(
+    ("question", "parameter", "name", "steps"),
+    [
+        ("mft_crossing", "correct_old", "no phantoms", 7),
+        ("mft_parting", "home_decides", "probes arrive", 8),
+        ("mft_turning", "forget_ways", "nothing lost", 8),
+    ],
+)
+def test_each_mend_of_mft_is_missed_when_it_is_off(question: str, parameter: str, name: str, steps: int) -> None:
+    """A breadth-first search finds the shortest way, and so the same number of steps each time."""
+    wrong = _wrong(question, {parameter: "false"})
+    assert [(one.name, one.steps) for one in wrong] == [(name, steps)]
+
+
+@pytest.mark.parametrize(("name", "steps"), [("nothing twice", 6), ("everything delivered", 7), ("order kept", 8)])
+def test_phoenix_to_the_letter_loses_doubles_and_overtakes(name: str, steps: int) -> None:
+    """The thesis, algorithm 2.3."""
+    wrong = _wrong("phoenix_moves", {"number_migrations": "false"}, keep_on=True)
+    assert (name, steps) in [(one.name, one.steps) for one in wrong]
+
+
+def test_phoenix_with_its_mend_has_none_of_this() -> None:
+    """Everything that can happen within the same bounds is explored."""
+    exploration = explore(read_question(QUESTIONS / "phoenix_moves.txt"))
+    exploration.run(Bounds())
+    assert exploration.found.ended_by is None
+    assert not exploration.wrong
+
+
+def test_labels_that_are_not_checked_send_a_node_to_and_fro() -> None:
+    """The skip ring's livelock: two neighbours delegate a third to each other, and no other message ends it."""
+    exploration = explore(read_question(QUESTIONS / "skip_ring_check_labels.txt"))
+    exploration.run(Bounds(depth=7))
+    assert [(one.name, one.steps) for one in exploration.wrong] == [("eventually quiet", 6)]
+
+
+def test_a_transcript_is_repeated_line_by_line() -> None:
+    """What `roambus trace` makes of its commands is what stands below them."""
+    (wrong,) = _wrong("mft_turning", {"forget_ways": "false"})
+    assert "by hand" in wrong.transcript.splitlines()
+    assert follow(parse_document(Path("found.txt"), wrong.transcript)) == wrong.transcript
+
+
+def test_an_error_of_an_agent_is_found_with_the_way_to_it() -> None:
+    """The second word raises it, which takes two commands and two arrivals."""
+    text = f"agent {AGENTS}:Careless\nlinks n1-n2\nmay 2 times n1 publishes e1\nmust no loops"
+    exploration = explored(text)
+    assert [(one.name, one.steps) for one in exploration.wrong] == [("agents raise no errors", 4)]
+    assert "two words are too many" in exploration.wrong[0].text
+
+
+def test_a_state_that_cannot_be_copied_is_named() -> None:
+    """The attribute of the agent is in the message."""
+    text = f"agent {AGENTS}:Reader\nlinks n1-n2\nmay n1 publishes e1\nmust no loops"
+    with pytest.raises(UserError, match=r"self.numbers is a generator, which can be neither copied nor compared"):
+        explored(text)
+
+
+def test_an_agent_that_goes_by_the_clock_is_named() -> None:
+    """What it does at a time cannot be what it does at any time."""
+    with pytest.raises(UserError, match=r"OClock cannot be explored .*absolute time"):
+        explored(f"agent {AGENTS}:OClock\nlinks n1-n2\nmust no loops")
+
+
+def test_messages_that_never_end_are_a_livelock() -> None:
+    """A word is said, and heard by all; then it goes to and fro between the two, which takes two steps more."""
+    exploration = explored(f"agent {AGENTS}:Echo\nlinks n1-n2\nmay n1 publishes e1\nmust eventually quiet")
+    (wrong,) = exploration.wrong
+    assert (wrong.name, wrong.steps) == ("eventually quiet", 4)
+
+
+def _wrong(question: str, parameters: dict[str, str], *, keep_on: bool = False) -> list[Wrong]:
+    exploration = explore(
+        read_question(QUESTIONS / f"{question}.txt"), Overrides(parameters=parameters), keep_on=keep_on
+    )
+    exploration.run(Bounds())
+    return exploration.wrong
+
+
+def test_ctrl_c_ends_a_search_in_good_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says so, and goes on when it is run again, to what it would have found without."""
+    text = f"agent {AGENTS}:Told\nlinks n1-n2\nmay 3 times n1 publishes e1\nmust no loops"
+    exploration = explore(parse_question(Path("question.txt"), text))
+    calls = iter(range(100))
+    work_off = Search._work_off
+
+    def interrupted(search: Search, number: int) -> None:
+        if next(calls) == 4:
+            raise KeyboardInterrupt
+        work_off(search, number)
+
+    monkeypatch.setattr(Search, "_work_off", interrupted)
+    exploration.run(Bounds())
+    ends = [exploration.found.ended_by]
+    assert exploration.verdicts == {"no loops": "holds in what was explored"}
+    exploration.run(Bounds())
+    assert [*ends, exploration.found.ended_by] == ["Ctrl-C", None]
+    assert (exploration.found.states, exploration.found.transitions) == (10, 12)
+
+
+def test_a_transcript_can_be_played() -> None:
+    """The film has what the transcript says, and goes on by hand."""
+    session = Session(SCENARIOS / "explored_mft_forget_ways.txt", Overrides())
+    assert "> b2 -> b3 arrives" in session.transcript().splitlines()
+    session.do(1000.0, "b3 is cut off")
+    last, follows = session.transcript().splitlines()[-2:]
+    assert (last.endswith("s b3 is cut off"), follows) == (True, "(nothing)")

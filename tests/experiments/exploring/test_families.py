@@ -1,0 +1,17 @@
+"""All graphs and trees of a size: their numbers are known (OEIS A001349 and A000081)."""
+
+import pytest
+
+from roambus.experiments.exploring.families import connected_graphs, rooted_trees
+
+
+@pytest.mark.parametrize(("size", "count"), [(2, 1), (3, 2), (4, 6), (5, 21)])
+def test_there_are_so_many_connected_graphs(size: int, count: int) -> None:
+    """OEIS A001349."""
+    assert len(connected_graphs(size)) == count
+
+
+@pytest.mark.parametrize(("size", "count"), [(2, 1), (3, 2), (4, 4), (5, 9), (6, 20)])
+def test_there_are_so_many_rooted_trees(size: int, count: int) -> None:
+    """OEIS A000081."""
+    assert len(rooted_trees(size)) == count
