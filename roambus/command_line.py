@@ -1,14 +1,16 @@
 """The command line `roambus` lists the commands and turns errors into messages and exit codes.
 
 A command raises `RoambusError` or one of its kinds for everything that it can explain, and the message is printed
-without a traceback. The exit codes are 1 for runs that failed or were left out, 2 for the user's mistake, 3 for the
-simulator, 4 for an agent, and 130 for Ctrl-C. Whatever else is raised is a mistake of ours and keeps its traceback.
+without a traceback, unless `-v` asks for it. With `--json` stdout has one JSON document, also of an error. The exit
+codes are 1 for runs that failed or were left out, 2 for the user's mistake, 3 for the simulator, 4 for an agent, and
+130 for Ctrl-C. Whatever else is raised is a mistake of ours and keeps its traceback.
 """
 
 from __future__ import annotations
 
 import io
 import sys
+import traceback
 
 import click
 
@@ -17,15 +19,22 @@ from roambus.bridge.interrupts import termination_interrupts
 from roambus.bridge.private_folder import remove_abandoned
 from roambus.commands.castalia import castalia
 from roambus.commands.compare import compare
+from roambus.commands.completion import completion
+from roambus.commands.crate import audit, crate
+from roambus.commands.dissector import dissector
+from roambus.commands.docs import docs
+from roambus.commands.explore import explore
 from roambus.commands.export import export
 from roambus.commands.finding import list_things, show
 from roambus.commands.information import agents, doctor
+from roambus.commands.links import links
 from roambus.commands.new import new
 from roambus.commands.replay import play, replay
 from roambus.commands.reproduce import reproduce
 from roambus.commands.results import aggregate, figures
 from roambus.commands.runs import render, rerun, run, serve
 from roambus.commands.sweep import sweep
+from roambus.commands.telling import Telling, with_options
 from roambus.commands.trace import trace
 from roambus.commands.verify import verify
 from roambus.commands.vet import vet
@@ -34,24 +43,42 @@ from roambus.commands.vet import vet
 def main() -> None:
     """Runs the command line; a user's mistake or a failed run gets one message and an exit code of its own."""
     _print_any_name()
+    told = Telling()
     try:
-        with termination_interrupts():
-            code = commands(prog_name="roambus", standalone_mode=False)
-        sys.exit(code)
+        sys.exit(_run(told))
     except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
+        told.as_json |= "--json" in sys.argv  # the mistake can stand before it
+        if not told.as_json:
+            error.show()
+            sys.exit(error.exit_code)
+        _fail(told, error.format_message(), error.exit_code)
     except RoambusError as error:
-        _fail(str(error), error.exit_code)
+        _fail(told, str(error), error.exit_code)
     except OSError as error:
-        _fail(_describe(error), UserError.exit_code)
+        _fail(told, _describe(error), UserError.exit_code)
     except (KeyboardInterrupt, click.Abort) as error:
         interruption = error.__cause__ or error  # click makes an Abort of it
-        _fail(str(interruption) or "interrupted", InterruptionError.exit_code)
+        _fail(told, str(interruption) or "interrupted", InterruptionError.exit_code)
     except Exception as error:
         if not _is_interrupted(error):
             raise
-        _fail("interrupted", InterruptionError.exit_code)
+        _fail(told, "interrupted", InterruptionError.exit_code)
+
+
+def _run(told: Telling) -> int:
+    """Runs the command, and prints its document if there is to be one; returns the exit code."""
+    with termination_interrupts():
+        try:
+            code = commands(prog_name="roambus", standalone_mode=False, obj=told)
+        except SystemExit as ended:  # a command with an exit code of its own, such as that of failed runs
+            code = int(ended.code or 0)
+        else:
+            if isinstance(code, int):  # help and version end so
+                return code
+            code = 0
+    if told.as_json and not told.is_told:
+        told.print_document()
+    return code
 
 
 def _is_interrupted(error: BaseException) -> bool:
@@ -66,9 +93,15 @@ def _print_any_name() -> None:
         sys.stdout.reconfigure(errors="surrogateescape")
 
 
-def _fail(message: str, code: int) -> None:
+def _fail(told: Telling, message: str, code: int) -> None:
+    """Ends with the message of the error that is being handled."""
     shown = message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}..."
-    click.echo(f"error: {shown}", err=True)
+    if told.is_verbose:
+        traceback.print_exc()
+    if told.as_json:
+        told.print_document(shown, code)
+    else:
+        click.echo(f"error: {shown}", err=True)
     sys.exit(code)
 
 
@@ -99,8 +132,10 @@ def commands() -> None:
       roambus new agent rumour
     and see what is wrong with it:
       roambus vet rumour
+      roambus explore scenario.txt
 
-    `roambus COMMAND --help` explains a command and shows an example.
+    `roambus COMMAND --help` explains a command and shows an example. `roambus list` says what there is, and `roambus
+    docs` which pages there are: `roambus docs tutorial` begins with nothing and ends with a figure.
     """  # noqa: D301  # click wants the character itself
     remove_abandoned()
 
@@ -108,11 +143,18 @@ def commands() -> None:
 for command in (
     agents,
     aggregate,
+    audit,
     castalia,
     compare,
+    completion,
+    crate,
+    dissector,
+    docs,
     doctor,
+    explore,
     export,
     figures,
+    links,
     list_things,
     new,
     play,
@@ -129,3 +171,4 @@ for command in (
     vet,
 ):
     commands.add_command(command)
+with_options(commands)

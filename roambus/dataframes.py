@@ -21,6 +21,8 @@ from roambus.experiments.comparing.loading import Loaded, load
 from roambus.experiments.comparing.pairs import axis_column, paired_tests
 from roambus.experiments.comparing.tables import in_order, points_table
 from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.storage.address import Address, is_address
+from roambus.experiments.storage.mirror import Mirror
 from roambus.experiments.studies.registry import load_study
 from roambus.experiments.sweeps.sweep import Scalar, text_of
 
@@ -34,13 +36,25 @@ def results(folder: str | PathLike[str], study: str | None = None) -> Results:
 
     Metrics that no `roambus aggregate` has computed yet are computed with Spark, and kept for the next time. Damaged
     runs are left out with a warning; `problems` names them. `study` is the file of the study that the results are of,
-    if it is one of your own. Raises UserError if there is no run that can be read, RoambusError if Spark fails.
+    if it is one of your own.
+    The folder can be an address on an object store, such as s3://bucket/thesis.
+
+    Raises UserError if there is no run that can be read, RoambusError if Spark fails.
     """
-    loaded = load(Path(folder), load_study(study) if study else None)
+    loaded = load(_found(folder), load_study(study) if study else None)
     if loaded.problems:
         text = f"{loaded.folder}: {len(loaded.problems)} runs are left out; the first: {loaded.problems[0]}"
         warnings.warn(text, stacklevel=2)
     return Results(loaded)
+
+
+def _found(folder: str | PathLike[str]) -> Path:
+    """The folder, or the mirror of an address on an object store."""
+    if not (isinstance(folder, str) and is_address(folder)):
+        return Path(folder)
+    mirror = Mirror(Address.read(folder))
+    mirror.fetch()
+    return mirror.folder
 
 
 class Results:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from roambus.bridge.errors import UserError
+from roambus.commands.telling import answer
 
 
 @click.group()
@@ -37,4 +38,4 @@ def build() -> None:
         raise UserError(f"the modules for Castalia cannot be built yet: {'; '.join(map(str, lacking))}")
     modules = find_modules()
     build_modules(modules)
-    click.echo(modules.library)
+    answer(modules.library, library=modules.library)

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import click
 
-from roambus.commands.options import FOLDER, STUDY, pairs
+from roambus.commands.completion import METRIC_NAME
+from roambus.commands.options import FOLDER, FORMAT, SIZE, STUDY, STYLE, WHERE, pairs
 from roambus.commands.sweeping import report_problems
+from roambus.commands.telling import answer, progress
+from roambus.spark.metrics.catalogue import MAIN_METRICS
 
 
 @click.command()
@@ -18,16 +21,20 @@ from roambus.commands.sweeping import report_problems
     "--metric",
     "metrics",
     multiple=True,
+    type=METRIC_NAME,
     metavar="NAME",
-    help="A metric to compare; give the option again for more.  [default: delivery, delay, hops, messages, energy]",
+    help=f"A metric to compare; give the option again for more.  [default: {', '.join(MAIN_METRICS)}]",
 )
 @click.option(
     "--against",
     metavar="AXIS",
     help="The axis of the sweep that becomes the x axis.  [default: the first with more than one value]",
 )
-@click.option("--where", "wheres", multiple=True, metavar="AXIS=V1,V2", help="Keeps only these values of an axis.")
+@WHERE
 @click.option("--out", type=FOLDER, help="The folder for the files.  [default: RESULTS/compare]")
+@FORMAT
+@SIZE
+@STYLE
 @STUDY
 def compare(  # an argument an option
     results: Path,
@@ -36,11 +43,14 @@ def compare(  # an argument an option
     against: str | None,
     wheres: Sequence[str],
     out: Path | None,
+    formats: str,
+    size: str,
+    style: str,
     study: str | None,
 ) -> None:
     """Compares the agents of a sweep, metric by metric.
 
-    RESULTS is the folder of the sweep. For each metric this writes a picture, as PNG and SVG, and a CSV file with the
+    RESULTS is the folder of the sweep. For each metric this writes a picture, its caption, and a CSV file with the
     numbers. The picture has a line for each agent: the means over the seeds, with 95 % intervals. It has a panel for
     each combination of values of the other axes; --where makes them fewer. A metric that is not known is an error that
     lists all metrics.
@@ -54,21 +64,17 @@ def compare(  # an argument an option
 
     Example: roambus compare results/small --metric messages_per_node --against speed
     """
-    from rich.console import Console
-
     from roambus.bridge.runs.writing import unlinked
     from roambus.experiments.comparing.comparison import COMPARE_FOLDER, Asked, compare_agents
     from roambus.experiments.comparing.loading import load
+    from roambus.experiments.figures.look import read_look
     from roambus.experiments.studies.registry import load_study
-    from roambus.experiments.sweeps.progress import Progress
 
-    progress = Progress(Console(stderr=True))
-    loaded = load(results, load_study(study) if study else None, progress)
+    look = read_look(formats, size, style)
+    loaded = load(results, load_study(study) if study else None, progress())
     where = {axis: tuple(values.split(",")) for axis, values in pairs("--where", wheres).items()}
     asked = Asked(tuple(agents.split(",")) if agents else (), tuple(metrics), against, where)
-    for compared in compare_agents(loaded.measured, asked, out or unlinked(loaded.folder / COMPARE_FOLDER)):
-        click.echo(compared.text)
-        for file in compared.files:
-            click.echo(file)
-        click.echo()
+    for compared in compare_agents(loaded.measured, asked, out or unlinked(loaded.folder / COMPARE_FOLDER), look):
+        lines = [compared.text, *map(str, compared.files), ""]
+        answer("\n".join(lines), comparisons=[compared.document()])
     report_problems(loaded.problems)

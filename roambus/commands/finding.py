@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
+
+from roambus.commands.completion import THING_NAME
+from roambus.commands.telling import answer_whole
 
 if TYPE_CHECKING:
     from roambus.experiments.inventory.thing import Thing
 
 KINDS = ("agents", "templates", "sweeps", "studies", "metrics")
-_JSON = click.option("--json", "as_json", is_flag=True, help="Prints it as JSON, for programs.")
 
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(KINDS), required=False)
-@_JSON
-def list_things(kind: str | None, as_json: bool) -> None:
+def list_things(kind: str | None) -> None:
     """Lists what there is: agents, templates, sweeps, studies or metrics.
 
     Without KIND it lists all of them. Each has a line with its name and what it is; roambus show tells the rest.
@@ -27,15 +28,15 @@ def list_things(kind: str | None, as_json: bool) -> None:
     from roambus.experiments.inventory.kinds import everything
 
     found = {one: everything(one) for one in ((kind,) if kind else KINDS)}
-    if as_json:
-        click.echo(json.dumps([_short(thing) for things in found.values() for thing in things], indent=2))
-        return
-    for one, things in found.items():
-        if kind is None:
-            click.echo(f"{one}:")
-        width = max(len(thing.name) for thing in things)
-        for thing in things:
-            click.echo(f"{'' if kind else '  '}{thing.name:{width}}  {thing.summary}")
+    lines = [line for one, things in found.items() for line in _lines(one, things, headed=kind is None)]
+    answer_whole("\n".join(lines), [_short(thing) for things in found.values() for thing in things])
+
+
+def _lines(kind: str, things: Sequence[Thing], *, headed: bool) -> Iterator[str]:
+    if headed:
+        yield f"{kind}:"
+    width = max(len(thing.name) for thing in things)
+    yield from (f"{'  ' if headed else ''}{thing.name:{width}}  {thing.summary}" for thing in things)
 
 
 def _short(thing: Thing) -> dict[str, str]:
@@ -43,10 +44,9 @@ def _short(thing: Thing) -> dict[str, str]:
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", type=THING_NAME)
 @click.option("--kind", type=click.Choice(KINDS), help="Shows only what is of this kind, if several have the name.")
-@_JSON
-def show(name: str, kind: str | None, as_json: bool) -> None:
+def show(name: str, kind: str | None) -> None:
     """Shows what NAME is, and what it takes.
 
     NAME is that of an agent, a template, a sweep, a study or a metric, as roambus list has it. An agent has parameters,
@@ -58,7 +58,5 @@ def show(name: str, kind: str | None, as_json: bool) -> None:
     from roambus.experiments.inventory.kinds import find
 
     found = find(name, kind)
-    if as_json:
-        click.echo(json.dumps([thing.as_json() for thing in found], indent=2))
-    else:
-        click.echo("\n\n".join("\n".join(thing.lines()) for thing in found))
+    text = "\n\n".join("\n".join(thing.lines()) for thing in found)
+    answer_whole(text, [thing.as_json() for thing in found])

@@ -8,6 +8,7 @@ import click
 
 from roambus.bridge.backends import BACKENDS
 from roambus.bridge.errors import UserError
+from roambus.commands.telling import answer, telling
 
 
 @click.command()
@@ -25,12 +26,18 @@ def agents() -> None:
         try:
             agent = load_agent(name)
         except UserError as error:
-            click.echo(f"{name}: {error}")
+            answer(f"{name}: {error}", agents=[{"name": name, "error": str(error)}])
             continue
-        click.echo(f"{name}: {_first_line(agent.__doc__)}")
-        for parameter, default, unit, source, doc in describe_parameters(agent.parameters_type):
+        told = _first_line(agent.__doc__)
+        described = list(describe_parameters(agent.parameters_type))
+        rows = [dict(zip(_COLUMNS, one, strict=True)) for one in described]
+        answer(f"{name}: {told}", agents=[{"name": name, "summary": told, "parameters": rows}])
+        for parameter, default, unit, source, doc in described:
             notes = "; ".join(filter(None, (doc, "" if unit == "s" else unit, source)))
-            click.echo(f"  {parameter} = {default}" + (f"  ({notes})" if notes else ""))
+            answer(f"  {parameter} = {default}" + (f"  ({notes})" if notes else ""))
+
+
+_COLUMNS = ("name", "default", "unit", "source", "meaning")
 
 
 def _first_line(doc: str | None) -> str:
@@ -49,9 +56,12 @@ def doctor() -> None:
     try:
         from rich.console import Console
 
+        from roambus.doctor.doctor import BACKENDS as LOOKED_AT
         from roambus.doctor.doctor import examine, report
     except ImportError as error:
         raise UserError(f"{error}: install roambus anew, with everything that it needs") from None
     diagnosis = examine()
-    report(diagnosis, Console())
+    answer(findings=diagnosis.findings, backends={name: not diagnosis.in_the_way(name) for name in LOOKED_AT})
+    if not telling().as_json:
+        report(diagnosis, Console())
     sys.exit(bool(diagnosis.in_the_way(BACKENDS[0])))

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from roambus.commands.telling import answer
+
 
 @click.group()
 def new() -> None:
@@ -30,4 +32,4 @@ def agent(name: str) -> None:
 
     folder = Path(name)
     write_package(read_name(name), folder)
-    click.echo(f"{folder}: install it with\n  python -m pip install --editable {folder}")
+    answer(f"{folder}: install it with\n  python -m pip install --editable {folder}", folder=folder)

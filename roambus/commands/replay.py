@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import click
 
-from roambus.commands.options import pairs
+from roambus.commands.options import OTHER_AGENT, pairs
+from roambus.commands.telling import answer, remark, telling
 
 _RUN = click.Path(path_type=Path)
 
@@ -43,16 +43,23 @@ def replay(run: Path, other: Path | None, again: bool, trust: bool, export: Path
     """
     from roambus.experiments.viewer.show import page_of, serve, write
 
-    page = page_of([run] if other is None else [run, other], again=again, trust=trust)
+    page = page_of([run] if other is None else [run, other], remark, again=again, trust=trust)
     if export is None:
-        serve(page, port)
+        serve(page, port, _say_address)
     else:
         write(page, export)
+        answer(export, film=export)
+
+
+def _say_address(url: str) -> None:
+    """At once, for the command ends only with Ctrl-C."""
+    answer(url, url=url)
+    telling().print_at_once()
 
 
 @click.command()
 @click.argument("scenario", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--agent", help="Takes another agent than the file names: a name, module:Class or file.py[:Class].")
+@OTHER_AGENT
 @click.option("--param", "parameters", multiple=True, metavar="NAME=VALUE", help="Sets a parameter of that agent.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, show_default="a free one", help="The port to serve it on."
@@ -70,5 +77,4 @@ def play(scenario: Path, agent: str | None, parameters: tuple[str, ...], port: i
     from roambus.bridge.transcript.transcript import Overrides
     from roambus.experiments.viewer.play import play_session
 
-    announce = partial(click.echo, err=True)
-    play_session(scenario, Overrides(agent, pairs("--param", parameters), announce=announce), port)
+    play_session(scenario, Overrides(agent, pairs("--param", parameters), announce=remark), port, _say_address)

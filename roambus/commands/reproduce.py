@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from roambus.commands.backend import make_factory
-from roambus.commands.options import AGENTS, FOLDER, SPARK, SWEEP_BACKEND, WORKERS
-from roambus.commands.sweeping import make_crew, report_problems, run_sweep
+from roambus.commands.completion import STUDY_NAME
+from roambus.commands.options import (
+    AGENTS,
+    FIRST_SEEDS,
+    FOLDER,
+    METRIC,
+    PRECISION,
+    SEEDS,
+    SPARK,
+    SWEEP_BACKEND,
+    WORKERS,
+)
+from roambus.commands.precisely import Asked, asked_for, run_until_known
+from roambus.commands.sweeping import Making, make_crew, report_problems, run_sweep
+from roambus.commands.telling import answer
 
 if TYPE_CHECKING:
     from roambus.experiments.studies.study import Study, StudySweep
@@ -18,9 +32,13 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("study")
+@click.argument("study", type=STUDY_NAME)
 @click.option("--quick", is_flag=True, help="Runs the study in small, with fewer values and seeds: a minute or two.")
 @AGENTS
+@SEEDS
+@PRECISION
+@METRIC
+@FIRST_SEEDS
 @WORKERS
 @SPARK
 @SWEEP_BACKEND
@@ -31,6 +49,10 @@ def reproduce(
     study: str,
     quick: bool,
     agents: str | None,
+    seeds: int | None,
+    precision: str | None,
+    metric: str | None,
+    first_seeds: int | None,
     workers: int,
     spark: str | None,
     backend: str | None,
@@ -40,16 +62,20 @@ def reproduce(
 
     It makes all runs, computes the metrics, draws the figures, checks the claims against the numbers, and writes a
     report. STUDY is the name of a study that comes with roambus (a name that is not known lists them), or a file of
-    your own (docs/studies.md). What is complete already is not run again.
+    your own (roambus docs studies). What is complete already is not run again. With --precision points get more seeds
+    only while a claim about them is open, or while the interval of --metric is too wide (roambus docs precision).
 
     Example: roambus reproduce thesis --quick --out results/thesis-quick
     """
     from roambus.experiments.studies.registry import load_study
-    from roambus.spark.engine.session import spark_session
+    from roambus.spark.engine.session import begin_java, spark_session
 
     chosen = load_study(study)
     folder = out or Path("results", f"{chosen.name}-quick" if quick else chosen.name)
-    problems = _run_study(chosen, _Choice(quick, agents), folder, make_crew(workers, spark), backend)
+    if spark is None:
+        begin_java()  # it takes some seconds, while the runs are made
+    choice = _Choice(quick, agents, seeds, asked_for(precision, metric, first_seeds))
+    problems = _run_study(chosen, choice, folder, make_crew(workers, spark), backend, spark or "local[*]")
     with spark_session(spark or "local[*]"):
         problems += _aggregate_study(chosen, folder)
     _report_study(chosen, folder)
@@ -61,26 +87,33 @@ class _Choice(NamedTuple):
 
     quick: bool
     agents: str | None
+    seeds: int | None
+    asked: Asked | None
 
     def of(self, study: Study, one: StudySweep) -> Sweep:
         """One of its sweeps, as far as it is run."""
         from roambus.experiments.sweeps.choosing_agents import with_agents
         from roambus.experiments.sweeps.sweep import override
 
-        chosen = override(study.asked(one), one.quick, one.quick_seeds) if self.quick else study.asked(one)
+        settings, seeds = (one.quick, one.quick_seeds) if self.quick else ({}, None)
+        chosen = override(study.asked(one), settings, self.seeds or seeds)
         return chosen if self.agents is None else with_agents(chosen, self.agents)
 
 
-def _run_study(study: Study, choice: _Choice, folder: Path, crew: Crew, backend: str | None) -> list[str]:
+def _run_study(study: Study, choice: _Choice, folder: Path, crew: Crew, backend: str | None, master: str) -> list[str]:
     """Runs the sweeps; returns a line for each run that failed."""
     from roambus.experiments.studies.reading import sweep_folder
 
     problems = []
     for one in study.sweeps:
         chosen = choice.of(study, one)
-        factory = make_factory(backend or chosen.backend, deadline=None, batching=True)
+        factory = make_factory(backend or chosen.backend)
         out = sweep_folder(folder, study, one)
-        problems += run_sweep(chosen, out, crew, "app", retry_failed=True, backend=factory)
+        make = partial(run_sweep, out=out, crew=crew, making=Making(retry_failed=True), backend=factory)
+        if choice.asked is None or not (one.claims or choice.asked.metric):
+            problems += make(chosen)
+        else:
+            problems += run_until_known(chosen, out, choice.asked, one.claims, one.extra, make, master)
     return problems
 
 
@@ -103,5 +136,6 @@ def _report_study(study: Study, folder: Path) -> None:
     draw_figures(folder, study)
     claims = [claim for found in read_results(folder, study).sweeps for claim in found.claims()]
     if claims:
-        click.echo(format_claims(claims))
-    click.echo(write_report(folder, study))
+        answer(format_claims(claims), claims=claims)
+    report = write_report(folder, study)
+    answer(report, results=folder, report=report)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from roambus.commands.backend import make_factory
+from roambus.commands.backend import announce_compilation, make_factory
+from roambus.commands.completion import TEMPLATE_NAME
 from roambus.commands.options import (
     AGENT,
     BACKEND,
@@ -24,16 +24,21 @@ from roambus.commands.options import (
     DEADLINE,
     FOLDER,
     LEVEL,
+    LOOKAHEAD,
+    OTHER_AGENT,
     OUT,
     PARAMETERS,
     RECORD,
     SEED,
     SETTINGS,
+    TRANSPORT,
     Seconds,
     pairs,
 )
+from roambus.commands.telling import answer, detail, remark
 
 if TYPE_CHECKING:
+    from roambus.bridge.backends.castalia.endpoint import Transport
     from roambus.bridge.backends.factory import BackendFactory
     from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
 
@@ -43,7 +48,7 @@ LONGEST_WAIT_S = 30 * 86400
 
 
 @click.command()
-@click.argument("template")
+@click.argument("template", type=TEMPLATE_NAME)
 @AGENT
 @PARAMETERS
 @SETTINGS
@@ -70,13 +75,15 @@ def render(
     sweep = _single_run("render", template, _choose(agent, parameters), settings, seed)
     (point,) = expand(sweep)
     if out is None:
-        click.echo(render_point(sweep.template, point), nl=False)
+        ini = render_point(sweep.template, point)
+        answer(ini.removesuffix("\n"), ini=ini)
     else:
         write_inputs(plan_run(sweep.template, point, out), out)
+        answer(folder=out)
 
 
 @click.command()
-@click.argument("template")
+@click.argument("template", type=TEMPLATE_NAME)
 @AGENT
 @PARAMETERS
 @SETTINGS
@@ -85,6 +92,8 @@ def render(
 @BACKEND
 @DEADLINE
 @BATCHING
+@LOOKAHEAD
+@TRANSPORT
 @RECORD
 @CHECK
 @OUT
@@ -98,6 +107,8 @@ def run(
     backend: str,
     deadline: float | None,
     batching: bool,
+    lookahead: bool,
+    transport: Transport,
     record: bool,
     check: bool,
     out: Path,
@@ -111,24 +122,32 @@ def run(
     Example: roambus run field --agent beacon --set nodes=30 --seed 1 --out results/field
     """
     sweep = _single_run("run", template, _choose(agent, parameters), settings, seed)
-    _run_once(sweep, level, record, check, out, make_factory(backend, deadline, batching))
+    factory = make_factory(backend, deadline, batching=batching, lookahead=lookahead, transport=transport)
+    _run_once(sweep, level, record, check, out, factory)
 
 
 def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, backend: BackendFactory) -> None:
+    from roambus.bridge.runs.layout import LOG_FILE, TRACE_FILE
+    from roambus.bridge.runs.remarks import remarks_in
     from roambus.bridge.runs.run import execute_apart
     from roambus.bridge.trace.writer import TraceLevel
     from roambus.experiments.sweeps.description import opened_results
     from roambus.experiments.sweeps.runner import plan_runs, prepare
 
     (plan,) = plan_runs(sweep, out, TraceLevel(level))
+    detail(f"{plan.place}: rendered")
+    announce_compilation(backend)
     prepare(plan, backend)
+    detail("the back-end is ready")
     with opened_results(sweep, out):
         execute_apart(replace(plan, record=record, check=check), backend)
-    click.echo(plan.folder)
+    for noted in remarks_in((plan.folder / LOG_FILE).read_text(encoding="utf-8")):
+        remark(f"note: {noted}")
+    answer(plan.folder, folder=plan.folder, trace=plan.folder / TRACE_FILE)
 
 
 @click.command()
-@click.argument("template")
+@click.argument("template", type=TEMPLATE_NAME)
 @AGENT
 @PARAMETERS
 @SETTINGS
@@ -148,6 +167,8 @@ def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, ba
 )
 @DEADLINE
 @BATCHING
+@LOOKAHEAD
+@TRANSPORT
 @RECORD
 @CHECK
 @OUT
@@ -162,6 +183,8 @@ def serve(
     wait: float,
     deadline: float | None,
     batching: bool,
+    lookahead: bool,
+    transport: Transport,
     record: bool,
     check: bool,
     out: Path,
@@ -169,23 +192,24 @@ def serve(
     """Runs TEMPLATE once, with a simulator that you start.
 
     You start it by hand, in a debugger, or on another machine: the command says what to start, and waits. What another
-    machine needs is in docs/castalia.md.
+    machine needs is in roambus docs castalia.
 
     Example: roambus serve thesis --agent mft --deadline 3600 --out results/served
     """
     from roambus.bridge.backends.castalia.factory import ServeFactory
 
     sweep = _single_run("serve", template, _choose(agent, parameters), settings, seed)
-    _run_once(sweep, level, record, check, out, ServeFactory(deadline, batching, endpoint, wait, _announce))
+    factory = ServeFactory(deadline, batching, lookahead, transport, endpoint, wait, _announce)
+    _run_once(sweep, level, record, check, out, factory)
 
 
 def _announce(folder: Path) -> None:
-    click.echo(f"waiting; start the simulator with\n  cd {folder} && CastaliaBin -f run.ini", err=True)
+    remark(f"waiting; start the simulator with\n  cd {folder} && CastaliaBin -f run.ini")
 
 
 @click.command()
 @click.argument("record", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--agent", help="Takes another agent than the record's: a name, module:Class or file.py[:Class].")
+@OTHER_AGENT
 @click.option("--pdb", "debugging", is_flag=True, help="Opens the debugger where an agent raises or first differs.")
 def rerun(record: Path, agent: str | None, debugging: bool) -> None:
     """Runs the agents of RECORD again, and says what differs.
@@ -200,9 +224,10 @@ def rerun(record: Path, agent: str | None, debugging: bool) -> None:
     from roambus.bridge.record.rerun import debug
     from roambus.bridge.record.rerun import rerun as rerun_agents
 
-    announce = partial(click.echo, err=True)
-    done = (debug if debugging else rerun_agents)(record, agent, announce=announce)
-    click.echo(f"{record}: {done.frames} frames agree; {done.ending}")
+    done = (debug if debugging else rerun_agents)(record, agent, announce=remark)
+    answer(
+        f"{record}: {done.frames} frames agree; {done.ending}", record=record, frames=done.frames, ending=done.ending
+    )
 
 
 def _choose(agent: str, parameters: Sequence[str]) -> AgentChoice:

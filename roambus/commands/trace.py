@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import click
 
-from roambus.commands.options import PARAMETERS, pairs
+from roambus.commands.options import OTHER_AGENT, PARAMETERS, pairs
+from roambus.commands.telling import answer, remark
 
 
 @click.command()
 @click.argument("scenario", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--agent", help="Takes another agent than the file names: a name, module:Class or file.py[:Class].")
+@OTHER_AGENT
 @PARAMETERS
 @click.option("--times", is_flag=True, help="Shows when each thing happens, counted from the command.")
 def trace(scenario: Path, agent: str | None, parameters: Sequence[str], times: bool) -> None:
@@ -46,6 +46,8 @@ def trace(scenario: Path, agent: str | None, parameters: Sequence[str], times: b
       slot 1s                           how long the messages of a command are waited for
       times                             show when each thing happens
       hide TYPE...                      do not show messages of these types
+      by hand                           messages arrive, and timers run out, when a
+                                        command says so, as roambus explore writes it
       filter f9: price < 10             what f9 means
       event e9: price = 3               what e9 means
 
@@ -77,6 +79,8 @@ def trace(scenario: Path, agent: str | None, parameters: Sequence[str], times: b
       link n1-n2 down        link n1-n2 up
       b3 crashes             b3 freezes              b3 recovers
       wait 5s                show table b1 b2        show stored
+      s1 -> b2 arrives       s1 -> b2 is lost        (by hand; message 2 of s1 -> b2)
+      b2's timer runs out    b2 draws 1 0            (by hand)
 
     Unless the file defines them otherwise, f3 is the filter topic = 3, and e3 is an event with that topic. Filters and
     events can also be written out.
@@ -85,5 +89,5 @@ def trace(scenario: Path, agent: str | None, parameters: Sequence[str], times: b
     """  # noqa: D301  # click wants the character itself
     from roambus.bridge.transcript.transcript import Overrides, transcribe
 
-    announce = partial(click.echo, err=True)
-    click.echo(transcribe(scenario, Overrides(agent, pairs("--param", parameters), times, announce)), nl=False)
+    text = transcribe(scenario, Overrides(agent, pairs("--param", parameters), times, remark))
+    answer(text.removesuffix("\n"), scenario=scenario, transcript=text)

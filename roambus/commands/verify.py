@@ -10,6 +10,7 @@ from roambus.bridge.backends import BACKENDS
 from roambus.commands.backend import make_factory
 from roambus.commands.options import DEADLINE, FOLDER
 from roambus.commands.sweeping import report_problems
+from roambus.commands.telling import console, remark, summary
 
 
 @click.command()
@@ -27,7 +28,8 @@ from roambus.commands.sweeping import report_problems
 def verify(results: Path, sample: int, trust: bool, deadline: float | None) -> None:
     """Verifies RESULTS: makes a sample of their runs again, and compares the traces byte for byte.
 
-    RESULTS is the folder of a run, a sweep or a study. Each run is made from the ini in its own folder, in a folder
+    RESULTS is the folder of a run, a sweep or a study, or a crate that was unpacked, whose checksums are compared, too.
+    Each run is made from the ini in its own folder, in a folder
     that is gone afterwards; nothing in RESULTS changes. A run that comes out otherwise is named, with the first row
     that differs. So is one that cannot be made again, such as one of another version of its agent.
 
@@ -37,18 +39,20 @@ def verify(results: Path, sample: int, trust: bool, deadline: float | None) -> N
 
     Example: roambus verify results/small --sample 3
     """
-    from rich.console import Console
     from rich.progress import Progress
 
+    from roambus.experiments.provenance.unpacked import agent_files, is_crate, wrong_files
     from roambus.experiments.studies.reading import existing_folder, sweep_folders
     from roambus.experiments.verifying.verification import Verifier, sample_of
 
-    console = Console(stderr=True)
+    shown = console()
     traces = sample_of(sweep_folders(existing_folder(results)), sample)
-    factories = [make_factory(name, deadline, batching=True) for name in BACKENDS]
-    verifier = Verifier(factories, trust, lambda line: click.echo(line, err=True))
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+    factories = [make_factory(name, deadline) for name in BACKENDS]
+    wrong = list(wrong_files(results)) if is_crate(results) else []
+    verifier = Verifier(factories, trust, remark, agent_files(results) if is_crate(results) else {})
+    with Progress(console=shown, transient=True, disable=not shown.is_terminal) as progress:
         task = progress.add_task("verifying", total=len(traces))
         problems = list(verifier.problems(traces, lambda: progress.advance(task)))
-    click.echo(f"{results}: runs made again {len(traces)}, the same {len(traces) - len(problems)}")
-    report_problems(problems)
+    same = len(traces) - len(problems)
+    summary(f"{results}: runs made again {len(traces)}, the same {same}", made_again=len(traces), the_same=same)
+    report_problems([*wrong, *problems])

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 
 import click
 
+from roambus.commands.completion import AGENT_NAME
 from roambus.commands.options import PARAMETERS, pairs
+from roambus.commands.telling import answer, console
 
 EXIT_FINDINGS = 1
 
 
 @click.command()
-@click.argument("agent")
+@click.argument("agent", type=AGENT_NAME)
 @PARAMETERS
-@click.option("--json", "as_json", is_flag=True, help="Prints what was found as JSON.")
-def vet(agent: str, parameters: Sequence[str], as_json: bool) -> None:
+def vet(agent: str, parameters: Sequence[str]) -> None:
     """Vets AGENT, and says what is wrong with it.
 
     AGENT is a name that roambus agents lists, module:Class or file.py[:Class]. It runs for twelve simulated seconds on
@@ -40,19 +39,15 @@ def vet(agent: str, parameters: Sequence[str], as_json: bool) -> None:
 
     Example: roambus vet mft --param link_layer=false
     """  # noqa: D301  # click wants the character itself
-    from rich.console import Console
     from rich.progress import Progress
 
     from roambus.experiments.vetting.vetting import steps_of_all
     from roambus.experiments.vetting.vetting import vet as vet_agent
 
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+    shown = console()
+    with Progress(console=shown, transient=True, disable=not shown.is_terminal) as progress:
         task = progress.add_task(f"vetting {agent}", total=steps_of_all())
         found = vet_agent(agent, pairs("--param", parameters), lambda: progress.advance(task))
-    if as_json:
-        click.echo(json.dumps({"agent": agent, "findings": [asdict(one) for one in found]}, indent=2))
-    else:
-        click.echo("\n".join(map(str, found)) or f"{agent}: nothing was found")
+    answer("\n".join(map(str, found)) or f"{agent}: nothing was found", agent=agent, findings=found)
     if found:
         sys.exit(EXIT_FINDINGS)

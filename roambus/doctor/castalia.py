@@ -12,10 +12,18 @@ from pathlib import Path
 from roambus.bridge.backends.castalia.environment import CASTALIA_ROOT, OMNET_ROOT, OMNETPP_ROOT, environment_with
 from roambus.bridge.backends.castalia.installation import simulator_in
 from roambus.bridge.backends.castalia.modules import find_modules
+from roambus.bridge.backends.castalia.releases import (
+    CASTALIAS_MAJOR,
+    OLDEST_MAJOR,
+    TRIED,
+    major,
+    read_release,
+    tried,
+)
 from roambus.doctor.findings import Finding, Result, broken, look, missing, ok
 
-RELEASE = "5.7.1"
-"""Our modules are tested with this release of OMNeT++; any 5.x should do."""
+RELEASES = " or ".join(TRIED)
+"""Our modules were tried with these releases of OMNeT++."""
 PATIENCE_S = 30
 
 ON_DEBIAN = "on Debian, as root: apt-get install"
@@ -32,7 +40,7 @@ def needed_to_run() -> list[Finding]:
 def simulators() -> list[Finding]:
     """Looks at OMNeT++ and Castalia, which our modules are built against and run on."""
     return [
-        look("OMNeT++", check_omnetpp, f"build OMNeT++ {RELEASE} anew"),
+        look("OMNeT++", check_omnetpp, f"build OMNeT++ {RELEASES} anew"),
         look("Castalia", check_castalia, "build Castalia anew"),
     ]
 
@@ -51,16 +59,16 @@ def check_omnetpp() -> Result:
     """Looks at its folder, the version that it gives itself, and whether it was built."""
     root = os.environ.get(OMNETPP_ROOT)
     if not root:
-        return missing(f"{OMNETPP_ROOT} is not set", f"set it to the folder of a built OMNeT++ {RELEASE}")
+        return missing(f"{OMNETPP_ROOT} is not set", f"set it to the folder of a built OMNeT++ {RELEASES}")
     version_file = Path(root, "Version")
     if not version_file.is_file():
-        return broken(f"{root} is no OMNeT++", f"let {OMNETPP_ROOT} name the folder of a built OMNeT++ {RELEASE}")
-    release = version_file.read_text(encoding="utf-8").strip().removeprefix("omnetpp-")
-    if not release.startswith("5."):
-        return broken(f"{release} in {root}", f"use OMNeT++ {RELEASE}: Castalia needs 5.x")
+        return broken(f"{root} is no OMNeT++", f"let {OMNETPP_ROOT} name the folder of a built OMNeT++ {RELEASES}")
+    release = read_release(version_file.read_text(encoding="utf-8"))
+    if major(release) < OLDEST_MAJOR:
+        return broken(f"{release} in {root}", f"use OMNeT++ {RELEASES}")
     if not Path(root, "lib", "liboppsim.so").is_file():
         return broken(f"{release} in {root} is not built", f"run ./configure and make in {root}")
-    return ok(f"{release} in {root}")
+    return ok(f"{release} in {root}, {tried(release)}")
 
 
 def check_castalia() -> Result:
@@ -68,18 +76,35 @@ def check_castalia() -> Result:
     root = os.environ.get(CASTALIA_ROOT)
     if not root:
         return missing(
-            f"{CASTALIA_ROOT} is not set", f"set it to the folder of a Castalia built with OMNeT++ {RELEASE}"
+            f"{CASTALIA_ROOT} is not set", f"set it to the folder of a Castalia built with OMNeT++ {RELEASES}"
         )
     program = simulator_in(Path(root))
     if not program.is_file():
-        return missing(f"{program} is not there", f"build Castalia in {root}, or correct {CASTALIA_ROOT}")
+        return missing(f"{program} is not there", f"build Castalia in {root}, or correct {CASTALIA_ROOT}{_for_newer()}")
     if not os.access(program, os.X_OK):
         return broken(f"{program} cannot be executed", f"build Castalia in {root} anew")
     answer = _run([str(program), "-v"])
     release = re.search(r"^Version: ([\w.]+)", answer.stdout, re.MULTILINE)
     if answer.returncode != 0 or release is None:
         return broken(f"{program} does not start: {_last_line(answer)}", f"build Castalia in {root} with this OMNeT++")
+    if (there := _omnetpp_release()) not in {"", release[1]}:
+        advice = f"build Castalia in {root} with this OMNeT++, or let {OMNETPP_ROOT} name the other{_for_newer()}"
+        return broken(f"{root} was built with OMNeT++ {release[1]}, and {OMNETPP_ROOT} has {there}", advice)
     return ok(f"{root}, with OMNeT++ {release[1]}")
+
+
+def _omnetpp_release() -> str:
+    """The release in the folder that the environment names; empty if there is none."""
+    root = os.environ.get(OMNETPP_ROOT)
+    file = Path(root, "Version") if root else None
+    return read_release(file.read_text(encoding="utf-8")) if file and file.is_file() else ""
+
+
+def _for_newer() -> str:
+    """What to do about Castalia where OMNeT++ is newer than Castalia's own sources."""
+    if major(_omnetpp_release()) <= CASTALIAS_MAJOR:
+        return ""
+    return "; no public Castalia builds with it: docs/castalia.md says what concerns a tree that is to"
 
 
 def check_library() -> Result:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -12,36 +10,10 @@ import pytest
 
 from roambus.bridge.agents import registry
 from roambus.bridge.transcript.commands import SYNTAX
-from roambus.command_line import main
+from tests.roambus.conftest import Roambus
 from tests.support.agents import write_agent
 
-
-@dataclass(frozen=True)
-class Done:
-    """What became of a command."""
-
-    code: int
-    out: str
-    err: str
-
-
-Roambus = Callable[..., Done]
 Refused = Callable[..., None]
-
-
-@pytest.fixture
-def roambus(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Roambus:
-    """The command line in this process, called in the user's folder."""
-    monkeypatch.chdir(folder)
-
-    def call(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["roambus", *arguments])
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        captured = capfd.readouterr()
-        return Done(int(exit_.value.code or 0), captured.out, captured.err)
-
-    return call
 
 
 @pytest.fixture

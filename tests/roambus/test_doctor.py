@@ -55,7 +55,7 @@ def test_whatever_is_there_is_ok(roots: Path) -> None:
     """And both back-ends would run."""
     diagnosis = examine()
     expected = {
-        "OMNeT++": f"5.7.1 in {roots / 'omnetpp'}",
+        "OMNeT++": f"5.7.1 in {roots / 'omnetpp'}, which was tried",
         "Castalia": f"{roots / 'castalia'}, with OMNeT++ 5.7.1",
         "modules for Castalia": str(roots / "omnet" / "build" / "libroambus.so"),
         "roambus": "0.1.0",
@@ -86,13 +86,35 @@ def test_roots_that_are_not_set_are_missing(
 
 
 def test_a_folder_that_is_no_omnetpp_is_broken(roots: Path) -> None:
-    """So is another release, and one that was not built."""
+    """So is one that is too old, and one that was not built."""
     (roots / "omnetpp" / "lib" / "liboppsim.so").unlink()
     assert told("OMNeT++")[:2] == (Status.BROKEN, f"5.7.1 in {roots / 'omnetpp'} is not built")
-    write(roots / "omnetpp" / "Version", "omnetpp-6.1\n")
-    assert told("OMNeT++")[1:] == (f"6.1 in {roots / 'omnetpp'}", "use OMNeT++ 5.7.1: Castalia needs 5.x")
+    write(roots / "omnetpp" / "Version", "omnetpp-4.6\n")
+    assert told("OMNeT++")[1:] == (f"4.6 in {roots / 'omnetpp'}", "use OMNeT++ 5.7.1 or 6.1")
     (roots / "omnetpp" / "Version").unlink()
     assert told("OMNeT++")[1] == f"{roots / 'omnetpp'} is no OMNeT++"
+
+
+@pytest.mark.parametrize(
+    ("release", "words"), [("6.1", "which was tried"), ("6.0.3", "which was not tried (5.7.1 and 6.1 were)")]
+)
+def test_another_omnetpp_will_do_with_a_castalia_on_it(roots: Path, release: str, words: str) -> None:
+    """It is told whether this combination was tried; without a Castalia, what to do."""
+    write(roots / "omnetpp" / "Version", f"omnetpp-{release}\n")
+    program = write(roots / "castalia" / "src" / "CastaliaBin", STARTS.replace("5.7.1", release), 0o700)
+    assert told("OMNeT++") == (Status.OK, f"{release} in {roots / 'omnetpp'}, {words}", "")
+    assert told("Castalia")[0] == Status.OK
+    program.unlink()
+    assert told("Castalia")[2].endswith("docs/castalia.md says what concerns a tree that is to")
+
+
+def test_a_castalia_on_another_omnetpp_is_broken(roots: Path) -> None:
+    """It is told which is where."""
+    write(roots / "omnetpp" / "Version", "omnetpp-6.1\n")
+    status, found, advice = told("Castalia")
+    assert status is Status.BROKEN
+    assert found == f"{roots / 'castalia'} was built with OMNeT++ 5.7.1, and OMNETPP_ROOT has 6.1"
+    assert advice.startswith(f"build Castalia in {roots / 'castalia'} with this OMNeT++, or let OMNETPP_ROOT name")
 
 
 def test_a_castalia_that_does_not_start_is_broken(roots: Path) -> None:
@@ -180,11 +202,12 @@ def roambus(**environment: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_command_tells_what_would_run(roots: Path) -> None:
     """A line of advice for what is not ok, a line for each back-end, and exit code 0 as the default one runs."""
-    write(roots / "omnetpp" / "Version", "omnetpp-6.1\n")
+    write(roots / "omnetpp" / "Version", "omnetpp-4.6\n")
+    write(roots / "castalia" / "src" / "CastaliaBin", STARTS.replace("5.7.1", "4.6"), 0o700)
     done = roambus()
     assert (done.returncode, done.stderr) == (0, "")
     *_, advice, radio, castalia = done.stdout.splitlines()
-    assert advice == "to do for OMNeT++: use OMNeT++ 5.7.1: Castalia needs 5.x"
+    assert advice == "to do for OMNeT++: use OMNeT++ 5.7.1 or 6.1"
     assert radio == "--backend radio: yes"
     assert castalia == "--backend castalia: no: OMNeT++ is broken"
 

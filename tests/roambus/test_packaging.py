@@ -13,7 +13,7 @@ from tests.support.places import ROOT, Place
 PARTS = ("bridge", "experiments", "omnet", "python_protocol", "spark")
 """The folders at the top of the checkout that are parts of the package."""
 PYTHON = {".py", ".pyi", ".typed"}
-PAGES = {".css", ".html", ".js", ".j2", ".md"}
+PAGES = {".css", ".html", ".js", ".j2", ".lua", ".md"}
 SWEEPS = {".toml", ".txt", ".properties"}
 SIMULATOR = {"", ".cc", ".h", ".mk", ".ned", ".proto", ".sh"}
 """The endings of the files that the package reads; nothing that a compiler or an interpreter makes is among them."""
@@ -40,11 +40,16 @@ def sources() -> set[str]:
     return {(PurePosixPath("roambus") / name if name.parts[0] in PARTS else name).as_posix() for name in kept}
 
 
+def pages() -> set[str]:
+    """What `roambus docs` prints."""
+    return {f"roambus/docs/{page.name}" for page in (ROOT / "docs").glob("*.md")}
+
+
 def test_the_wheel_holds_every_source_and_one_importable_name(built: Distributions) -> None:
     """What is beside the package describes the distribution."""
     held = files_in_wheel(built.wheel)
     beside = {name for name in held if not name.startswith("roambus/")}
-    assert set(held) - beside == sources()
+    assert set(held) - beside == sources() | pages()
     assert {PurePosixPath(name).parts[0] for name in beside} == {"roambus-0.1.0.dist-info"}
 
 
@@ -62,7 +67,7 @@ def test_the_sdist_holds_files_and_not_links(built: Distributions) -> None:
     assert all(member.isreg() or member.isdir() for member in members)
     names = {member.name.partition("/")[2] for member in members if member.isreg()}
     beside = {".gitignore", "CHANGELOG.md", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"}
-    assert names == sources() | beside
+    assert names == sources() | pages() | beside
 
 
 def test_the_wheel_from_the_sdist_is_the_same(built: Distributions, tmp_path: Path) -> None:

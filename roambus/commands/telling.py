@@ -1,0 +1,165 @@
+"""How a command tells what came of it: in words to people, or with `--json` as one JSON document to programs.
+
+`answer` is what the command was asked for, `summary` a sentence about the whole, `remark` what happens on the way, and
+`detail` what only those read who asked for more. `-q` leaves out summaries and remarks, `-v` adds details. What the
+keywords of `answer` and `summary` hold becomes the JSON document, which `command_line` prints when the command ends.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, is_dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from roambus.experiments.sweeps.progress import Progress
+
+
+@dataclass(slots=True)
+class Telling:
+    """How the command that runs tells what came of it, and what it has told so far."""
+
+    as_json: bool = False
+    is_quiet: bool = False
+    is_verbose: bool = False
+    document: Any = None
+    """What a program reads: an object that grows by the keywords of answers, unless a command gives a whole one."""
+    problems: set[str] = field(default_factory=set)
+    """The problems that people were told of already, such as a run that failed while others went on."""
+    is_told: bool = False
+    """Whether the document was printed already, as by a command that goes on until Ctrl-C."""
+    started: float = field(default_factory=time.monotonic)
+
+    def add(self, fields: Mapping[str, Any]) -> None:
+        """Adds to the document; what is a list goes on where an earlier list of the name ended."""
+        if not fields:
+            return
+        self.document = {} if self.document is None else self.document
+        for name, value in fields.items():
+            known = self.document.get(name)
+            self.document[name] = [*known, *value] if isinstance(known, list) else value
+
+    def print_at_once(self) -> None:
+        """Prints the document of a command that goes on until Ctrl-C; nothing comes after it."""
+        if self.as_json:
+            self.print_document()
+            self.is_told = True
+
+    def print_document(self, error: str | None = None, exit_code: int = 0) -> None:
+        """Prints the document; an error stands in it beside what was there before it came."""
+        if error is not None:
+            kept = self.document if isinstance(self.document, dict) else {}
+            self.document = {**kept, "error": error, "exit_code": exit_code}
+        click.echo(json.dumps(plain({} if self.document is None else self.document), indent=2))
+
+
+def telling() -> Telling:
+    """How the command that runs tells; words for people where no command runs, as in tests of single functions."""
+    context = click.get_current_context(silent=True)
+    return Telling() if context is None else context.find_root().ensure_object(Telling)
+
+
+def answer(text: object = None, /, **fields: Any) -> None:
+    """Prints what the command was asked for, with or without `-q`; `fields` tell programs the same."""
+    told = telling()
+    told.add(fields)
+    if text is not None and not told.as_json:
+        click.echo(text)
+
+
+def answer_whole(text: str, document: Any) -> None:
+    """Prints the text for people; for programs `document` is all that there is."""
+    told = telling()
+    told.document = document
+    if not told.as_json:
+        click.echo(text)
+
+
+def summary(text: str, /, **fields: Any) -> None:
+    """Prints a sentence about the whole, which `-q` leaves out; `fields` tell programs the same."""
+    told = telling()
+    told.add(fields)
+    if not (told.as_json or told.is_quiet):
+        click.echo(text)
+
+
+def remark(text: str) -> None:
+    """Prints on stderr what happens on the way, which `-q` leaves out."""
+    if not telling().is_quiet:
+        click.echo(text, err=True)
+
+
+def detail(text: str) -> None:
+    """Prints on stderr, with the seconds since the command began, what only `-v` shows."""
+    told = telling()
+    if told.is_verbose:
+        click.echo(f"[{time.monotonic() - told.started:7.2f} s] {text}", err=True)
+
+
+def console() -> Console:
+    """Rich's console on stderr, for progress; with `-q` nothing is seen of it."""
+    from rich.console import Console
+
+    return Console(stderr=True, quiet=telling().is_quiet)
+
+
+def progress() -> Progress:
+    """What shows how far the command is; with `-v` each run has a line when it has ended."""
+    from roambus.experiments.sweeps.progress import Progress
+
+    return Progress(console(), each=telling().is_verbose)
+
+
+def plain(value: Any) -> Any:  # noqa: PLR0911  # a kind of value a line
+    """The value as JSON has it: paths and other things are texts, and what is no number is null."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
+    if isinstance(value, Mapping):
+        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [plain(one) for one in value]
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if hasattr(value, "item"):  # a number of NumPy's
+        return plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, str | int | None) else str(value)
+
+
+# The options
+
+
+def _note(name: str) -> Any:
+    """A callback that keeps that the option was given; it may stand before or after the name of the command."""
+
+    def keep(context: click.Context, _: click.Parameter, given: bool) -> None:
+        if given:
+            setattr(context.find_root().ensure_object(Telling), name, True)
+
+    return keep
+
+
+def _option(words: list[str], attribute: str, text: str) -> click.Option:
+    return click.Option(words, is_flag=True, is_eager=True, expose_value=False, callback=_note(attribute), help=text)
+
+
+def with_options(command: click.Command) -> click.Command:
+    """The command, and all commands in it, with the options that every command has."""
+    command.params += [
+        _option(["--json"], "as_json", "Prints one JSON document, errors too, instead of words."),
+        _option(["-q", "--quiet"], "is_quiet", "Shows no progress, and no words but errors and what was asked for."),
+        _option(["-v", "--verbose"], "is_verbose", "Tells more: single runs, times, and where an error comes from."),
+    ]
+    if isinstance(command, click.Group):
+        for one in command.commands.values():
+            with_options(one)
+    return command

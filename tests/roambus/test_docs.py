@@ -1,0 +1,37 @@
+"""`roambus docs` prints the pages, and every page that other commands name is one of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+import click
+
+from roambus.command_line import commands
+from roambus.commands.docs import pages
+from tests.roambus.conftest import Roambus
+
+
+def helps(group: click.Group = commands) -> Iterator[str]:
+    for command in group.commands.values():
+        yield f"{command.help} {' '.join(getattr(one, 'help', None) or '' for one in command.params)}"
+        if isinstance(command, click.Group):
+            yield from helps(command)
+
+
+def test_help_leads_to_pages_that_the_user_has() -> None:
+    """No text names a file of the repository."""
+    texts = " ".join([commands.help or "", *helps()])
+    named = re.findall(r"roambus\s+docs ([a-z][a-z-]+)", texts)
+    assert {"sweeps", "studies", "tutorial"} <= set(named) <= pages().keys()
+    assert "docs/" not in texts
+
+
+def test_pages_are_listed_and_printed(roambus: Roambus) -> None:
+    """By name and title; one that there is not is refused."""
+    assert "tutorial" in {page["name"] for page in json.loads(roambus("docs", "--json").out)}
+    assert roambus("docs", "glossary").out.startswith("# Glossary\n")
+    refused = roambus("docs", "tutorail")
+    assert (refused.code, refused.out) == (2, "")
+    assert "did you mean 'tutorial'?" in refused.err
