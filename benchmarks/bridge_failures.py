@@ -42,14 +42,14 @@ SWEPT = 42
 """So many of the runs, of all kinds in turns, are in the sweep that follows the trials."""
 
 
-def set_stage(folder: Path, simulator: str, deadline_s: float, seconds: int) -> Stage:
+def set_stage(folder: Path, simulator: str, deadline_s: float, seconds: int, transport: str = "zeromq") -> Stage:
     """Makes the folders; raises UserError if the simulator is not there."""
     environment: dict[str, str] = {}
     if simulator == "stand-in":
         environment = install_stand_in(folder / "stand-in", all_linked(NODES, seconds))
     else:
         find_installation()
-    stage = Stage(folder, environment, deadline_s, seconds)
+    stage = Stage(folder, environment, deadline_s, seconds, transport)
     stage.temporary.mkdir()
     return stage
 
@@ -98,16 +98,16 @@ def report(outcomes: Sequence[Outcome], complaints: Sequence[str], deadline_s: f
     return 1 if broken or complaints else 0
 
 
-def run_trials(kinds: Sequence[Kind], count: int, simulator: str, deadline_s: float, seed: int) -> int:
+def run_trials(kinds: Sequence[Kind], count: int, asked: argparse.Namespace) -> int:
     """All of it; returns the exit code. Raises UserError if the simulator is not there."""
     adopt_orphans()
-    console, random = Console(), Random(seed)
+    console, random = Console(), Random(asked.seed)
     with tempfile.TemporaryDirectory(prefix="trials-") as folder:
-        stage = set_stage(Path(folder), simulator, deadline_s, SECONDS)
+        stage = set_stage(Path(folder), asked.simulator, asked.deadline, SECONDS, asked.transport)
         steps = track(trials(kinds, count, stage, random), "trials", count * len(kinds), console=console)
         outcomes = list(steps)
         complaints = sweep(stage, min(SWEPT, len(outcomes)))
-    return report(outcomes, complaints, deadline_s, console)
+    return report(outcomes, complaints, asked.deadline, console)
 
 
 def run_together(runs: int, simulator: str, deadline_s: float) -> int:
@@ -130,7 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if asked.at_once:
             return run_together(asked.at_once, asked.simulator, asked.deadline)
-        return run_trials(kinds, asked.trials, asked.simulator, asked.deadline, asked.seed)
+        return run_trials(kinds, asked.trials, asked)
     except (RoambusError, OSError) as error:
         print(f"bridge_failures: {error}", file=sys.stderr)
         return 2
@@ -144,6 +144,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--trials", type=int, default=200, help="of each kind (default: 200)")
     parser.add_argument("--simulator", choices=("castalia", "stand-in"), default="castalia")
+    parser.add_argument("--transport", choices=("zeromq", "local"), default="zeromq")
     parser.add_argument("--kind", action="append", choices=[kind.name for kind in KINDS], help="default: all")
     parser.add_argument("--deadline", type=float, default=2.0, help="of the runs, in seconds (default: 2)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments (default: 0)")

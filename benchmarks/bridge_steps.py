@@ -1,16 +1,18 @@
-"""Microseconds a delivery over the bridge against the size of its Steps, beside ZeroMQ's bare round trip.
+"""Microseconds a Step over the bridge against the deliveries in it, beside the bare round trip of each transport.
 
 A process of its own says Steps as fast as they are answered; this one runs the host with agents that only listen. The
-bare round trip passes messages of the same length between the same two kinds of socket, and nothing else.
+bare round trip passes messages of the same length between the same two kinds of socket, and nothing else. Both
+processes are on one core, as they run.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import socket
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -18,12 +20,14 @@ import zmq
 
 from benchmarks.reference_scenarios import PAYLOAD_BYTES, SHADOWED, Conditions, static_scenario
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
-from roambus.bridge.backends.castalia.connection import Connection
+from roambus.bridge.backends.castalia.channel import Channel, listen
 from roambus.bridge.backends.castalia.cores import core_of_our_own
-from roambus.bridge.backends.castalia.endpoint import Endpoint
+from roambus.bridge.backends.castalia.endpoint import SCHEMES, Endpoint, Transport
+from roambus.bridge.backends.castalia.frames import FrameReader, framed
+from roambus.bridge.backends.castalia.local import CHUNK_BYTES
 from roambus.bridge.host.host import Host
 from roambus.bridge.trace.writer import TraceWriter
-from roambus.bridge.wire.conversion import PROTOCOL_VERSION, SCHEMA_HASH, TIME_RESOLUTION
+from roambus.bridge.wire.conversion import MAX_FRAME_BYTES, PROTOCOL_VERSION, SCHEMA_HASH, TIME_RESOLUTION
 from roambus.bridge.wire.wire_pb2 import Arrival, Finished, FromSimulator, Hello, Node, Step
 from roambus.python_protocol.beacon import Beacon, BeaconMessage
 from roambus.python_protocol.simtime import SECOND
@@ -63,14 +67,34 @@ def say_nothing(address: str, token: str, batch: int, seconds: Any) -> None:  # 
 
 def _exchange(address: str, frames: list[bytes], seconds: Any) -> None:
     times = []
-    with zmq.Context() as context, context.socket(zmq.DEALER) as socket:
-        socket.connect(address)
+    with _asking(address) as ask:
         for frame in frames:
             start = time.perf_counter()
-            socket.send(frame)
-            socket.recv()
+            ask(frame)
             times.append(time.perf_counter() - start)
     seconds.send(statistics.median(times[1:-1]))
+
+
+@contextmanager
+def _asking(address: str) -> Iterator[Callable[[bytes], object]]:
+    """A function that says a frame and hears the answer."""
+    scheme, _, path = address.partition("://")
+    if scheme == "unix":
+        with socket.socket(socket.AF_UNIX) as local:
+            local.connect(path)
+            reader = FrameReader(MAX_FRAME_BYTES)
+            yield lambda frame: _ask(local, reader, frame)
+    else:
+        with zmq.Context() as context, context.socket(zmq.DEALER) as dealer:
+            dealer.connect(address)
+            yield lambda frame: (dealer.send(frame), dealer.recv())
+
+
+def _ask(local: socket.socket, reader: FrameReader, frame: bytes) -> bytes:
+    local.sendall(framed(frame))
+    while (answer := reader.take()) is None:
+        reader.add(local.recv(CHUNK_BYTES))
+    return answer
 
 
 class Fed:
@@ -79,16 +103,16 @@ class Fed:
     run = "benchmark"
     hello_within_s = DEADLINE_S
 
-    def __init__(self, peer: Peer, batch: int) -> None:
-        self._peer, self._batch = peer, batch
+    def __init__(self, peer: Peer, batch: int, transport: Transport) -> None:
+        self._peer, self._batch, self._transport = peer, batch, transport
         self._resources = ExitStack()
         self.seconds = 0.0
         """What the peer measured, once it has ended."""
 
-    def connect(self) -> Connection:
+    def connect(self) -> Channel:
         """See `roambus.bridge.backends.castalia.simulators`."""
-        endpoint = self._resources.enter_context(Endpoint.private())
-        connection = Connection(endpoint, DEADLINE_S, lambda: None)
+        endpoint = self._resources.enter_context(Endpoint.private(self._transport))
+        connection = listen(endpoint, DEADLINE_S, lambda: None)
         self._resources.callback(connection.close)
         self.start(endpoint.address, endpoint.token)
         return connection
@@ -114,36 +138,66 @@ class Fed:
         self._resources.close()
 
 
-def microseconds_a_step(batch: int) -> float:
+def microseconds_a_step(batch: int, transport: Transport) -> float:
     """Of wire and host, for `batch` deliveries to agents that only listen."""
     scenario = static_scenario(NODES, SIDE_M, Conditions(1, SHADOWED, 0))
-    fed = Fed(say_steps, batch)
+    fed = Fed(say_steps, batch, transport)
     quiet = replace(scenario, agent_parameters={"rate": "0"})
     Host(quiet, Beacon, CastaliaBackend(quiet, Beacon.messages, fed), TraceWriter()).run()
     return fed.seconds * 1e6
 
 
-def microseconds_a_round_trip(batch: int) -> float:
-    """Of ZeroMQ alone: a ROUTER that gives back what it gets."""
-    fed = Fed(say_nothing, batch)
-    with Endpoint.private() as endpoint, zmq.Context() as context, context.socket(zmq.ROUTER) as socket:
-        socket.bind(endpoint.address)
-        fed.start(endpoint.address, endpoint.token)
-        for _ in range(STEPS + 2):
-            socket.send_multipart(socket.recv_multipart())
-        fed.end(in_order=True)
+def microseconds_a_round_trip(batch: int, transport: Transport) -> float:
+    """Of the transport alone: a socket that gives back what it gets."""
+    fed = Fed(say_nothing, batch, transport)
+    with Endpoint.private(transport) as endpoint:
+        echo = _echo_local if transport == "local" else _echo_zeromq
+        with echo(endpoint) as answer:
+            fed.start(endpoint.address, endpoint.token)
+            for _ in range(STEPS + 2):
+                answer()
+            fed.end(in_order=True)
     return fed.seconds * 1e6
 
 
+@contextmanager
+def _echo_zeromq(endpoint: Endpoint) -> Iterator[Callable[[], object]]:
+    with zmq.Context() as context, context.socket(zmq.ROUTER) as router:
+        router.bind(endpoint.address)
+        yield lambda: router.send_multipart(router.recv_multipart())
+
+
+@contextmanager
+def _echo_local(endpoint: Endpoint) -> Iterator[Callable[[], object]]:
+    peers: list[socket.socket] = []
+    reader = FrameReader(MAX_FRAME_BYTES)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(endpoint.path)
+        listener.listen()
+
+        def answer() -> None:
+            if not peers:
+                peers.append(listener.accept()[0])
+            while (frame := reader.take()) is None:
+                reader.add(peers[0].recv(CHUNK_BYTES))
+            peers[0].sendall(framed(frame))
+
+        yield answer
+        for peer in peers:
+            peer.close()
+
+
 def measure_steps() -> None:
-    """Prints the table, both processes on one core, as they run, and on any."""
-    print("deliveries   bare round trip, us     Step, us           a delivery, us")
-    print("in a Step    one core  any core      one core  any core  one core  any core")
+    """Prints the table."""
+    print("| deliveries in a Step | bare round trip, us: ZeroMQ | local | Step, us: ZeroMQ | local | their ratio |")
+    print("|---|---|---|---|---|---|")
     for batch in BATCHES:
-        bare, whole = [], []
-        for place in (core_of_our_own, nullcontext):
-            with place():
-                bare.append(microseconds_a_round_trip(batch))
-                whole.append(microseconds_a_step(batch))
-        cells = [*bare, *whole, *(step / batch for step in whole)]
-        print(f"{batch:9}  " + "".join(f"{cell:10.1f}" for cell in cells), flush=True)
+        with core_of_our_own():
+            bare = [microseconds_a_round_trip(batch, transport) for transport in SCHEMES]
+            whole = [microseconds_a_step(batch, transport) for transport in SCHEMES]
+        cells = [f"{value:.1f}" for value in (*bare, *whole)] + [f"{whole[0] / whole[1]:.2f}"]
+        print(f"| {batch} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    measure_steps()

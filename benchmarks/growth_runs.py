@@ -27,6 +27,7 @@ from roambus.bridge.backends.radio.factory import RadioFactory
 from roambus.bridge.backends.radio.traffic import PoissonSources
 from roambus.bridge.host.host import Host
 from roambus.bridge.ini import parse_scenario
+from roambus.bridge.scenario.mobility import Static
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.experiments.shipped import TEMPLATES
@@ -36,8 +37,9 @@ from roambus.python_protocol.simtime import SimTime
 
 NODES, SIDE_M, PUBLISHERS, SPEED_MPS = 66, 110, 2, 8
 """Of C32 at the speed of claim 3."""
-RADIO = "radio"
-"""In place of an agent's name: the radio alone, with traffic of its own."""
+RADIO, STATIC_RADIO = "radio", "radio-static"
+"""In place of an agent's name: the radio alone, with traffic of its own; and the same where no node moves."""
+RADIOS = (RADIO, STATIC_RADIO)
 RATE_PER_S, PAYLOAD_BYTES = 1.0, 40
 """Of the radio's own traffic and of beacons, unless told otherwise."""
 PARAMETERS = {"aodv": "profile=thesis"}
@@ -107,7 +109,7 @@ def scenario_of(case: Case) -> Scenario:
     clients = case.nodes - PUBLISHERS
     variables: dict[str, Scalar] = {
         "seed": case.seed,
-        "agent": "beacon" if case.agent == RADIO else case.agent,
+        "agent": _loaded(case.agent),
         "agent_parameters": PARAMETERS.get(case.agent, ""),
         "subscribers": clients // 2,
         "brokers": clients - clients // 2,
@@ -119,15 +121,27 @@ def scenario_of(case: Case) -> Scenario:
     }
     if case.agent == "beacon":
         variables["agent_parameters"] = f"rate={case.rate_per_s} payload={PAYLOAD_BYTES}"
-    return parse_scenario(render(template, variables), template, TEMPLATES)
+    scenario = parse_scenario(render(template, variables), template, TEMPLATES)
+    return _where_nothing_moves(scenario) if case.agent == STATIC_RADIO else scenario
+
+
+def _where_nothing_moves(scenario: Scenario) -> Scenario:
+    nodes = tuple(dataclasses.replace(node, mobility=Static()) for node in scenario.nodes)
+    channel = dataclasses.replace(scenario.channel, only_static_nodes=True)
+    return dataclasses.replace(scenario, nodes=nodes, channel=channel)
+
+
+def _loaded(agent: str) -> str:
+    """The agent of the scenario, which the radio alone has no use for."""
+    return "beacon" if agent in RADIOS else agent
 
 
 def measure(case: Case) -> Cost:
     """The cost in this process."""
     scenario = scenario_of(case)
-    load_agent("beacon" if case.agent == RADIO else case.agent)  # a sweep loads its modules once, too
+    load_agent(_loaded(case.agent))  # a sweep loads its modules once, too
     RadioFactory().prepare(dataclasses.replace(scenario, nodes=scenario.nodes[:1], field_m=(1.0, 1.0)))
-    return _measure_radio(case, scenario) if case.agent == RADIO else _measure_agents(case, scenario)
+    return _measure_radio(case, scenario) if case.agent in RADIOS else _measure_agents(case, scenario)
 
 
 def _measure_radio(case: Case, scenario: Scenario) -> Cost:

@@ -72,10 +72,13 @@ def main(  # noqa: PLR0913, PLR0917  # an argument an option
     checks = QUIET | (UNDER_WAY if no_faults else {})
     random, failed = Random(seed), Counter[str]()
     kinds = [kind for kind in KINDS if kind not in FAULTS or not no_faults] + [FREEZE] * freezes
-    for _ in track(range(runs), description=agent, disable=not sys.stderr.isatty()):
+    for number in track(range(runs), description=agent, disable=not sys.stderr.isatty()):
         plan = draw(random, kinds, brokers, crossing=not one_at_a_time)
-        result = carry_out(agent_class, replace(plan, delays=draw_delays(random)) if slow else plan, values)
-        failed.update(name for name, find in checks.items() if find(result))
+        plan = replace(plan, delays=draw_delays(random)) if slow else plan
+        result = carry_out(agent_class, plan, values)
+        if found := [name for name, find in checks.items() if find(result)]:
+            failed.update(found)
+            print(f"run {number}: {', '.join(found)}: {plan}", file=sys.stderr)
     for name in checks:
         print(f"{name}: {failed[name]} of {runs} runs")
     sys.exit(any(failed[name] for name in QUIET))

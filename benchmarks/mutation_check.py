@@ -28,10 +28,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
+from benchmarks.mutations.child import UnsoundError
 from benchmarks.mutations.equivalents import key, read_equivalents
 from benchmarks.mutations.listing import table, write_list
 from benchmarks.mutations.targets import PROTOCOLS, Mutant, Protocol, mutants
-from benchmarks.mutations.trial import UnsoundError, Verdict, Workshop, load_libraries
+from benchmarks.mutations.trial import Verdict, Workshop, load_libraries
 
 ROOT = Path(__file__).resolve().parent.parent
 _workshop: Workshop
@@ -102,7 +103,7 @@ def _check_unbroken(protocol: Protocol) -> list[int]:
 
 
 def _try_out(mutant: Mutant, limits_s: Sequence[int]) -> Verdict:
-    return _workshop.try_out(mutant, limits_s)
+    return _workshop.look(mutant, limits_s)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,6 +1,6 @@
-"""The beacon scenario on other simulators beside ours, in one run.
+"""The beacon scenario, and AODV, on other simulators beside ours, in one run.
 
-python -m benchmarks.peers
+python -m benchmarks.peers [--ns3-python PATH]
 
 Static nodes, the same places for all, broadcast beacons of 40 bytes at random times (exponential gaps). On:
 
@@ -8,6 +8,8 @@ Static nodes, the same places for all, broadcast beacons of 40 bytes at random t
 - our ideal links, the same unit disk and delay: like for like;
 - our embedded radio, with the same Python agent;
 - Castalia with that agent over the bridge, and with beacons in C++ and no bridge (OMNETPP_ROOT, CASTALIA_ROOT).
+
+Then, unless --only-beacons, AODV with ns-3 beside ours (`peers_routing`).
 
 The range is where the radio's mean path loss leaves its sensitivity. Repetitions are interleaved, and medians count.
 Times include reading the scenario and, for Castalia, its process; no imports and no compilation.
@@ -31,6 +33,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.peers_routing import routing_table
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
 from roambus.bridge.backends.castalia.factory import DEADLINE_S
 from roambus.bridge.backends.castalia.files import INI_FILE
@@ -281,6 +284,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         peers, missing = peers_here()
         print("".join(f"{line}\n" for line in missing), end="", file=sys.stderr)
         report(peers, measure(peers, load, asked.repeats), load)
+        if not asked.only_beacons:
+            print(
+                f"\nAODV, two publishers, 8 m/s, 60 packets a flow\n\n{routing_table(asked.repeats, asked.ns3_python)}"
+            )
     except RoambusError as error:
         print(f"peers: {error}", file=sys.stderr)
         return error.exit_code
@@ -305,6 +312,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rate", type=float, default=1, help="beacons a second of each node (1)")
     parser.add_argument("--seconds", type=float, default=30, help="simulated (30)")
     parser.add_argument("--repeats", type=int, default=3, help="runs of each, of which the median is taken (3)")
+    parser.add_argument("--ns3-python", default=sys.executable, help="a Python that has the package ns3 (this one)")
+    parser.add_argument("--only-beacons", action="store_true", help="leave out AODV, which takes minutes")
     return parser
 
 

@@ -34,8 +34,8 @@ from roambus.bridge.backends.radio.factory import RadioFactory
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.host.host import Host
 from roambus.bridge.ini import parse_scenario
+from roambus.bridge.runs.layout import TRACE_FILE
 from roambus.bridge.runs.plan import RunPlan
-from roambus.bridge.runs.run import TRACE_FILE
 from roambus.bridge.trace.schema import EVENT, SEND
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.experiments.sweeps.runner import plan_runs, prepare

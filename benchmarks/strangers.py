@@ -139,8 +139,9 @@ def _blow_during_the_run(served: Served, storm: Storm) -> Use:
     while simulator is not None and simulator.poll() is None:
         known = len(storm.faults)
         storm.visit()
-        if _is_gone(served) or not _listens(served):
+        if len(storm.faults) > known and wait_for(lambda: _has_ended(served), SETTLES_S):
             del storm.faults[known:]
+        if _has_ended(served):
             break
         if storm.visits.total() % LOOKED == 0:
             use = served.use()
@@ -151,9 +152,9 @@ def _blow_during_the_run(served: Served, storm: Storm) -> Use:
     return use
 
 
-def _listens(served: Served) -> bool:
-    """Whether the run still goes on: at its end the folder for its simulator is removed."""
-    return (served.folder / SIMULATOR_FOLDER).exists()
+def _has_ended(served: Served) -> bool:
+    """Whether the run is over: it removes the folder for its simulator shortly after it has closed its socket."""
+    return _is_gone(served) or not (served.folder / SIMULATOR_FOLDER).exists()
 
 
 def _is_gone(served: Served) -> bool:

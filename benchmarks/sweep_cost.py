@@ -17,8 +17,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 
-from roambus.bridge.runs.layout import AGENT
-from roambus.bridge.runs.run import LOG_FILE
+from roambus.bridge.runs.layout import AGENT, LOG_FILE
 from roambus.spark.aggregation.points import natural_order
 from roambus.spark.aggregation.traces import find_traces, run_name
 

@@ -30,8 +30,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from roambus.bridge.runs.layout import STORE_FOLDER, SWEEP_FILE
-from roambus.bridge.runs.run import LOG_FILE, TRACE_FILE
+from roambus.bridge.runs.layout import LOG_FILE, STORE_FOLDER, SWEEP_FILE, TRACE_FILE
 from roambus.experiments.sweeps.workspace import PREFIX
 from roambus.spark.aggregation.aggregate import aggregate
 from roambus.spark.engine.session import spark_session

@@ -1,4 +1,4 @@
-"""Where the frames of a run go: by type, what became of their signals, what the tree and the links did, and delays.
+"""Where the frames of a run go: by type, what became of their signals, what tree and links did and were, and delays.
 
 roambus run thesis --agent mft --set publishers=2 --set subscribers=32 --set brokers=32 --set side=110 --set speed=8 \
     --set time_limit=100 --set publish_until=80 --out results/frames
@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import Table
 
+from benchmarks.tree_shape import shape_of
 from roambus.bridge.trace.schema import (
     DELIVER,
     DETAIL,
@@ -68,6 +69,7 @@ def figures_of(trace: Table) -> Figures:
         "frames per node": _of(trace, SEND).num_rows / nodes,
         **_by_type(trace, nodes),
         "parents taken per node and second": _parents_taken(trace) / nodes / seconds,
+        **shape_of(trace),
         **_happenings(trace, nodes),
         **_signals(trace),
     }

@@ -8,7 +8,7 @@ from dataclasses import replace
 from benchmarks.failures.processes import describe
 from benchmarks.failures.sweeps import sweep, what_is_wrong
 from benchmarks.failures.trial import Stage, Trial
-from roambus.bridge.runs.run import TRACE_FILE
+from roambus.bridge.runs.layout import TRACE_FILE
 
 
 def run_at_once(stage: Stage, alone: Stage, runs: int) -> list[str]:

@@ -14,7 +14,7 @@ from benchmarks.failures.processes import cut_connections, wait_for
 from benchmarks.failures.trial import LONGEST_RUN_S, Trial
 from roambus.bridge.backends.castalia.simulators import START_DEADLINES
 from roambus.bridge.errors import BackendError, InterruptionError
-from roambus.bridge.runs.run import FAILED_FILE
+from roambus.bridge.runs.layout import FAILED_FILE
 
 ALLOWANCE_S = 3.0
 """On top of a kind's deadlines: for starting, cleaning up and ending on a machine that has other things to do."""
@@ -31,6 +31,7 @@ PLACE = r"error: run \S+seed=\d+, (before the start|after simulation time [\d.]+
 SIMULATOR_SAW = (
     "the host at .* is gone",
     "the host at .* is alive, but has not answered",
+    "the host at .* is frozen, or at work for longer",
     "cannot send to the host at",
     "no host listens at",
     "cannot read .*/session",

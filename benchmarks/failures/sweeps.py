@@ -7,7 +7,7 @@ import subprocess
 from benchmarks.failures.trial import AGENT, ROAMBUS, TEMPLATE, Stage
 from roambus.bridge.backends.castalia.files import SIMULATOR_FOLDER
 from roambus.bridge.private_folder import BRIDGE, prefix_of
-from roambus.bridge.runs.run import TRACE_FILE
+from roambus.bridge.runs.layout import TRACE_FILE
 
 
 def sweep_command(stage: Stage, runs: int) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Self
 from benchmarks.failures.processes import MARK, marked, program, status_of_orphan, wait_for
 from roambus.bridge.backends.castalia.files import SIMULATOR_FOLDER, SIMULATOR_LOG
 from roambus.bridge.private_folder import BRIDGE, prefix_of
-from roambus.bridge.runs.run import TRACE_FILE
+from roambus.bridge.runs.layout import TRACE_FILE
 
 ROOT = Path(__file__).resolve().parents[2]
 ROAMBUS = (sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from roambus.command_line import main; main()")
@@ -36,6 +36,7 @@ class Stage:
     deadline_s: float
     seconds: int
     """How long the runs are, in simulated time."""
+    transport: str = "zeromq"
     abandoned: set[Path] = field(default_factory=set)
     """Private folders of hosts that were killed before they had a simulator: the next host but one removes them."""
 
@@ -63,6 +64,7 @@ class Stage:
         """How one run is started."""
         settings = [word for name, value in self.settings.items() for word in ("--set", f"{name}={value}")]
         options = ["--backend", "castalia", "--deadline", f"{self.deadline_s:g}", "--out", str(self.results)]
+        options += ["--transport", self.transport]
         return [*ROAMBUS, "run", TEMPLATE, "--agent", AGENT, "--seed", str(seed), *settings, *options]
 
     def surroundings(self, mark: str) -> dict[str, str]:

@@ -17,7 +17,7 @@ from roambus.bridge.record.rerun import rerun
 from roambus.bridge.runs.asked import read_asked
 from roambus.bridge.trace.reader import damage_of, read_trace
 from roambus.command_line import commands
-from roambus.experiments.export.exporter import export_results
+from roambus.experiments.export.exporter import Asked, export_results
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures
 from roambus.experiments.reporting.report import write_report
 from roambus.experiments.studies.reading import read_results
@@ -151,11 +151,11 @@ def _trace(folder: Path) -> object:
 
 
 def _page(folder: Path) -> object:
-    return page_of([_run(folder)], again=False)
+    return page_of([_run(folder)], print, again=False)
 
 
 def _page_again(folder: Path) -> object:
-    return page_of([_run(folder)], again=True)
+    return page_of([_run(folder)], print, again=True)
 
 
 def _rerun(folder: Path) -> object:
@@ -163,11 +163,11 @@ def _rerun(folder: Path) -> object:
 
 
 def _jsonl(folder: Path) -> object:
-    return list(export_results(_run(folder), ["jsonl"], folder / "exported"))
+    return list(export_results(_run(folder), Asked(["jsonl"], folder / "exported")))
 
 
 def _vec(folder: Path) -> object:
-    return list(export_results(_run(folder), ["vec"], folder / "exported"))
+    return list(export_results(_run(folder), Asked(["vec"], folder / "exported")))
 
 
 def _resume(folder: Path) -> object:

@@ -108,7 +108,7 @@ Feeder = Callable[[Sequence[bytes], str], FramesInMemory | FramesOnSocket]
 def feed(conversation: Conversation, frames: Sequence[bytes], feeder: Feeder) -> Result:
     """Plays a host without agents to the frames. Raises whatever the host's code should not."""
     simulator = feeder(frames, conversation.token)
-    backend = CastaliaBackend(conversation.scenario, conversation.messages, simulator)
+    backend = CastaliaBackend(conversation.scenario, conversation.messages, simulator, lookahead=False)
     try:
         _advance_to_the_end(backend, conversation.wake_ups)
     except BackendError as error:

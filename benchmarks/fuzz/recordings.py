@@ -75,7 +75,8 @@ def record(agent: str, folder: Path, processing_delay: SimTime = 0, *, batching:
     (folder / SCRIPT_FILE).write_text("\n".join([*all_linked(NODES, SECONDS), delay, *refusals]), encoding="utf-8")
     simulator = _Recorder(StartedSimulator(folder, Program((str(STAND_IN), SCRIPT_FILE)), DEADLINE_S))
     agent_class = load_agent(agent)
-    backend = CastaliaBackend(scenario, agent_class.messages, simulator, batching=batching)
+    # With lookahead a Step says what the next ones may be, so that nothing could be cut out of their middle.
+    backend = CastaliaBackend(scenario, agent_class.messages, simulator, batching=batching, lookahead=False)
     Host(scenario, agent_class, backend, TraceWriter()).run()
     frames, wake_ups = tuple(simulator.frames), tuple(simulator.wake_ups)
     return Conversation(scenario, agent_class.messages, simulator.token, frames, wake_ups, _beginnings(frames))

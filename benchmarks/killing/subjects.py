@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.failures.stand_in import all_linked, install_stand_in
-from roambus.bridge.runs.layout import STORE_FOLDER
-from roambus.bridge.runs.run import LOG_FILE
+from roambus.bridge.runs.layout import LOG_FILE, STORE_FOLDER
 
 ROAMBUS = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from roambus.command_line import main; main()"]
 SMALL = {"config": "C2", "speed": "2", "time_limit": "20", "publish_until": "15"}

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from benchmarks.failures.stand_in import STAND_IN, all_linked
-from roambus.bridge.runs.run import TRACE_FILE
+from roambus.bridge.runs.layout import TRACE_FILE
 
 ROAMBUS = (sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from roambus.command_line import main; main()")
 NODES = 6

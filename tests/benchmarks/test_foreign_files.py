@@ -14,6 +14,7 @@ from roambus.bridge.errors import UserError
 
 
 @pytest.mark.usefixtures("session")
+@pytest.mark.slow
 def test_whatever_is_damaged_is_read_or_refused(capsys: pytest.CaptureFixture[str]) -> None:
     """Also values that no option takes, and a process that can write no file: nothing is not as promised."""
     only = ["trace", "record", "ini", "sweep.json", "sweep file", "template", "setdest", "scenario"]

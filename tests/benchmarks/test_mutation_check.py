@@ -10,12 +10,14 @@ import pytest
 from rich.console import Console
 
 from benchmarks.mutation_check import ROOT, main, report
+from benchmarks.mutations.child import FOLDERS, TIME_LIMIT, UnsoundError
 from benchmarks.mutations.equivalents import key, read_equivalents
+from benchmarks.mutations.in_memory import InMemory
 from benchmarks.mutations.listing import write_list
 from benchmarks.mutations.methods import checked, handlers
 from benchmarks.mutations.operators import breakages
 from benchmarks.mutations.targets import PROTOCOLS, Mutant, mutants, stages
-from benchmarks.mutations.trial import FILES, FOLDERS, TIME_LIMIT, UnsoundError, Verdict, Workshop, load_libraries
+from benchmarks.mutations.trial import FILES, Verdict, Workshop, load_libraries
 
 AGENT = """
 class Agent:
@@ -243,6 +245,36 @@ def test_a_mutant_is_noticed_or_not(workshop: Workshop, tree: Path, source: str,
     assert workshop.try_out(mutant(source), [limit_s]).noticed_by == noticed_by
     assert workshop.try_out(mutant(TOY), [60]).noticed_by is None
     assert {path: path.read_bytes() for path in tree.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("source", "noticed_by"),
+    [
+        ("def twice(x: int) -> int:\n    return 3 * x\n", "tests/python_protocol/simple/test_toy.py::test_twice"),
+        ("def twice(x: int) -> int:\n    return x + x\n", None),
+        ("def thrice(x: int) -> int:\n    return 3 * x\n", "tests/python_protocol/simple/test_toy.py"),
+    ],
+    ids=["fails", "passes", "has no such function"],
+)
+def test_a_first_look_in_memory_says_the_same(workshop: Workshop, source: str, noticed_by: str | None) -> None:
+    """By the test that calls the function; what cannot be broken in memory is tried out with all tests."""
+    (simple,) = (one for one in PROTOCOLS if one.name == "simple")
+    limits = workshop.check_unbroken(simple)
+    assert len(limits) == 1
+    assert workshop.look(mutant(source), limits).noticed_by == noticed_by
+    assert workshop.look(mutant(TOY), limits).noticed_by is None
+
+
+def test_in_memory_only_the_tests_run_that_call_the_function(tree: Path, tmp_path: Path) -> None:
+    """Quickest first; of a function that no test calls there are none."""
+    load_libraries()
+    other = TEST.replace("test_twice", "test_slowly").replace("    assert", "    sum(range(1_000_000))\n    assert")
+    tests = f"{other}\n{TEST}\ndef test_nothing() -> None:\n    assert True\n"
+    (tree / "tests/python_protocol/simple/test_toy.py").write_text(tests)
+    file = "tests/python_protocol/simple/test_toy.py"
+    found = InMemory(Workshop(tree, tmp_path / "copy").copy, [file])
+    assert found.tests_of(MODULE, "twice") == [f"{file}::test_twice", f"{file}::test_slowly"]
+    assert found.tests_of(MODULE, "thrice") == []
 
 
 def test_tests_that_fail_anyway_prove_nothing(tree: Path, tmp_path: Path) -> None:

@@ -17,7 +17,9 @@ def test_it_tells_size_time_and_rates(tmp_path: Path, capsys: pytest.CaptureFixt
     with chromium():
         pass  # skips where there is none
     film = tmp_path / "film.html"
-    film.write_text(page_of([write_rows(tmp_path, [row(0.0, 0, "publish"), row(9.0, 0, "publish")])], again=False))
+    film.write_text(
+        page_of([write_rows(tmp_path, [row(0.0, 0, "publish"), row(9.0, 0, "publish")])], print, again=False)
+    )
     main([str(film), "--at", "1", "--seconds", "0.2"])
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ["size", "opens", "x", "x", "x"]

@@ -5,6 +5,7 @@ from importlib.util import find_spec
 import pytest
 
 from benchmarks import peers
+from benchmarks.ns3_aodv import Case
 from benchmarks.peers import (
     GRADYS,
     Load,
@@ -17,6 +18,7 @@ from benchmarks.peers import (
     run_radio,
     scenario_of,
 )
+from benchmarks.peers_routing import routing_table
 
 SMALL = Load(nodes=12, side_m=40, rate_per_s=5, seconds=10)
 DENSE = Load(nodes=5, side_m=10, rate_per_s=5, seconds=10)
@@ -71,7 +73,7 @@ def test_what_is_missing_is_named_with_the_way_to_get_it(monkeypatch: pytest.Mon
 def test_the_table_has_a_row_for_each(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """And says that a unit disk is no radio."""
     monkeypatch.delenv("OMNETPP_ROOT", raising=False)
-    assert main(["--nodes", "12", "--side", "40", "--seconds", "5", "--repeats", "1"]) == 0
+    assert main(["--nodes", "12", "--side", "40", "--seconds", "5", "--repeats", "1", "--only-beacons"]) == 0
     printed = capsys.readouterr().out
     for name in ("roambus, ideal links | unit disk", "roambus, embedded radio | radio"):
         assert f"| {name} | " in printed
@@ -84,3 +86,11 @@ def test_a_mistake_is_one_line(option: str, capsys: pytest.CaptureFixture[str]) 
     """Nothing runs."""
     assert main([option, "0"]) == 2
     assert capsys.readouterr().err == f"peers: {option}: 0 is not above 0\n"
+
+
+def test_the_routing_table_names_what_is_not_here() -> None:
+    """And has a row for our radio, with what it simulates; here of a small network for five packets."""
+    case = Case("C4, 8 m/s", 45, 2, 4, 5, None, nodes=10, speed=8)
+    table = routing_table(1, "no-such-python", [case])
+    assert "| C4 | roambus, embedded radio | CC2420" in table
+    assert "ns-3 is left out: no-such-python has no package ns3" in table

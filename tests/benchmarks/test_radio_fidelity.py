@@ -1,11 +1,12 @@
 """The comparison with Castalia: in short on the real rows, and what it makes of wrong ones."""
 
 import shutil
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
 
-from benchmarks.radio_fidelity import compare, main
+from benchmarks.radio_fidelity import compare, compare_pairs, main
 
 REFERENCE = Path(__file__).parents[1] / "bridge" / "backends" / "radio" / "reference"
 """Some row groups of the reference measurements."""
@@ -63,3 +64,23 @@ def test_the_margin_is_the_wider_of_interval_and_three_percent() -> None:
     one, many = (compare(spread, spread, value, groups).margin for groups in (1, 20))
     assert one == pytest.approx(2.306 * (2 * 5 / 5) ** 0.5, rel=1e-3)
     assert many > one
+
+
+def pairs(count: int, hearing: int) -> list[dict[str, float]]:
+    """Pairs of which some hear everything and the others nothing."""
+    return [{"x": float(number < hearing)} for number in range(count)]
+
+
+def test_means_that_hang_on_few_pairs_are_told_apart_by_permutation() -> None:
+    """5 of 100 and 12 of 400 come from one chance easily; 5 of 100 and none of 400 do not, nor 5 and 30 of 100."""
+    metric = itemgetter("x")
+    assert compare_pairs(pairs(100, 5), pairs(400, 12), metric, groups=4).inside
+    assert not compare_pairs(pairs(100, 5), pairs(400, 0), metric, groups=4).inside
+    assert not compare_pairs(pairs(100, 5), pairs(100, 30), metric, groups=4).inside
+
+
+def test_means_that_are_nearly_the_same_agree_however_surely_they_differ() -> None:
+    """Three percent are nothing to anybody."""
+    theirs, ours = [{"x": 1.0}] * 50, [{"x": 1.02}] * 50
+    assert compare_pairs(theirs, ours, itemgetter("x"), groups=4).inside
+    assert not compare_pairs(theirs, [{"x": 1.04}] * 50, itemgetter("x"), groups=4).inside

@@ -22,7 +22,7 @@ def wanted(tmp_path_factory: pytest.TempPathFactory, stand_in: Path) -> bytes:
 @pytest.mark.parametrize("over", DOORS)
 def test_strangers_change_nothing(over: str, wanted: bytes, tmp_path: Path) -> None:
     """The trace is the same, byte for byte, and memory and file descriptors are given back."""
-    episode = conduct(tmp_path / "run", over, Random(1), Terms(SECONDS, wanted, waiting=400))
+    episode = conduct(tmp_path / "run", over, Random(1), Terms(SECONDS, wanted, waiting=150))
     assert wanted
     assert episode.faults == []
-    assert episode.visits.total() > 400
+    assert episode.visits.total() > 150

@@ -1,0 +1,187 @@
+"""Holds the keys that the embedded radio shares with Castalia to Castalia itself, a group of runs for each.
+
+python -m benchmarks.castalia_parity --runs 20
+python -m benchmarks.castalia_parity --group "numTx" --runs 5
+
+One ini for both: Castalia runs it with beacons in C++, the embedded radio with its compiled traffic. Castalia is found
+through OMNETPP_ROOT and CASTALIA_ROOT. Each group is compared by three means over its runs, which may differ by the
+combined 95 % interval (Welch, corrected for all means of all groups) or 3 %, whichever is wider.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.radio_fidelity import Metric, compare, interval, ratio
+from roambus.bridge.backends.castalia.files import INI_FILE
+from roambus.bridge.backends.castalia.installation import find_installation
+from roambus.bridge.backends.castalia.rundir import linked_directory
+from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.backends.radio.traffic import PoissonSources
+from roambus.bridge.errors import RoambusError
+from roambus.bridge.ini import read_scenario
+from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.sweeps.sweep import Scalar
+from roambus.experiments.templates.render import find_template, render
+
+NODES, SIDE_M, SECONDS, PAYLOAD_BYTES = 16, 60, 10, 40
+RATE_PER_S = 8
+"""Beacons of each node: enough to queue, and to collide."""
+RADIO, MAC = "SN.node[*].Communication.Radio.", "SN.node[*].Communication.MAC."
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "as it is": (),
+    "transmit power -10 dBm": (f'{RADIO}TxOutputPower = "-10dBm"',),
+    "several transmit powers": (
+        'SN.node[0..4].Communication.Radio.TxOutputPower = "-15dBm"',
+        'SN.node[5..9].Communication.Radio.TxOutputPower = "-5dBm"',
+    ),
+    "probTx": (f"{MAC}probTx = 0.6", f"{MAC}reTxInterval = 5"),
+    "numTx": (f"{MAC}numTx = 3",),
+    "numTx, probTx, reTxInterval": (f"{MAC}numTx = 2", f"{MAC}probTx = 0.5", f"{MAC}reTxInterval = 20"),
+    "one packet in a free channel": (f"{MAC}txAllPacketsInFreeChannel = false", f"{MAC}numTx = 2"),
+    "CSMA 1-persistent": (f"{MAC}CSMApersistance = 1",),
+    "CSMA p-persistent": (f"{MAC}CSMApersistance = 0.2",),
+    "grid": ('SN.deployment = "4x4"',),
+    "coordinates": (
+        'SN.deployment = "[0..7]->4x2"',
+        "SN.node[8..11].xCoor = 20",
+        "SN.node[8..11].yCoor = 45",
+        "SN.node[12..15].xCoor = 50",
+        "SN.node[12..15].yCoor = 30",
+    ),
+    "line mobility": (
+        "SN.wirelessChannel.onlyStaticNodes = false",
+        'SN.node[*].MobilityManagerName = "LineMobilityManager"',
+        "SN.node[*].MobilityManager.xCoorDestination = 10",
+        "SN.node[*].MobilityManager.yCoorDestination = 50",
+        "SN.node[*].MobilityManager.speed = 12",
+        "SN.node[*].MobilityManager.updateInterval = 100",
+    ),
+}
+"""What each group adds to the ini; the first has nothing, to see that the rest is alike."""
+
+Row = dict[str, float]
+METRICS: dict[str, Metric] = {
+    "receivers a frame": ratio("received", "transmitted"),
+    "frames a packet": ratio("transmitted", "offered"),
+    "mJ a node": ratio("energy_mj", "nodes"),
+}
+
+_OUTPUT = re.compile(r"Castalia\|\t\tsimple output name:(.*)")
+_VALUE = re.compile(r"Castalia\|\t\t\t(\S+) ?(.*)")
+
+
+def write_ini(folder: Path, lines: Sequence[str], seed: int) -> Path:
+    """The ini of a run; what a group says comes first, for OMNeT++ takes the first line that fits."""
+    settings: dict[str, Scalar] = {"nodes": NODES, "side": SIDE_M, "time_limit": SECONDS, "seed": seed}
+    text = render(find_template("field"), {**settings, "agent": "beacon", "agent_parameters": ""})
+    names = {line.partition(" = ")[0] for line in lines}
+    kept = [line for line in text.splitlines() if line.partition(" = ")[0] not in names]
+    place = kept.index("[General]") + 1
+    ini = folder / INI_FILE
+    ini.write_text("\n".join([*kept[:place], *lines, *kept[place:], ""]), encoding="utf-8")
+    shutil.copy(TEMPLATES / "CC2420.txt", folder)
+    return ini
+
+
+def ours(lines: Sequence[str], seed: int) -> Row:
+    """A run on the embedded radio."""
+    with tempfile.TemporaryDirectory() as name:
+        scenario = read_scenario(write_ini(Path(name), lines, seed))
+    backend = RadioBackend(scenario, PoissonSources(RATE_PER_S, PAYLOAD_BYTES))
+    backend.open()
+    backend.advance((), None)
+    totals = backend.close()
+    row: Row = {name: sum(totals.counts[name]) for name in ("offered", "transmitted", "received")}
+    return row | {"energy_mj": sum(totals.energy_mj), "nodes": NODES}
+
+
+def castalias(lines: Sequence[str], seed: int) -> Row:
+    """The same on Castalia."""
+    found = find_installation()
+    program, links = found.program(), found.links()
+    application = {"rate": RATE_PER_S, "payload": PAYLOAD_BYTES}
+    options = ['--SN.node[*].ApplicationName="NativeBeacon"']
+    options += [f"--SN.node[*].Application.{name}={value}" for name, value in application.items()]
+    with tempfile.TemporaryDirectory() as name, linked_directory(Path(name), links):
+        write_ini(Path(name), lines, seed)
+        command = [*program.command, *options]
+        done = subprocess.run(  # the user's own simulator, without a shell
+            command, cwd=name, env=program.environment, check=True, capture_output=True, text=True
+        )
+    return read_outputs(done.stdout)
+
+
+def read_outputs(text: str) -> Row:
+    """The sums over the nodes of what Castalia's modules print at the end."""
+    sums: defaultdict[tuple[str, str], float] = defaultdict(float)
+    output = ""
+    for line in text.splitlines():
+        if named := _OUTPUT.search(line):
+            output = named[1]
+        elif value := _VALUE.search(line):
+            sums[output, value[2]] += float(value[1])
+    return {
+        "offered": sums["Beacons", "sent"],
+        "transmitted": sums["TXed pkts", "TX pkts"],
+        "received": sums["Beacons", "received"],
+        "energy_mj": 1000 * sums["Consumed Energy", ""],
+        "nodes": NODES,
+    }
+
+
+def print_group(name: str, theirs: Sequence[Row], mine: Sequence[Row], tests: int) -> bool:
+    """A line of the docs' table for each mean; returns whether all agree."""
+    agree = True
+    for metric, value in METRICS.items():
+        found = compare(theirs, mine, value, tests)
+        agree = agree and found.inside
+        cells = (name, metric, _with_interval(theirs, value), _with_interval(mine, value))
+        print(f"| {' | '.join(cells)} | {'yes' if found.inside else '**no**'} |", flush=True)
+    return agree
+
+
+def _with_interval(rows: Sequence[Mapping[str, float]], metric: Metric) -> str:
+    """The mean with its own 95 % interval."""
+    values = np.array([metric(row) for row in rows])
+    exact = np.full(2, values.mean())
+    return f"{values.mean():.4g} ± {interval(values, exact, 1):.2g}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints a table; 0 if all groups agree, 1 if not, 2 without a Castalia."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=20, help="runs of each group on each side (20)")
+    parser.add_argument("--group", choices=GROUPS, action="append", help="this group only; give it again for more")
+    chosen = parser.parse_args(arguments)
+    names = chosen.group or list(GROUPS)
+    print("| group | mean | Castalia | embedded radio | agree |\n|---|---|---|---|---|")
+    try:
+        agree = [
+            print_group(
+                name,
+                [castalias(GROUPS[name], seed) for seed in range(chosen.runs)],
+                [ours(GROUPS[name], seed) for seed in range(chosen.runs)],
+                len(GROUPS) * len(METRICS),
+            )
+            for name in names
+        ]
+    except RoambusError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    return int(not all(agree))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
