@@ -14,6 +14,7 @@ $(VENV)/installed: pyproject.toml requirements-build.lock requirements.lock
 	$(PIP) install --require-hashes --requirement requirements-build.lock
 	$(PIP) install --require-hashes --no-build-isolation --requirement requirements.lock
 	$(PIP) install --no-deps --no-build-isolation --editable .
+	$(VENV)/bin/python -m roambus.spark.engine.write_class_archive
 	touch $@
 
 # Renews the lock files: LOCK="--upgrade" takes the newest of everything, LOCK="--upgrade-package NAME" of one package.
@@ -36,7 +37,7 @@ test: install
 	$(VENV)/bin/mypy
 	$(VENV)/bin/pytest -n 2 --dist worksteal
 
-# What takes longest: a sweep under kill -9, failing and doubled runs on a cluster, blows to runs, the fuzzer, some benchmarks.
+# What takes longest: the tutorial, sweeps under kill -9, on a cluster and in a job array, damaged files, the fuzzer, and more.
 test-slow: install
 	omnet/dependencies.sh
 	$(VENV)/bin/pytest -n 2 -m slow

@@ -4,12 +4,13 @@ import re
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import filterfalse
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 from pyspark.sql import SparkSession
 
 from roambus.bridge.backends.castalia.installation import Program
@@ -44,7 +45,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("document", [*filterfalse(needs_spark, DOCUMENTS)], ids=lambda path: path.name)
+def _with_marks(documents: Iterable[Path]) -> list[ParameterSet]:
+    """The page on clusters starts one, which takes half a minute."""
+    return [pytest.param(one, marks=[pytest.mark.slow] if one.name == "cluster.md" else []) for one in documents]
+
+
+@pytest.mark.parametrize("document", _with_marks(filterfalse(needs_spark, DOCUMENTS)), ids=lambda path: path.name)
 def test_commands_work(document: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In an empty folder, one after the other, with the listings saved under their names.
 

@@ -9,6 +9,25 @@ import pytest
 
 from tests.support.commands import call
 
+SMALL_SWEEP = """
+template = "tree"
+backend = "ideal"
+seeds = 3
+
+[set]
+time_limit = 5 # s
+
+[agents]
+flooding = {}
+"""
+SMALL_STUDY = """
+from pathlib import Path
+
+from roambus.experiments.studies.study import Study, StudySweep
+
+FILE = str(Path(__file__).with_name("small.toml"))
+STUDY = Study("small", "nobody", (StudySweep(FILE, lambda measured: [], quick_seeds=2),))
+"""
 ROAMBUS = Path(sys.executable).with_name("roambus")
 RUNS = 36
 
@@ -30,6 +49,21 @@ def test_reproduce_ends_with_report_and_pictures_and_a_trace_damaged_later_is_na
     assert str(damaged.relative_to(out).parent) in said
     assert "Traceback" not in said
     assert (out / "metrics" / "runs.csv").read_text().count("\n") == RUNS
+
+
+@pytest.mark.usefixtures("session")
+@pytest.mark.parametrize(("options", "seeds"), [("--quick --seeds 1", 1), ("--quick", 2)])
+def test_a_study_is_run_with_as_many_seeds_as_are_asked_for(
+    options: str, seeds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In small, too, where the study says how many there are else; the report says how many there were."""
+    (tmp_path / "small.toml").write_text(SMALL_SWEEP)
+    (tmp_path / "small.py").write_text(SMALL_STUDY)
+    out = tmp_path / "results"
+    code = call(f"roambus reproduce {tmp_path / 'small.py'} {options} --out {out}", monkeypatch)
+    assert code == 0, capsys.readouterr().err
+    assert len(list(out.glob("traces/**/trace.parquet"))) == seeds
+    assert f" --seeds {seeds} --out " in (out / "report.html").read_text()
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

@@ -14,6 +14,7 @@ from tests.support.places import Place, make_place
 TUTORIAL = Path(__file__).parents[1] / "docs" / "tutorial.md"
 BLOCK = re.compile(r"```(?P<kind>\w+)\n(?P<text>.*?)```", re.DOTALL)
 FILE = re.compile(r"`(rumour/[\w./]+)`")
+pytestmark = pytest.mark.slow
 PROMPT = "$ "
 """Begins a block that shows a command with all that it prints, and that may fail."""
 LISTINGS = {"python", "text", "toml"}
@@ -78,7 +79,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Place:
 def test_the_tutorial_ends_with_figures(done: Place) -> None:
     """Every command and listing on the way worked as it stands there."""
     figures = done.folder / "results" / "compare" / "figures"
-    assert {path.suffix for path in figures.iterdir()} == {".png", ".svg"}
+    assert {path.suffix for path in figures.iterdir()} == {".png", ".svg", ".txt"}
 
 
 def test_the_pictures_of_the_tutorial_are_among_its_figures(done: Place) -> None:
