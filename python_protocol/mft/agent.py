@@ -91,7 +91,7 @@ class MftPubSub(BrokerAgent):
     def _open(self, link: BundlingLink, event: Received, bundle: Bundle, now: SimTime) -> None:
         """Gives the tree, the broker and the client what a bundle has for them."""
         sender = event.sender
-        self.overlay.hear_frame(sender)
+        self.overlay.hear_frame(sender, now)
         self._take_beat(event, bundle.beat, now)
         self._learn(sender, bundle.held, now)
         opened = link.open(sender, bundle, now)

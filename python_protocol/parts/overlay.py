@@ -71,7 +71,7 @@ class Overlay(Process):
     def receive(self, event: Received, now: SimTime) -> None:
         """A message has arrived; an algorithm without messages has nothing to do."""
 
-    def hear_frame(self, sender: NodeId) -> None:
+    def hear_frame(self, sender: NodeId, now: SimTime) -> None:
         """A frame has come that is not for the algorithm, but shows that its sender is there."""
 
     def adopt(self, neighbour: NodeId, now: SimTime) -> None:

@@ -17,19 +17,19 @@ from roambus.python_protocol.parts.election import (
     QualityElection,
 )
 from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 LEADER, NEAR, FAR = 1, 2, 3
 STRONG, WEAK = -70.0, -89.0
 PARAMETERS = ElectionParameters(parent_by="quality")
-CHOOSE, RELAY = ElectionTimer("choose"), ElectionTimer("relay")
+CHOOSE, RELAY, TIME_OUT = (ElectionTimer(name) for name in ("choose", "relay", "time-out"))
 
 
 class Node:
     """A node that hears heartbeats, round after round."""
 
-    def __init__(self) -> None:
-        self.election: Election = QualityElection(9, True, PARAMETERS, Random(0))
+    def __init__(self, *, is_broker: bool = True) -> None:
+        self.election: Election = QualityElection(9, is_broker, PARAMETERS, Random(0))
         self.round = 0
 
     def hears(self, *copies: tuple[NodeId, float, float]) -> None:
@@ -40,6 +40,13 @@ class Node:
             beat = Heartbeat(Leadership(1, LEADER), self.round, round(8 * cost), None, True)
             self.election.receive(Received(sender, beat, signal, 0.0), now)
         self.election.fire(CHOOSE, now + SECOND // 2)
+
+    def misses_rounds(self, *, frames_of: NodeId | None, age: SimTime = 0) -> None:
+        """Its time-out runs out; `age` ago a frame of this neighbour came that is no heartbeat."""
+        self.round += 3
+        if frames_of is not None:
+            self.election.hear_frame(frames_of, self.round * SECOND - age)
+        self.election.fire(TIME_OUT, self.round * SECOND)
 
     def tells(self) -> float:
         """The transmissions to the leader that it passes on."""
@@ -101,7 +108,7 @@ def test_a_parent_that_is_not_heard_at_all_is_left(node: Node) -> None:
     for _ in range(20):
         node.hears((NEAR, 1, STRONG), (FAR, 2, STRONG))
     for _ in range(8):
-        node.election.hear_frame(NEAR)
+        node.election.hear_frame(NEAR, node.round * SECOND)
         node.hears((FAR, 2, STRONG))
     assert node.election.parent == NEAR
     for _ in range(PARAMETERS.leader_time_out_max // PARAMETERS.heartbeat_interval):
@@ -148,3 +155,43 @@ def test_nobody_takes_a_parent_that_is_behind_it(node: Node) -> None:
     node.election.give_up(NEAR, node.round * SECOND)
     node.election.fire(CHOOSE, node.round * SECOND)
     assert node.election.parent == NEAR
+
+
+def test_a_child_of_the_leader_waits_for_rounds_as_long_as_it_hears_it(node: Node) -> None:
+    """Whatever else the leader sends shows that it is there."""
+    node.hears((LEADER, 0, STRONG))
+    for _ in range(5):
+        node.misses_rounds(frames_of=LEADER)
+    assert node.election.parent == LEADER
+    node.misses_rounds(frames_of=None)
+    assert node.election.is_leader
+
+
+def test_another_broker_waits_once_more_as_long_as_it_hears_its_parent(node: Node) -> None:
+    """The parent is nearer to the leader, and has found out by then; a round that comes begins the count anew."""
+    node.hears((NEAR, 1, STRONG))
+    node.misses_rounds(frames_of=NEAR)
+    node.hears((NEAR, 1, STRONG))
+    node.misses_rounds(frames_of=NEAR)
+    assert node.election.parent == NEAR
+    node.misses_rounds(frames_of=NEAR)
+    assert node.election.is_leader
+
+
+def test_a_client_keeps_a_parent_that_is_hardly_heard(node: Node) -> None:
+    """It cannot lead, and has nobody else: until its parent has been silent for so long that it is forgotten."""
+    node = Node(is_broker=False)
+    node.hears((NEAR, 1, STRONG))
+    node.misses_rounds(frames_of=NEAR, age=15 * SECOND)
+    assert node.election.parent == NEAR
+    node.misses_rounds(frames_of=NEAR, age=16 * SECOND)
+    assert node.election.parent is None
+
+
+def test_who_hears_another_leader_waits_for_no_lost_one(node: Node) -> None:
+    """It follows the other one, though its parent is heard."""
+    node.hears((LEADER, 0, STRONG))
+    younger = Heartbeat(Leadership(2, FAR), 1, 0, None, True)
+    node.election.receive(Received(FAR, younger, STRONG, 0.0), 3 * SECOND)
+    node.misses_rounds(frames_of=LEADER)
+    assert node.election.leadership.leader == FAR

@@ -150,7 +150,7 @@ class Election(Overlay):
         self._left[self.leadership] = self._round
         self.leadership, other = NO_LEADERSHIP, self._other
         self._take_parent(None)
-        if other is not None and now - other.heard < self._parameters.leader_time_out_min:
+        if other is not None and self._hears_another_leader(now):
             self._follow(other.copy, other.message, now)
             self.cancel_timer(RELAY)  # it is an old round, perhaps of a leader that is lost as well
         elif self._is_broker:
@@ -158,6 +158,9 @@ class Election(Overlay):
             self.lead(LEAD, now)
         else:
             self._age(now)
+
+    def _hears_another_leader(self, now: SimTime) -> bool:
+        return self._other is not None and now - self._other.heard < self._parameters.leader_time_out_min
 
     def adopt(self, neighbour: NodeId, now: SimTime) -> None:
         """A node has shown by its messages that this node is its parent: it is a child before its heartbeat says so."""

@@ -12,10 +12,10 @@ from collections import deque
 from random import Random
 
 from roambus.python_protocol.events import Received
-from roambus.python_protocol.parts.election.algorithm import CHOOSE, Copy, Election, ElectionTimer
+from roambus.python_protocol.parts.election.algorithm import CHOOSE, TIME_OUT, Copy, Election, ElectionTimer
 from roambus.python_protocol.parts.election.heartbeat import MAX_HOPS, Heartbeat
 from roambus.python_protocol.parts.election.parameters import ElectionParameters
-from roambus.python_protocol.parts.link_estimator import LinkEstimator
+from roambus.python_protocol.parts.link_estimator import MOST_TRANSMISSIONS, LinkEstimator
 from roambus.python_protocol.process import Process, on, on_timer
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime
@@ -46,6 +46,10 @@ class QualityElection(Election):
         """The costs that the parent has told last."""
         self._is_parent_heard = False
         """Whether a frame of the parent has come since the last choice."""
+        self._parent_heard: SimTime = 0
+        """When a frame of the parent came last."""
+        self._has_waited = False
+        """Whether a time-out has passed since the last round."""
 
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
@@ -63,9 +67,37 @@ class QualityElection(Election):
         self._links.end_round()
         super().choose(key, now)
 
-    def hear_frame(self, sender: NodeId) -> None:
+    @on_timer(TIME_OUT)
+    def lose_leader(self, key: ElectionTimer, now: SimTime) -> None:
+        """No heartbeat has come, which may be chance: as long as the parent is heard, the leader may be there.
+
+        The children of a leader wait as long as they hear it, for nothing says more. All other brokers wait once more:
+        those nearer to the leader have found out by then. A client cannot lead: it waits until the parent is forgotten.
+        """
+        waits, self._has_waited = self._may_wait(now), True
+        if waits:
+            self._await_next_round()
+        else:
+            super().lose_leader(key, now)
+
+    def _may_wait(self, now: SimTime) -> bool:
+        if self.parent is None or self._hears_another_leader(now):
+            return False
+        silence = now - self._parent_heard
+        if not self._is_broker:
+            return silence < MOST_TRANSMISSIONS * self._parameters.heartbeat_interval
+        is_heard = silence < self._parameters.leader_time_out_min
+        return is_heard and (self.parent == self.leadership.leader or not self._has_waited)
+
+    def _begin_round(self, copy: Copy, message: Heartbeat, now: SimTime) -> None:
+        self._has_waited = False
+        super()._begin_round(copy, message, now)
+
+    def hear_frame(self, sender: NodeId, now: SimTime) -> None:
         """A frame of any kind is a sign of life of its sender."""
-        self._is_parent_heard = self._is_parent_heard or sender == self.parent
+        if sender == self.parent:
+            self._parent_heard = now
+            self._is_parent_heard = True
 
     def give_up(self, neighbour: NodeId, now: SimTime) -> None:
         """The link layer gave a neighbour up; a parent that is heard is kept, unless there is a better one.
