@@ -36,7 +36,8 @@ from roambus.python_protocol.mft.timestamps import Timestamp
 from roambus.python_protocol.parameters import describe_parameters
 from roambus.python_protocol.parts.bundle import Bundle
 from roambus.python_protocol.parts.election import Election, ElectionParameters, Heartbeat, Leadership
-from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkParameters
+from roambus.python_protocol.parts.link import LinkAck, LinkData
+from roambus.python_protocol.parts.link_parameters import LinkParameters
 from roambus.python_protocol.phoenix.messages import Stamp
 from roambus.python_protocol.replicated.broker import Broker as ReplicatedBroker
 from roambus.python_protocol.replicated.parameters import ReplicatedParameters

@@ -13,7 +13,7 @@ from roambus.python_protocol.aodv.messages import DataPacket, Hello, RouteError,
 from roambus.python_protocol.aodv.routing_table import RouteState
 from roambus.python_protocol.events import NO_LINK, SendFailed
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.parts.link import LinkTimer
+from roambus.python_protocol.parts.streams import LinkTimer
 from roambus.python_protocol.process import on, on_timer
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SimTime

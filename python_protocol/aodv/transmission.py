@@ -13,7 +13,8 @@ from roambus.python_protocol.aodv.router import Router
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.notes import DROP
 from roambus.python_protocol.parts.jitter import Jitter
-from roambus.python_protocol.parts.link import Link, LinkAck, LinkBroken, LinkData, LinkTimer
+from roambus.python_protocol.parts.link import Link, LinkAck, LinkData
+from roambus.python_protocol.parts.streams import LinkBroken, LinkTimer
 from roambus.python_protocol.process import on, on_timer
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SimTime

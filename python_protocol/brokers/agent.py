@@ -36,8 +36,9 @@ from roambus.python_protocol.parts.bundling_link import BundlingLink
 from roambus.python_protocol.parts.direct_link import DirectLink
 from roambus.python_protocol.parts.election import Election, ElectionTimer, Heartbeat, QualityElection
 from roambus.python_protocol.parts.given_tree import GivenTree
-from roambus.python_protocol.parts.link import LINK_MESSAGES, Link, LinkBroken, LinkTimer
+from roambus.python_protocol.parts.link import LINK_MESSAGES, Link
 from roambus.python_protocol.parts.overlay import NeighbourAppeared, NeighbourGone, Overlay, ParentChanged
+from roambus.python_protocol.parts.streams import LinkBroken, LinkTimer
 from roambus.python_protocol.process import Process, on, on_timer
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SimTime

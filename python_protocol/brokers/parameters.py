@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from roambus.python_protocol.parameters import parameter
 from roambus.python_protocol.parts.election import ElectionParameters
-from roambus.python_protocol.parts.link import LinkParameters
+from roambus.python_protocol.parts.link_parameters import LinkParameters
 
 TREES = ("election", "given")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from roambus.python_protocol.parameters import parameter
-from roambus.python_protocol.parts.link import LinkParameters
+from roambus.python_protocol.parts.link_parameters import LinkParameters
 from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 

@@ -17,24 +17,21 @@ What is *spread* is for everybody who hears it. It is sent once, and nobody ackn
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
-from roambus.python_protocol.actions import Action, CancelTimer, Note, Send, SetTimer
+from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.notes import DROP
 from roambus.python_protocol.parts.bundle import Bundle, Parcel, Place, add, split
 from roambus.python_protocol.parts.bundle_parameters import BundleParameters
-from roambus.python_protocol.parts.delay import DelayEstimate
 from roambus.python_protocol.parts.digest import Held
-from roambus.python_protocol.parts.link import LinkBroken, LinkTimer
+from roambus.python_protocol.parts.streams import LinkBroken, LinkTimer, Outbound, Streams, dropped
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SimTime
 
-_SESSIONS = _SEQUENCES = 1 << 16
+_SEQUENCES = 1 << 16
 _NOTHING = _SEQUENCES - 1
 """The number before the first: who acknowledges it has taken nothing of a session."""
 FLUSH = LinkTimer(BROADCAST)
@@ -42,17 +39,12 @@ FLUSH = LinkTimer(BROADCAST)
 
 
 @dataclass(slots=True)
-class _Outbound:
+class _Outbound(Outbound):
     """The stream to one neighbour: of the messages in the queue the first `sent` are under way."""
 
-    session: int
-    sequence: int = 0
-    """The number of the first message in the queue."""
     sent: int = 0
-    retries: int = 0
     began: SimTime | None = None
     """When the first message was sent, if it was sent once."""
-    queue: deque[Message] = field(default_factory=deque)
 
 
 class Opened(NamedTuple):
@@ -67,7 +59,7 @@ class Opened(NamedTuple):
     """Whether it has acknowledged something of this node's."""
 
 
-class BundlingLink:
+class BundlingLink(Streams[_Outbound]):
     """All links of one node."""
 
     def __init__(
@@ -78,12 +70,10 @@ class BundlingLink:
         held: Callable[[], tuple[Held, ...]] = tuple,
     ) -> None:
         """`random` is the agent's; `held` gives what every bundle is to tell of the notifications that are here."""
+        super().__init__(_Outbound, parameters, random, parameters.ack_delay)
         self._node = node
         self._parameters = parameters
-        self._random = random
         self._held = held
-        self._next_session = random.randrange(_SESSIONS)
-        self._outbound: dict[NodeId, _Outbound] = {}
         self._inbound: dict[NodeId, tuple[int, int]] = {}
         """The session from each neighbour, and the last number taken of it."""
         self._owed: dict[NodeId, None] = {}
@@ -91,8 +81,6 @@ class BundlingLink:
         self._spreads: list[Message] = []
         self._due: SimTime | None = None
         """When the next bundle is to be sent."""
-        first = parameters.link_time_out + parameters.ack_delay
-        self._delay = DelayEstimate(first / 3, first / 6)
 
     # What is to be sent
 
@@ -101,27 +89,13 @@ class BundlingLink:
         if neighbour == BROADCAST:
             self._spreads.append(message)
             return self._flush_within(self._random.randrange(self._parameters.spread_delay + 1), now)
-        if self.is_full(neighbour):
-            return [Note(DROP, message_type=message.message_type, peer=neighbour, detail="link queue full")]
-        outbound = self._outbound.get(neighbour)
-        if outbound is None:
-            outbound = self._outbound[neighbour] = self._open()
-        outbound.queue.append(message)
+        if self._queue(neighbour, message) is None:
+            return dropped(neighbour, message)
         return self._flush_soon(now)
 
     def beat(self, heartbeat: Message, now: SimTime) -> list[Action]:
         """Sends a heartbeat at once, and with it all that waits."""
         return self._flush(now, heartbeat)
-
-    def is_full(self, neighbour: NodeId) -> bool:
-        """Whether `send` would drop a message; an agent that would rather keep it asks first."""
-        outbound = self._outbound.get(neighbour)
-        return outbound is not None and len(outbound.queue) >= self._parameters.link_queue_limit
-
-    def is_idle(self, neighbour: NodeId) -> bool:
-        """Whether nothing is under way to a neighbour."""
-        outbound = self._outbound.get(neighbour)
-        return outbound is None or not outbound.queue
 
     # What arrives
 
@@ -180,7 +154,7 @@ class BundlingLink:
 
     def _begin_anew(self, neighbour: NodeId, outbound: _Outbound, now: SimTime) -> list[Action]:
         """The receiver has rebooted: what it has not acknowledged goes to it in a new session."""
-        self._outbound[neighbour] = replace(self._open(), queue=outbound.queue)
+        self._begin_stream(neighbour).queue = outbound.queue
         return [CancelTimer(LinkTimer(neighbour)), *self._flush_soon(now)]
 
     # Timers
@@ -199,29 +173,9 @@ class BundlingLink:
         outbound.sent, outbound.began = 0, None
         return self._flush_soon(now), []
 
-    def reset(self, neighbour: NodeId) -> tuple[list[Action], list[LinkBroken]]:
-        """Gives a neighbour up at once, which is nothing to do if nothing is under way to it."""
-        outbound = self._outbound.get(neighbour)
-        if outbound is None or not outbound.queue:
-            return [], []
-        return [CancelTimer(LinkTimer(neighbour))], [self._give_up(neighbour, outbound)]
-
     def _watch(self, neighbour: NodeId, outbound: _Outbound) -> Action:
         """The timer after which what is under way is sent again."""
-        parameters = self._parameters
-        shortest = parameters.link_time_out_min + parameters.ack_delay
-        pause = max(self._delay.bound(), shortest) * (1 << outbound.retries)
-        stretch = 1 + parameters.link_jitter * self._random.random()
-        return SetTimer(LinkTimer(neighbour), round(min(pause, parameters.link_time_out_max) * stretch))
-
-    def _give_up(self, neighbour: NodeId, outbound: _Outbound) -> LinkBroken:
-        self._outbound[neighbour] = self._open()
-        return LinkBroken(neighbour, tuple(outbound.queue))
-
-    def _open(self) -> _Outbound:
-        session = self._next_session
-        self._next_session = (session + 1) % _SESSIONS
-        return _Outbound(session)
+        return SetTimer(LinkTimer(neighbour), self._pause(outbound.retries))
 
     # Bundles
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from roambus.python_protocol.actions import Action, Send
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.parts.link import LinkBroken, LinkTimer
+from roambus.python_protocol.parts.streams import LinkBroken, LinkTimer
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime
 

@@ -23,66 +23,19 @@ An agent owns one `Link`, gives it the `LinkData` and `LinkAck` that it receives
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 
-from roambus.python_protocol.actions import Action, CancelTimer, Note, Send, SetTimer
+from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.messages.fields import U8, U16
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.notes import DROP
-from roambus.python_protocol.parameters import Parameters, parameter
-from roambus.python_protocol.parts.delay import DelayEstimate
+from roambus.python_protocol.parts.link_parameters import LinkParameters
+from roambus.python_protocol.parts.streams import LinkBroken, LinkTimer, Outbound, Streams, dropped
 from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.simtime import SimTime
 
-_SESSIONS = 1 << 16
 _SEQUENCES = 1 << 8
-
-
-class LinkParameters(Parameters):
-    """What the parameters of an agent inherit if it uses the link layer."""
-
-    link_time_out: SimTime = parameter(
-        100 * MILLISECOND,
-        unit="s",
-        source="reasoned: 4 ms on the air, and CSMA back-offs of at most 16 and 32 ms for each of the two frames",
-        above=0,
-        doc="pause before the first retransmission, until delays have been measured",
-    )
-    link_time_out_min: SimTime = parameter(
-        40 * MILLISECOND,
-        unit="s",
-        source="reasoned: 4 ms on the air, and one CSMA back-off of at most 16 ms for each of the two frames",
-        above=0,
-        doc="shortest pause before a retransmission",
-    )
-    link_time_out_max: SimTime = parameter(
-        1 * SECOND,
-        unit="s",
-        source="reasoned: what has not arrived within a second will find its neighbour gone",
-        above=0,
-        doc="longest pause before a retransmission, without its jitter",
-    )
-    link_jitter: float = parameter(
-        0.5,
-        source="reasoned: two senders that collided draw from pauses several frames apart",
-        at_least=0,
-        doc="a pause is stretched by a factor drawn uniformly from 1 to 1 + jitter",
-    )
-    link_retry_limit: int = parameter(
-        3,
-        source="IEEE 802.15.4, macMaxFrameRetries",
-        at_least=0,
-        doc="retransmissions of a message before its neighbour is given up",
-    )
-    link_queue_limit: int = parameter(
-        64,
-        source="reasoned: twice the 32 frames of the MAC's queue",
-        at_least=1,
-        doc="messages that may wait for one neighbour",
-    )
 
 
 class LinkData(Message, tag=0x40):
@@ -113,31 +66,12 @@ LINK_MESSAGES: tuple[type[Message], ...] = (LinkData, LinkAck)
 """To add to the `messages` of an agent that uses the link layer."""
 
 
-@dataclass(frozen=True, slots=True)
-class LinkTimer:
-    """The key of the link layer's only timer for a neighbour."""
-
-    neighbour: NodeId
-
-
-@dataclass(frozen=True, slots=True)
-class LinkBroken:
-    """`neighbour` was given up. `messages`, oldest first, were not acknowledged; the first may have arrived."""
-
-    neighbour: NodeId
-    messages: tuple[Message, ...]
-
-
 @dataclass(slots=True)
-class _Outbound:
+class _Outbound(Outbound):
     """The way to one neighbour: the first message of the queue is under way."""
 
-    session: int
-    sequence: int = 0
-    retries: int = 0
     sent: SimTime = 0
     """When the message under way was first transmitted."""
-    queue: deque[Message] = field(default_factory=deque)
 
 
 @dataclass(slots=True)
@@ -148,38 +82,20 @@ class _Inbound:
     sequence: int
 
 
-class Link:
+class Link(Streams[_Outbound]):
     """All links of one node, to whatever neighbours it sends to or hears."""
 
     def __init__(self, parameters: LinkParameters, random: Random) -> None:
         """`random` is the agent's; a node that reboots makes a new Link."""
-        self._parameters = parameters
-        self._random = random
-        self._next_session = random.randrange(_SESSIONS)
-        self._outbound: dict[NodeId, _Outbound] = {}
+        super().__init__(_Outbound, parameters, random)
         self._inbound: dict[NodeId, _Inbound] = {}
-        # RFC 6298, section 2.2: a first delay of R makes a time-out of R + 4 R / 2.
-        self._delay = DelayEstimate(parameters.link_time_out / 3, parameters.link_time_out / 6)
 
     def send(self, neighbour: NodeId, message: Message, now: SimTime) -> list[Action]:
         """Sends `message`, or queues it behind others; if the queue is full it is dropped, and noted in the trace."""
-        if self.is_full(neighbour):
-            return [Note(DROP, message_type=message.message_type, peer=neighbour, detail="link queue full")]
-        outbound = self._outbound.get(neighbour)
+        outbound = self._queue(neighbour, message)
         if outbound is None:
-            outbound = self._outbound[neighbour] = self._open()
-        outbound.queue.append(message)
+            return dropped(neighbour, message)
         return self._begin(neighbour, outbound, now) if len(outbound.queue) == 1 else []
-
-    def is_full(self, neighbour: NodeId) -> bool:
-        """Whether `send` would drop a message; an agent that would rather keep it asks first."""
-        outbound = self._outbound.get(neighbour)
-        return outbound is not None and len(outbound.queue) >= self._parameters.link_queue_limit
-
-    def is_idle(self, neighbour: NodeId) -> bool:
-        """Whether nothing is under way to a neighbour: more can go to it without having to wait."""
-        outbound = self._outbound.get(neighbour)
-        return outbound is None or not outbound.queue
 
     def receive(self, sender: NodeId, message: Message, now: SimTime) -> tuple[list[Action], list[Message]]:
         """Takes a frame of a neighbour's link layer: actions, and the messages to hand up, in order.
@@ -196,20 +112,10 @@ class Link:
         outbound = self._outbound.get(neighbour)
         if outbound is None or not outbound.queue:
             return [], []
-        if outbound.retries < self._parameters.link_retry_limit:
+        if outbound.retries < self._limits.link_retry_limit:
             outbound.retries += 1
             return self._transmit(neighbour, outbound), []
         return [], [self._give_up(neighbour, outbound)]
-
-    def reset(self, neighbour: NodeId) -> tuple[list[Action], list[LinkBroken]]:
-        """Gives a neighbour up at once, because the agent knows that it has gone: at most one LinkBroken.
-
-        What was received from it stays known, so that its retransmissions are still recognised.
-        """
-        outbound = self._outbound.get(neighbour)
-        if outbound is None or not outbound.queue:
-            return [], []
-        return [CancelTimer(LinkTimer(neighbour))], [self._give_up(neighbour, outbound)]
 
     def _receive_data(self, sender: NodeId, data: LinkData) -> tuple[list[Action], list[Message]]:
         acknowledge: list[Action] = [Send(sender, LinkAck(data.session, data.sequence))]
@@ -243,18 +149,3 @@ class Link:
     def _transmit(self, neighbour: NodeId, outbound: _Outbound) -> list[Action]:
         data = LinkData(outbound.session, outbound.sequence, outbound.queue[0])
         return [Send(neighbour, data), SetTimer(LinkTimer(neighbour), self._pause(outbound.retries))]
-
-    def _pause(self, retries: int) -> SimTime:
-        parameters = self._parameters
-        pause = max(self._delay.bound(), parameters.link_time_out_min) * (1 << retries)
-        stretch = 1 + parameters.link_jitter * self._random.random()
-        return round(min(pause, parameters.link_time_out_max) * stretch)
-
-    def _give_up(self, neighbour: NodeId, outbound: _Outbound) -> LinkBroken:
-        self._outbound[neighbour] = self._open()
-        return LinkBroken(neighbour, tuple(outbound.queue))
-
-    def _open(self) -> _Outbound:
-        session = self._next_session
-        self._next_session = (session + 1) % _SESSIONS
-        return _Outbound(session)

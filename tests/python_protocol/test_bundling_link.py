@@ -16,7 +16,7 @@ from roambus.python_protocol.parts.bundle import Bundle, Parcel, Place, split
 from roambus.python_protocol.parts.bundle_parameters import BundleParameters
 from roambus.python_protocol.parts.bundling_link import FLUSH, BundlingLink
 from roambus.python_protocol.parts.digest import Held
-from roambus.python_protocol.parts.link import LinkBroken, LinkTimer
+from roambus.python_protocol.parts.streams import LinkBroken, LinkTimer
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SimTime
 

@@ -29,7 +29,8 @@ from roambus.python_protocol.mft.messages import Bmig, Mig, Sub, Uns
 from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.notes import MIGRATE, ROUTE, STORE
 from roambus.python_protocol.parts.election import Heartbeat, Leadership
-from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer
+from roambus.python_protocol.parts.link import LinkAck, LinkData
+from roambus.python_protocol.parts.streams import LinkTimer
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SECOND
 from tests.python_protocol.mft.network import event, topic
