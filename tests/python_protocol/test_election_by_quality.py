@@ -41,6 +41,11 @@ class Node:
             self.election.receive(Received(sender, beat, signal, 0.0), now)
         self.election.fire(CHOOSE, now + SECOND // 2)
 
+    def hears_rounds(self, count: int, copy: tuple[NodeId, float, float]) -> None:
+        """As many rounds with one copy each, after which the link is known."""
+        for _ in range(count):
+            self.hears(copy)
+
     def misses_rounds(self, *, frames_of: NodeId | None, age: SimTime = 0) -> None:
         """Its time-out runs out; `age` ago a frame of this neighbour came that is no heartbeat."""
         self.round += 3
@@ -159,7 +164,7 @@ def test_nobody_takes_a_parent_that_is_behind_it(node: Node) -> None:
 
 def test_a_child_of_the_leader_waits_for_rounds_as_long_as_it_hears_it(node: Node) -> None:
     """Whatever else the leader sends shows that it is there."""
-    node.hears((LEADER, 0, STRONG))
+    node.hears_rounds(12, (LEADER, 0, STRONG))
     for _ in range(5):
         node.misses_rounds(frames_of=LEADER)
     assert node.election.parent == LEADER
@@ -169,7 +174,7 @@ def test_a_child_of_the_leader_waits_for_rounds_as_long_as_it_hears_it(node: Nod
 
 def test_another_broker_waits_once_more_as_long_as_it_hears_its_parent(node: Node) -> None:
     """The parent is nearer to the leader, and has found out by then; a round that comes begins the count anew."""
-    node.hears((NEAR, 1, STRONG))
+    node.hears_rounds(12, (NEAR, 1, STRONG))
     node.misses_rounds(frames_of=NEAR)
     node.hears((NEAR, 1, STRONG))
     node.misses_rounds(frames_of=NEAR)
@@ -178,10 +183,20 @@ def test_another_broker_waits_once_more_as_long_as_it_hears_its_parent(node: Nod
     assert node.election.is_leader
 
 
-def test_a_client_keeps_a_parent_that_is_hardly_heard(node: Node) -> None:
-    """It cannot lead, and has nobody else: until its parent has been silent for so long that it is forgotten."""
+def test_a_client_waits_for_a_parent_that_is_silent() -> None:
+    """It cannot lead: it waits for the longest time-out."""
     node = Node(is_broker=False)
-    node.hears((NEAR, 1, STRONG))
+    node.hears_rounds(12, (NEAR, 1, STRONG))
+    node.misses_rounds(frames_of=NEAR, age=4 * SECOND)
+    assert node.election.parent == NEAR
+    node.misses_rounds(frames_of=NEAR, age=6 * SECOND)
+    assert node.election.parent is None
+
+
+def test_over_a_link_that_loses_most_every_wait_is_longer() -> None:
+    """By the transmissions that a frame takes, but nobody is waited for longer than for 16 rounds."""
+    node = Node(is_broker=False)
+    node.hears_rounds(12, (NEAR, 1, -94.0))
     node.misses_rounds(frames_of=NEAR, age=15 * SECOND)
     assert node.election.parent == NEAR
     node.misses_rounds(frames_of=NEAR, age=16 * SECOND)
@@ -190,8 +205,8 @@ def test_a_client_keeps_a_parent_that_is_hardly_heard(node: Node) -> None:
 
 def test_who_hears_another_leader_waits_for_no_lost_one(node: Node) -> None:
     """It follows the other one, though its parent is heard."""
-    node.hears((LEADER, 0, STRONG))
+    node.hears_rounds(12, (LEADER, 0, STRONG))
     younger = Heartbeat(Leadership(2, FAR), 1, 0, None, True)
-    node.election.receive(Received(FAR, younger, STRONG, 0.0), 3 * SECOND)
+    node.election.receive(Received(FAR, younger, STRONG, 0.0), 14 * SECOND)
     node.misses_rounds(frames_of=LEADER)
     assert node.election.leadership.leader == FAR

@@ -48,8 +48,8 @@ class QualityElection(Election):
         """Whether a frame of the parent has come since the last choice."""
         self._parent_heard: SimTime = 0
         """When a frame of the parent came last."""
-        self._has_waited = False
-        """Whether a time-out has passed since the last round."""
+        self._begun: SimTime = 0
+        """When the last round began."""
 
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
@@ -71,26 +71,32 @@ class QualityElection(Election):
     def lose_leader(self, key: ElectionTimer, now: SimTime) -> None:
         """No heartbeat has come, which may be chance: as long as the parent is heard, the leader may be there.
 
-        The children of a leader wait as long as they hear it, for nothing says more. All other brokers wait once more:
-        those nearer to the leader have found out by then. A client cannot lead: it waits until the parent is forgotten.
+        The children of a leader wait as long as they hear it, and so do clients, which cannot lead, for their parents.
+        All other brokers wait once more: those nearer to the leader have found out by then.
         """
-        waits, self._has_waited = self._may_wait(now), True
-        if waits:
+        if self._may_wait(now) and not self._hears_another_leader(now):
             self._await_next_round()
         else:
             super().lose_leader(key, now)
 
     def _may_wait(self, now: SimTime) -> bool:
-        if self.parent is None or self._hears_another_leader(now):
-            return False
+        shortest, longest = self._parameters.leader_time_out_min, self._parameters.leader_time_out_max
         silence = now - self._parent_heard
+        if self.parent is None:
+            return False
         if not self._is_broker:
-            return silence < MOST_TRANSMISSIONS * self._parameters.heartbeat_interval
-        is_heard = silence < self._parameters.leader_time_out_min
-        return is_heard and (self.parent == self.leadership.leader or not self._has_waited)
+            return silence < self._stretch(longest)
+        if silence >= self._stretch(shortest):
+            return False
+        return self.parent == self.leadership.leader or now - self._begun < self._stretch(longest)
+
+    def _stretch(self, time: SimTime) -> float:
+        """Time-outs are for a link that loses nothing; they grow with the transmissions that the link takes."""
+        transmissions = 1.0 if self.parent is None else self._links.transmissions(self.parent)
+        return min(time * transmissions, MOST_TRANSMISSIONS * self._parameters.heartbeat_interval)
 
     def _begin_round(self, copy: Copy, message: Heartbeat, now: SimTime) -> None:
-        self._has_waited = False
+        self._begun = now
         super()._begin_round(copy, message, now)
 
     def hear_frame(self, sender: NodeId, now: SimTime) -> None:
@@ -123,7 +129,8 @@ class QualityElection(Election):
         is_heard = self._parent_copy is not None or self._is_parent_heard
         self._parent_missed = 0 if is_heard else self._parent_missed + 1
         self._is_parent_heard = False
-        if self._parent_missed * self._parameters.heartbeat_interval >= self._parameters.leader_time_out_max:
+        silence = self._parent_missed * self._parameters.heartbeat_interval
+        if silence >= self._stretch(self._parameters.leader_time_out_max):
             return False
         kept = self._copy(self.parent, min(self._parent_told))
         return kept.hops <= best.hops + _UNIT * self._parameters.parent_hysteresis
