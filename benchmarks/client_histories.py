@@ -11,31 +11,26 @@ doubled, or if a subscription or a kept message was left where no client is.
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
 from random import Random
 
 import click
-from rich.progress import track
 
+from benchmarks.histories import PARAMETERS, RUNS, SEED, count
 from tests.support.client_histories import draw, wrong
 
 
 @click.command()
-@click.option("--runs", default=1000, show_default=True, help="Random histories to carry out.")
-@click.option("--seed", default=0, show_default=True, help="Of the first history; each has the next one.")
+@RUNS
+@SEED
 @click.option("--freezes", is_flag=True, help="Brokers freeze, and go on.")
-@click.option("--param", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of the agent.")
-def main(runs: int, seed: int, *, freezes: bool, parameters: tuple[str, ...]) -> None:
+@PARAMETERS
+def main(runs: int, seed: int, *, freezes: bool, parameters: dict[str, str]) -> None:
     """Counts the histories in which each property fails."""
-    values, failed = dict(text.split("=", 1) for text in parameters), Counter[str]()
-    for one in track(range(seed, seed + runs), description="histories", disable=not sys.stderr.isatty()):
-        found = list(wrong(draw(Random(one), freezes=freezes, parameters=values)))
-        failed.update(found)
-        if found:
-            print(f"seed {one}: {', '.join(found)}", file=sys.stderr)
-    print(f"{runs} histories: {', '.join(f'{count} {name}' for name, count in failed.items()) or 'nothing wrong'}")
-    sys.exit(bool(failed))
+
+    def check(random: Random) -> list[str]:
+        return list(wrong(draw(random, freezes=freezes, parameters=parameters)))
+
+    count(runs, seed, check)
 
 
 if __name__ == "__main__":

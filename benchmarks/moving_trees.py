@@ -23,6 +23,7 @@ from random import Random
 import click
 from rich.progress import track
 
+from benchmarks.histories import PARAMETERS
 from roambus.bridge.agents.registry import load_agent
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from tests.support.moving_trees import FAULTS, FREEZE, IN_BUNDLES, KINDS, Plan, Result, Step, carry_out
@@ -43,7 +44,7 @@ UNDER_WAY: dict[str, Callable[[Result], object]] = {
 
 @click.command()
 @click.option("--agent", default="mft", show_default=True, help="mft or first-approach.")
-@click.option("--param", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of the agent.")
+@PARAMETERS
 @click.option("--runs", default=1000, show_default=True, help="Random plans to carry out.")
 @click.option("--seed", default=0, show_default=True, help="Of the plans.")
 @click.option("--one-at-a-time", is_flag=True, help="Each step waits until all is quiet.")
@@ -54,7 +55,7 @@ UNDER_WAY: dict[str, Callable[[Result], object]] = {
 @click.option("--no-faults", is_flag=True, help="Without crashes; only then is what is lost counted.")
 def main(  # noqa: PLR0913, PLR0917  # an argument an option
     agent: str,
-    parameters: tuple[str, ...],
+    parameters: dict[str, str],
     runs: int,
     seed: int,
     one_at_a_time: bool,
@@ -68,7 +69,7 @@ def main(  # noqa: PLR0913, PLR0917  # an argument an option
     agent_class = load_agent(agent)
     if not issubclass(agent_class, BrokerAgent):
         raise click.BadParameter(f"{agent} is no protocol of the broker family", param_hint="--agent")
-    values = (IN_BUNDLES if bundles else {}) | dict(text.split("=", 1) for text in parameters)
+    values = (IN_BUNDLES if bundles else {}) | parameters
     checks = QUIET | (UNDER_WAY if no_faults else {})
     random, failed = Random(seed), Counter[str]()
     kinds = [kind for kind in KINDS if kind not in FAULTS or not no_faults] + [FREEZE] * freezes

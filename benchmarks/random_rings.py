@@ -18,6 +18,7 @@ from random import Random
 import click
 from rich.progress import track
 
+from benchmarks.histories import PARAMETERS
 from tests.support.ring_histories import Result, carry_out, draw_history
 
 CHECKS: dict[str, Callable[[Result], object]] = {
@@ -30,15 +31,14 @@ CHECKS: dict[str, Callable[[Result], object]] = {
 
 
 @click.command()
-@click.option("--param", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of the agent.")
+@PARAMETERS
 @click.option("--runs", default=1000, show_default=True, help="Random histories.")
 @click.option("--seed", default=0, show_default=True, help="Of the histories.")
-def main(parameters: tuple[str, ...], runs: int, seed: int) -> None:
+def main(parameters: dict[str, str], runs: int, seed: int) -> None:
     """Counts the runs in which each property fails."""
-    values = dict(text.split("=", 1) for text in parameters)
     random, failed = Random(seed), Counter[str]()
     for _ in track(range(runs), description="skip-ring", disable=not sys.stderr.isatty()):
-        result = carry_out(draw_history(random), values)
+        result = carry_out(draw_history(random), parameters)
         failed.update(name for name, find in CHECKS.items() if find(result))
     for name in CHECKS:
         print(f"{name}: {failed[name]} of {runs} runs")
