@@ -196,15 +196,15 @@ def first_sentence(text: str) -> str:
 
 
 def _heading(file: Path) -> str:
-    """The first sentence of the comment with which a template or a sweep begins."""
+    """The first sentence of the comment with which a template or a sweep begins; a command in it is not part of it."""
     lines = file.read_text(encoding="utf-8").splitlines()
     start = next((number for number, line in enumerate(lines) if line.startswith("# ")), len(lines))
     comment = []
     for line in lines[start:]:
-        if not line.startswith("#"):
+        if not line.startswith("#") or line.startswith("#  "):
             break
         comment.append(line.lstrip("# "))
-    return first_sentence("\n".join(comment))
+    return re.sub(r":$", ".", first_sentence("\n".join(comment)))
 
 
 KINDS: Mapping[str, Callable[[str | None], Iterator[Thing]]] = {
