@@ -28,7 +28,7 @@ from roambus.python_protocol.mft import MftPubSub
 from roambus.python_protocol.mft.messages import Bmig, Mig, Sub, Uns
 from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.notes import MIGRATE, ROUTE, STORE
-from roambus.python_protocol.parts.election import Heartbeat, Leadership
+from roambus.python_protocol.parts.election import ElectionTimer, Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkAck, LinkData
 from roambus.python_protocol.parts.streams import LinkTimer
 from roambus.python_protocol.roles import NodeId, Role
@@ -45,8 +45,8 @@ STRONG = -50.0
 class Node:
     """An agent that has booted, and what its neighbours do to it."""
 
-    def __init__(self, roles: Role) -> None:
-        self.agent = MftPubSub(ME, roles, MftParameters(), Random(0))
+    def __init__(self, roles: Role, parameters: MftParameters | None = None) -> None:
+        self.agent = MftPubSub(ME, roles, parameters or MftParameters(), Random(0))
         self._round = 0
         self._acknowledged = 0
         self.tell(Started())
@@ -148,6 +148,21 @@ def test_a_client_whose_broker_is_given_up_migrates_to_the_next() -> None:
     actions = node.hear(3)
     assert carried(actions) == [(3, Mig(ME, PARENT, 2, 0))]
     assert carried(node.acknowledge(actions)) == [(3, Pub(1, event(1, 7)))]
+
+
+def test_a_broker_tells_a_parent_that_the_tree_keeps_all_again() -> None:
+    """By quality, a parent that is heard is kept when the link gives it up: it stays a neighbour."""
+    node = Node(S | B, MftParameters(parent_by="quality"))
+    node.tell(Subscribe(topic(1)))
+    node.hear(PARENT)
+    node.tell(TimerFired(ElectionTimer("choose")))
+    actions = node.give_up(PARENT)
+    assert notes(actions, MIGRATE) == []
+    ((destination, message),) = carried(actions)[-1:]
+    assert destination == PARENT
+    assert isinstance(message, Bmig)
+    assert node.agent.broker is not None
+    assert PARENT in node.agent.broker.neighbours
 
 
 def test_a_broker_stores_what_a_neighbour_did_not_acknowledge() -> None:
