@@ -4,7 +4,7 @@ python -m benchmarks.explorations.mutants --runs 150
 
 A mutant lacks one statement of `python_protocol/mft/broker.py` that is a call for its effect. Exploring takes the three
 questions about MFT-PubSub in this folder; random trees are those of `benchmarks.moving_trees`, one step at a time and
-crossing in turn. Each mutant has a process of its own.
+crossing in turn. Each mutant has a process of its own. With --first 36 the judging begins at mutant 36.
 """
 
 from __future__ import annotations
@@ -129,12 +129,13 @@ def judge(job: tuple[int, int]) -> tuple[bool, bool]:
 @click.command()
 @click.option("--runs", default=150, show_default=True, help="Random trees for each mutant.")
 @click.option("--jobs", default=1, show_default=True, help="Processes at once.")
-def main(runs: int, jobs: int) -> None:
-    """Judges every mutant, and prints a line for each."""
+@click.option("--first", default=0, show_default=True, help="The number of the first mutant that is judged.")
+def main(runs: int, jobs: int, first: int) -> None:
+    """Judges every mutant from the first one on, and prints a line for each."""
     counted = {(explored, drawn): 0 for explored in (True, False) for drawn in (True, False)}
-    calls = mutants()
+    calls = mutants()[first:]
     with multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=1) as pool:
-        found = pool.imap(judge, [(number, runs) for number in range(len(calls))])
+        found = pool.imap(judge, [(number, runs) for number in range(first, first + len(calls))])
         for (line, text), (explored, drawn) in zip(calls, found, strict=True):
             counted[explored, drawn] += 1
             print(f"{line:4} {'explored' if explored else '-':9}{'random' if drawn else '-':7} {text}", flush=True)
