@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from struct import Struct
 
 from roambus.experiments.exploring.asking import Asking
-from roambus.experiments.exploring.network import Network, Raised, State, Step
+from roambus.experiments.exploring.network import Network
 from roambus.experiments.exploring.reduction import Reduction
+from roambus.experiments.exploring.rules import Raised, State, Step
 
 _KIBIBYTES = 1 if sys.platform == "darwin" else 1024
 INTERRUPTED = "Ctrl-C"
