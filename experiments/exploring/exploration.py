@@ -11,12 +11,13 @@ from roambus.bridge.transcript.transcript import Overrides
 from roambus.experiments.exploring.asking import Asking
 from roambus.experiments.exploring.beginning import Beginning, begin
 from roambus.experiments.exploring.counterexample import Writer
+from roambus.experiments.exploring.found import RAISES, Bounds, Found, Violation
 from roambus.experiments.exploring.livelock import find_livelock
 from roambus.experiments.exploring.probing import follow_probe, probes
 from roambus.experiments.exploring.properties.catalogue import EVENTUALLY_QUIET, PROPERTIES
 from roambus.experiments.exploring.rules import Step
 from roambus.experiments.exploring.scenario_file import Question
-from roambus.experiments.exploring.search import RAISES, Bounds, Found, Search, Violation
+from roambus.experiments.exploring.search import Search
 
 _SHOWN = ("table", "stored")
 """The listings that a transcript of what is wrong shows at its end, if the agent has them."""

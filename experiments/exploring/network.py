@@ -56,6 +56,12 @@ class Network:
             self._twin = Network(self.size, self.nodes, replace(self.rules, may=(), history=True))
         return self._twin
 
+    @property
+    def learnt(self) -> int:
+        """How many things have got a number so far."""
+        own = len(self.worlds) + len(self.queues) + len(self.steps)
+        return own + (self.nodes.learnt if self._twin is None else self._twin.learnt)
+
     # States
 
     def first(self, states: Iterable[int], world: World) -> State:

@@ -106,6 +106,11 @@ class Nodes:
         return len(self._states)
 
     @property
+    def learnt(self) -> int:
+        """How many states, messages and events have got a number so far."""
+        return len(self._states) + len(self.messages) + len(self.events)
+
+    @property
     def answers(self) -> int:
         """How many answers were worked out."""
         return len(self._answers)

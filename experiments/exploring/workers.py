@@ -14,9 +14,9 @@ from roambus.bridge.transcript.transcript import Overrides
 from roambus.experiments.exploring.beginning import document_of
 from roambus.experiments.exploring.exploration import explore
 from roambus.experiments.exploring.families import variants
+from roambus.experiments.exploring.found import INTERRUPTED, Bounds, Found
 from roambus.experiments.exploring.report import Report, report
 from roambus.experiments.exploring.scenario_file import read_question
-from roambus.experiments.exploring.search import INTERRUPTED, Bounds, Found
 
 
 @dataclass(frozen=True, slots=True)

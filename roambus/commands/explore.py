@@ -79,7 +79,7 @@ def explore(  # an argument an option
 
     Example: roambus explore scenario.txt --seconds 60
     """  # noqa: D301  # click wants the character itself
-    from roambus.experiments.exploring.search import INTERRUPTED, Bounds
+    from roambus.experiments.exploring.found import INTERRUPTED, Bounds
     from roambus.experiments.exploring.workers import Request, explore_all
 
     bounds = Bounds(depth, states, seconds, None if memory is None else memory * 2**20)

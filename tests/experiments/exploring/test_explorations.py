@@ -1,5 +1,6 @@
 """What is found wrong: shortest transcripts, which repeat what was found."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,8 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, follow
 from roambus.experiments.exploring.exploration import Wrong, explore
+from roambus.experiments.exploring.found import Bounds
 from roambus.experiments.exploring.scenario_file import parse_question, read_question
-from roambus.experiments.exploring.search import Bounds, Search
 from roambus.experiments.viewer.session import Session
 from tests.experiments.exploring.exploring import AGENTS, explored
 
@@ -96,20 +97,12 @@ def _wrong(question: str, parameters: dict[str, str], *, keep_on: bool = False) 
     return exploration.wrong
 
 
-def test_ctrl_c_ends_a_search_in_good_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_ends_a_search_in_good_order() -> None:
     """It says so, and goes on when it is run again, to what it would have found without."""
     text = f"agent {AGENTS}:Told\nlinks n1-n2\nmay 3 times n1 publishes e1\nmust no loops"
     exploration = explore(parse_question(Path("question.txt"), text))
-    calls = iter(range(100))
-    work_off = Search._work_off
-
-    def interrupted(search: Search, number: int) -> None:
-        if next(calls) == 4:
-            raise KeyboardInterrupt
-        work_off(search, number)
-
-    monkeypatch.setattr(Search, "_work_off", interrupted)
-    exploration.run(Bounds())
+    heard = iter(range(100))
+    exploration.run(Bounds(), lambda _: signal.raise_signal(signal.SIGINT) if next(heard) == 0 else None)
     ends = [exploration.found.ended_by]
     assert exploration.verdicts == {"no loops": "holds in what was explored"}
     exploration.run(Bounds())
