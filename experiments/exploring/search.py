@@ -10,6 +10,8 @@ import resource
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
 
 from roambus.bridge.interrupts import interrupts_noticed
 from roambus.experiments.exploring.asking import Asking
@@ -24,11 +26,30 @@ _LOOK_EVERY = 256
 """So many states are worked off between two looks at clock and memory."""
 
 
+class Lesson(IntEnum):
+    """By what a state taught something new."""
+
+    WORKED_OFF = 0
+    ASKED = 1
+    """Properties were asked."""
+    FOLLOWED = 2
+    """The way to it was followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How is searched. Searches that differ in this find other states."""
+
+    reduce: bool
+    """Whether orders that come to the same are explored once."""
+    keep_on: bool = False
+    """Whether it goes on when something is wrong, for the other properties."""
+
+
 class Search:
     """A breadth-first search, which can be stopped after any state and go on."""
 
-    def __init__(self, network: Network, first: State, asking: Asking, *, reduce: bool, keep_on: bool = False) -> None:
-        """With `keep_on` the search goes on when something is wrong, for the other properties."""
+    def __init__(self, network: Network, first: State, asking: Asking, manner: Manner) -> None:
         self.network = network
         self.asking = asking
         self.found = Found()
@@ -38,10 +59,14 @@ class Search:
         self.next = 0
         """The place in `waiting` of the next state to be worked off."""
         self.teachers = array(NUMBERS)
-        """Twice the number of each state that taught something new: and 1 if it did when properties were asked."""
+        """Three times the number of each state that taught something new, plus the kind of the lesson."""
+        self.ways: list[bytes] = []
+        """The choices that lead to each state, if several search together."""
+        self.shared_from: list[int] = []
+        """How many states, transitions and quiet states there were when several began to share; empty before."""
         self.clock = Clock(self.found)
-        self._keep_on = keep_on
-        self._reduction = Reduction(network) if reduce else None
+        self.manner = manner
+        self._reduction = Reduction(network) if manner.reduce else None
         self.reach(first, 0, 0, 0)
 
     def __len__(self) -> int:
@@ -55,7 +80,7 @@ class Search:
     @property
     def is_ended(self) -> bool:
         """Whether what is wrong is enough."""
-        return bool(self.found.violations) and not (self._keep_on and self.asking.is_left(self.found.violations))
+        return bool(self.found.violations) and not (self.manner.keep_on and self.asking.is_left(self.found.violations))
 
     def state(self, number: int) -> State:
         """The state of that number, in the order in which they were found."""
@@ -107,19 +132,18 @@ class Search:
         """Finds the states to which one step leads from that one."""
         known = self.network.learnt
         successors = list(self.successors(self.store.state(number)))
-        if self.network.learnt > known:
-            self.teachers.append(2 * number)
+        self.note(Lesson.WORKED_OFF, number, known)
         self.found.transitions += len(successors)
-        pack, numbers, depth = self.store.pack, self.store.numbers, self.store.depths[number] + 1
-        for step, after in successors:
+        pack, numbers = self.store.pack, self.store.numbers
+        for choice, (step, after) in enumerate(successors):
             if isinstance(after, Raised):
                 self.found.report(Violation(RAISES, after.text, (*self.way(number), self.network.steps[step])))
             elif pack(*after) not in numbers:
-                self.take(after, number, step, depth)
+                self.take(after, number, step, choice)
 
-    def take(self, state: State, before: int, step: int, depth: int) -> None:
-        """Takes a state that has no number yet."""
-        self.reach(state, before, step, depth)
+    def take(self, state: State, before: int, step: int, choice: int) -> None:  # noqa: ARG002  # for who overrides it
+        """Takes a state that has no number yet; `choice` says which of the successors of the one before it is."""
+        self.reach(state, before, step, self.store.depths[before] + 1)
 
     def reach(self, state: State, before: int, step: int, depth: int) -> None:
         """Gives a state its number, and sees whether anything is wrong with it."""
@@ -127,20 +151,28 @@ class Search:
         self.waiting.append(number)
         self.found.depth = depth
         known = self.network.learnt
-        for name, text in self.asking.wrong(state):
+        wrong = self.asking.wrong(state)
+        self.note(Lesson.ASKED, number, known)
+        for name, text in wrong:
             self.found.report(Violation(name, text, self.way(number)))
-        if self.network.learnt > known:
-            self.teachers.append(2 * number + 1)
 
-    def learn_again(self, teachers: Iterable[int]) -> None:
+    def note(self, lesson: Lesson, number: int, known: int) -> None:
+        """Writes down that a state taught something, if more is known now."""
+        if self.network.learnt > known:
+            self.teachers.append(len(Lesson) * number + lesson)
+
+    def learn_again(self) -> None:
         """Meets anew what states have taught, in the same order, so that everything has its number again."""
-        for one in teachers:
-            number, asked = divmod(one, 2)
-            state = self.store.state(number)
-            if asked:
-                self.asking.wrong(state)
-            else:
-                list(self.successors(state))
+        for one in self.teachers:
+            number, lesson = divmod(one, len(Lesson))
+            self.learn(Lesson(lesson), number)
+
+    def learn(self, lesson: Lesson, number: int) -> None:
+        """Meets anew what a state has taught."""
+        if lesson is Lesson.ASKED:
+            self.asking.wrong(self.state(number))
+        else:
+            list(self.successors(self.state(number)))
 
     def way(self, number: int) -> tuple[Step, ...]:
         """The steps from the first state to the one of that number."""
@@ -178,4 +210,4 @@ class Search:
     def _look(self, bounds: Bounds) -> None:
         self.clock.read()
         self.sum_up()
-        self.found.look(bounds)
+        self.found.look(bounds, self.clock.seconds)

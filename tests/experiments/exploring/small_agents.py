@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from random import Random
 from typing import Any
 
@@ -100,3 +101,11 @@ class OClock(Clock):
     @on_timer("tick")
     def tick(self, _: str, now: SimTime) -> None:
         self.ticks = now % 7
+
+
+class Deadly(Told):
+    """Ends its process when it hears a word."""
+
+    @on(Word)
+    def take_word(self, word: Word, sender: NodeId, now: SimTime) -> None:
+        os._exit(3)
