@@ -14,6 +14,8 @@ from roambus.experiments.exploring.rules import Picks, Raised
 from roambus.python_protocol.events import NO_LINK, SendFailed
 from roambus.python_protocol.roles import BROADCAST, NodeId
 
+MOST_ROUNDS = 1000
+"""So often in a row nodes may send at one instant what cannot be sent."""
 Telling = Sequence[tuple[NodeId, int]]
 """Which nodes are told which events, by their numbers."""
 
@@ -44,14 +46,18 @@ class Consequences:
     def tell_all(self, first: Draft | Raised, told: Telling) -> list[Draft | Raised]:
         """Tells nodes one after the other, and then those whose messages found no link."""
         ended: list[Draft | Raised] = []
-        waiting: list[tuple[Draft | Raised, Telling]] = [(first, told)]
+        waiting: list[tuple[Draft | Raised, Telling, int]] = [(first, told, 0)]
         while waiting:
-            for draft in self.tell_in_turn(*waiting.pop()):
+            one, events, rounds = waiting.pop()
+            if rounds > MOST_ROUNDS:
+                ended.append(Raised("what cannot be sent is sent again and again, at one instant"))
+                continue
+            for draft in self.tell_in_turn(one, events):
                 if isinstance(draft, Raised) or not draft.failed:
                     ended.append(draft)
                 else:
                     failed, draft.failed = draft.failed, []
-                    waiting.append((draft, failed))
+                    waiting.append((draft, failed, rounds + 1))
         return ended
 
     def tell_in_turn(self, first: Draft | Raised, told: Telling) -> list[Draft | Raised]:

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Crashed, Publish, Started
+from roambus.python_protocol.events import Crashed, Publish, SendFailed, Started
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.process import on, on_timer
@@ -109,3 +109,15 @@ class Deadly(Told):
     @on(Word)
     def take_word(self, word: Word, sender: NodeId, now: SimTime) -> None:
         os._exit(3)
+
+
+class Stubborn(Told):
+    """Sends a word to a node that is not there, until it arrives."""
+
+    @on(Publish)
+    def publish(self, event: Publish, now: SimTime) -> None:
+        self.send(NodeId(2), Word(event.notification))
+
+    @on(SendFailed)
+    def try_again(self, event: SendFailed, now: SimTime) -> None:
+        self.send(event.destination, event.message)

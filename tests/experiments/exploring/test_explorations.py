@@ -69,6 +69,13 @@ def test_an_error_of_an_agent_is_found_with_the_way_to_it() -> None:
     assert "two words are too many" in exploration.wrong[0].text
 
 
+def test_what_never_ends_at_one_instant_is_found() -> None:
+    """Nobody waits for it."""
+    exploration = explored(f"agent {AGENTS}:Stubborn\nlinks n1-n2\nlinks n3-n2\nmay n1 publishes e1\nmust no loops")
+    assert [(one.name, one.steps) for one in exploration.wrong] == [("agents raise no errors", 1)]
+    assert exploration.wrong[0].text == "what cannot be sent is sent again and again, at one instant"
+
+
 def test_a_state_that_cannot_be_copied_is_named() -> None:
     """The attribute of the agent is in the message."""
     text = f"agent {AGENTS}:Reader\nlinks n1-n2\nmay n1 publishes e1\nmust no loops"
