@@ -37,7 +37,7 @@ def save(search: Search, path: Path, labels: Labels) -> None:
         "blocks": [len(block) for block in blocks],
         "next": search.next,
         "shared_from": search.shared_from,
-        "learnt": search.network.learnt,
+        "learnt": search.network.nodes.learnt.count,
         "figures": {name: getattr(search.found, name) for name in _FIGURES},
         "violations": [_told(one, search) for one in search.found.violations],
     }
@@ -58,7 +58,7 @@ def restore(search: Search, path: Path, labels: Labels) -> None:
             _take_figures(search, header)
         except (ValueError, KeyError, IndexError, TypeError, OverflowError):
             _refuse(path)
-    if not _is_sound(search) or search.network.learnt != header["learnt"]:
+    if not _is_sound(search) or search.network.nodes.learnt.count != header["learnt"]:
         _refuse(path)
     search.sum_up()
 

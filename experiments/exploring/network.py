@@ -41,9 +41,9 @@ class Network:
         self.size = size
         self.nodes = nodes
         self.rules = rules
-        self.worlds = Worlds(size)
-        self.queues = Queues()
-        self.steps: Numbering[Step] = Numbering()
+        self.worlds = Worlds(size, nodes.learnt)
+        self.queues = Queues(nodes.learnt)
+        self.steps: Numbering[Step] = Numbering(nodes.learnt)
         self._consequences = Consequences(nodes, self.worlds, self.queues, history=rules.history)
         self._plans = Plans(rules, nodes, self.worlds, self.steps)
         self._quick: dict[tuple[int, int, int, int], _Quick | None] = {}
@@ -55,12 +55,6 @@ class Network:
         if self._twin is None:
             self._twin = Network(self.size, self.nodes, replace(self.rules, may=(), history=True))
         return self._twin
-
-    @property
-    def learnt(self) -> int:
-        """How many things have got a number so far."""
-        own = len(self.worlds) + len(self.queues) + len(self.steps)
-        return own + (self.nodes.learnt if self._twin is None else self._twin.learnt)
 
     # States
 

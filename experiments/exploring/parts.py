@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from roambus.experiments.exploring.nodes import Delivered, Taken
-from roambus.experiments.exploring.numbering import Numbering
+from roambus.experiments.exploring.numbering import Numbering, Tally
 from roambus.experiments.exploring.world import World
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime
@@ -18,8 +18,8 @@ Item = tuple[int, bool]
 class Worlds(Numbering[World]):
     """Knows the worlds, and what depends on them alone."""
 
-    def __init__(self, size: int) -> None:
-        super().__init__()
+    def __init__(self, size: int, learnt: Tally) -> None:
+        super().__init__(learnt)
         self._size = size
         self.links = [(sender, receiver) for sender in range(size) for receiver in range(size) if sender != receiver]
         """The pairs (sender, receiver) in the order in which a state has what is under way between them."""
@@ -80,8 +80,8 @@ def _after_seeing(world: World, node: NodeId, seen: Delivered | Taken) -> World:
 class Queues(Numbering[tuple[Item, ...]]):
     """What is under way on one link; number 0 is nothing."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, learnt: Tally) -> None:
+        super().__init__(learnt)
         self.number(())
         self._appended: dict[tuple[int, Item], int] = {}
 

@@ -55,6 +55,8 @@ class Plans:
         world, number_of = self._worlds[number], self._nodes.events.number
         told = do(command, world, self._rules.brokers)
         after = replace(told.world if may is None else used(told.world, may), calm=0)
+        if not self._rules.history:
+            after = replace(after, published=())
         return Plan(
             self._worlds.number(after),
             tuple((node, number_of(event)) for node, event in told.before),

@@ -66,6 +66,7 @@ class Search:
         """How many states, transitions and quiet states there were when several began to share; empty before."""
         self.clock = Clock(self.found)
         self.manner = manner
+        self._learnt = network.nodes.learnt
         self._reduction = Reduction(network) if manner.reduce else None
         self.reach(first, 0, 0, 0)
 
@@ -130,7 +131,7 @@ class Search:
 
     def work_off(self, number: int) -> None:
         """Finds the states to which one step leads from that one."""
-        known = self.network.learnt
+        known = self._learnt.count
         successors = list(self.successors(self.store.state(number)))
         self.note(Lesson.WORKED_OFF, number, known)
         self.found.transitions += len(successors)
@@ -150,7 +151,7 @@ class Search:
         number = self.store.add(self.store.pack(*state), before, step, depth)
         self.waiting.append(number)
         self.found.depth = depth
-        known = self.network.learnt
+        known = self._learnt.count
         wrong = self.asking.wrong(state)
         self.note(Lesson.ASKED, number, known)
         for name, text in wrong:
@@ -158,7 +159,7 @@ class Search:
 
     def note(self, lesson: Lesson, number: int, known: int) -> None:
         """Writes down that a state taught something, if more is known now."""
-        if self.network.learnt > known:
+        if self._learnt.count > known:
             self.teachers.append(len(Lesson) * number + lesson)
 
     def learn_again(self) -> None:

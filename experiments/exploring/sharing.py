@@ -102,7 +102,7 @@ class SharedSearch(Search):
         code, way = sent[: self._codes.length], sent[self._codes.length :]
         state = self._codes.read(code)
         if state is None:
-            known = self.network.learnt
+            known = self._learnt.count
             state, _ = self._follow(way)
             self.note(Lesson.FOLLOWED, len(self), known)
         if self.store.number(state) is None:
@@ -118,7 +118,7 @@ class SharedSearch(Search):
 
     def way(self, number: int) -> tuple[Step, ...]:
         """The steps from the first state to the one of that number."""
-        known = self.network.learnt
+        known = self._learnt.count
         _, steps = self._follow(self.ways[number])
         self.note(Lesson.FOLLOWED, number, known)
         return steps
