@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import ast
 import multiprocessing
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
@@ -111,12 +114,33 @@ def noticed_at_random(runs: int) -> bool:
     for number in range(runs):
         plan = draw(random, list(KINDS), 10, crossing=number % 2 == 0)
         try:
-            result = carry_out(MftPubSub, plan)
-        except RoambusError:
+            with _at_most(_LONGEST_TREE_S):
+                result = carry_out(MftPubSub, plan)
+        except (RoambusError, TimeoutError):
             return True
         if any(find(result) for find in QUIET.values()):
             return True
     return False
+
+
+_LONGEST_TREE_S = 20
+"""Seconds of the processor; a random tree takes less than one, unless something goes on for ever at one instant."""
+
+
+@contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """Raises TimeoutError in the block after so much time of the processor."""
+
+    def end(*_: object) -> None:
+        raise TimeoutError(f"it is not over after {seconds} s")
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def judge(job: tuple[int, int]) -> tuple[bool, bool]:
