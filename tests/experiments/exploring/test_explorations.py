@@ -32,6 +32,28 @@ def test_each_mend_of_mft_is_missed_when_it_is_off(question: str, parameter: str
     assert [(one.name, one.steps) for one in wrong] == [(name, steps)]
 
 
+def test_two_moves_can_leave_a_broker_of_mft_without_a_way() -> None:
+    """Whatever is on: a finding, which docs/deviations.md names."""
+    assert [(one.name, one.steps) for one in _wrong("mft_star", {})] == [("probes arrive", 11)]
+
+
+@pytest.mark.parametrize(
+    ("question", "parameter", "name", "steps"),
+    [
+        ("first_approach_returning", "filters_again", "no phantoms", 12),
+        ("first_approach_crossing", "keep_connected", "probes arrive", 7),
+        ("first_approach_crossing", "answer_late", "probes arrive", 6),
+    ],
+)
+def test_each_mend_of_the_first_approach_is_missed_when_it_is_off(
+    question: str, parameter: str, name: str, steps: int
+) -> None:
+    """With all of them on, everything is explored and holds."""
+    wrong = _wrong(question, {parameter: "false"})
+    assert [(one.name, one.steps) for one in wrong] == [(name, steps)]
+    assert _wrong(question, {}) == []
+
+
 @pytest.mark.parametrize(("name", "steps"), [("nothing twice", 6), ("everything delivered", 7), ("order kept", 8)])
 def test_phoenix_to_the_letter_loses_doubles_and_overtakes(name: str, steps: int) -> None:
     """The thesis, algorithm 2.3."""
