@@ -9,7 +9,7 @@ from __future__ import annotations
 import dis
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
 
@@ -71,6 +71,27 @@ def interrupts_postponed() -> Iterator[None]:
             signal.signal(number, handlers[number])
     if received:
         raise KeyboardInterrupt
+
+
+@contextmanager
+def interrupts_noticed() -> Iterator[Callable[[], bool]]:
+    """Ctrl-C, SIGTERM or SIGHUP during the block is not raised: the function that is yielded says whether one came.
+
+    So a loop can end in good order. In another thread than the main one nothing is noticed.
+    """
+    received: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDS)}
+    heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    for number in heard:
+        signal.signal(number, lambda number, _: received.append(number))
+    try:
+        yield lambda: bool(received)
+    finally:
+        for number in heard:
+            signal.signal(number, before[number])
 
 
 def is_raised(error: BaseException) -> bool:

@@ -4,14 +4,17 @@ python -m benchmarks.explorations.mutants --runs 150
 
 A mutant lacks one statement of `python_protocol/mft/broker.py` that is a call for its effect. Exploring takes the three
 questions about MFT-PubSub in this folder; random trees are those of `benchmarks.moving_trees`, one step at a time and
-crossing in turn. Each mutant has a process of its own.
+crossing in turn. Each mutant has a process of its own. With --first 36 the judging begins at mutant 36.
 """
 
 from __future__ import annotations
 
 import ast
 import multiprocessing
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
@@ -86,8 +89,8 @@ def noticed_by_exploring() -> bool:
     """Whether exploring a question finds anything wrong."""
     from roambus.bridge.errors import RoambusError  # noqa: PLC0415
     from roambus.experiments.exploring.exploration import explore  # noqa: PLC0415  # after the mutation
+    from roambus.experiments.exploring.found import Bounds  # noqa: PLC0415
     from roambus.experiments.exploring.scenario_file import read_question  # noqa: PLC0415
-    from roambus.experiments.exploring.search import Bounds  # noqa: PLC0415
 
     for name in QUESTIONS:
         try:
@@ -111,12 +114,33 @@ def noticed_at_random(runs: int) -> bool:
     for number in range(runs):
         plan = draw(random, list(KINDS), 10, crossing=number % 2 == 0)
         try:
-            result = carry_out(MftPubSub, plan)
-        except RoambusError:
+            with _at_most(_LONGEST_TREE_S):
+                result = carry_out(MftPubSub, plan)
+        except (RoambusError, TimeoutError):
             return True
         if any(find(result) for find in QUIET.values()):
             return True
     return False
+
+
+_LONGEST_TREE_S = 20
+"""Seconds of the processor; a random tree takes less than one, unless something goes on for ever at one instant."""
+
+
+@contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """Raises TimeoutError in the block after so much time of the processor."""
+
+    def end(*_: object) -> None:
+        raise TimeoutError(f"it is not over after {seconds} s")
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def judge(job: tuple[int, int]) -> tuple[bool, bool]:
@@ -129,12 +153,13 @@ def judge(job: tuple[int, int]) -> tuple[bool, bool]:
 @click.command()
 @click.option("--runs", default=150, show_default=True, help="Random trees for each mutant.")
 @click.option("--jobs", default=1, show_default=True, help="Processes at once.")
-def main(runs: int, jobs: int) -> None:
-    """Judges every mutant, and prints a line for each."""
+@click.option("--first", default=0, show_default=True, help="The number of the first mutant that is judged.")
+def main(runs: int, jobs: int, first: int) -> None:
+    """Judges every mutant from the first one on, and prints a line for each."""
     counted = {(explored, drawn): 0 for explored in (True, False) for drawn in (True, False)}
-    calls = mutants()
+    calls = mutants()[first:]
     with multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=1) as pool:
-        found = pool.imap(judge, [(number, runs) for number in range(len(calls))])
+        found = pool.imap(judge, [(number, runs) for number in range(first, first + len(calls))])
         for (line, text), (explored, drawn) in zip(calls, found, strict=True):
             counted[explored, drawn] += 1
             print(f"{line:4} {'explored' if explored else '-':9}{'random' if drawn else '-':7} {text}", flush=True)

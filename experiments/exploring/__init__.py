@@ -13,15 +13,29 @@
 | `choices`        | what may happen: single commands, and any of a kind                              |
 | `doing`          | what a command does, and who is told                                             |
 | `symmetry`       | nodes that look alike                                                            |
-| `network`        | states of a whole network, and the steps between them                            |
+| `rules`          | what a state and a step are, and what a network does beside its agents           |
+| `parts`          | worlds and queues, by their numbers                                              |
+| `consequences`   | what follows at one instant                                                      |
+| `plans`          | what a command comes to in each world                                            |
+| `network`        | the steps from each state of a whole network                                     |
 | `reduction`      | orders of arrivals that come to the same                                         |
 | `asking`         | asks the properties about states                                                 |
 | `properties`     | the properties                                                                   |
 | `probing`        | publishes in a copy of a quiet network                                           |
+| `found`          | bounds, and what was found                                                       |
+| `store`          | the states that were found                                                       |
 | `search`         | all states, the nearest first                                                    |
 | `livelock`       | messages that go on for ever                                                     |
 | `counterexample` | steps as a transcript that is worked by hand                                     |
+| `spelling`       | digests of values, alike in all processes                                        |
+| `codes`          | states as bytes that every process reads alike                                   |
+| `sharing`        | a process' part of a search by several                                           |
 | `exploration`    | one exploration, from its file to what is wrong                                  |
+| `labels`         | what a search is about                                                           |
+| `keeping`        | a search as a file, from which it goes on                                        |
+| `keeper`         | the folder of such files                                                         |
+| `serving`        | one of several processes                                                         |
+| `conducting`     | hands round what they have for each other                                        |
 | `report`         | what was found, as a text                                                        |
-| `workers`        | several networks at once                                                         |
+| `workers`        | one network, or a family, by several processes                                   |
 """

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from roambus.experiments.exploring.instants import NOW, Instant
-from roambus.experiments.exploring.network import Network, State
+from roambus.experiments.exploring.network import Network
 from roambus.experiments.exploring.probing import probe
 from roambus.experiments.exploring.properties.property import Property, View
+from roambus.experiments.exploring.rules import State
 from roambus.python_protocol.simtime import SimTime
 
 

@@ -18,8 +18,9 @@ from roambus.bridge.transcript.document import Document, parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, plan
 from roambus.experiments.exploring.choices import May, MayReader
 from roambus.experiments.exploring.instants import Instant
-from roambus.experiments.exploring.network import Network, Rules, State
+from roambus.experiments.exploring.network import Network
 from roambus.experiments.exploring.nodes import Nodes, Timer
+from roambus.experiments.exploring.rules import Rules, State
 from roambus.experiments.exploring.scenario_file import Question, at
 from roambus.experiments.exploring.world import World
 from roambus.python_protocol.actions import Action

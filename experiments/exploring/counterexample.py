@@ -16,7 +16,7 @@ from roambus.bridge.transcript.network import Network as Drawn
 from roambus.bridge.transcript.transcript import follow
 from roambus.bridge.transcript.vocabulary import format_attributes
 from roambus.experiments.exploring.beginning import Beginning
-from roambus.experiments.exploring.network import Arrive, Do, RunOut, Step
+from roambus.experiments.exploring.rules import Arrive, Do, RunOut, Step
 from roambus.python_protocol.events import Subscribe
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.simtime import NANOSECOND, format_time

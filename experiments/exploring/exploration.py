@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,15 +11,24 @@ from roambus.bridge.transcript.transcript import Overrides
 from roambus.experiments.exploring.asking import Asking
 from roambus.experiments.exploring.beginning import Beginning, begin
 from roambus.experiments.exploring.counterexample import Writer
+from roambus.experiments.exploring.found import RAISES, Bounds, Found, Violation
 from roambus.experiments.exploring.livelock import find_livelock
-from roambus.experiments.exploring.network import Step
 from roambus.experiments.exploring.probing import follow_probe, probes
 from roambus.experiments.exploring.properties.catalogue import EVENTUALLY_QUIET, PROPERTIES
+from roambus.experiments.exploring.rules import Step
 from roambus.experiments.exploring.scenario_file import Question
-from roambus.experiments.exploring.search import RAISES, Bounds, Found, Search, Violation
+from roambus.experiments.exploring.search import Manner, Search
+from roambus.experiments.exploring.sharing import Exchange, SharedSearch
 
 _SHOWN = ("table", "stored")
 """The listings that a transcript of what is wrong shows at its end, if the agent has them."""
+
+
+def verdicts(question: Question, wrong: Iterable[Wrong], *, is_complete: bool) -> dict[str, str]:
+    """What is known of each property: that it holds, holds so far, or does not hold."""
+    violated = {one.name: f"does not hold: {one.text}" for one in wrong}
+    fine = "holds" if is_complete else "holds in what was explored"
+    return {**{one.name: fine for one in question.must}, **violated}
 
 
 class Wrong(NamedTuple):
@@ -47,16 +56,27 @@ class Exploration:
 
     @property
     def verdicts(self) -> dict[str, str]:
-        """What is known of each property: that it holds, holds so far, or does not hold."""
-        violated = {one.name: f"does not hold: {one.text}" for one in self.wrong}
-        fine = "holds" if self.found.ended_by is None and self.search.is_over else "holds in what was explored"
-        return {**{one.name: fine for one in self.beginning.question.must}, **violated}
+        """What is known of each property."""
+        is_complete = self.found.ended_by is None and self.search.is_over
+        return verdicts(self.beginning.question, self.wrong, is_complete=is_complete)
 
-    def run(self, bounds: Bounds, tell: Callable[[Found], None] = lambda _: None) -> None:
-        """Searches, and writes down what is wrong; raises UserError for a state that cannot be copied."""
+    def run(
+        self,
+        bounds: Bounds,
+        tell: Callable[[Found], None] = lambda _: None,
+        keep: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Searches, and writes down what is wrong; raises UserError for a state that cannot be copied.
+
+        `keep` is called after each depth.
+        """
         with collector_paused():
-            self.search.run(bounds, tell)
+            self.search.run(bounds, tell, keep)
             self._look_for_livelocks()
+        self.describe()
+
+    def describe(self) -> None:
+        """Writes down what was found to be wrong."""
         self.wrong = [self._describe(one) for one in self.found.violations]
 
     def _look_for_livelocks(self) -> None:
@@ -96,11 +116,20 @@ _LONGEST_PROBE = 30
 
 
 def explore(
-    question: Question, overrides: Overrides | None = None, *, reduce: bool = True, keep_on: bool = False
+    question: Question,
+    overrides: Overrides | None = None,
+    *,
+    reduce: bool = True,
+    keep_on: bool = False,
+    exchange: Exchange | None = None,
 ) -> Exploration:
-    """Gets ready to explore a question about one network; raises UserError, AgentError."""
+    """Gets ready to explore a question about one network, perhaps together with the processes of an `exchange`.
+
+    Raises UserError, AgentError.
+    """
     beginning = begin(question, overrides or Overrides())
     asking = Asking(beginning.network, question.must, beginning.names, question.calm)
-    reduces = reduce and not any(one.at_any_time for one in question.must)
-    search = Search(beginning.network, beginning.first, asking, reduce=reduces, keep_on=keep_on)
-    return Exploration(beginning, search, asking)
+    manner = Manner(reduce and not any(one.at_any_time for one in question.must), keep_on)
+    if exchange is None:
+        return Exploration(beginning, Search(beginning.network, beginning.first, asking, manner), asking)
+    return Exploration(beginning, SharedSearch(beginning.network, beginning.first, asking, manner, exchange), asking)

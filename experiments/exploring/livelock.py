@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from roambus.experiments.exploring.network import Network, Raised, State, Step
+from roambus.experiments.exploring.network import Network
+from roambus.experiments.exploring.rules import Raised, State, Step
 from roambus.experiments.exploring.search import Search
 
 _Edges = dict[State, list[tuple[int, State]]]

@@ -21,7 +21,7 @@ from roambus.bridge.host.blame import name_of, place_of
 from roambus.bridge.transcript.by_hand import Postponed, ScriptedChance
 from roambus.experiments.exploring.freezing import Freezer, Frozen, Thawer
 from roambus.experiments.exploring.instants import NOW, ClockError, Instant
-from roambus.experiments.exploring.numbering import Numbering
+from roambus.experiments.exploring.numbering import Numbering, Tally
 from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, Received, TimerFired
@@ -93,9 +93,11 @@ class Nodes:
         self._agent_class = agent_class
         self._chance = ScriptedChance(only_least=only_least)
         self._most_ways = most_ways
-        self._states: Numbering[tuple[Frozen, tuple[Timer, ...]]] = Numbering()
-        self.messages: Numbering[Message] = Numbering()
-        self.events: Numbering[Hashable] = Numbering()
+        self.learnt = Tally()
+        """How many things have got a number, here and in networks of these nodes."""
+        self._states: Numbering[tuple[Frozen, tuple[Timer, ...]]] = Numbering(self.learnt)
+        self.messages: Numbering[Message] = Numbering(self.learnt)
+        self.events: Numbering[Hashable] = Numbering(self.learnt)
         self._answers: dict[tuple[NodeState, int], tuple[Outcome | Failure, ...]] = {}
         self._later: dict[tuple[NodeState, SimTime], NodeState] = {}
         self._thawed: dict[NodeState, Agent] = {}

@@ -8,10 +8,20 @@ from typing import Generic, TypeVar
 Value = TypeVar("Value", bound=Hashable)
 
 
+class Tally:
+    """Counts how many values have got a number, in several numberings together."""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
 class Numbering(Generic[Value]):
     """Counts different values, from 0."""
 
-    def __init__(self) -> None:
+    def __init__(self, tally: Tally | None = None) -> None:
+        self._tally = tally or Tally()
         self._numbers: dict[Value, int] = {}
         self._values: list[Value] = []
 
@@ -27,4 +37,5 @@ class Numbering(Generic[Value]):
         if number is None:
             number = self._numbers[value] = len(self._values)
             self._values.append(value)
+            self._tally.count += 1
         return number

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from roambus.bridge.transcript.commands import PublishEvent
 from roambus.bridge.transcript.vocabulary import Attributes
-from roambus.experiments.exploring.network import Network, Raised, State, Step
+from roambus.experiments.exploring.network import Network
+from roambus.experiments.exploring.rules import Raised, State, Step
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, Operator
 from roambus.python_protocol.roles import NodeId
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from roambus.experiments.exploring.network import Network, State
+from roambus.experiments.exploring.network import Network
+from roambus.experiments.exploring.rules import State
 from roambus.python_protocol.roles import NodeId
 
 

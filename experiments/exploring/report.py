@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from roambus.experiments.exploring.exploration import Exploration, Wrong
+from roambus.experiments.exploring.exploration import Exploration, Wrong, verdicts
+from roambus.experiments.exploring.found import Found
+from roambus.experiments.exploring.scenario_file import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,13 @@ _MEASURABLE_S = 0.1
 
 def report(name: str, exploration: Exploration) -> Report:
     """What is to be told of an exploration that has ended."""
-    found = exploration.found
+    search, question = exploration.search, exploration.beginning.question
+    return report_of(name, question, search.found, exploration.wrong, is_over=search.is_over)
+
+
+def report_of(name: str, question: Question, found: Found, wrong: Sequence[Wrong], *, is_over: bool) -> Report:
+    """What is to be told of an exploration of which this was found."""
+    is_complete = is_over and found.ended_by is None
     return Report(
         name=name,
         states=found.states,
@@ -65,7 +74,12 @@ def report(name: str, exploration: Exploration) -> Report:
         cpu_seconds=round(found.cpu_seconds, 3),
         memory_mib=found.memory_bytes // 2**20,
         ended_by=found.ended_by,
-        is_complete=exploration.search.is_over,
-        verdicts=exploration.verdicts,
-        wrong=tuple(exploration.wrong),
+        is_complete=is_over,
+        verdicts=verdicts(question, wrong, is_complete=is_complete),
+        wrong=tuple(wrong),
     )
+
+
+def file_name(text: str) -> str:
+    """The name of a network, or of a property, as a file or folder can have it."""
+    return re.sub(r"[^\w.-]", lambda match: "_" if match[0] == " " else "-", text)

@@ -1,141 +1,183 @@
 """Searches all states of a network, the nearest first, so that what it finds wrong is found on a shortest way.
 
-A state that was seen is kept as bytes, with the state and the step before it: the way to any state can be told again.
-Nothing else is kept of a state, so that millions have room.
+States are worked off depth by depth. Numbers of what states are made of are given in the order in which it is met; the
+search writes down which states taught it something new, so that the numbers can be given again (`keeping`).
 """
 
 from __future__ import annotations
 
 import resource
 import sys
-import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from struct import Struct
+from dataclasses import dataclass
+from enum import IntEnum
 
+from roambus.bridge.interrupts import interrupts_noticed
 from roambus.experiments.exploring.asking import Asking
-from roambus.experiments.exploring.network import Network, Raised, State, Step
+from roambus.experiments.exploring.found import INTERRUPTED, RAISES, Bounds, Clock, Found, Violation
+from roambus.experiments.exploring.network import Network, Successor
 from roambus.experiments.exploring.reduction import Reduction
+from roambus.experiments.exploring.rules import Raised, State, Step
+from roambus.experiments.exploring.store import NUMBERS, Store
 
 _KIBIBYTES = 1 if sys.platform == "darwin" else 1024
-INTERRUPTED = "Ctrl-C"
-RAISES = "agents raise no errors"
-"""What holds of every agent, whatever else must."""
-_LOOK_EVERY = 2048
+_LOOK_EVERY = 256
 """So many states are worked off between two looks at clock and memory."""
 
 
+class Lesson(IntEnum):
+    """By what a state taught something new."""
+
+    WORKED_OFF = 0
+    ASKED = 1
+    """Properties were asked."""
+    FOLLOWED = 2
+    """The way to it was followed."""
+
+
 @dataclass(frozen=True, slots=True)
-class Bounds:
-    """Where a search ends at the latest; None and 0 are no bound."""
+class Manner:
+    """How is searched. Searches that differ in this find other states."""
 
-    depth: int | None = None
-    states: int | None = None
-    seconds: float | None = None
-    memory_bytes: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """A property that does not hold: how, and the steps that lead there."""
-
-    name: str
-    text: str
-    steps: tuple[Step, ...]
-
-
-@dataclass(slots=True)
-class Found:
-    """What a search has found so far."""
-
-    states: int = 0
-    transitions: int = 0
-    depth: int = 0
-    quiet: int = 0
-    """How many states were quiet."""
-    ended_by: str | None = None
-    """Which bound ended it; None if everything was explored."""
-    violations: list[Violation] = field(default_factory=list)
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
-    """The time that the processor has worked for it: less than `seconds` if others worked, too."""
-    node_states: int = 0
-    memory_bytes: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.states} states, {self.transitions} transitions, {self.depth} deep"
+    reduce: bool
+    """Whether orders that come to the same are explored once."""
+    keep_on: bool = False
+    """Whether it goes on when something is wrong, for the other properties."""
 
 
 class Search:
     """A breadth-first search, which can be stopped after any state and go on."""
 
-    def __init__(self, network: Network, first: State, asking: Asking, *, reduce: bool, keep_on: bool = False) -> None:
-        """With `keep_on` the search goes on when something is wrong, for the other properties."""
+    def __init__(self, network: Network, first: State, asking: Asking, manner: Manner) -> None:
         self.network = network
+        self.asking = asking
         self.found = Found()
-        self._asking = asking
-        self._keep_on = keep_on
-        self._reduction = Reduction(network) if reduce else None
-        self._struct = Struct(f"{len(first)}I")
-        self._seen: dict[bytes, int] = {}
-        self._before = array("I")
-        self._steps = array("I")
-        self._depths = array("I")
-        self._order: list[bytes] = []
-        self._next = 0
-        """The number of the next state to be worked off."""
-        self._reach(first, 0, 0)
+        self.store = Store(len(first))
+        self.waiting = array(NUMBERS)
+        """The numbers of the states that are worked off, in this order."""
+        self.next = 0
+        """The place in `waiting` of the next state to be worked off."""
+        self.teachers = array(NUMBERS)
+        """Three times the number of each state that taught something new, plus the kind of the lesson."""
+        self.ways: list[bytes] = []
+        """The choices that lead to each state, if several search together."""
+        self.shared_from: list[int] = []
+        """How many states, transitions and quiet states there were when several began to share; empty before."""
+        self.clock = Clock(self.found)
+        self.manner = manner
+        self._learnt = network.nodes.learnt
+        self._reduction = Reduction(network) if manner.reduce else None
+        self.reach(first, 0, 0, 0)
 
     def __len__(self) -> int:
-        return len(self._order)
+        return len(self.store)
 
     @property
     def is_over(self) -> bool:
         """Whether nothing is left to be worked off."""
-        return self._next >= len(self._order)
+        return self.next >= len(self.waiting)
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether what is wrong is enough."""
+        return bool(self.found.violations) and not (self.manner.keep_on and self.asking.is_left(self.found.violations))
 
     def state(self, number: int) -> State:
         """The state of that number, in the order in which they were found."""
-        return self._struct.unpack(self._order[number])
+        return self.store.state(number)
 
     def number(self, state: State) -> int | None:
         """The number of a state that was found."""
-        return self._seen.get(self._struct.pack(*state))
+        return self.store.number(state)
 
-    def run(self, bounds: Bounds, tell: Callable[[Found], None] = lambda _: None) -> Found:
+    def run(
+        self,
+        bounds: Bounds,
+        tell: Callable[[Found], None] = lambda _: None,
+        keep: Callable[[], None] = lambda: None,
+    ) -> Found:
         """Searches until everything was explored, something is wrong, or a bound is reached; `tell` hears now and then.
 
-        After Ctrl-C it ends in good order. Called again, with wider bounds perhaps, it goes on where it was.
+        After each depth, and at the end, `keep` is called. After Ctrl-C it ends in good order. Called again, with wider
+        bounds perhaps, it goes on where it was.
         """
-        started, before = time.monotonic(), self.found.seconds
-        worked, worked_before = time.process_time(), self.found.cpu_seconds
         self.found.ended_by = None
-        try:
-            while not self.is_over and not self._is_ended():
-                if self._next % _LOOK_EVERY == 0:
-                    self.found.seconds = before + time.monotonic() - started
-                    self._look(bounds)
-                    tell(self.found)
-                if self._is_bounded(bounds):
-                    break
-                self._work_off(self._next)
-                self._next += 1
-        except KeyboardInterrupt:
-            self.found.ended_by = INTERRUPTED
-        finally:
-            self.found.seconds = before + time.monotonic() - started
-            self.found.cpu_seconds = worked_before + time.process_time() - worked
-            self._sum_up()
+        with interrupts_noticed() as is_interrupted, self.clock.running():
+            while not (self.is_over or self.is_ended or self.found.ended_by):
+                self.work_off_depth(bounds, is_interrupted, tell)
+                self.clock.read()
+                self.sum_up()
+                keep()
         return self.found
+
+    def work_off_depth(
+        self, bounds: Bounds, is_interrupted: Callable[[], bool], tell: Callable[[Found], None] = lambda _: None
+    ) -> None:
+        """Works off all that is as deep as the next state, unless the search ends before."""
+        found, depths, depth = self.found, self.store.depths, self.store.depths[self.waiting[self.next]]
+        if bounds.depth is not None and depth >= bounds.depth:
+            found.ended_by = f"the bound of {bounds.depth} steps"
+        while not (self.is_over or self.is_ended) and depths[self.waiting[self.next]] == depth:
+            if self.next % _LOOK_EVERY == 0:
+                self._look(bounds)
+                tell(found)
+            if is_interrupted():
+                found.ended_by = INTERRUPTED
+            if found.ended_by:
+                break
+            self.work_off(self.waiting[self.next])
+            self.next += 1
+
+    def work_off(self, number: int) -> None:
+        """Finds the states to which one step leads from that one."""
+        known = self._learnt.count
+        successors = list(self.successors(self.store.state(number)))
+        self.note(Lesson.WORKED_OFF, number, known)
+        self.found.transitions += len(successors)
+        pack, numbers = self.store.pack, self.store.numbers
+        for choice, (step, after) in enumerate(successors):
+            if isinstance(after, Raised):
+                self.found.report(Violation(RAISES, after.text, (*self.way(number), self.network.steps[step])))
+            elif pack(*after) not in numbers:
+                self.take(after, number, step, choice)
+
+    def take(self, state: State, before: int, step: int, choice: int) -> None:  # noqa: ARG002  # for who overrides it
+        """Takes a state that has no number yet; `choice` says which of the successors of the one before it is."""
+        self.reach(state, before, step, self.store.depths[before] + 1)
+
+    def reach(self, state: State, before: int, step: int, depth: int) -> None:
+        """Gives a state its number, and sees whether anything is wrong with it."""
+        number = self.store.add(self.store.pack(*state), before, step, depth)
+        self.waiting.append(number)
+        self.found.depth = depth
+        known = self._learnt.count
+        wrong = self.asking.wrong(state)
+        self.note(Lesson.ASKED, number, known)
+        for name, text in wrong:
+            self.found.report(Violation(name, text, self.way(number)))
+
+    def note(self, lesson: Lesson, number: int, known: int) -> None:
+        """Writes down that a state taught something, if more is known now."""
+        if self._learnt.count > known:
+            self.teachers.append(len(Lesson) * number + lesson)
+
+    def learn_again(self) -> None:
+        """Meets anew what states have taught, in the same order, so that everything has its number again."""
+        for one in self.teachers:
+            number, lesson = divmod(one, len(Lesson))
+            self.learn(Lesson(lesson), number)
+
+    def learn(self, lesson: Lesson, number: int) -> None:
+        """Meets anew what a state has taught."""
+        if lesson is Lesson.ASKED:
+            self.asking.wrong(self.state(number))
+        else:
+            list(self.successors(self.state(number)))
 
     def way(self, number: int) -> tuple[Step, ...]:
         """The steps from the first state to the one of that number."""
-        steps: list[Step] = []
-        while number:
-            steps.append(self.network.steps[self._steps[number]])
-            number = self._before[number]
-        return tuple(reversed(steps))
+        return tuple(self.network.steps[step] for step in self.store.way(number))
 
     def state_after(self, steps: Iterable[Step]) -> State:
         """The state to which steps lead from the first one."""
@@ -149,9 +191,9 @@ class Search:
 
     def numbers(self) -> Iterator[int]:
         """The numbers of all states that were worked off."""
-        yield from range(self._next)
+        yield from self.waiting[: self.next]
 
-    def successors(self, state: State) -> Iterable[tuple[int, State | Raised]]:
+    def successors(self, state: State) -> Iterable[Successor]:
         """The steps from a state that have to be tried."""
         network = self.network
         if self._reduction is None or network.is_idle(state) or not self._reduction.applies(state):
@@ -159,57 +201,14 @@ class Search:
         places = self._reduction.places(state)
         return (step for place in places for step in network.arrivals_at(state, place))
 
-    def _is_ended(self) -> bool:
-        return bool(self.found.violations) and not (self._keep_on and self._asking.is_left(self.found.violations))
-
-    def _work_off(self, number: int) -> None:
-        state, found = self.state(number), self.found
-        depth = self._depths[number] + 1
-        seen, pack = self._seen, self._struct.pack
-        for step, after in self.successors(state):
-            found.transitions += 1
-            if isinstance(after, Raised):
-                self._report(RAISES, after.text, (*self.way(number), self.network.steps[step]))
-                continue
-            if pack(*after) not in seen:
-                self._reach(after, number, step, depth)
-
-    def _reach(self, state: State, before: int, step: int, depth: int = 0) -> None:
-        number = len(self._order)
-        packed = self._struct.pack(*state)
-        self._seen[packed] = number
-        self._order.append(packed)
-        self._before.append(before)
-        self._steps.append(step)
-        self._depths.append(depth)
-        self.found.depth = depth
-        for name, text in self._asking.wrong(state):
-            self._report(name, text, self.way(number))
-
-    def _report(self, name: str, text: str, steps: tuple[Step, ...]) -> None:
-        if all(one.name != name for one in self.found.violations):
-            self.found.violations.append(Violation(name, text, steps))
-
-    def _is_bounded(self, bounds: Bounds) -> bool:
-        if self.found.ended_by is not None:
-            return True
-        if bounds.depth is None or self._depths[self._next] < bounds.depth:
-            return False
-        self.found.ended_by = f"the bound of {bounds.depth} steps"
-        return True
-
-    def _look(self, bounds: Bounds) -> None:
+    def sum_up(self) -> None:
+        """Brings the figures up to now."""
         found = self.found
-        self._sum_up()
-        if bounds.states is not None and found.states >= bounds.states:
-            found.ended_by = f"the bound of {bounds.states} states"
-        if bounds.seconds is not None and found.seconds >= bounds.seconds:
-            found.ended_by = f"the bound of {bounds.seconds:g} s"
-        if bounds.memory_bytes is not None and found.memory_bytes >= bounds.memory_bytes:
-            found.ended_by = f"the bound of {bounds.memory_bytes // 2**20} MiB"
-
-    def _sum_up(self) -> None:
-        found = self.found
-        found.states, found.quiet = len(self._order), self._asking.quiet
+        found.states, found.quiet = len(self.store), self.asking.quiet
         found.node_states = len(self.network.nodes)
         found.memory_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KIBIBYTES
+
+    def _look(self, bounds: Bounds) -> None:
+        self.clock.read()
+        self.sum_up()
+        self.found.look(bounds, self.clock.seconds)

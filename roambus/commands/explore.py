@@ -27,7 +27,8 @@ EXIT_WRONG = 1
 @click.option("--states", type=click.IntRange(1), help="Ends at so many states.")
 @click.option("--seconds", type=Seconds(0, min_open=True), help="Ends after so many seconds, for each network.")
 @click.option("--memory", type=click.IntRange(1), metavar="MIB", help="Ends when the process has so much memory.")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Explores so many networks at once.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Explores with so many processes.")
+@click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="Goes on from what this folder keeps.")
 @click.option("--keep-on", is_flag=True, help="Goes on when a property does not hold, to see about the others.")
 @click.option("--no-reduction", is_flag=True, help="Tries also those orders of arrivals that come to the same.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Writes transcripts into this folder.")
@@ -40,6 +41,7 @@ def explore(  # an argument an option
     seconds: float | None,
     memory: int | None,
     jobs: int,
+    keep: Path | None,
     keep_on: bool,
     no_reduction: bool,
     out: Path | None,
@@ -75,15 +77,16 @@ def explore(  # an argument an option
 
     What is found wrong is printed as a transcript, the shortest that there is: roambus trace repeats it, and roambus
     play opens it. The exit code is 0 if everything holds in what was explored, and 1 if something does not. Ctrl-C
-    ends a search in good order: what was explored so far is told.
+    ends a search in good order: what was explored so far is told. With --keep the same command goes on later, also
+    after a bound or a kill.
 
     Example: roambus explore scenario.txt --seconds 60
     """  # noqa: D301  # click wants the character itself
-    from roambus.experiments.exploring.search import INTERRUPTED, Bounds
+    from roambus.experiments.exploring.found import INTERRUPTED, Bounds
     from roambus.experiments.exploring.workers import Request, explore_all
 
     bounds = Bounds(depth, states, seconds, None if memory is None else memory * 2**20)
-    request = Request(scenario, agent, pairs("--param", parameters), bounds, not no_reduction, keep_on)
+    request = Request(scenario, agent, pairs("--param", parameters), bounds, not no_reduction, keep_on, keep)
     reports = []
     with console().status(f"exploring {scenario}") as status:
         for one in explore_all(request, jobs, lambda found: status.update(f"exploring {scenario}: {found}"), remark):
@@ -97,14 +100,15 @@ def explore(  # an argument an option
 
 def _print(report: Report, out: Path | None) -> None:
     """Tells what was found; transcripts go to the folder `out`, if there is one."""
+    from roambus.experiments.exploring.report import file_name
+
     lines = list(report.lines())
     for wrong in report.wrong:
         if out is None:
             lines.append(f"\n{wrong.transcript}")
         else:
             out.mkdir(parents=True, exist_ok=True)
-            name = f"{report.name} {wrong.name}".replace(" ", "_").replace(":", "-").replace("/", "-")
-            path = out / f"{name}.txt"
+            path = out / f"{file_name(f'{report.name} {wrong.name}')}.txt"
             path.write_text(wrong.transcript, encoding="utf-8")
             lines.append(f"  {wrong.name}: see {path}")
     answer("\n".join(lines), networks=[report])

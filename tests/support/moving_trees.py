@@ -21,6 +21,10 @@ from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkDelay, Pare
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.scenario import Command, Publication, Scenario, Workload
 from roambus.bridge.trace.writer import TraceWriter
+from roambus.experiments.exploring.properties.property import View
+from roambus.experiments.exploring.properties.routing import no_phantoms, nothing_stuck
+from roambus.experiments.exploring.world import World as ExploredWorld
+from roambus.experiments.exploring.world import tree_edges
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Constraint, Filter, Operator
@@ -289,24 +293,22 @@ class Result:
             wrong |= {(node, probe) for node in self.agents if delivered[node, probe] != (node in wanted)}
         return wrong
 
-    def stuck(self) -> set[tuple[NodeId, NodeId]]:
-        """(broker, subscriber) where something is stored for a subscriber within reach."""
-        return {
-            (node, subscriber)
-            for node, broker in self._brokers()
-            for subscriber in broker.storage.subscribers()
-            if subscriber in self._subscribers(node)
-        }
+    def view(self) -> View:
+        """The network as it is now, as properties of explorations see it."""
+        world, nodes = self.world, range(len(self.agents))
+        parents = tuple(world.parents.get(node) for node in nodes)
+        wanted = tuple(frozenset(world.filters.get(node, ())) for node in nodes)
+        links = tree_edges(enumerate(parents))
+        explored = ExploredWorld(len(nodes), links, parents, down=frozenset(world.down), wanted=wanted)
+        return View(self.agents, explored, world.now, tuple(map(str, nodes)))
 
-    def phantoms(self) -> set[tuple[NodeId, NodeId]]:
-        """(broker, subscriber) where the filters of a subscriber within reach are not those that it has."""
-        return {
-            (node, subscriber)
-            for node, broker in self._brokers()
-            for subscriber in self.world.parents
-            if self.world.broker_of(subscriber) in self.world.partition(node)
-            and set(broker.table.filters(subscriber)) != set(self.world.filters.get(subscriber, ()))
-        }
+    def stuck(self) -> str | None:
+        """What is stored for a subscriber within reach."""
+        return nothing_stuck(self.view())
+
+    def phantoms(self) -> str | None:
+        """Where the filters of a subscriber within reach are not those that it has."""
+        return no_phantoms(self.view())
 
     def restless(self) -> list[Row]:
         """What is still sent long after the last step, before the probes, but for heartbeats."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from random import Random
 from typing import Any
 
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Crashed, Publish, Started
+from roambus.python_protocol.events import Crashed, Publish, SendFailed, Started
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.process import on, on_timer
@@ -100,3 +101,23 @@ class OClock(Clock):
     @on_timer("tick")
     def tick(self, _: str, now: SimTime) -> None:
         self.ticks = now % 7
+
+
+class Deadly(Told):
+    """Ends its process when it hears a word."""
+
+    @on(Word)
+    def take_word(self, word: Word, sender: NodeId, now: SimTime) -> None:
+        os._exit(3)
+
+
+class Stubborn(Told):
+    """Sends a word to a node that is not there, until it arrives."""
+
+    @on(Publish)
+    def publish(self, event: Publish, now: SimTime) -> None:
+        self.send(NodeId(2), Word(event.notification))
+
+    @on(SendFailed)
+    def try_again(self, event: SendFailed, now: SimTime) -> None:
+        self.send(event.destination, event.message)

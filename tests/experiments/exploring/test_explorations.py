@@ -1,5 +1,6 @@
 """What is found wrong: shortest transcripts, which repeat what was found."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,8 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, follow
 from roambus.experiments.exploring.exploration import Wrong, explore
+from roambus.experiments.exploring.found import Bounds
 from roambus.experiments.exploring.scenario_file import parse_question, read_question
-from roambus.experiments.exploring.search import Bounds, Search
 from roambus.experiments.viewer.session import Session
 from tests.experiments.exploring.exploring import AGENTS, explored
 
@@ -29,6 +30,28 @@ def test_each_mend_of_mft_is_missed_when_it_is_off(question: str, parameter: str
     """A breadth-first search finds the shortest way, and so the same number of steps each time."""
     wrong = _wrong(question, {parameter: "false"})
     assert [(one.name, one.steps) for one in wrong] == [(name, steps)]
+
+
+def test_two_moves_can_leave_a_broker_of_mft_without_a_way() -> None:
+    """Whatever is on: a finding, which docs/deviations.md names."""
+    assert [(one.name, one.steps) for one in _wrong("mft_star", {})] == [("probes arrive", 11)]
+
+
+@pytest.mark.parametrize(
+    ("question", "parameter", "name", "steps"),
+    [
+        ("first_approach_returning", "filters_again", "no phantoms", 12),
+        ("first_approach_crossing", "keep_connected", "probes arrive", 7),
+        ("first_approach_crossing", "answer_late", "probes arrive", 6),
+    ],
+)
+def test_each_mend_of_the_first_approach_is_missed_when_it_is_off(
+    question: str, parameter: str, name: str, steps: int
+) -> None:
+    """With all of them on, everything is explored and holds."""
+    wrong = _wrong(question, {parameter: "false"})
+    assert [(one.name, one.steps) for one in wrong] == [(name, steps)]
+    assert _wrong(question, {}) == []
 
 
 @pytest.mark.parametrize(("name", "steps"), [("nothing twice", 6), ("everything delivered", 7), ("order kept", 8)])
@@ -68,6 +91,13 @@ def test_an_error_of_an_agent_is_found_with_the_way_to_it() -> None:
     assert "two words are too many" in exploration.wrong[0].text
 
 
+def test_what_never_ends_at_one_instant_is_found() -> None:
+    """Nobody waits for it."""
+    exploration = explored(f"agent {AGENTS}:Stubborn\nlinks n1-n2\nlinks n3-n2\nmay n1 publishes e1\nmust no loops")
+    assert [(one.name, one.steps) for one in exploration.wrong] == [("agents raise no errors", 1)]
+    assert exploration.wrong[0].text == "what cannot be sent is sent again and again, at one instant"
+
+
 def test_a_state_that_cannot_be_copied_is_named() -> None:
     """The attribute of the agent is in the message."""
     text = f"agent {AGENTS}:Reader\nlinks n1-n2\nmay n1 publishes e1\nmust no loops"
@@ -96,20 +126,12 @@ def _wrong(question: str, parameters: dict[str, str], *, keep_on: bool = False) 
     return exploration.wrong
 
 
-def test_ctrl_c_ends_a_search_in_good_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_ends_a_search_in_good_order() -> None:
     """It says so, and goes on when it is run again, to what it would have found without."""
     text = f"agent {AGENTS}:Told\nlinks n1-n2\nmay 3 times n1 publishes e1\nmust no loops"
     exploration = explore(parse_question(Path("question.txt"), text))
-    calls = iter(range(100))
-    work_off = Search._work_off
-
-    def interrupted(search: Search, number: int) -> None:
-        if next(calls) == 4:
-            raise KeyboardInterrupt
-        work_off(search, number)
-
-    monkeypatch.setattr(Search, "_work_off", interrupted)
-    exploration.run(Bounds())
+    heard = iter(range(100))
+    exploration.run(Bounds(), lambda _: signal.raise_signal(signal.SIGINT) if next(heard) == 0 else None)
     ends = [exploration.found.ended_by]
     assert exploration.verdicts == {"no loops": "holds in what was explored"}
     exploration.run(Bounds())
