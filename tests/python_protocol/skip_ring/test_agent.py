@@ -216,6 +216,19 @@ def test_parameters_that_make_no_sense_are_refused(name: str, value: str, proble
         parse_parameters(CorruptedParameters, {name: value})
 
 
+def test_nothing_goes_over_a_shortcut_to_who_has_left() -> None:
+    """Section 4.1, lemma on unsubscribe: RemoveConnections takes the one shortcut that leads to its sender."""
+    first = agent()
+    first.handle(Subscribe(ANY_TOPIC), 0)
+    configuration = messages.SetData(1, "0", Reference(8, "1111"), Reference(9, "0001"))
+    shortcuts = [messages.IntroduceShortcut(1, Reference(node, label)) for node, label in ((6, "001"), (7, "111"))]
+    for message in (configuration, *shortcuts):
+        first.handle(Received(8, message, 0.0, 0.0), 0)
+    assert set(first.members[1].neighbours()) == {6, 7, 8, 9}
+    first.handle(Received(6, messages.RemoveConnections(1, 6), 0.0, 0.0), 0)
+    assert set(first.members[1].neighbours()) == {7, 8, 9}
+
+
 def test_the_trace_tells_shortcuts_by_label_and_node() -> None:
     """In the end they are those of the definition; before, a dash stands for a node that is not known yet."""
     rows = [(row["node"], row["detail"].split(" ")) for row in run(8, rounds=30).of("overlay")]
