@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import resource
 import signal
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ import pytest
 FOLDERS = ("bridge", "python_protocol", "tests", "experiments", "spark", "roambus", "benchmarks")
 TIME_LIMIT = "time limit"
 LEAST_LIMIT_S = 10
+LEAST_FOR_A_TEST_S = 5
 PATIENCE = 3
 """What is broken may take so many times as long as what is not."""
 PROFILE = "mutations"
@@ -49,6 +52,19 @@ class _FirstFailure:
             self.name = report.nodeid
 
 
+class LimitsOfTests:
+    """A plugin of pytest: each test has a limit of its own, so one that does not end costs no more."""
+
+    def __init__(self, took_s: Mapping[str, float]) -> None:
+        """How long each test computes with nothing broken."""
+        self._took_s = took_s
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """A test begins."""
+        limit_s = LEAST_FOR_A_TEST_S + round(PATIENCE * self._took_s[nodeid])
+        limit_time(limit_s, math.ceil(time.process_time()) + limit_s)
+
+
 def run_tests(tests: Sequence[str], *plugins: object) -> tuple[pytest.ExitCode, str]:
     """Runs files or tests until one fails; pytest's exit code, and the first test that failed."""
     first = _FirstFailure()
@@ -68,9 +84,12 @@ def enter(copy: Path) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
 
 
-def limit_time(limit_s: int) -> None:
-    """The child is killed when it has computed for so long, or when even a busy machine must have let it do so."""
-    resource.setrlimit(resource.RLIMIT_CPU, (limit_s, limit_s + 1))
+def limit_time(limit_s: int, until_s: int | None = None) -> None:
+    """The child is killed when it has computed for so long, or when even a busy machine must have let it do so.
+
+    `until_s` is what it may have computed by then in all, if it has computed something before.
+    """
+    resource.setrlimit(resource.RLIMIT_CPU, (limit_s if until_s is None else until_s, resource.RLIM_INFINITY))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(_BUSY * limit_s)
 

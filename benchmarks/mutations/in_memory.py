@@ -14,7 +14,7 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from benchmarks.mutations.child import LEAST_LIMIT_S, PATIENCE, UnsoundError, conclude, enter, limit_time, run_tests
+from benchmarks.mutations.child import LimitsOfTests, UnsoundError, conclude, enter, run_tests
 from benchmarks.mutations.targets import Mutant
 
 _CANNOT = "cannot"
@@ -54,8 +54,8 @@ class InMemory:
         chosen = self.tests_of(mutant.module, mutant.method)
         if not chosen:
             return None
-        limit_s = LEAST_LIMIT_S + round(PATIENCE * sum(self._reached[name].took_s for name in chosen))
-        self._pipe.send((mutant.module, mutant.method, mutant.source, chosen, limit_s))
+        took_s = {name: self._reached[name].took_s for name in chosen}
+        self._pipe.send((mutant.module, mutant.method, mutant.source, took_s))
         found: str | None = self._pipe.recv()
         return found
 
@@ -115,19 +115,19 @@ def _serve(copy: Path, files: Sequence[str], pipe: Connection) -> None:
     pipe.send((failed, {name: tuple(one) for name, one in recorder.reached.items()}))
     while True:
         try:
-            module, function, source, chosen, limit_s = pipe.recv()
+            module, function, source, took_s = pipe.recv()
         except EOFError:
             os._exit(0)
-        pipe.send(_try_out(lambda: _break(module, function, source), chosen, limit_s))  # noqa: B023  # at once
+        pipe.send(_try_out(lambda: _break(module, function, source), took_s))  # noqa: B023  # at once
 
 
-def _try_out(break_it: Callable[[], bool], chosen: Sequence[str], limit_s: int) -> str | None:
-    """Breaks something and runs the chosen tests, in a child; what `InMemory.first_failure` returns."""
+def _try_out(break_it: Callable[[], bool], took_s: Mapping[str, float]) -> str | None:
+    """Breaks something and runs the tests that are named, in a child; what `InMemory.first_failure` returns."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reader)
-        _be_child(break_it, chosen, limit_s, writer)
+        _be_child(break_it, took_s, writer)
     os.close(writer)
     with os.fdopen(reader) as end:
         first = end.read()
@@ -135,14 +135,13 @@ def _try_out(break_it: Callable[[], bool], chosen: Sequence[str], limit_s: int) 
     return None if first == _CANNOT else conclude(os.waitstatus_to_exitcode(status), first)
 
 
-def _be_child(break_it: Callable[[], bool], chosen: Sequence[str], limit_s: int, writer: int) -> None:
+def _be_child(break_it: Callable[[], bool], took_s: Mapping[str, float], writer: int) -> None:
     """Breaks the function, runs the tests, and ends the process with pytest's exit code."""
     code, first = pytest.ExitCode.INTERNAL_ERROR, ""
     try:
-        limit_time(limit_s)
         first = "" if break_it() else _CANNOT
         if not first:
-            code, first = run_tests(chosen)
+            code, first = run_tests(list(took_s), LimitsOfTests(took_s))
         os.write(writer, first.encode())
     finally:
         os._exit(code)

@@ -55,9 +55,8 @@ PROTOCOLS = (
             "python_protocol/parts/link_estimator.py",
         ),
         (
-            f"{_TESTS}/test_election.py",
+            *(f"{_TESTS}/test_election_{one}.py" for one in ("leaders", "relay", "tree", "time_out", "by_quality")),
             f"{_TESTS}/test_given_tree.py",
-            f"{_TESTS}/test_election_by_quality.py",
             f"{_TESTS}/test_link_estimator.py",
         ),
         (f"{_TESTS}/test_election_network.py", _SCENARIOS),

@@ -253,8 +253,9 @@ def test_a_mutant_is_noticed_or_not(workshop: Workshop, tree: Path, source: str,
         ("def twice(x: int) -> int:\n    return 3 * x\n", "tests/python_protocol/simple/test_toy.py::test_twice"),
         ("def twice(x: int) -> int:\n    return x + x\n", None),
         ("def thrice(x: int) -> int:\n    return 3 * x\n", "tests/python_protocol/simple/test_toy.py"),
+        ("def twice(x: int) -> int:\n    while True:\n        pass\n", TIME_LIMIT),
     ],
-    ids=["fails", "passes", "has no such function"],
+    ids=["fails", "passes", "has no such function", "does not end"],
 )
 def test_a_first_look_in_memory_says_the_same(workshop: Workshop, source: str, noticed_by: str | None) -> None:
     """By the test that calls the function; what cannot be broken in memory is tried out with all tests."""

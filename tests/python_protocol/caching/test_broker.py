@@ -184,8 +184,10 @@ def test_who_is_back_elsewhere_gets_them_and_is_unsubscribed(b1: Broker) -> None
     assert list(b1.table) == [(topic(1), 3)]
 
 
-def test_who_is_back_here_stays_subscribed(b1: Broker) -> None:
-    """The next message goes to it at once."""
+@pytest.mark.parametrize("follow_client", [True, False])
+def test_who_is_back_here_stays_subscribed(*, follow_client: bool) -> None:
+    """It gets what was kept, also to the letter, and the next message at once."""
+    b1 = make(CachingParameters(follow_client=follow_client))
     told(b1, S1, detaching(S1))
     kept = published(b1, 1)
     assert sends(told(b1, S1, returning(S1))) == [(S1, Response(2, kept=True, hops=1, route=(S1,), notification=kept))]

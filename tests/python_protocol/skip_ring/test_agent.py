@@ -17,6 +17,7 @@ from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND
 from roambus.python_protocol.skip_ring import SkipRing, messages
 from roambus.python_protocol.skip_ring.corrupted import CorruptedParameters
+from roambus.python_protocol.skip_ring.definition import skip_ring
 from roambus.python_protocol.skip_ring.parameters import SkipRingParameters
 from roambus.python_protocol.skip_ring.references import Reference
 from tests.python_protocol.skip_ring.network import (
@@ -213,6 +214,30 @@ def test_parameters_that_make_no_sense_are_refused(name: str, value: str, proble
     """The error names the parameter, and the bound that it violates."""
     with pytest.raises(ValueError, match=f"^parameter {name}: {problem}$"):
         parse_parameters(CorruptedParameters, {name: value})
+
+
+def test_nothing_goes_over_a_shortcut_to_who_has_left() -> None:
+    """Section 4.1, lemma on unsubscribe: RemoveConnections takes the one shortcut that leads to its sender."""
+    first = agent()
+    first.handle(Subscribe(ANY_TOPIC), 0)
+    configuration = messages.SetData(1, "0", Reference(8, "1111"), Reference(9, "0001"))
+    shortcuts = [messages.IntroduceShortcut(1, Reference(node, label)) for node, label in ((6, "001"), (7, "111"))]
+    for message in (configuration, *shortcuts):
+        first.handle(Received(8, message, 0.0, 0.0), 0)
+    assert set(first.members[1].neighbours()) == {6, 7, 8, 9}
+    first.handle(Received(6, messages.RemoveConnections(1, 6), 0.0, 0.0), 0)
+    assert set(first.members[1].neighbours()) == {7, 8, 9}
+
+
+def test_the_trace_tells_shortcuts_by_label_and_node() -> None:
+    """In the end they are those of the definition; before, a dash stands for a node that is not known yet."""
+    rows = [(row["node"], row["detail"].split(" ")) for row in run(8, rounds=30).of("overlay")]
+    last = dict(rows)
+    node_of = {fields[1]: node for node, fields in last.items()}
+    for label, place in skip_ring(8).items():
+        told = last[node_of[label]][5]
+        assert set(told.split(",")) == ({f"{one}:{node_of[one]}" for one in place.shortcuts} or {"-"})
+    assert any(one.endswith(":-") for _, fields in rows for one in fields[5].split(","))
 
 
 def test_a_copy_of_an_agent_lives_a_life_of_its_own() -> None:

@@ -1,0 +1,23 @@
+"""The brokers that tests of single rules begin with."""
+
+from __future__ import annotations
+
+import pytest
+
+from roambus.python_protocol.mft.broker import Broker
+from roambus.python_protocol.mft.parameters import MftParameters
+from tests.python_protocol.mft.one_broker import make_broker
+
+
+@pytest.fixture
+def b1() -> Broker:
+    """Knows its neighbours, and no subscriber."""
+    return make_broker()
+
+
+@pytest.fixture
+def letter() -> Broker:
+    """The same, with the algorithms to the letter."""
+    return make_broker(
+        MftParameters(home_decides=False, correct_old=False, forget_ways=False, replay_always=False, greet_back=False)
+    )
