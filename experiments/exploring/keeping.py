@@ -9,6 +9,7 @@ its number again. So nothing that is read is ever run, and a file that somebody 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from array import array
 from collections.abc import Iterable, Iterator
@@ -81,7 +82,7 @@ def _blocks_of(search: Search) -> list[bytes]:
 def _read_header(path: Path, file: BinaryIO) -> dict[str, Any]:
     try:
         header = json.loads(file.readline(_LONGEST_HEADER))
-    except ValueError:
+    except (ValueError, RecursionError):
         _refuse(path)
     if not isinstance(header, dict) or header.get("byteorder") != sys.byteorder:
         _refuse(path)
@@ -116,10 +117,9 @@ def _cut(ways: bytes, depths: Iterable[int]) -> Iterator[bytes]:
 
 
 def _read_block(file: BinaryIO, length: int) -> bytes:
-    block = file.read(max(0, length))
-    if len(block) != length:
+    if not 0 <= length <= os.fstat(file.fileno()).st_size - file.tell():
         raise ValueError("the file is too short")
-    return block
+    return file.read(length)
 
 
 def _take_figures(search: Search, header: dict[str, Any]) -> None:

@@ -150,12 +150,26 @@ def test_a_damaged_file_is_refused_or_harmless(request_: Request, place: int) ->
         assert explored(request_, depth=6).depth >= 5
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"[1]\n", b"\x80\x04.", b'{"labels": {}, "byteorder": "little"}\n'])
+@pytest.mark.parametrize(
+    "content", [b"", b"{}", b"[1]\n", b"\x80\x04.", b'{"labels": {}, "byteorder": "little"}\n', b"[" * 100_000]
+)
 def test_what_is_no_search_is_refused(request_: Request, content: bytes) -> None:
     """It is named, and nothing of it is run."""
     explored(request_, depth=3)
     _file(request_).write_bytes(content)
     with pytest.raises(UserError, match=r"(is no search that roambus explore has kept|was kept of)"):
+        explored(request_)
+
+
+def test_a_file_that_claims_to_be_longer_than_it_is_is_refused(request_: Request) -> None:
+    """Before memory for it is asked for."""
+    explored(request_, depth=3)
+    path = _file(request_)
+    head, _, rest = path.read_bytes().partition(b"\n")
+    header = json.loads(head)
+    header["blocks"][0] = 2**60
+    path.write_bytes(json.dumps(header).encode() + b"\n" + rest)
+    with pytest.raises(UserError, match="is no search that roambus explore has kept"):
         explored(request_)
 
 
