@@ -148,9 +148,9 @@ class Election(Overlay):
     def lose_leader(self, _: ElectionTimer, now: SimTime) -> None:
         """No heartbeat has come: follows another leader that was heard lately, or leads, if this node is a broker."""
         self._left[self.leadership] = self._round
-        self.leadership, other = NO_LEADERSHIP, self._other
+        self.leadership, other = NO_LEADERSHIP, self._heard_lately(now)
         self._take_parent(None)
-        if other is not None and self._hears_another_leader(now):
+        if other is not None:
             self._follow(other.copy, other.message, now)
             self.cancel_timer(RELAY)  # it is an old round, perhaps of a leader that is lost as well
         elif self._is_broker:
@@ -159,8 +159,11 @@ class Election(Overlay):
         else:
             self._age(now)
 
-    def _hears_another_leader(self, now: SimTime) -> bool:
-        return self._other is not None and now - self._other.heard < self._parameters.leader_time_out_min
+    def _heard_lately(self, now: SimTime) -> _Other | None:
+        """The heartbeat of another leader, if one was heard lately."""
+        other = self._other
+        is_late = other is None or now - other.heard >= self._parameters.leader_time_out_min
+        return None if is_late else other
 
     def adopt(self, neighbour: NodeId, now: SimTime) -> None:
         """A node has shown by its messages that this node is its parent: it is a child before its heartbeat says so."""

@@ -74,26 +74,23 @@ class QualityElection(Election):
         The children of a leader wait as long as they hear it, and so do clients, which cannot lead, for their parents.
         All other brokers wait once more: those nearer to the leader have found out by then.
         """
-        if self._may_wait(now) and not self._hears_another_leader(now):
+        if self.parent is not None and self._heard_lately(now) is None and self._may_wait(self.parent, now):
             self._await_next_round()
         else:
             super().lose_leader(key, now)
 
-    def _may_wait(self, now: SimTime) -> bool:
-        shortest, longest = self._parameters.leader_time_out_min, self._parameters.leader_time_out_max
+    def _may_wait(self, parent: NodeId, now: SimTime) -> bool:
+        shortest = self._stretch(self._parameters.leader_time_out_min, parent)
+        longest = self._stretch(self._parameters.leader_time_out_max, parent)
         silence = now - self._parent_heard
-        if self.parent is None:
-            return False
         if not self._is_broker:
-            return silence < self._stretch(longest)
-        if silence >= self._stretch(shortest):
-            return False
-        return self.parent == self.leadership.leader or now - self._begun < self._stretch(longest)
+            return silence < longest
+        return silence < shortest and (parent == self.leadership.leader or now - self._begun < longest)
 
-    def _stretch(self, time: SimTime) -> float:
+    def _stretch(self, time: SimTime, parent: NodeId) -> float:
         """Time-outs are for a link that loses nothing; they grow with the transmissions that the link takes."""
-        transmissions = 1.0 if self.parent is None else self._links.transmissions(self.parent)
-        return min(time * transmissions, MOST_TRANSMISSIONS * self._parameters.heartbeat_interval)
+        longest = MOST_TRANSMISSIONS * self._parameters.heartbeat_interval
+        return min(time * self._links.transmissions(parent), longest)
 
     def _begin_round(self, copy: Copy, message: Heartbeat, now: SimTime) -> None:
         self._begun = now
@@ -130,7 +127,7 @@ class QualityElection(Election):
         self._parent_missed = 0 if is_heard else self._parent_missed + 1
         self._is_parent_heard = False
         silence = self._parent_missed * self._parameters.heartbeat_interval
-        if silence >= self._stretch(self._parameters.leader_time_out_max):
+        if silence >= self._stretch(self._parameters.leader_time_out_max, self.parent):
             return False
         kept = self._copy(self.parent, min(self._parent_told))
         return kept.hops <= best.hops + _UNIT * self._parameters.parent_hysteresis
