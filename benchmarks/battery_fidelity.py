@@ -13,12 +13,10 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
 from pathlib import Path
 
 from benchmarks.hardware.bursts import FACTORIES
-from benchmarks.radio_fidelity import Comparison, Metric, compare
-from roambus.bridge.errors import RoambusError
+from benchmarks.held_groups import Rows, check, exit_code
 from roambus.bridge.runs.layout import TRACE_FILE
 from roambus.bridge.runs.run import execute
 from roambus.bridge.trace.reader import read_trace
@@ -50,39 +48,16 @@ def run(backend: str, rate: float, joules: float, seed: int) -> dict[str, float]
     return dict(zip(METRICS, (float(deaths.min()), float(deaths.mean()), float(energy.mean())), strict=True))
 
 
-def check(seeds: int) -> int:
-    """Runs and prints the groups; returns how many metrics are outside."""
-    outside = 0
-    for name, (rate, joules) in GROUPS.items():
-        rows = {backend: [run(backend, rate, joules, seed) for seed in range(seeds)] for backend in FACTORIES}
-        for metric in METRICS:
-            one = compare(rows["castalia"], rows["radio"], _value_of(metric), len(GROUPS) * len(METRICS))
-            print(_line(name, metric, one), flush=True)
-            outside += not one.inside
-    return outside
-
-
-def _value_of(metric: str) -> Metric:
-    return itemgetter(metric)
-
-
-def _line(group: str, metric: str, one: Comparison) -> str:
-    apart = f"difference {one.ours - one.castalia:+.4f} of {one.margin:.4f}"
-    verdict = "inside" if one.inside else "OUTSIDE"
-    return f"{group:<7} {metric:<15} Castalia {one.castalia:9.4f}  ours {one.ours:9.4f}  {apart}  {verdict}"
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns its exit code: 0, 1 if any metric is outside, 2 for a user's error."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.battery_fidelity", description=__doc__)
     parser.add_argument("--seeds", type=int, default=SEEDS)
-    try:
-        outside = check(parser.parse_args(arguments).seeds)
-    except (RoambusError, OSError) as error:
-        print(f"battery_fidelity: {error}", file=sys.stderr)
-        return 2
-    print(f"{outside} metrics outside" if outside else "all metrics inside")
-    return int(outside > 0)
+    seeds = range(parser.parse_args(arguments).seeds)
+
+    def run_group(group: str, backend: str) -> Rows:
+        return [run(backend, *GROUPS[group], seed) for seed in seeds]
+
+    return exit_code("battery_fidelity", lambda: check(GROUPS, list(GROUPS), METRICS, run_group))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ import argparse
 import math
 import sys
 from collections.abc import Sequence
-from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,8 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.hardware.bursts import FACTORIES, Sent, exchange
-from benchmarks.radio_fidelity import Comparison, compare
-from roambus.bridge.errors import RoambusError
+from benchmarks.held_groups import Rows, check, exit_code
 from roambus.experiments.sweeps.sweep import Scalar
 from roambus.python_protocol.simtime import SECOND
 
@@ -97,28 +95,6 @@ def _again(senders: NDArray[np.int64], got: NDArray[np.float64]) -> float:
     return both / chance if chance else math.nan
 
 
-def check(temporal: Path, groups: Sequence[str], seeds: int) -> int:
-    """Runs and prints the groups; returns how many metrics are outside."""
-    outside = 0
-    for name in groups:
-        rows = {
-            backend: [run_group(backend, GROUPS[name], temporal, seed) for seed in range(seeds)]
-            for backend in ("castalia", "radio")
-        }
-        for metric in METRICS:
-            one = compare(rows["castalia"], rows["radio"], itemgetter(metric), len(GROUPS) * len(METRICS))
-            print(line(name, metric, one), flush=True)
-            outside += not one.inside
-    return outside
-
-
-def line(group: str, metric: str, one: Comparison) -> str:
-    """One line of the output."""
-    verdict = "inside" if one.inside else "OUTSIDE"
-    apart = f"difference {one.ours - one.castalia:+.4f} of {one.margin:.4f}"
-    return f"{group:<8} {metric:<17} Castalia {one.castalia:9.4f}  ours {one.ours:9.4f}  {apart}  {verdict}"
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns its exit code: 0, 1 if any metric is outside, 2 for a user's error."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.temporal_fidelity", description=__doc__)
@@ -126,13 +102,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--group", choices=list(GROUPS), action="append", help="only this one")
     chosen = parser.parse_args(arguments)
-    try:
-        outside = check(chosen.file, chosen.group or list(GROUPS), chosen.seeds)
-    except (RoambusError, OSError) as error:
-        print(f"temporal_fidelity: {error}", file=sys.stderr)
-        return 2
-    print(f"{outside} metrics outside" if outside else "all metrics inside")
-    return int(outside > 0)
+
+    def run(group: str, backend: str) -> Rows:
+        return [run_group(backend, GROUPS[group], chosen.file, seed) for seed in range(chosen.seeds)]
+
+    return exit_code("temporal_fidelity", lambda: check(chosen.group or list(GROUPS), list(GROUPS), METRICS, run))
 
 
 if __name__ == "__main__":
