@@ -21,6 +21,8 @@ MODES = [
 ]
 SQUARE: Edges = [(0, 1), (1, 2), (2, 3), (0, 4), (4, 5), (5, 3)]
 """Two ways of three hops from 0 to 3."""
+LONG_ENOUGH = 120 * SECOND
+"""For a node of the tuned profile, which sends one request a second, to search a dozen destinations ring by ring."""
 
 
 def delivered(rows: list[Row]) -> list[tuple[int, str]]:
@@ -36,7 +38,7 @@ def test_everything_arrives_once_in_a_static_connected_graph(
     """Every subscriber gets every notification, whatever the options, and nothing is dropped."""
     nodes, links = graph
     workload = publishing(0, range(nodes), start=SECOND, until=4 * SECOND)
-    rows = run(Aodv, nodes, links, workload, parameters=mode, seed=seed)
+    rows = run(Aodv, nodes, links, workload, time_limit=LONG_ENOUGH, parameters=mode, seed=seed)
     published = [row["notification_id"] for row in of(rows, "publish")]
     assert sorted(delivered(rows)) == sorted((node, entry) for node in range(nodes) for entry in published)
     assert of(rows, "drop") == []
@@ -86,7 +88,7 @@ def hops_taken(nodes: int, links: Edges, parameters: dict[str, str], seed: int) 
         for publisher, start in ((0, 3), (nodes - 1, 6))
     ]
     workload = Workload(parts[0].subscriptions, parts[0].publications + parts[1].publications)
-    rows = run(Aodv, nodes, links, workload, parameters=parameters, seed=seed)
+    rows = run(Aodv, nodes, links, workload, time_limit=LONG_ENOUGH, parameters=parameters, seed=seed)
     return {(row["node"], int(row["notification_id"].split(".")[0])): row["hops"] for row in of(rows, "deliver")}
 
 
