@@ -40,7 +40,7 @@ test: install
 # What takes longest: the tutorial, sweeps under kill -9, on a cluster and in a job array, damaged files, the fuzzer, and more.
 test-slow: install
 	omnet/dependencies.sh
-	$(VENV)/bin/pytest -n 2 -m slow
+	$(VENV)/bin/pytest -n 2 -m slow --hypothesis-profile=searching
 
 # After a change of bridge/wire/wire.proto or bridge/record/record.proto.
 wire: install

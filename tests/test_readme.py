@@ -25,6 +25,9 @@ BY_MAKE = {"make reproduce", "make test", ". .venv/bin/activate"}
 
 NEEDS_SPARK = ("roambus aggregate", "roambus reproduce")
 
+LONG = {"citing", "cluster", "precision", "sweeps", "tuned", "vetting"}
+"""Pages whose commands take ten seconds and more."""
+
 STARTS_S = 100.0
 """How long a program that goes on may take to start."""
 
@@ -46,8 +49,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _with_marks(documents: Iterable[Path]) -> list[ParameterSet]:
-    """The page on clusters starts one, which takes half a minute."""
-    return [pytest.param(one, marks=[pytest.mark.slow] if one.name == "cluster.md" else []) for one in documents]
+    """Pages that make whole sweeps, or start a cluster, are left to `make test-slow`."""
+    return [pytest.param(one, marks=[pytest.mark.slow] if one.stem in LONG else []) for one in documents]
 
 
 @pytest.mark.parametrize("document", _with_marks(filterfalse(needs_spark, DOCUMENTS)), ids=lambda path: path.name)

@@ -51,6 +51,7 @@ def test_reproduce_ends_with_report_and_pictures_and_a_trace_damaged_later_is_na
     assert (out / "metrics" / "runs.csv").read_text().count("\n") == RUNS
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("session")
 @pytest.mark.parametrize(("options", "seeds"), [("--quick --seeds 1", 1), ("--quick", 2)])
 def test_a_study_is_run_with_as_many_seeds_as_are_asked_for(

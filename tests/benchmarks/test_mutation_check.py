@@ -233,7 +233,7 @@ def mutant(source: str) -> Mutant:
     [
         ("def twice(x: int) -> int:\n    return 3 * x\n", "tests/python_protocol/simple/test_toy.py::test_twice"),
         ("def thrice(x: int) -> int:\n    return 3 * x\n", "tests/python_protocol/simple/test_toy.py"),
-        ("def twice(x: int) -> int:\n    while True:\n        pass\n", TIME_LIMIT),
+        pytest.param("def twice(x: int) -> int:\n    while True:\n        pass\n", TIME_LIMIT, marks=pytest.mark.slow),
         ("def twice(x: int) -> int:\n    return x + x\n", None),
     ],
     ids=["fails", "cannot be read", "does not end", "passes"],
@@ -253,7 +253,7 @@ def test_a_mutant_is_noticed_or_not(workshop: Workshop, tree: Path, source: str,
         ("def twice(x: int) -> int:\n    return 3 * x\n", "tests/python_protocol/simple/test_toy.py::test_twice"),
         ("def twice(x: int) -> int:\n    return x + x\n", None),
         ("def thrice(x: int) -> int:\n    return 3 * x\n", "tests/python_protocol/simple/test_toy.py"),
-        ("def twice(x: int) -> int:\n    while True:\n        pass\n", TIME_LIMIT),
+        pytest.param("def twice(x: int) -> int:\n    while True:\n        pass\n", TIME_LIMIT, marks=pytest.mark.slow),
     ],
     ids=["fails", "passes", "has no such function", "does not end"],
 )

@@ -12,6 +12,7 @@ from tests.support.browser import chromium
 from tests.support.films import row, write_rows
 
 
+@pytest.mark.slow
 def test_it_tells_size_time_and_rates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One line each."""
     with chromium():

@@ -15,6 +15,7 @@ def sweep(results: Path) -> None:
     assert commands(arguments, standalone_mode=False) is None
 
 
+@pytest.mark.slow
 def test_runs_are_counted_by_agent_and_axis(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Two seeds of each size; a run whose log does not tell its cost is named."""
     sweep(tmp_path)

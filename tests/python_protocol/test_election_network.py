@@ -87,7 +87,7 @@ def leaderships(network: Network, at: SimTime, seed: int) -> list[Leadership]:
 
 
 @given(histories(), seeds, parameter_sets)
-@settings(max_examples=120)
+@settings(max_examples=50)
 def test_a_network_settles_within_its_bound_and_stays_so(
     network: Network, seed: int, parameters: dict[str, str]
 ) -> None:

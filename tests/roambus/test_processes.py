@@ -101,6 +101,7 @@ def slow(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_folders_called_like_ours_are_not_taken_for_ours(folder: Path) -> None:
     """A user's own experiments are often called so; an agent of the folder is found nevertheless."""
     for name in ("bridge", "experiments", "python_protocol", "spark"):
@@ -131,6 +132,7 @@ def test_ctrl_c_ends_a_sweep_and_its_workers(slow: Path) -> None:
     assert f"runs done {6 - complete}, already there {complete}" in resumed
 
 
+@pytest.mark.slow
 def test_a_sweep_killed_at_any_moment_resumes(slow: Path) -> None:
     """Its workers end with it, and what they had begun is done again."""
     running = start(slow, "sweep", "mine.toml", "--out", "out")

@@ -36,6 +36,9 @@ main()
 """
 
 
+pytestmark = pytest.mark.slow
+
+
 class Done(NamedTuple):
     """A command of the page, and what became of it."""
 

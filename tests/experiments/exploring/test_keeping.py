@@ -73,6 +73,7 @@ def test_a_search_goes_on_where_it_was(request_: Request, text: str) -> None:
     assert figures(explored(request_)) == figures(whole)
 
 
+@pytest.mark.slow
 def test_several_processes_go_on_too(request_: Request) -> None:
     """As many as before."""
     whole = explored(replace(request_, keep=None))

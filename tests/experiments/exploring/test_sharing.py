@@ -141,6 +141,7 @@ def test_a_bound_ends_all(tmp_path: Path) -> None:
     assert set(found.verdicts.values()) == {"holds in what was explored"}
 
 
+@pytest.mark.slow
 def test_what_one_raises_ends_all(tmp_path: Path) -> None:
     """It is told as if there were one process; an error of an agent is a finding."""
     with pytest.raises(RoambusError, match=r"self.numbers is a generator"):

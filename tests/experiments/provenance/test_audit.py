@@ -22,6 +22,7 @@ def missing(folder: str) -> dict[str, str]:
     return {one.item: one.words for one in audit(Path(folder)) if not one.is_stated}
 
 
+@pytest.mark.slow
 def test_what_is_done_about_an_item_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One seed is too few, a run without its ini hides its parameters, and one that is gone is missed."""
     monkeypatch.chdir(tmp_path)

@@ -92,6 +92,7 @@ def test_a_new_agent_is_listed_and_runs(place: Place) -> None:
     assert trace.is_file()
 
 
+@pytest.mark.slow
 def test_its_sweep_compares_it(place: Place) -> None:
     """With flooding and MFT-PubSub, on the same runs; here in small."""
     small = "--set config=C2 --set time_limit=6 --set publish_until=4 --seeds 1 --backend ideal --workers 1"

@@ -106,6 +106,7 @@ def test_what_a_failed_attempt_left_goes_with_it(store: S3FileSystem, url: str) 
     assert names_at(store, url) == {f"{RUN}/run.log", f"{RUN}/trace.parquet"}
 
 
+@pytest.mark.slow
 def test_a_sweep_goes_on_on_another_machine(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

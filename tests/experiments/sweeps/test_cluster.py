@@ -221,6 +221,7 @@ def test_an_executor_with_another_agent_is_named(tmp_path: Path) -> None:
     assert outcome[2].endswith("mine.py is another version there: install the same one")
 
 
+@pytest.mark.slow
 def test_an_executor_that_cannot_make_runs_ends_the_sweep(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """With one error, and nothing left."""
     monkeypatch.setattr(

@@ -75,6 +75,7 @@ def test_what_an_agent_prints_is_in_its_log(tmp_path: Path) -> None:
     assert (plans[0].folder / "run.log").read_text().endswith("tick 0\ntick 1\ntick 0\ntick 1\n")
 
 
+@pytest.mark.slow
 def test_runs_whose_agent_changed_are_run_again(tmp_path: Path) -> None:
     """The old trace is replaced."""
     results = tmp_path / "out"

@@ -82,6 +82,7 @@ def test_damaged_traces_are_named(problems: list[str], name: str) -> None:
     assert DAMAGES[name][1] in line
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("divided")
 def test_sound_traces_are_whole(results: Path, problems: list[str], tmp_path: Path) -> None:
     """Just the sound runs have metrics: those that they have where nothing is damaged, in one task or in many."""
@@ -93,6 +94,7 @@ def test_sound_traces_are_whole(results: Path, problems: list[str], tmp_path: Pa
     assert len(problems) == len(DAMAGES)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("divided")
 def test_damaged_traces_are_tried_again(results: Path, problems: list[str]) -> None:
     """Damage is not remembered: a trace that is still damaged is named again, in one task or in many."""
@@ -113,6 +115,7 @@ def vanishing(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return doomed
 
 
+@pytest.mark.slow
 def test_trace_that_vanishes(tmp_path: Path, vanishing: list[Path], session: SparkSession) -> None:
     """A trace that goes while the job is under way is named, and the other one is there."""
     for seed in (0, 1):

@@ -22,6 +22,7 @@ def results(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_metrics_are_computed_or_taken_from_the_store(results: Path, session: SparkSession) -> None:
     """They are the same either way, and what other runs have in the store stays."""
     traces, _ = examine(find_traces(results))

@@ -32,6 +32,7 @@ def test_any_name_of_a_folder_and_of_an_agent(tmp_path: Path) -> None:
     assert sorted(pd.read_csv(results / "metrics" / "runs.csv")["seed"]) == list(range(len(NAMES) - 1))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("session")
 def test_a_name_does_not_stand_for_another(tmp_path: Path) -> None:
     """`a?b` is not `a#b`, though a pattern of that form would find it."""

@@ -54,6 +54,7 @@ def afresh(traces: list[Trace]) -> list[dict[str, object]]:
 SWEEPS = st.lists(st.dictionaries(st.integers(0, 6), st.integers(0, 2)), max_size=5)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(SWEEPS)
 def test_in_any_order(sweeps: list[Sweep]) -> None:

@@ -46,6 +46,7 @@ def test_same_as_in_pandas(runs: Path, session: SparkSession) -> None:
         assert spark == in_pandas.metrics(file)
 
 
+@pytest.mark.slow
 def test_runs_that_come_and_go(
     runs: Path, tmp_path: Path, session: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
