@@ -35,9 +35,10 @@ from roambus.experiments.sweeps.sweep import Scalar
 from roambus.experiments.templates.render import find_template, render
 
 NODES, SIDE_M, SECONDS, PAYLOAD_BYTES = 16, 60, 10, 40
-RATE_PER_S = 8
-"""Beacons of each node: enough to queue, and to collide."""
 RADIO, MAC = "SN.node[*].Communication.Radio.", "SN.node[*].Communication.MAC."
+
+OFTEN_PER_S, SELDOM_PER_S, RARELY_PER_S = 8, 1, 0.2
+"""Beacons of each node: enough to queue, and to collide; with preambles fewer are."""
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "as it is": (),
@@ -68,8 +69,31 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "SN.node[*].MobilityManager.speed = 12",
         "SN.node[*].MobilityManager.updateInterval = 100",
     ),
+    "duty cycle 0.1": (f"{MAC}dutyCycle = 0.1",),
+    "duty cycle 0.3, half of the preambles": (
+        f"{MAC}dutyCycle = 0.3",
+        f"{MAC}listenInterval = 15",
+        f"{MAC}beaconIntervalFraction = 0.5",
+        f"{MAC}beaconFrameSize = 60",
+    ),
+    "duty cycle 0.5": (f"{MAC}dutyCycle = 0.5",),
+    "duty cycle, one packet in a free channel": (
+        f"{MAC}dutyCycle = 0.4",
+        f"{MAC}txAllPacketsInFreeChannel = false",
+        f"{MAC}numTx = 2",
+        f"{MAC}reTxInterval = 30",
+    ),
+    "sleep in back-offs": (f"{MAC}sleepDuringBackoff = true",),
 }
 """What each group adds to the ini; the first has nothing, to see that the rest is alike."""
+
+RATES = {
+    "duty cycle 0.1": RARELY_PER_S,
+    "duty cycle 0.3, half of the preambles": SELDOM_PER_S,
+    "duty cycle 0.5": SELDOM_PER_S,
+    "duty cycle, one packet in a free channel": SELDOM_PER_S,
+}
+"""Beacons a second and node, where they are not often."""
 
 Row = dict[str, float]
 METRICS: dict[str, Metric] = {
@@ -95,11 +119,11 @@ def write_ini(folder: Path, lines: Sequence[str], seed: int) -> Path:
     return ini
 
 
-def ours(lines: Sequence[str], seed: int) -> Row:
+def ours(lines: Sequence[str], rate_per_s: float, seed: int) -> Row:
     """A run on the embedded radio."""
     with tempfile.TemporaryDirectory() as name:
         scenario = read_scenario(write_ini(Path(name), lines, seed))
-    backend = RadioBackend(scenario, PoissonSources(RATE_PER_S, PAYLOAD_BYTES))
+    backend = RadioBackend(scenario, PoissonSources(rate_per_s, PAYLOAD_BYTES))
     backend.open()
     backend.advance((), None)
     totals = backend.close()
@@ -107,11 +131,11 @@ def ours(lines: Sequence[str], seed: int) -> Row:
     return row | {"energy_mj": sum(totals.energy_mj), "nodes": NODES}
 
 
-def castalias(lines: Sequence[str], seed: int) -> Row:
+def castalias(lines: Sequence[str], rate_per_s: float, seed: int) -> Row:
     """The same on Castalia."""
     found = find_installation()
     program, links = found.program(), found.links()
-    application = {"rate": RATE_PER_S, "payload": PAYLOAD_BYTES}
+    application = {"rate": rate_per_s, "payload": PAYLOAD_BYTES}
     options = ['--SN.node[*].ApplicationName="NativeBeacon"']
     options += [f"--SN.node[*].Application.{name}={value}" for name, value in application.items()]
     with tempfile.TemporaryDirectory() as name, linked_directory(Path(name), links):
@@ -171,8 +195,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         agree = [
             print_group(
                 name,
-                [castalias(GROUPS[name], seed) for seed in range(chosen.runs)],
-                [ours(GROUPS[name], seed) for seed in range(chosen.runs)],
+                [castalias(GROUPS[name], RATES.get(name, OFTEN_PER_S), seed) for seed in range(chosen.runs)],
+                [ours(GROUPS[name], RATES.get(name, OFTEN_PER_S), seed) for seed in range(chosen.runs)],
                 len(GROUPS) * len(METRICS),
             )
             for name in names

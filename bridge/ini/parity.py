@@ -30,18 +30,11 @@ MODELLED = {
 } | {radio.FILE.path, radio.MODE.path, radio.TX_POWER.path, mobility.MANAGER.path, channel.TEMPORAL_FILE.path}
 """The paths of the keys that change what the embedded radio does."""
 
-_SLEEP = "the embedded radio does not sleep"
 _TRACE = "it is about Castalia's own trace"
-_DUTY = "it means nothing without a duty cycle, which the embedded radio does not have"
 
 WHY = {
-    "dutyCycle": _SLEEP,
-    "listenInterval": _DUTY,
-    "beaconIntervalFraction": _DUTY,
-    "beaconFrameSize": _DUTY,
-    "sleepDuringBackoff": _SLEEP,
-    "sleepLevel": _SLEEP,
-    "state": _SLEEP,
+    "sleepLevel": "the CC2420 has one level; of other radios the first is taken",
+    "state": "TunableMAC has its radio listen at once",
     "phyDataRate": "it must be the radio's, which is read from the radio parameters file",
     "phyFrameOverhead": "it must be the radio's own key of this name",
     "collectTraceInfo": _TRACE,

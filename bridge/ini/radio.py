@@ -40,6 +40,13 @@ class RadioReader:
             rx_to_tx=file.delays["RX", "TX"],
             tx_to_rx=file.delays["TX", "RX"],
             transition_power_mw=file.powers["RX", "TX"],
+            rx_to_sleep=file.delays["RX", "SLEEP"],
+            tx_to_sleep=file.delays["TX", "SLEEP"],
+            sleep_to_rx=file.delays["SLEEP", "RX"],
+            rx_to_sleep_power_mw=file.powers["RX", "SLEEP"],
+            tx_to_sleep_power_mw=file.powers["TX", "SLEEP"],
+            sleep_to_rx_power_mw=file.powers["SLEEP", "RX"],
+            sleep_power_mw=next(iter(file.sleep_levels.values())),
         )
 
     def mac(self) -> MacSettings:

@@ -1,4 +1,4 @@
-"""The MAC of every node, which is TunableMAC without a duty cycle, and the header that the routing above it adds."""
+"""The MAC of every node, which is TunableMAC, and the header that the routing above it adds."""
 
 from __future__ import annotations
 
@@ -72,6 +72,41 @@ class MacSettings:
     sends_all: bool = key(
         MAC + "txAllPacketsInFreeChannel", TRUTH, "true", "a clear channel is used for all packets, and not for one"
     )
+    duty_cycle: float = key(
+        MAC + "dutyCycle", NUMBER, "1.0", "share of the time that an idle node listens; at 0 and 1 it never sleeps",
+        within=Range(0, 1),
+    )  # fmt: skip
+    listen_interval: SimTime = key(
+        MAC + "listenInterval", MILLISECONDS, "10", "how long it listens before it sleeps again", within=Range(above=0)
+    )
+    preamble_share: float = key(
+        MAC + "beaconIntervalFraction",
+        NUMBER,
+        "1.0",
+        "share of the time that others sleep for which a packet is announced",
+        within=Range(0, 1),
+    )
+    preamble_bytes: int = key(
+        MAC + "beaconFrameSize", WHOLE, "125", "each frame that announces a packet", "bytes", Range(1, MOST_BYTES)
+    )
+    sleeps_in_backoff: bool = key(
+        MAC + "sleepDuringBackoff",
+        TRUTH,
+        "false",
+        "the radio sleeps while the MAC backs off; with a duty cycle always",
+    )
+
+    @property
+    def sleep_interval(self) -> SimTime:
+        """How long an idle node sleeps before it listens again; 0 without a duty cycle."""
+        if not 0 < self.duty_cycle < 1:
+            return 0
+        return round(self.listen_interval * (1 - self.duty_cycle) / self.duty_cycle)
+
+    @property
+    def may_sleep(self) -> bool:
+        """Whether the radio sleeps at all."""
+        return self.sleeps_in_backoff or self.sleep_interval > 0
 
 
 KEYS = (
@@ -81,11 +116,6 @@ KEYS = (
     *keys_of(MacSettings),
     DATA_RATE,
     FRAME_OVERHEAD,
-    Key(MAC + "dutyCycle", NUMBER, "1.0", "share of the time that the radio listens", only=(1.0,)),
-    Key(MAC + "listenInterval", NUMBER, "10", "no effect without a duty cycle", "ms"),
-    Key(MAC + "beaconIntervalFraction", NUMBER, "1.0", "no effect without a duty cycle"),
-    Key(MAC + "beaconFrameSize", WHOLE, "125", "no effect without a duty cycle", "bytes"),
-    Key(MAC + "sleepDuringBackoff", TRUTH, "false", "the radio sleeps while the MAC backs off", only=(False,)),
     Key(COMMUNICATION + "RoutingProtocolName", TEXT, '"BypassRouting"', "the routing", only=("BypassRouting",)),
     Key(ROUTING + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
     Key(ROUTING + "maxNetFrameSize", WHOLE, "0", "longest frame of the routing; 0 means no limit", "bytes", only=(0,)),

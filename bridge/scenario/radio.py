@@ -35,6 +35,14 @@ class RadioSettings:
     rx_to_tx: SimTime = 10 * MICROSECOND
     tx_to_rx: SimTime = 10 * MICROSECOND
     transition_power_mw: float = 62.0
+    """Between RX and TX, both ways."""
+    rx_to_sleep: SimTime = 50 * MICROSECOND
+    tx_to_sleep: SimTime = 50 * MICROSECOND
+    sleep_to_rx: SimTime = 194 * MICROSECOND
+    rx_to_sleep_power_mw: float = 1.4
+    tx_to_sleep_power_mw: float = 1.4
+    sleep_to_rx_power_mw: float = 62.0
+    sleep_power_mw: float = 1.4
     cca_threshold_dbm: float = key(
         RADIO + "CCAthreshold", NUMBER, "-95.0", "the channel is clear below it", "dBm", Range(-300, 300)
     )
@@ -62,7 +70,7 @@ KEYS = (
     TX_POWER,
     *keys_of(RadioSettings),
     Key(RADIO + "state", TEXT, '"RX"', "the state in which the radio boots", only=("RX",)),
-    Key(RADIO + "sleepLevel", TEXT, '""', "no effect, for the radio never sleeps"),
+    Key(RADIO + "sleepLevel", TEXT, '""', "how deep it sleeps; an empty text means the first of the file", only=("",)),
     Key(RADIO + "carrierFreq", NUMBER, "2400.0", "carrier frequency", "MHz", only=(2400.0,)),
     Key(RADIO + "carrierSenseInterruptEnabled", TRUTH, "false", "interrupts when the channel is busy", only=(False,)),
 )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.castalia_parity import GROUPS, METRICS, NODES, ours, read_outputs, write_ini
+from benchmarks.castalia_parity import GROUPS, METRICS, NODES, OFTEN_PER_S, ours, read_outputs, write_ini
 from roambus.bridge.ini import read_scenario
 
 OUTPUTS = """\
@@ -46,6 +46,6 @@ def test_the_ini_of_each_group_says_what_the_group_is_for(group: str, tmp_path: 
 
 def test_a_run_of_ours_has_what_the_means_are_made_of() -> None:
     """With three tries a packet there are nearly three frames."""
-    row = ours(GROUPS["numTx"], 0)
+    row = ours(GROUPS["numTx"], OFTEN_PER_S, 0)
     assert 2.8 < METRICS["frames a packet"](row) <= 3
     assert METRICS["receivers a frame"](row) > 1

@@ -266,7 +266,8 @@ def test_an_unknown_key_is_an_error_with_its_line(text: str, message: str) -> No
     ("text", "message"),
     [
         ('SN.node[*].Communication.RoutingProtocolName = "MultipathRings"', "knows BypassRouting"),
-        ("SN.node[*].Communication.MAC.dutyCycle = 0.5", rf"run.ini:{LINE}: .*dutyCycle: 0.5 is not known"),
+        ('SN.node[*].Communication.Radio.state = "SLEEP"', rf"run.ini:{LINE}: .*state: .*SLEEP.* is not known"),
+        ("SN.node[*].Communication.MAC.dutyCycle = 1.5", rf"run.ini:{LINE}: .*dutyCycle"),
         ("SN.node[*].Communication.Radio.collisionModel = 1", "it knows 2"),
         ('SN.wirelessChannel.temporalModelParametersFile = "T.txt"', "temporalModelParametersFile"),
         ('SN.node[*].Communication.Radio.mode = "IDEAL"', "IDEAL: there is normal"),

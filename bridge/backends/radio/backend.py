@@ -33,6 +33,7 @@ from roambus.bridge.backends.radio import outbox, setup
 from roambus.bridge.backends.radio.energy import energy_mj
 from roambus.bridge.backends.radio.kernel import GOING_ON, bind
 from roambus.bridge.backends.radio.mobility import moves_until
+from roambus.bridge.backends.radio.preambles import preambles_of
 from roambus.bridge.backends.radio.room import ENOUGH, make_room, make_room_for_frames
 from roambus.bridge.backends.radio.state import COUNTS, FRAME
 from roambus.bridge.backends.radio.traffic import PoissonSources
@@ -66,7 +67,7 @@ class RadioBackend:
         """Raises UserError for a scenario that this radio does not model."""
         setup.check(scenario)
         seeds = setup.randomness(scenario.seed)
-        own_frames = len(scenario.nodes) if sources else 0
+        own_frames = (len(scenario.nodes) if sources else 0) + preambles_of(scenario)
         self._scenario = scenario
         self._paths = setup.paths_of(scenario, seeds)
         self._state = setup.state_of(scenario, self._paths, seeds, own_frames, own_frames + FRAMES)

@@ -11,7 +11,7 @@ from roambus.bridge.backends.radio import events
 from roambus.bridge.backends.radio.compiled import compiled
 from roambus.bridge.backends.radio.heap import NEVER
 from roambus.bridge.backends.radio.outbox import let_go
-from roambus.bridge.backends.radio.state import DEAD_MAC, LISTENING, SENDING, State
+from roambus.bridge.backends.radio.state import DEAD_MAC, LISTENING, SENDING, SLEEPING, State
 from roambus.python_protocol.simtime import SECOND
 
 
@@ -34,13 +34,27 @@ def _power(s: State, node: int) -> float:
     """What the node draws now, in mW."""
     battery, radio = s.batteries[node], s.run[0].radio
     state = s.nodes[node].radio
-    own: float = radio.transition_power_mw
     if state == LISTENING:
         own = radio.rx_power_mw
     elif state == SENDING:
         own = battery.tx
+    elif state == SLEEPING:
+        own = radio.sleep_power_mw
+    else:
+        own = _switching_power(s, node)
     total: float = own + battery.baseline
     return total
+
+
+@compiled
+def _switching_power(s: State, index: int) -> float:
+    node, radio = s.nodes[index], s.run[0].radio
+    power: float = radio.transition_power_mw
+    if node.origin == SLEEPING:
+        power = radio.sleep_to_rx_power_mw
+    elif node.target == SLEEPING:
+        power = radio.rx_to_sleep_power_mw if node.origin == LISTENING else radio.tx_to_sleep_power_mw
+    return power
 
 
 @compiled

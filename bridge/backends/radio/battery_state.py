@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from roambus.bridge.backends.radio import events
 from roambus.bridge.backends.radio.energy import tx_power_mw
-from roambus.bridge.backends.radio.heap import INDEX_BITS, KIND_BITS
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.simtime import SECOND
 
@@ -27,11 +27,15 @@ MJ = 1000
 
 
 def batteries_of(scenario: Scenario, starts: NDArray[np.int64]) -> NDArray[Any]:
-    """BATTERY[n]; empty if all batteries last longer than the run whatever the nodes do, as they do by default."""
+    """BATTERY[n]; empty if no radio sleeps and all batteries last longer than the run whatever the nodes do.
+
+    So it is by default. What nodes use that sleep is counted by their batteries, too.
+    """
     radio, nodes = scenario.radio, scenario.nodes
     highest = max(radio.rx_power_mw, radio.transition_power_mw, *(mw for _, mw in radio.tx_levels_mw))
     seconds = scenario.time_limit / SECOND
-    if all(one.initial_energy_j * MJ > (one.baseline_power_mw + highest) * seconds for one in nodes):
+    lasting = all(one.initial_energy_j * MJ > (one.baseline_power_mw + highest) * seconds for one in nodes)
+    if lasting and not scenario.mac.may_sleep:
         return np.zeros(0, BATTERY)
     batteries = np.zeros(len(nodes), BATTERY)
     batteries["left"] = [one.initial_energy_j * MJ for one in nodes]
@@ -42,9 +46,7 @@ def batteries_of(scenario: Scenario, starts: NDArray[np.int64]) -> NDArray[Any]:
     return batteries
 
 
-def put_first_looks(heap: NDArray[np.int64], run: NDArray[Any], batteries: NDArray[Any], kind: int) -> None:
-    """Puts every node's first look at its battery into the empty queue of events; in order they are a heap."""
-    times = batteries["since"] + batteries["interval"]
-    for place, node in enumerate(np.argsort(times, kind="stable").tolist()):
-        heap[place] = times[node], (place << (INDEX_BITS + KIND_BITS)) | (kind << INDEX_BITS) | node
-    run["events"] = run["pushed"] = len(batteries)
+def first_looks(batteries: NDArray[Any]) -> list[tuple[int, int, int]]:
+    """Every node's first look at its battery, as an event."""
+    times = (batteries["since"] + batteries["interval"]).tolist()
+    return [(time, events.BATTERY, node) for node, time in enumerate(times)]

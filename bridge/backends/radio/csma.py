@@ -4,6 +4,9 @@ A MAC has a bounded queue and one timer, which runs by the node's own clock; its
 idle MAC that gets a frame contends for the channel: it senses, backs off while the channel is busy, and then drains
 its queue, handing the radio one frame after the other, each as often as it has tries; or it hands over one frame, and
 contends anew for the next. By chance a try does not happen. A frame that has no tries left is dropped.
+
+With a duty cycle an idle MAC has its radio listen and sleep in turns. What is sent has preambles before it, for as long
+as others sleep. Who hears one stays awake until a packet comes, or would have come.
 """
 
 from __future__ import annotations
@@ -11,19 +14,21 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from roambus.bridge.backends.radio import events
 from roambus.bridge.backends.radio.chance import BACKOFF, uniform
 from roambus.bridge.backends.radio.compiled import compiled
+from roambus.bridge.backends.radio.mac_timer import set_timer
 from roambus.bridge.backends.radio.outbox import BUFFER_FULL, NO_ENERGY, NOT_BOOTED, QUEUE_FULL, TAKEN, let_go, refuse
 from roambus.bridge.backends.radio.receiver import measured_power
-from roambus.bridge.backends.radio.state import DEAD_MAC, LISTENING, State
+from roambus.bridge.backends.radio.state import DEAD_MAC, LISTENING, SLEEPING, State
+from roambus.bridge.backends.radio.switching import turn_to
 from roambus.bridge.backends.radio.transmitter import buffer_frame
 
-EARLY = 0.95
+EARLY, PREAMBLE_EARLY = 0.95, 0.98
 """The next frame goes to the radio after this share of the air time of the one before, so that TX is not left."""
 
-IDLE, CONTENDING, DRAINING, WAITING = 0, 1, 2, 3
-"""The states of the MAC: it has nothing to send, senses or backs off, sends all it has, or waits to try again."""
+IDLE, CONTENDING, DRAINING, WAITING, RECEIVING, PAUSING = 0, 1, 2, 3, 5, 6
+"""The states of the MAC: it has nothing to send, senses or backs off, sends all it has, waits to try again, waits for
+the packet that a preamble has announced, or for what it sent to have left. 4 is DEAD_MAC."""
 
 CONSTANT, MULTIPLYING, EXPONENTIAL = 1, 2, 3
 """The types of back-off: its bound is the base, or that times the busy results in a row, or doubled by each."""
@@ -52,10 +57,10 @@ def _attempt(s: State, sender: int, now: int) -> None:
     if mac.prob_tx < 1.0 and uniform(s.run[0], BACKOFF) >= mac.prob_tx:
         node.mac = WAITING
         node.tries -= 1
-        _set_timer(s, sender, float(mac.retransmission_interval), now)
+        set_timer(s, sender, float(mac.retransmission_interval), now)
     else:
         node.mac = CONTENDING
-        _set_timer(s, sender, uniform(s.run[0], BACKOFF) * mac.random_tx_offset, now)
+        set_timer(s, sender, uniform(s.run[0], BACKOFF) * mac.random_tx_offset, now)
 
 
 @compiled
@@ -71,26 +76,73 @@ def _takes(s: State, node: Any, frame: Any, now: int) -> bool:
 
 @compiled
 def timer_fired(s: State, sender: int, now: int) -> None:
-    """Goes on with what the MAC is at; it has one timer, which runs unless the MAC is idle or dead."""
-    if s.nodes[sender].mac == CONTENDING:
+    """Goes on with what the MAC is at."""
+    mac = s.nodes[sender].mac
+    if mac == CONTENDING:
         _sense(s, sender, now)
-    elif s.nodes[sender].mac == DRAINING:
+    elif mac == DRAINING:
         _drain(s, sender, now)
-    elif s.nodes[sender].mac == WAITING:
+    elif mac == IDLE:
+        _take_turns(s, sender, now)
+    elif mac != DEAD_MAC:
         _go_on(s, sender, now)
 
 
 @compiled
+def hear_preamble(s: State, receiver: int, now: int) -> None:
+    """The MAC leaves what it is at, and waits for the packet, unless it is sending itself."""
+    node = s.nodes[receiver]
+    if node.mac != DRAINING and node.mac != PAUSING and node.mac != DEAD_MAC:  # noqa: PLR1714  # as in `arrive`
+        node.mac = RECEIVING
+        set_timer(s, receiver, float(s.run[0].sleep_interval), now)
+
+
+@compiled
+def hear_packet(s: State, receiver: int, now: int) -> None:
+    """If it was waited for, the MAC goes on with what it was at."""
+    if s.nodes[receiver].mac == RECEIVING:
+        _go_on(s, receiver, now)
+
+
+@compiled
+def _rest(s: State, sender: int, now: int) -> None:
+    """The MAC has nothing to send; with a duty cycle its radio goes to sleep first."""
+    node = s.nodes[sender]
+    node.mac = IDLE
+    node.tries = 0
+    node.dozing = 0
+    if s.run[0].sleep_interval > 0:
+        set_timer(s, sender, 0.0, now)
+
+
+@compiled
+def _take_turns(s: State, index: int, now: int) -> None:
+    """The idle MAC has its radio listen if it slept, and sleep if it listened."""
+    node, run = s.nodes[index], s.run[0]
+    node.dozing = 1 - node.dozing
+    if node.dozing:
+        turn_to(s, index, SLEEPING, now)
+        set_timer(s, index, float(run.sleep_interval), now)
+    else:
+        turn_to(s, index, LISTENING, now)
+        set_timer(s, index, float(run.mac.listen_interval), now)
+
+
+@compiled
 def _go_on(s: State, sender: int, now: int) -> None:
-    """Tries again, or drops the first queued frame if it has no tries left; like TunableMAC, it tells nobody."""
+    """Tries again, or drops the first queued frame if it has no tries left; like TunableMAC, it tells nobody.
+
+    Like TunableMAC, too, it so drops what came from above while it waited for a packet.
+    """
     node = s.nodes[sender]
     if node.tries <= 0:
-        let_go(s, _take_first(s, sender))
+        if node.queued > 0:
+            let_go(s, _take_first(s, sender))
         node.tries = s.run[0].mac.tries
     if node.queued > 0:
         _attempt(s, sender, now)
     else:
-        node.mac = IDLE
+        _rest(s, sender, now)
 
 
 @compiled
@@ -106,16 +158,20 @@ def _take_first(s: State, sender: int) -> int:
 def _sense(s: State, sender: int, now: int) -> None:
     """Senses the carrier: sends if it is clear, backs off if not, tries again soon if the radio cannot tell."""
     node, run = s.nodes[sender], s.run[0]
+    if run.may_sleep:
+        turn_to(s, sender, LISTENING, now)
     power = measured_power(s, sender, now)
     if node.radio != LISTENING or math.isnan(power):
-        _set_timer(s, sender, float(run.mac.valid_cs_delay), now)
+        set_timer(s, sender, float(run.mac.valid_cs_delay), now)
     elif power < run.radio.cca_threshold_dbm:
         _find_clear(s, sender, now)
     elif run.mac.persistence > 0.0:
-        _set_timer(s, sender, float(run.mac.valid_cs_delay), now)
+        set_timer(s, sender, float(run.mac.valid_cs_delay), now)
     else:
         node.backoffs += 1
-        _set_timer(s, sender, uniform(s.run[0], BACKOFF) * _backoff_bound(s, node.backoffs), now)
+        set_timer(s, sender, uniform(s.run[0], BACKOFF) * _backoff_bound(s, node.backoffs), now)
+        if run.may_sleep:
+            turn_to(s, sender, SLEEPING, now)
 
 
 @compiled
@@ -123,14 +179,12 @@ def _find_clear(s: State, sender: int, now: int) -> None:
     """Sends into the clear channel; a p-persistent MAC does so with probability p only, and else senses again soon."""
     node, mac = s.nodes[sender], s.run[0].mac
     if 0.0 < mac.persistence < 1.0 and mac.persistence < uniform(s.run[0], BACKOFF):
-        _set_timer(s, sender, float(mac.valid_cs_delay), now)
+        set_timer(s, sender, float(mac.valid_cs_delay), now)
         return
     node.backoffs = 0
-    if mac.sends_all:
-        node.mac = DRAINING
-        _drain(s, sender, now)
-    else:
-        _send_one(s, sender, now)
+    node.preambles = s.run[0].preambles
+    node.mac = DRAINING
+    _drain(s, sender, now)
 
 
 @compiled
@@ -145,17 +199,33 @@ def _backoff_bound(s: State, backoffs: int) -> float:
 
 
 @compiled
-def _set_timer(s: State, sender: int, delay: float, now: int) -> None:
-    events.schedule(s, now + round(delay * s.nodes[sender].clock_rate), events.MAC_TIMER, sender)
+def _drain(s: State, sender: int, now: int) -> None:
+    """Passes the next preamble to the radio, or the first queued frame, or all of them one after the other."""
+    node, run = s.nodes[sender], s.run[0]
+    if node.preambles > 0:
+        _send_preamble(s, sender, now)
+    elif node.queued == 0:
+        _rest(s, sender, now)
+    elif run.mac.sends_all:
+        _send_next(s, sender, now)
+    else:
+        _send_one(s, sender, now)
 
 
 @compiled
-def _drain(s: State, sender: int, now: int) -> None:
-    """Passes the first queued frame to the radio; with none left the MAC is idle."""
+def _send_preamble(s: State, sender: int, now: int) -> None:
     node = s.nodes[sender]
-    if node.queued == 0:
-        node.mac = IDLE
-        return
+    frame = s.run[0].first_preamble + sender
+    node.preambles -= 1
+    buffer_frame(s, sender, frame, now)
+    if node.mac != DEAD_MAC:
+        set_timer(s, sender, PREAMBLE_EARLY * s.frames[frame].airtime, now)
+
+
+@compiled
+def _send_next(s: State, sender: int, now: int) -> None:
+    """Passes the first queued frame to the radio, and the next one shortly before that has left."""
+    node = s.nodes[sender]
     frame = s.queues[sender, node.front]
     _hand_over(s, sender, frame, now)
     if node.mac == DEAD_MAC:
@@ -163,8 +233,7 @@ def _drain(s: State, sender: int, now: int) -> None:
     if node.tries <= 0:
         node.tries = s.run[0].mac.tries
         let_go(s, _take_first(s, sender))
-    early = EARLY * s.frames[frame].airtime * node.clock_rate
-    events.schedule(s, now + round(early), events.MAC_TIMER, sender)
+    set_timer(s, sender, EARLY * s.frames[frame].airtime, now)
 
 
 @compiled
@@ -175,11 +244,11 @@ def _send_one(s: State, sender: int, now: int) -> None:
     _hand_over(s, sender, frame, now)
     if node.mac == DEAD_MAC:
         return
-    node.mac = WAITING
+    node.mac = PAUSING
     wait = float(s.frames[frame].airtime)
     if node.tries > 0:
         wait += float(mac.retransmission_interval)
-    _set_timer(s, sender, wait, now)
+    set_timer(s, sender, wait, now)
 
 
 @compiled

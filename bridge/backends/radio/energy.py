@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from roambus.bridge.backends.radio.state import LISTENING, SENDING, SWITCHING, State
+from roambus.bridge.backends.radio.state import LISTENING, SENDING, SLEEPING, SWITCHING, State
 from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.node import NodeSettings
 from roambus.bridge.scenario.radio import RadioSettings
@@ -42,10 +42,12 @@ def energy_mj(scenario: Scenario, s: State, now: SimTime) -> NDArray[np.float64]
 
 def _out_of_batteries(scenario: Scenario, s: State, now: SimTime) -> NDArray[np.float64]:
     """What is gone of each battery; of those that are not empty also what was drawn since it was last worked out."""
-    batteries = s.batteries
-    powers = np.full(len(batteries), scenario.radio.transition_power_mw)
-    powers = np.where(s.nodes["radio"] == SENDING, batteries["tx"], powers)
-    powers = np.where(s.nodes["radio"] == LISTENING, scenario.radio.rx_power_mw, powers) + batteries["baseline"]
+    batteries, radio, state = s.batteries, scenario.radio, s.nodes["radio"]
+    powers = np.where(s.nodes["origin"] == SLEEPING, radio.sleep_to_rx_power_mw, radio.transition_power_mw)
+    powers = np.where(s.nodes["target"] == SLEEPING, radio.rx_to_sleep_power_mw, powers)
+    powers = np.where(state == SENDING, batteries["tx"], powers)
+    powers = np.where(state == SLEEPING, radio.sleep_power_mw, powers)
+    powers = np.where(state == LISTENING, radio.rx_power_mw, powers) + batteries["baseline"]
     since = np.where(batteries["died"] > 0, 0, np.maximum(now - batteries["since"], 0)) / SECOND
     capacity = np.array([settings.initial_energy_j * 1000 for settings in scenario.nodes])
     gone: NDArray[np.float64] = capacity - np.maximum(batteries["left"] - powers * since, 0.0)

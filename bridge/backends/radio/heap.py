@@ -5,6 +5,7 @@ A code is sequence number, kind and index in one integer, so that comparing code
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,13 @@ def push(heap: NDArray[np.int64], queue: Any, time: int, kind: int, index: int) 
         heap[place, TIME], heap[place, CODE] = heap[parent, TIME], heap[parent, CODE]
         place = parent
     heap[place, TIME], heap[place, CODE] = time, code
+
+
+def put_first(heap: NDArray[np.int64], queue: Any, first: Iterable[tuple[int, int, int]]) -> None:
+    """Puts the first events, each a (time, kind, index), into the empty queue: in order they are a heap."""
+    for place, (time, kind, index) in enumerate(sorted(first)):
+        heap[place] = time, (place << (INDEX_BITS + KIND_BITS)) | (kind << INDEX_BITS) | index
+        queue["events"] = queue["pushed"] = place + 1
 
 
 @compiled

@@ -6,12 +6,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.backends.radio import battery, csma, events, heap, outbox, receiver, traffic, transmitter
+from roambus.bridge.backends.radio import (
+    arrival,
+    battery,
+    csma,
+    events,
+    heap,
+    mac_timer,
+    receiver,
+    switching,
+    traffic,
+    transmitter,
+)
 from roambus.bridge.backends.radio.compiled import compiled, entry_point, int64, typeof
 from roambus.bridge.backends.radio.hearers import apply_moves, find_hearers
 from roambus.bridge.backends.radio.measured import apply_changes
 from roambus.bridge.backends.radio.room import ENOUGH, lacking
-from roambus.bridge.backends.radio.state import State
+from roambus.bridge.backends.radio.state import LISTENING, SENDING, SLEEPING, State
 from roambus.bridge.backends.radio.variation import find_varying_hearers
 from roambus.bridge.interrupts import interrupts_postponed
 from roambus.python_protocol.simtime import SimTime
@@ -26,13 +37,14 @@ GOING_ON = -1
 @compiled
 def _dispatch(s: State, kind: int, index: int, now: int) -> None:
     if kind == events.MAC_TIMER:
-        csma.timer_fired(s, index, now)
+        if mac_timer.is_due(s, index, now):
+            csma.timer_fired(s, index, now)
     elif kind in (events.SENDING_ON, events.FRAME_END):
         _transmit(s, kind, index, now)
-    elif kind == events.LISTENING_ON:
-        receiver.start_listening(s, index, now)
+    elif kind in (events.LISTENING_ON, events.SLEEPING_ON):
+        _rest(s, kind, index, now)
     elif kind == events.ARRIVE:
-        outbox.arrive(s, index)
+        arrival.arrive(s, index, now)
     elif kind == events.BATTERY:
         battery.look(s, index, now)
     elif index < s.run[0].own_frames:
@@ -45,8 +57,18 @@ def _dispatch(s: State, kind: int, index: int, now: int) -> None:
 def _transmit(s: State, kind: int, sender: int, now: int) -> None:
     if kind == events.FRAME_END:
         transmitter.end_frame(s, sender, now)
+    elif not switching.has_switched(s, sender, SENDING, now):
+        return
     if s.nodes[sender].buffered > 0:
         transmitter.start_frame(s, sender, now)
+
+
+@compiled
+def _rest(s: State, kind: int, index: int, now: int) -> None:
+    if kind == events.LISTENING_ON and switching.has_switched(s, index, LISTENING, now):
+        receiver.start_listening(s, index, now)
+    elif kind == events.SLEEPING_ON and switching.has_switched(s, index, SLEEPING, now):
+        switching.fall_asleep(s, index, now)
 
 
 @compiled

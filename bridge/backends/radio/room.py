@@ -15,11 +15,15 @@ from numpy.typing import NDArray
 from roambus.bridge.backends.radio.compiled import compiled
 from roambus.bridge.backends.radio.state import State
 
-ENOUGH, SIGNALS, LINKS, DELIVERIES = range(4)
-"""What room is lacking: none, for one more signal at each radio, for all who hear a node, for one more frame told."""
+ENOUGH, SIGNALS, LINKS, DELIVERIES, EVENTS = range(5)
+"""What room is lacking: none, for one more signal at each radio, for all who hear a node, for one more frame told, for
+what may follow from an event."""
 
 SIGNALS_AT_FIRST, LINKS_AT_FIRST = 16, 64
 """In each row."""
+
+EVENTS_AT_ONCE = 8
+"""More than follow from one, but for those at the nodes at which a frame arrives."""
 
 
 @compiled
@@ -32,6 +36,8 @@ def lacking(s: State, starts: bool) -> int:
         return LINKS
     if run.deliveries + s.arrivals.shape[1] > len(s.deliveries):
         return DELIVERIES
+    if run.events + s.arrivals.shape[1] + EVENTS_AT_ONCE > len(s.heap):
+        return EVENTS
     return ENOUGH
 
 
@@ -41,6 +47,8 @@ def make_room(s: State, what: int) -> State:
         return s._replace(signals=_wider(s.signals))
     if what == LINKS:
         return s._replace(links=_wider(s.links), arrivals=_wider(s.arrivals))
+    if what == EVENTS:
+        return s._replace(heap=longer(s.heap, len(s.heap)))
     return s._replace(deliveries=longer(s.deliveries, len(s.deliveries)))
 
 

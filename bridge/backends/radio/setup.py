@@ -13,15 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from roambus.bridge.backends.radio import events
-from roambus.bridge.backends.radio.battery_state import batteries_of, put_first_looks
+from roambus.bridge.backends.radio.battery_state import batteries_of, first_looks
 from roambus.bridge.backends.radio.chance import STREAMS
 from roambus.bridge.backends.radio.channel import Cells, PathLoss, path_loss
 from roambus.bridge.backends.radio.energy import tx_power_mw
+from roambus.bridge.backends.radio.heap import NEVER, put_first
 from roambus.bridge.backends.radio.hearers import DIGIT_BITS, occupants
 from roambus.bridge.backends.radio.measured_state import MODELLED, Measured
 from roambus.bridge.backends.radio.mobility import Path, cell_changes, path
 from roambus.bridge.backends.radio.outbox import FRAME_TOO_LONG, PACKET_TOO_LONG, TAKEN
+from roambus.bridge.backends.radio.preambles import first_naps, frames_of, preambles_a_packet, preambles_of
 from roambus.bridge.backends.radio.recorded_ground import NO_LIMIT_DBM, recorded_ground
 from roambus.bridge.backends.radio.records import values_of
 from roambus.bridge.backends.radio.room import LINKS_AT_FIRST, SIGNALS_AT_FIRST
@@ -29,7 +30,6 @@ from roambus.bridge.backends.radio.state import (
     ARRIVAL,
     DELIVERY,
     DONE,
-    FRAME,
     LEVEL,
     LEVELS,
     LINK,
@@ -51,7 +51,8 @@ from roambus.python_protocol.simtime import SECOND, SimTime
 
 ADDITIVE_INTERFERENCE = 2
 EVENTS_PER_NODE = 5
-"""At one time a node has traffic, its MAC's timer, its radio, a frame on the way up, and a look at its battery."""
+"""At one time a node has traffic, its MAC's timer, its radio, a frame on the way up, and a look at its battery;
+where radios sleep, what was overtaken besides, for which there is more room when it is needed."""
 
 
 class Randomness(NamedTuple):
@@ -170,6 +171,10 @@ def run_of(scenario: Scenario, seeds: Randomness, own_frames: int) -> NDArray[An
         "own_frames": own_frames,
         "varies": scenario.temporal is not None,
         "is_measured": scenario.measured is not None,
+        "first_preamble": own_frames - preambles_of(scenario),
+        "may_sleep": scenario.mac.may_sleep,
+        "sleep_interval": scenario.mac.sleep_interval,
+        "preambles": preambles_a_packet(scenario),
         "streams": seeds.streams.generate_state(STREAMS, np.uint64),
     }
     run = np.zeros(1, RUN)
@@ -193,12 +198,13 @@ def nodes_of(scenario: Scenario, seeds: Randomness, cells: NDArray[np.int64]) ->
     nodes["total"] = scenario.radio.noise_floor_dbm
     nodes["remembered"] = 1  # in RX since time 0, and nothing heard
     nodes["moves_seen"] = -1
+    nodes["timer"] = nodes["pending"] = NEVER
     nodes["on_air"] = nodes["arriving"] = NO_FRAME
     return nodes
 
 
 def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Randomness, own_frames: int, frames: int) -> State:
-    """The state at time 0, with room for `frames` frames; the first `own_frames` belong to compiled traffic."""
+    """The state at time 0, with room for `frames` frames; `own_frames` are compiled traffic's and preambles."""
     count = len(scenario.nodes)
     where = ground(scenario, paths, seeds)
     ways = where.path_loss
@@ -208,7 +214,7 @@ def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Randomness, own_f
     run, nodes = run_of(scenario, seeds, own_frames), nodes_of(scenario, seeds, where.cells)
     batteries = batteries_of(scenario, nodes["start"])
     heap = np.zeros((EVENTS_PER_NODE * count + frames, 2), np.int64)
-    put_first_looks(heap, run, batteries, events.BATTERY)
+    put_first(heap, run[0], [*first_looks(batteries), *first_naps(nodes, scenario.mac)])
     return State(
         run=run,
         nodes=nodes,
@@ -231,7 +237,7 @@ def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Randomness, own_f
         variation=variation_of(scenario.temporal, len(ways.loss_db)),
         measured=where.measured,
         batteries=batteries,
-        frames=np.zeros(frames, FRAME),
+        frames=frames_of(scenario, own_frames, frames),
         heap=heap,
         inbox=np.zeros(frames, np.int64),
         deliveries=np.zeros(2 * LINKS_AT_FIRST, DELIVERY),

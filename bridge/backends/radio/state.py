@@ -19,8 +19,8 @@ from roambus.bridge.scenario.channel import ChannelSettings
 from roambus.bridge.scenario.mac import MacSettings
 from roambus.bridge.scenario.radio import RadioSettings
 
-LISTENING, SENDING, SWITCHING = 0, 1, 2
-"""The states of a radio: it is in RX, in TX, or between the two."""
+LISTENING, SENDING, SWITCHING, SLEEPING = 0, 1, 2, 3
+"""The states of a radio: it is in RX, in TX, between two states, or it sleeps."""
 
 DEAD_MAC = 4
 """The state of the MAC of a node without energy; the others are in `csma`."""
@@ -85,7 +85,15 @@ _SENDING = [
     ("buffered", "i8"),  # in the row of `buffers`, a ring
     ("buffer_front", "i8"),
     ("sending_time", "i8"),
-    ("switches", "i8"),  # RX to TX or back, begun
+    ("switches", "i8"),  # from one state to another, begun
+    ("origin", "i8"),  # while switching: where from
+    ("target", "i8"),  # where to
+    ("switched", "i8"),  # and until when
+    ("after", "i8"),  # where to when all is sent
+    ("timer", "i8"),  # when the MAC's timer runs out
+    ("pending", "i8"),  # when its event is in the queue
+    ("dozing", "i8"),  # whether the idle MAC has its radio asleep
+    ("preambles", "i8"),  # left before the next packet
     ("tx_power", "f8"),
     ("clock_rate", "f8"),
     ("mean_gap", "f8"),  # of the node's compiled traffic, ns
@@ -155,7 +163,14 @@ RUN = np.dtype(
         ("bandwidth_db", "f8"),  # 10 log10(noise bandwidth / data rate)
         ("negligible_snr", "f8"),  # above it there are no bit errors
         ("averaging_time", "i8"),
-        ("own_frames", "i8"),  # frames under this index are the compiled traffic's: nobody is told of them
+        (
+            "own_frames",
+            "i8",
+        ),  # frames under this index are compiled traffic's and preambles: nobody is told
+        ("first_preamble", "i8"),  # the index of the first of those that are preambles
+        ("may_sleep", "i8"),  # whether radios sleep at all
+        ("sleep_interval", "i8"),  # of the duty cycle; 0 without one
+        ("preambles", "i8"),  # how many a packet has before it
         ("streams", "u8", (STREAMS,)),  # states of the random streams
         ("now", "i8"),
         ("events", "i8"),  # in the heap

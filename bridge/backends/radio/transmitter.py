@@ -11,7 +11,8 @@ from roambus.bridge.backends.radio.battery import spend
 from roambus.bridge.backends.radio.compiled import compiled
 from roambus.bridge.backends.radio.hearers import take_found
 from roambus.bridge.backends.radio.receiver import signal_ends, signal_starts
-from roambus.bridge.backends.radio.state import LISTENING, SENDING, SWITCHING, State
+from roambus.bridge.backends.radio.state import LISTENING, SENDING, State
+from roambus.bridge.backends.radio.switching import leave_tx, turn_to
 from roambus.bridge.backends.radio.variation import look_again
 from roambus.python_protocol.simtime import MICROSECOND
 
@@ -30,10 +31,7 @@ def buffer_frame(s: State, sender: int, frame: int, now: int) -> bool:
     s.buffers[sender, (node.buffer_front + node.buffered) % run.radio.buffer_size] = frame
     node.buffered += 1
     if node.radio == LISTENING:
-        spend(s, sender, now)
-        node.radio = SWITCHING
-        node.switches += 1
-        events.schedule(s, now + run.radio.rx_to_tx, events.SENDING_ON, sender)
+        turn_to(s, sender, SENDING, now)
     return True
 
 
@@ -74,6 +72,4 @@ def end_frame(s: State, sender: int, now: int) -> None:
     node.arriving = node.on_air
     events.schedule(s, now + PROCESSING_DELAY, events.ARRIVE, sender)
     if node.buffered == 0:
-        node.radio = SWITCHING
-        node.switches += 1
-        events.schedule(s, now + s.run[0].radio.tx_to_rx, events.LISTENING_ON, sender)
+        leave_tx(s, sender, now)
