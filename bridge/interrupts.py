@@ -45,8 +45,15 @@ def termination_interrupts() -> Iterator[None]:
     finally:
         for number in heard:
             signal.signal(number, before[number])
-    if _noticed:
+        swallowed = bool(_noticed)
+        _noticed.clear()
+    if swallowed:
         raise KeyboardInterrupt
+
+
+def termination_noticed() -> bool:
+    """Whether SIGTERM or SIGHUP came during `termination_interrupts`, also if a library has swallowed it."""
+    return bool(_noticed)
 
 
 @contextmanager

@@ -57,7 +57,11 @@ def draw_shares(testbeds: Found, models: Found, path: Path) -> None:
         marker = "^" if backend == "castalia" else "s"
         _point(axes, found, marker, label, MODEL_COLOURS[kinds.index(kind) % len(MODEL_COLOURS)])
         axes.annotate(
-            f"{side} m", (found[DENSITY].value, found[GRAY].value), (5, 4), textcoords="offset points", size=7
+            f"{side} m",
+            (found[DENSITY].value, found[GRAY].value),
+            (5, -9 if backend == "castalia" else 4),
+            textcoords="offset points",
+            size=7,
         )
     axes.set_xlabel("share of ordered pairs that hear each other")
     axes.set_ylabel("share of these links that are gray (0.1 to 0.9)")

@@ -28,6 +28,7 @@ from typing import Any
 from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.errors import ConductError
 from roambus.bridge.host import agents, checks, host
+from roambus.bridge.interrupts import termination_noticed
 from roambus.bridge.record.record_file import RECORD_FILE
 from roambus.bridge.runs.layout import SWEEP_FILE, TRACE_FILE
 
@@ -142,17 +143,26 @@ def _agent_at(frame: FrameType | None) -> FrameType | None:
 
 # What is left of it at the end
 
+_NOT_THERE = object()
+"""The state of what is not loaded: to load it is no change."""
+
 
 @contextmanager
 def conduct_seen(name: str) -> Iterator[None]:
-    """Raises ConductError, which names the agent, if the process is not what it was before the block."""
+    """Raises ConductError, which names the agent, if the process is not what it was before the block.
+
+    After a signal that a library has swallowed nothing is said, for what it cut short is nobody's conduct: the run ends
+    as interrupted.
+    """
     before = _state()
     yield
+    if termination_noticed():
+        return
     if _refused:
         raise ConductError(f"agent {name}: {_refused[0]}")
     after = _state()
     for what, was in before.items():
-        if after[what] != was:
+        if was is not _NOT_THERE and after[what] != was:
             raise ConductError(f"agent {name} {what.format(was=_short(was), now=_short(after[what]))}")
 
 
@@ -183,7 +193,7 @@ def _working_folder() -> str:
 def _numpy_state() -> Any:
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is None:
-        return None
+        return _NOT_THERE
     name, keys, *rest = numpy_random.get_state()
     return name, keys.tobytes(), rest
 
