@@ -39,6 +39,14 @@ SETTINGS = click.option(
     metavar="NAME=VALUE",
     help="Sets a variable of the template; give the option again for more.",
 )
+VALUES = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    type=VARIABLE_VALUE,
+    metavar="NAME=V1,V2",
+    help="Replaces the values of an axis, or a value; give the option again for more.",
+)
 PARAMETERS = click.option(
     "--param",
     "parameters",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +20,9 @@ from roambus.commands.options import (
     SEEDS,
     SPARK,
     SWEEP_BACKEND,
+    VALUES,
     WORKERS,
+    pairs,
 )
 from roambus.commands.precisely import Asked, asked_for, run_until_known
 from roambus.commands.sweeping import Making, make_crew, report_problems, run_sweep
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("study", type=STUDY_NAME)
 @click.option("--quick", is_flag=True, help="Runs the study in small, with fewer values and seeds: a minute or two.")
+@VALUES
 @AGENTS
 @SEEDS
 @PRECISION
@@ -48,6 +52,7 @@ if TYPE_CHECKING:
 def reproduce(
     study: str,
     quick: bool,
+    settings: Sequence[str],
     agents: str | None,
     seeds: int | None,
     precision: str | None,
@@ -62,8 +67,9 @@ def reproduce(
 
     It makes all runs, computes the metrics, draws the figures, checks the claims against the numbers, and writes a
     report. STUDY is the name of a study that comes with roambus (a name that is not known lists them), or a file of
-    your own (roambus docs studies). What is complete already is not run again. With --precision points get more seeds
-    only while a claim about them is open, or while the interval of --metric is too wide (roambus docs precision).
+    your own (roambus docs studies). What is complete already is not run again. --set changes all sweeps of the study,
+    to try its claims where nobody has made them. With --precision points get more seeds only while a claim about them
+    is open, or while the interval of --metric is too wide (roambus docs precision).
 
     Example: roambus reproduce thesis --quick --out results/thesis-quick
     """
@@ -74,7 +80,7 @@ def reproduce(
     folder = out or Path("results", f"{chosen.name}-quick" if quick else chosen.name)
     if spark is None:
         begin_java()  # it takes some seconds, while the runs are made
-    choice = _Choice(quick, agents, seeds, asked_for(precision, metric, first_seeds))
+    choice = _Choice(quick, pairs("--set", settings), agents, seeds, asked_for(precision, metric, first_seeds))
     problems = _run_study(chosen, choice, folder, make_crew(workers, spark), backend, spark or "local[*]")
     with spark_session(spark or "local[*]"):
         problems += _aggregate_study(chosen, folder)
@@ -86,6 +92,7 @@ class _Choice(NamedTuple):
     """What of a study is run."""
 
     quick: bool
+    settings: Mapping[str, str]
     agents: str | None
     seeds: int | None
     asked: Asked | None
@@ -96,7 +103,7 @@ class _Choice(NamedTuple):
         from roambus.experiments.sweeps.sweep import override
 
         settings, seeds = (one.quick, one.quick_seeds) if self.quick else ({}, None)
-        chosen = override(study.asked(one), settings, self.seeds or seeds)
+        chosen = override(study.asked(one), {**settings, **self.settings}, self.seeds or seeds)
         return chosen if self.agents is None else with_agents(chosen, self.agents)
 
 

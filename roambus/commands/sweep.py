@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from roambus.commands.backend import make_factory
-from roambus.commands.completion import SWEEP_NAME, VARIABLE_VALUE
+from roambus.commands.completion import SWEEP_NAME
 from roambus.commands.options import (
     AGENTS,
     CHECK,
@@ -24,6 +24,7 @@ from roambus.commands.options import (
     SEEDS,
     SPARK,
     SWEEP_BACKEND,
+    VALUES,
     WORKERS,
     pairs,
 )
@@ -37,14 +38,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("sweep", type=SWEEP_NAME)
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    type=VARIABLE_VALUE,
-    metavar="NAME=V1,V2",
-    help="Replaces the values of an axis, or a value; give the option again for more.",
-)
+@VALUES
 @AGENTS
 @SEEDS
 @PRECISION
