@@ -53,7 +53,9 @@ def test_reproduce_ends_with_report_and_pictures_and_a_trace_damaged_later_is_na
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("session")
-@pytest.mark.parametrize(("options", "seeds"), [("--quick --seeds 1", 1), ("--quick", 2)])
+@pytest.mark.parametrize(
+    ("options", "seeds"), [("--quick --seeds 1", 1), ("--quick", 2), ("--seeds 1 --set time_limit=3", 1)]
+)
 def test_a_study_is_run_with_as_many_seeds_as_are_asked_for(
     options: str, seeds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -64,7 +66,19 @@ def test_a_study_is_run_with_as_many_seeds_as_are_asked_for(
     code = call(f"roambus reproduce {tmp_path / 'small.py'} {options} --out {out}", monkeypatch)
     assert code == 0, capsys.readouterr().err
     assert len(list(out.glob("traces/**/trace.parquet"))) == seeds
-    assert f" --seeds {seeds} --out " in (out / "report.html").read_text()
+    report = (out / "report.html").read_text()
+    assert f" --seeds {seeds} --out " in report
+    assert f" --set time_limit={3 if '--set' in options else 5} " in report
+
+
+def test_a_value_that_no_sweep_of_the_study_takes_is_named(tmp_path: Path) -> None:
+    """Before anything is run."""
+    (tmp_path / "small.toml").write_text(SMALL_SWEEP)
+    (tmp_path / "small.py").write_text(SMALL_STUDY)
+    done = run("reproduce", tmp_path / "small.py", "--set", "nonsense=3", "--out", tmp_path / "results")
+    assert done.returncode == 2
+    assert "small.toml: --set: unknown variable of template tree.ini.j2 'nonsense'" in done.stderr
+    assert not (tmp_path / "results").exists()
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
