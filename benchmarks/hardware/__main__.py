@@ -15,7 +15,7 @@ from pathlib import Path
 
 from benchmarks.hardware.bursts import FACTORIES, Plan, record
 from benchmarks.hardware.figures import draw_curves, draw_shares
-from benchmarks.hardware.fitting import error_of, fit_receiver, temporal_model
+from benchmarks.hardware.fitting import error_of, fit_receiver, temporal_model, with_own_air
 from benchmarks.hardware.report import error_line, print_quantities, print_tables
 from benchmarks.hardware.statistics import Curve, Estimate, Sample, curve_of, halves_in_time, quantities, sample_of
 from benchmarks.hardware.tables import CURVES, LINKS, read_curves, read_links
@@ -110,14 +110,18 @@ def measure_models(chosen: argparse.Namespace, temporal: Sequence[Path]) -> list
 
 def try_fits(curves: Mapping[str, Curve], recordings: Mapping[str, Recording]) -> None:
     """Prints how near a receiver that is fitted to one recording comes to the others."""
+    halves = {name: tuple(map(curve_of, halves_in_time(recording))) for name, recording in recordings.items()}
     source = next((name for name in curves if name.startswith(LEARNT_FROM)), None)
     if source is not None:
         fitted = fit_receiver(curves[source])
         print(f"\nreceiver fitted to {source}: {fitted}")
         for name, curve in curves.items():
             print(error_line(f"tried on {name}", error_of(fitted, curve)))
-    for name, recording in recordings.items():
-        first, second = map(curve_of, halves_in_time(recording))
+        for name, (first, second) in halves.items():
+            there = with_own_air(fitted, first)
+            print(f"the same, but busy for {there.busy:.2f} of the time, as in the first half of {name}")
+            print(error_line("tried on the second half", error_of(there, second)))
+    for name, (first, second) in halves.items():
         own = fit_receiver(first)
         print(f"receiver fitted to the first half of {name}: {own}")
         print(error_line("tried on the second half", error_of(own, second)))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 from scipy.special import erfc, ndtr
 
 from benchmarks.hardware.statistics import Curve, Sample
@@ -84,6 +84,15 @@ def fit_receiver(curve: Curve) -> Receiver:
 
     found = [minimize(error, (*start, 10.0), method="Nelder-Mead", options={"maxiter": 2000}) for start in STARTS]
     return _receiver(min(found, key=lambda one: float(one.fun)).x)
+
+
+def with_own_air(receiver: Receiver, curve: Curve) -> Receiver:
+    """The receiver at the site of a curve: how much of the time its air is busy is fitted, and all else stays."""
+
+    def error(busy: float) -> float:
+        return float(((receiver._replace(busy=busy).delivery(curve.dbm) - curve.mean) ** 2).mean())
+
+    return receiver._replace(busy=float(minimize_scalar(error, bounds=(0, 1), method="bounded").x))
 
 
 def _receiver(values: NDArray[np.float64]) -> Receiver:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.hardware.bursts import FRAMES, INTERVAL, Plan, record
-from benchmarks.hardware.fitting import Receiver, deviations, error_of, fit_receiver, temporal_model
+from benchmarks.hardware.fitting import Receiver, deviations, error_of, fit_receiver, temporal_model, with_own_air
 from benchmarks.hardware.statistics import Curve, crossings, curve_of, halves_in_time, quantities, sample_of
 from benchmarks.hardware.tables import read_curves, read_links
 from roambus.bridge.backends.radio.factory import RadioFactory
@@ -90,6 +90,15 @@ def test_a_receiver_is_found_again_from_its_curve() -> None:
     fitted = fit_receiver(curve)
     assert error_of(fitted, curve).p90 < 0.01
     assert fitted.noise_dbm == pytest.approx(-94, abs=0.5)
+
+
+def test_a_receiver_is_taken_to_busier_air() -> None:
+    """Only how much of the time somebody else is on the air is another; the rest is what it was fitted to be."""
+    dbm = np.arange(-95, -30)
+    known, share = Receiver(-94, 0.1, -65, 8), Receiver(-94, 0.4, -65, 8).delivery(dbm)
+    there = with_own_air(known, Curve(dbm, dbm, share, share))
+    assert there.busy == pytest.approx(0.4, abs=0.001)
+    assert there._replace(busy=known.busy) == known
 
 
 def test_a_temporal_model_deviates_as_the_recording_does(tmp_path: Path) -> None:
