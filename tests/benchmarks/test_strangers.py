@@ -9,6 +9,8 @@ import pytest
 
 from benchmarks.strangers import DOORS, Terms, conduct, undisturbed
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 60
 """How long the runs are, in simulated time: about half a second."""
 

@@ -116,6 +116,7 @@ def test_one_run_leaves_its_results_where_it_says(folder: Path, roambus: Roambus
     }
 
 
+@pytest.mark.slow
 def test_ideal_links_are_a_back_end_like_others(folder: Path, roambus: Roambus) -> None:
     """For one run and for a sweep; a run over the radio is another one."""
     settings = ["--set", "nodes=2", "--set", "time_limit=3", "--out", "out"]

@@ -105,6 +105,7 @@ def test_a_run_of_the_users_agent_takes_the_users_modules(place: Place) -> None:
     assert [row["event"] for row in rows if row["bytes"] == 7] == ["mine"] * 6
 
 
+@pytest.mark.slow
 def test_a_sweep_of_the_users_agent_takes_the_users_modules(place: Place) -> None:
     """In worker processes as well, by both ways of naming an agent."""
     assert "runs done 4, already there 0, failed 0" in place.succeed("roambus sweep mine.toml --workers 2 --out swept")

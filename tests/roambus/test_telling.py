@@ -62,6 +62,7 @@ def test_a_run_tells_a_program_where_its_trace_is(folder: Path, roambus: Roambus
     assert Path(document["trace"]).parent == Path(document["folder"])
 
 
+@pytest.mark.slow
 def test_a_failing_sweep_tells_each_failure_once(folder: Path, roambus: Roambus) -> None:
     """People read it when it happens, or with -q at the end; a program reads it in the document."""
     arguments = ("sweep", "mine.toml", "--set", "nodes=2", "--seeds", "1", "--workers", "1")

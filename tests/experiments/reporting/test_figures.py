@@ -111,6 +111,7 @@ def test_values_keep_the_sweep_order() -> None:
     assert Measurements(found.runs, found.points, asked).values("size") == ["small", "medium", "large"]
 
 
+@pytest.mark.slow
 def test_files(tmp_path: Path) -> None:
     """Each figure is drawn as PNG and SVG with its caption, the same bytes every time, without a date."""
     write_measurements(measurements(configs=("C2", "C4"), speeds=("2",), seeds=2, agents=("mft",)), tmp_path)

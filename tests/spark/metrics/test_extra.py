@@ -70,6 +70,7 @@ def test_tables_have_a_row_an_observation(results: Path) -> None:
     assert found.to_numpy().tolist() == [["a", 9, 0, 1.5, 2.0], ["a", 9, 0, 2.5, 3.0]]
 
 
+@pytest.mark.slow
 def test_what_is_known_is_not_read_again(results: Path) -> None:
     """Nothing is computed for traces as they were; without the study, or with another, everything is."""
     aggregate(results, extra=EXTRA)

@@ -20,6 +20,8 @@ from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.aggregation.points import mean_points
 from roambus.spark.metrics import catalogue as c
 
+pytestmark = pytest.mark.slow
+
 AXES = ("brokers", "subscriptions")
 METRICS = (c.MESSAGES_PER_MIGRATION, c.BYTES_PER_MIGRATION, c.MIGRATION_MESSAGE_MEAN_B)
 

@@ -143,6 +143,7 @@ def crashed() -> list[dict[str, Any]]:
     return run(5, rounds=60, faults=faults, seed=3).rows
 
 
+@pytest.mark.slow
 def test_those_left_make_the_skip_ring_of_as_many(measure: Measure, crashed: list[dict[str, Any]]) -> None:
     """A row of one that has crashed counts for nothing, a false edge of one that has not does."""
     names = ("time_s", "node", "event", "message_type", "notification_id", "hops", "detail")

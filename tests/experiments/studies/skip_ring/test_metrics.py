@@ -62,6 +62,7 @@ def test_a_run_converges_if_its_last_state_is_the_definition_for_ten_rounds(trac
     assert pd.isna(found[LATE_CHANGE][m.ROUNDS_TO_CONVERGE])
 
 
+@pytest.mark.slow
 def test_the_state_before_the_first_publication_has_the_degrees_of_the_definition(traces: DataFrame) -> None:
     """Of five: 0 has ring edges to 001 and 11, shortcuts to 01 and 1; 01 and 1 have three, 11 and 001 two."""
     found = measured(m.legitimate_state(traces))[SOUND]
@@ -82,6 +83,7 @@ def test_maintenance_is_what_subscribers_send_between_the_last_change_and_the_fi
     assert found[m.ANSWERS_PER_ROUND] == pytest.approx((len(window) - sent) / (20 - changed))
 
 
+@pytest.mark.slow
 def test_answers_of_the_supervisor_are_told_apart_by_what_they_serve(traces: DataFrame, rows: list[Row]) -> None:
     """One to a subscription, two or more to an unsubscription; those to requests beyond the usual ones are further."""
     found = measured(m.operations(traces))[SOUND]
