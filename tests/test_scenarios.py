@@ -18,6 +18,7 @@ SCENARIOS = Path(__file__).parent / "scenarios"
 OPTIONS = (
     "caching_deliver_once",
     "caching_drop_by_request",
+    "caching_fast_return",
     "caching_find_left",
     "caching_follow_client",
     "caching_spare_kept",
