@@ -36,6 +36,7 @@ OPTIONS = (
     "mft_home_decides",
     "mft_replay_always",
     "phoenix_lost",
+    "phoenix_outdated",
     "phoenix_overtaken",
     "phoenix_twice",
     "skip_ring_ask_first",

@@ -5,13 +5,19 @@ from __future__ import annotations
 from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.events import Event, SendFailed, TimerFired
 from roambus.python_protocol.replicated import Replicated
-from roambus.python_protocol.replicated.failure_messages import AreYouAlive, AssumedDead, Point
-from roambus.python_protocol.replicated.replica_messages import HandOver, Inform, TakeOver
+from roambus.python_protocol.replicated import messages as m
+from roambus.python_protocol.replicated.failure_messages import AreYouAlive, AssumedDead, Leader, Point
+from roambus.python_protocol.replicated.parameters import ReplicatedParameters
+from roambus.python_protocol.replicated.replica_messages import HandOver, Inform, Informed, TakeOver
 from roambus.python_protocol.replicated.watch import WatchTimer
 from tests.python_protocol.replicated.test_agent import EVENT, agent, received, tell
 
 TAKE_OVER = TakeOver(1, Point(0, 0))
 """What broker 1 says when broker 0, the first leader, is assumed dead."""
+
+LATER = m.Event(3, 3, hops=1, notification=EVENT.notification)
+TIMES = 4
+"""Time-outs that a broker waits for its leader, if it has not measured a longer delay."""
 
 
 def handled(one: Replicated, event: Event) -> list[Action]:
@@ -54,3 +60,23 @@ def test_who_takes_over_from_a_leader_that_does_not_answer_waits_for_it_no_longe
     assert [action for action in done if isinstance(action, Send)] == [Send(0, TAKE_OVER), Send(2, TAKE_OVER)]
     left = [action.key for action in done if isinstance(action, SetTimer)]
     assert [action.key for action in done if isinstance(action, CancelTimer)] == left
+
+
+def test_a_leader_that_hears_of_a_later_one_leads_no_longer() -> None:
+    """Section 6.9: what a client says then waits for the other, and nobody is informed of it."""
+    old_leader = agent(0)
+    assert tell(old_leader, received(2, Leader(1, 1))) == []
+    assert tell(old_leader, received(3, EVENT)) == [Send(3, m.Accepted(3, 1))]
+
+
+def test_a_leader_measures_how_soon_others_take_the_first_of_several_steps() -> None:
+    """Steps that follow before the answer do not begin the measurement anew; a later leader is waited for as long."""
+    wait = ReplicatedParameters().time_out
+    broker = agent(0)
+    for number, now in ((1, 0), (2, wait)):
+        list(broker.handle(received(3, m.Event(3, number, 1, EVENT.notification)), now))
+    list(broker.handle(received(1, Informed(Point(0, 1))), 2 * wait))
+    tell(broker, received(2, Leader(1, 1)))
+    (timer,) = (action for action in handled(broker, received(3, LATER)) if isinstance(action, SetTimer))
+    assert timer.key == WatchTimer(1, 1)
+    assert timer.after > TIMES * wait
