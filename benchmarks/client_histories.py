@@ -6,7 +6,8 @@ python -m benchmarks.client_histories --param follow_client=false
 
 Each run is whole agents over ideal links with delays from 1 ms to 2 s: a tree of up to seven brokers, among which two
 clients move, faster than their words perhaps. Exits with 1 if anything that a client wanted all the time was lost or
-doubled, or if a subscription or a kept message was left where no client is.
+doubled, if a subscription or a kept message was left where no client is, if what was kept went to a client in another
+order than that of its publisher, or if something went after it that it had given up.
 """
 
 from __future__ import annotations

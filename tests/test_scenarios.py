@@ -18,6 +18,7 @@ SCENARIOS = Path(__file__).parent / "scenarios"
 OPTIONS = (
     "caching_deliver_once",
     "caching_drop_by_request",
+    "caching_fast_return",
     "caching_find_left",
     "caching_follow_client",
     "caching_spare_kept",
@@ -35,6 +36,7 @@ OPTIONS = (
     "mft_home_decides",
     "mft_replay_always",
     "phoenix_lost",
+    "phoenix_outdated",
     "phoenix_overtaken",
     "phoenix_twice",
     "skip_ring_ask_first",

@@ -27,15 +27,20 @@ first stay 0.
   before the older MIG, and says that it is now the turn of the older stay.
 - A subscriber is local until a MIG says otherwise: to come back ends one stay and begins another, UNS does neither.
 - REP and TURN follow the newest MIG back, for an UNS may have removed all entries.
+- A SUB or UNS that was said in an earlier stay than one about the same filter that has come already says nothing any
+  more (`commands`): it is told to nobody, and changes nothing. So a MIG has to go ahead of what is said after it: it
+  follows the way of the last SUB or UNS if no entry is left, and goes everywhere if not even a SUB has come yet.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
 from roambus.python_protocol.brokers.messages import Sub, Uns
 from roambus.python_protocol.phoenix.broker import Broker
+from roambus.python_protocol.phoenix.commands import Commands
 from roambus.python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp, Turn
 from roambus.python_protocol.phoenix.parameters import PhoenixParameters
 from roambus.python_protocol.phoenix.queues import Queued
@@ -59,33 +64,39 @@ class NumberedBroker(Broker):
         super().__init__(node, parameters)
         self._migrations: dict[NodeId, _Migration] = {}
         self._stamps: dict[NodeId, Stamp] = {}
+        self._commands = Commands()
 
     @on(Sub)  # algorithm 2.2, lines 1 to 7
     def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
         """A subscriber subscribes; a SUB that is older than the MIG gets the MIG's way."""
         known = self._migrations.get(sub.subscriber)
+        is_newest = self._commands.take(sub, z)
         if known is None or z in (known.way, sub.subscriber):
-            super().subscribe(sub, z, now)
+            if is_newest:
+                super().subscribe(sub, z, now)
             return
-        self.table.add(sub.filter, known.way, sub.subscriber)
-        self.flood(sub, z)
+        if is_newest:
+            self.table.add(sub.filter, known.way, sub.subscriber)
+            self.flood(sub, z)
         self.send(z, known.mig)
 
     @on(Uns)  # algorithm 2.2, lines 8 to 10, 13 and 14
     def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
         """A subscriber unsubscribes, and stays local."""
-        self.table.remove(uns.filter, uns.subscriber)
-        self.flood(uns, z)
+        if self._commands.take(uns, z):
+            self.table.remove(uns.filter, uns.subscriber)
+            self.flood(uns, z)
 
     @on(Mig)  # algorithm 2.3, lines 1 to 16
     def migrate_subscriber(self, mig: Mig, z: NodeId, now: SimTime) -> None:
         """A subscriber has come to another broker: the MIG goes on if it is the newest."""
         subscriber = mig.subscriber
+        self._commands.migrated(mig, z)
         known = self._migrations.get(subscriber)
         if known is not None and mig.stay <= known.mig.stay:
             self._correct(z, mig, known)
             return
-        ways = [b for b in self.table.interfaces(subscriber) if b in self.neighbours and b != z]
+        ways = [b for b in self._ways(subscriber) if b in self.neighbours and b != z]
         self._migrations[subscriber] = _Migration(mig, z)
         self.table.replace(subscriber, z)
         if subscriber in self.local:
@@ -94,6 +105,14 @@ class NumberedBroker(Broker):
             self._begin_stay(mig)
         for b in ways:
             self.send(b, mig)
+
+    def _ways(self, subscriber: NodeId) -> Iterable[NodeId]:
+        """To where a subscriber was; everywhere, if its first SUB is still under way to here."""
+        if ways := self.table.interfaces(subscriber):
+            return ways
+        known = self._migrations.get(subscriber)
+        last = self._commands.way(subscriber) if known is None else known.way
+        return tuple(self.neighbours) if last is None else (last,)
 
     def _correct(self, z: NodeId, mig: Mig, known: _Migration) -> None:
         """A MIG is older than the newest: tells whom it has misled, and the subscriber where its stay belongs."""

@@ -25,6 +25,8 @@ class NumberedClient(Client):
         super().__init__(node, parameters)
         self._stay = 0
         self._first: Message | None = None
+        self._times = 0
+        """How often it has said that, and it was not lost as far as is known."""
         self._sorter = Sorter(parameters.hold_limit)
         self._received = Recent(parameters.remembered)
 
@@ -37,7 +39,7 @@ class NumberedClient(Client):
         """Messages did not arrive: a stay of which no broker knows is none."""
         lost = list(messages)
         cancelled = [message.stay for message in lost if isinstance(message, Mig)]
-        if self._first in lost:
+        if self._first in lost and self._has_lost_first(lost):
             cancelled += self._forget_first()
         super().link_broken(lost)
         for stay in cancelled:
@@ -52,13 +54,24 @@ class NumberedClient(Client):
     def _subscription(self, wanted: Filter) -> Message:
         message = super()._subscription(wanted)
         self._first = self._first or message
+        self._times += message == self._first
         return message
+
+    def _take_unsaid(self) -> list[Message]:
+        unsaid = super()._take_unsaid()
+        self._times += unsaid.count(self._first) if self._first else 0
+        return unsaid
+
+    def _has_lost_first(self, lost: list[Message]) -> bool:
+        """Whether no broker has heard the first SUB; the same filter may have been taken up again since."""
+        self._times -= sum(message == self._first for message in lost)
+        return self._times <= 0
 
     def _forget_first(self) -> list[int]:
         """The first SUB was lost: there is no stay 0, and who has not migrated since has nothing to migrate."""
         if self._stay > 0:
             return [0]
-        self._first = None
+        self._first, self._times = None, 0
         self._is_subscriber = False
         return []
 

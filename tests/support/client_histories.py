@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import combinations, starmap
 from random import Random
 from typing import Any
 
@@ -23,9 +24,8 @@ from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.runs import Row, of
 from tests.support.scenarios import scenario
+from tests.support.slow_links import draw_brokers, draw_delays, of_links
 
-LONGEST = 2 * SECOND
-"""Of the delays that links have."""
 STEADY = tuple(map(parse_filter, ("all", "topic = 1", "topic = 2", "topic < 2")))
 """Filters that clients have from the beginning to the end."""
 CHANGING = parse_filter("topic = 3")
@@ -104,6 +104,38 @@ class Result:
         rows = (row for _, broker in self.brokers() for row in broker.cache.listing(Names()).rows)
         return [message for message, holders in rows if holders != NOBODY]
 
+    def out_of_order(self) -> list[list[str]]:
+        """What was kept for a client and went to it in another order than that of each publisher."""
+        handed_over: dict[tuple[object, ...], list[str]] = defaultdict(list)
+        for row in of(self.rows, "replay"):
+            handed_over[row["time_s"], row["node"], row["peer"]].append(row["notification_id"])
+        return [its for its in handed_over.values() if any(starmap(_is_overtaken, combinations(its, 2)))]
+
+    def given_up(self) -> list[Row]:
+        """What went after a client that did not want it at any time at which it had said that it is back."""
+        about = self._wanted_at_times()
+        return [
+            row
+            for row in of(self.rows, "replay")
+            if row["notification_id"] in about[row["peer"]] and not any(self._at_returns(row["peer"], row["time_s"]))
+        ]
+
+    def _wanted_at_times(self) -> dict[NodeId, set[str]]:
+        """The notifications that a client wants, if at all, by the filter alone that it takes up and gives up."""
+        steady = self.expected()
+        all_of_them = {row["notification_id"] for row in of(self.rows, "publish")}
+        return {client: {one for one in all_of_them if (one, client) not in steady} for client in self.history.wanted}
+
+    def _at_returns(self, client: NodeId, until: float) -> Iterator[bool]:
+        """Whether the client had this filter, each time up to then when it said that it is back."""
+        wants = False
+        for at, node, command in self.history.commands:
+            if node == client and at / SECOND <= until:
+                if isinstance(command, Attach):
+                    yield wants
+                elif isinstance(command, Subscribe | Unsubscribe) and command.filter == CHANGING:
+                    wants = isinstance(command, Subscribe)
+
     def brokers(self) -> Iterator[tuple[NodeId, Broker]]:
         """All of them, with their nodes."""
         for node, agent in self.agents.items():
@@ -123,22 +155,26 @@ def wrong(history: History) -> Iterator[str]:
         yield "phantom subscription"
     if result.kept():
         yield "kept for nobody"
+    if result.out_of_order():
+        yield "kept messages out of order"
+    if result.given_up():
+        yield "sent though given up"
 
 
 def draw(random: Random, *, freezes: bool = True, parameters: dict[str, str] | None = None) -> History:
     """Up to seven brokers, two clients that move and one that stays, two publishers."""
-    brokers = random.randint(1, 7)
-    parents = {child: random.randrange(max(0, child - random.choice((1, 2, 7))), child) for child in range(1, brokers)}
+    parents = draw_brokers(random, 7)
+    brokers = len(parents) + 1
     clients, count = range(brokers, brokers + _CLIENTS + 1), brokers + _CLIENTS + 1 + _PUBLISHERS
     parents |= {client: random.randrange(brokers) for client in range(brokers, count)}
-    delays = _delays(random, parents, brokers, count)
+    delays = draw_delays(random, parents, brokers, count)
     slowest = max(delay.delay for delay in delays)
     start, unit = 20 * slowest + SECOND, random.choice((slowest, 3 * slowest, slowest // 5 + MILLISECOND))
     wanted = {client: tuple(random.sample(STEADY, random.randint(1, 2))) for client in clients}
     commands = [Command(SECOND // 2, client, Subscribe(one)) for client, its in wanted.items() for one in its]
     moves: list[ParentChange] = []
     for mover in clients[:_CLIENTS]:
-        for change, own in _visits(random, mover, brokers, start, unit, _towards(delays)):
+        for change, own in _visits(random, mover, brokers, start, unit, of_links(delays)):
             moves += change
             commands += own
     moments = [one.at for one in commands if one.at > start] or [start]
@@ -160,25 +196,14 @@ def draw(random: Random, *, freezes: bool = True, parameters: dict[str, str] | N
     )
 
 
+def _is_overtaken(one: str, later: str) -> bool:
+    """Whether these are of one publisher, which has published the first of them later."""
+    (publisher, number), (other, other_number) = one.split("."), later.split(".")
+    return publisher == other and int(number) > int(other_number)
+
+
 def _role(node: NodeId, clients: range) -> Role:
     return Role.SUBSCRIBER if node in clients else Role.PUBLISHER
-
-
-def _delays(random: Random, parents: dict[NodeId, NodeId], brokers: int, count: int) -> tuple[LinkDelay, ...]:
-    """All links alike, or each with a delay of its own; those of clients to every broker to which they may come."""
-    typical, is_mixed = _delay(random), random.random() < 0.5
-    links = [(child, parents[child]) for child in range(1, brokers)]
-    links += [(client, broker) for client in range(brokers, count) for broker in range(brokers)]
-    return tuple(LinkDelay(a, b, _delay(random) if is_mixed else typical) for a, b in links)
-
-
-def _delay(random: Random) -> SimTime:
-    times: float = (LONGEST / MILLISECOND) ** random.random()
-    return round(MILLISECOND * times)
-
-
-def _towards(delays: tuple[LinkDelay, ...]) -> dict[tuple[NodeId, NodeId], SimTime]:
-    return {(one.a, one.b): one.delay for one in delays}
 
 
 def _visits(  # noqa: PLR0917  # who, where, when, and how far it is

@@ -128,7 +128,7 @@ STUDY = Study(
             rate_plans,
             RATE_CLAIMS,
             POPULATION,
-            quick={"load": "0.5,1", "rate": "0.5,2", "scale": "0.04"},
+            quick={"load": "1", "rate": "0.5,2", "scale": "0.04"},
             quick_seeds=2,
         ),
         StudySweep(

@@ -153,3 +153,36 @@ def test_a_sub_behind_its_subscribers_mig_gets_the_migs_way(b1: NumberedBroker) 
     assert sends(told(b1, 3, Sub(S1, topic(1)))) == [(2, Sub(S1, topic(1))), (4, Sub(S1, topic(1))), (3, mig(1))]
     assert b1.table.interfaces(S1) == [2]
     assert [to for to, _ in sends(told(b1, 2, Sub(S1, topic(2))))] == [3, 4]
+
+
+def test_an_uns_that_is_older_than_the_mig_does_not_end_what_was_subscribed_to_after_it(b1: NumberedBroker) -> None:
+    """It is told to nobody; one of another filter is."""
+    told(b1, 2, Sub(S1, topic(1)))
+    told(b1, 2, Sub(S1, topic(2)))
+    told(b1, 3, mig(1))
+    told(b1, 3, Sub(S1, topic(1)))
+    assert sends(told(b1, 2, Uns(S1, topic(1)))) == []
+    assert b1.table.filters(S1) == (topic(1), topic(2))
+    assert sends(told(b1, 2, Uns(S1, topic(2)))) == [(3, Uns(S1, topic(2))), (4, Uns(S1, topic(2)))]
+    assert b1.table.filters(S1) == (topic(1),)
+
+
+def test_a_sub_that_is_older_than_the_mig_does_not_bring_back_what_was_given_up_after_it(b1: NumberedBroker) -> None:
+    """But where it comes from has to hear of the MIG."""
+    told(b1, 3, mig(1))
+    told(b1, 3, Uns(S1, topic(1)))
+    assert sends(told(b1, 2, Sub(S1, topic(1)))) == [(2, mig(1))]
+    assert b1.table.filters(S1) == ()
+
+
+def test_a_mig_goes_to_where_the_last_uns_came_from(b1: NumberedBroker) -> None:
+    """No entry is left, but the subscriber was there."""
+    told(b1, 2, Sub(S1, topic(1)))
+    told(b1, 2, Uns(S1, topic(1)))
+    assert sends(told(b1, 3, mig(1))) == [(2, mig(1))]
+    assert sends(told(b1, 4, mig(2))) == [(3, mig(2))]
+
+
+def test_a_mig_of_whom_nothing_is_known_goes_everywhere(b1: NumberedBroker) -> None:
+    """Its first SUB is under way, and what it says next must not come there before the MIG."""
+    assert sends(told(b1, 3, mig(1))) == [(2, mig(1)), (4, mig(1))]

@@ -76,6 +76,19 @@ def test_a_first_sub_that_turns_out_lost_later_is_not_waited_for() -> None:
     assert delivered(told(made, 0, pub(6, 1, 1))) == [6]
 
 
+def test_a_filter_that_is_taken_up_again_is_not_taken_for_the_first_sub() -> None:
+    """The first one has arrived; what is lost, twice perhaps, is the same said later: brokers know the client."""
+    made = subscribed()
+    asked(made.unsubscribe, topic(1))
+    asked(made.subscribe, topic(1))
+    made.detach()
+    asked(made.link_broken, [Sub(ME, topic(1))])
+    assert asked(made.attach, THERE) == [Send(THERE, Mig(ME, HERE, NEVER, 1)), Send(THERE, Sub(ME, topic(1)))]
+    made.detach()
+    asked(made.link_broken, [Mig(ME, HERE, NEVER, 1), Sub(ME, topic(1))])
+    assert asked(made.attach, HERE) == [Send(HERE, Mig(ME, THERE, NEVER, 2)), Send(HERE, Sub(ME, topic(1)))]
+
+
 def test_who_wants_nothing_waits_for_nothing() -> None:
     """It migrates all the same: an UNS can be under way."""
     made = subscribed()

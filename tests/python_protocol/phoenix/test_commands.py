@@ -1,0 +1,53 @@
+"""Which SUB and UNS are outdated: the order of what a subscriber has said at two brokers."""
+
+from __future__ import annotations
+
+from roambus.python_protocol.brokers.messages import Sub, Uns
+from roambus.python_protocol.phoenix.commands import Commands
+from roambus.python_protocol.phoenix.messages import NEVER, Mig
+from tests.python_protocol.brokers.network import topic
+
+ME, OTHER = 7, 8
+HERE, THERE = 1, 2
+
+
+def mig(stay: int) -> Mig:
+    return Mig(ME, HERE, NEVER, stay)
+
+
+def test_what_was_said_before_a_migration_is_outdated_by_what_was_said_after_it() -> None:
+    """The UNS comes later, by another link, but the subscriber has said it before it went there."""
+    commands = Commands()
+    assert commands.take(Sub(ME, topic(1)), HERE)
+    commands.migrated(mig(1), THERE)
+    assert commands.take(Sub(ME, topic(1)), THERE)
+    assert not commands.take(Uns(ME, topic(1)), HERE)
+
+
+def test_what_is_said_of_another_filter_or_by_another_subscriber_counts_for_itself() -> None:
+    """Nothing later is known about these."""
+    commands = Commands()
+    commands.migrated(mig(1), THERE)
+    assert commands.take(Sub(ME, topic(1)), THERE)
+    assert commands.take(Sub(ME, topic(2)), HERE)
+    assert commands.take(Sub(OTHER, topic(1)), HERE)
+
+
+def test_who_comes_back_is_heard_again() -> None:
+    """What comes by a link was said in the newest stay whose MIG has come by it; an older MIG changes nothing."""
+    commands = Commands()
+    commands.migrated(mig(1), THERE)
+    assert commands.take(Sub(ME, topic(1)), THERE)
+    commands.migrated(mig(2), HERE)
+    commands.migrated(mig(0), HERE)
+    assert commands.take(Uns(ME, topic(1)), HERE)
+    assert not commands.take(Sub(ME, topic(1)), THERE)
+
+
+def test_the_way_to_a_subscriber_outlives_its_last_filter() -> None:
+    """A MIG goes there, although the table names it no more."""
+    commands = Commands()
+    assert commands.way(ME) is None
+    commands.take(Sub(ME, topic(1)), HERE)
+    commands.take(Uns(ME, topic(1)), HERE)
+    assert commands.way(ME) == HERE
