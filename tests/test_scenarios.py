@@ -35,6 +35,7 @@ OPTIONS = (
     "mft_greet_back",
     "mft_home_decides",
     "mft_replay_always",
+    "mft_tell_turns",
     "phoenix_lost",
     "phoenix_outdated",
     "phoenix_overtaken",

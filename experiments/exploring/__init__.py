@@ -7,6 +7,7 @@
 | `beginning`      | the setup is carried out, and leaves the first state                             |
 | `instants`       | times that know that they are times                                              |
 | `freezing`       | states of agents as values, and agents from them                                 |
+| `insides`        | what objects hold, and the path to something inside                              |
 | `numbering`      | numbers for values                                                               |
 | `nodes`          | what single nodes do, worked out once                                            |
 | `world`          | links, places, wishes, and what may still happen                                 |

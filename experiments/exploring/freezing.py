@@ -9,7 +9,7 @@ copied nor compared is refused by its name: "self.overlay.reader is a generator"
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import fields
 from enum import Enum
 from random import Random
@@ -17,6 +17,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from roambus.bridge.errors import UserError
+from roambus.experiments.exploring.insides import attributes, path_to
 from roambus.experiments.exploring.instants import NOW, Instant
 
 Frozen = Hashable
@@ -29,6 +30,14 @@ _FIXED = (Enum, type, BuiltinFunctionType, ModuleType, range)
 
 class CannotFreezeError(UserError):
     """Something in an agent's state can be neither copied nor compared."""
+
+
+class _UnfreezableError(Exception):
+    """An object cannot be frozen; the path to it is looked for when this has come up."""
+
+    def __init__(self, value: object, why: str) -> None:
+        super().__init__(why)
+        self.value = value
 
 
 class Freezer:
@@ -45,93 +54,137 @@ class Freezer:
         """The state of an agent as one of class `cls`; raises CannotFreezeError."""
         self._numbers = {id(agent): 0}
         kept = [(name, value) for name, value in attributes(agent) if name not in self._left_out]
-        return ("object", cls, tuple((name, self._any(value, f"self.{name}")) for name, value in kept))
+        try:
+            return ("object", cls, tuple([(name, self._any(value)) for name, value in kept]))
+        except _UnfreezableError as error:
+            path = path_to(error.value, ((f"self.{name}", value) for name, value in kept))
+            raise CannotFreezeError(f"{path} is {error}") from error
 
-    def _any(self, value: Any, path: str) -> Frozen:
+    def number(self, value: object) -> int | None:
+        """The number of an object that was met before; another one gets the next number."""
+        number = self._numbers.get(id(value))
+        if number is None:
+            self._numbers[id(value)] = len(self._numbers)
+        return number
+
+    def _any(self, value: Any) -> Frozen:
         kind = type(value)
         if kind in _PLAIN:
             return value  # type: ignore[no-any-return]  # an int, a str, bytes or None
-        if kind in _EXACT:
-            return (kind, value)
-        if kind is Instant:
-            return ("instant", int(value) - self._now)
-        if isinstance(value, tuple | frozenset):
-            return self._tuple(value, path)
-        if isinstance(value, _FIXED) or (kind is FunctionType and not value.__closure__) or self._is_value(value):
-            return ("as it is", value)
-        return ("chance",) if value is self._chance else self._changeable(value, path)
+        freeze = _FREEZE.get(kind)
+        if freeze is None:
+            freeze = _FREEZE[kind] = _how(kind)
+        return freeze(self, value)
 
-    def _is_value(self, value: Any) -> bool:
-        """Whether an object cannot change; what was found to be so is known by its identity, and kept for that."""
-        if id(value) not in _VALUES:
-            if not _is_value(value):
-                return False
-            _VALUES[id(value)] = value
-        return True
+    def _exact(self, value: Any) -> Frozen:
+        return (type(value), value)
 
-    def _tuple(self, value: Any, path: str) -> Frozen:
-        if isinstance(value, frozenset):
-            return ("frozenset", type(value), self._set(value, path))
-        items = tuple(self._any(one, f"{path}[{place}]") for place, one in enumerate(value))
-        return ("tuple", type(value), items)
+    def _instant(self, value: Any) -> Frozen:
+        return ("instant", int(value) - self._now)
 
-    def _set(self, value: Any, path: str) -> Frozen:
-        return tuple(sorted((self._any(one, path) for one in value), key=repr))
+    def _fixed(self, value: Any) -> Frozen:
+        return ("as it is", value)
 
-    def _changeable(self, value: Any, path: str) -> Frozen:
-        number = self._numbers.get(id(value))
-        if number is not None:
-            return ("again", number)
-        self._numbers[id(value)] = len(self._numbers)
-        for base, freeze in _COLLECTIONS:
-            if isinstance(value, base):
-                return freeze(self, value, path)
-        if isinstance(value, MethodType):
-            return ("method", value.__func__.__name__, self._any(value.__self__, path))
-        return self._object(value, path)
+    def _function(self, value: Any) -> Frozen:
+        return self._refuse(value) if value.__closure__ else ("as it is", value)
 
-    def _list(self, value: Any, path: str) -> Frozen:
-        items = tuple(self._any(one, f"{path}[{place}]") for place, one in enumerate(value))
-        return ("list", type(value), items, getattr(value, "maxlen", None))
+    def _generator(self, value: Any) -> Frozen:
+        if value is not self._chance:
+            raise _UnfreezableError(value, "a generator of chance of its own: draw from self.random only")
+        return ("chance",)
 
-    def _changeable_set(self, value: Any, path: str) -> Frozen:
-        return ("set", type(value), self._set(value, path))
+    def _tuple(self, value: Any) -> Frozen:
+        return ("tuple", type(value), tuple([self._any(one) for one in value]))
 
-    def _dict(self, value: Any, path: str) -> Frozen:
-        items = tuple((self._any(key, path), self._any(one, f"{path}[{key!r}]")) for key, one in value.items())
+    def _frozenset(self, value: Any) -> Frozen:
+        return ("frozenset", type(value), self._sorted(value))
+
+    def _sorted(self, value: Any) -> Frozen:
+        return tuple(sorted((self._any(one) for one in value), key=repr))
+
+    def _list(self, value: Any) -> Frozen:
+        return ("list", type(value), tuple([self._any(one) for one in value]), getattr(value, "maxlen", None))
+
+    def _set(self, value: Any) -> Frozen:
+        return ("set", type(value), self._sorted(value))
+
+    def _dict(self, value: Any) -> Frozen:
+        items = tuple([(self._any(key), self._any(one)) for key, one in value.items()])
         factory = getattr(value, "default_factory", None)
-        return ("dict", type(value), items, None if factory is None else self._any(factory, path))
+        return ("dict", type(value), items, None if factory is None else self._any(factory))
 
-    def _bytes(self, value: Any, _: str) -> Frozen:
+    def _bytes(self, value: Any) -> Frozen:
         return ("bytearray", bytes(value))
 
-    def _object(self, value: Any, path: str) -> Frozen:
-        kind = type(value)
-        if isinstance(value, Random):
-            raise CannotFreezeError(f"{path} is a generator of chance of its own: draw from self.random only")
-        if isinstance(value, Iterator) or not _is_plain_object(kind):
-            raise CannotFreezeError(f"{path} is a {kind.__name__}, which can be neither copied nor compared")
-        return ("object", kind, tuple((name, self._any(one, f"{path}.{name}")) for name, one in attributes(value)))
+    def _method(self, value: Any) -> Frozen:
+        return ("method", value.__func__.__name__, self._any(value.__self__))
+
+    def _object(self, value: Any) -> Frozen:
+        return ("object", type(value), tuple([(name, self._any(one)) for name, one in attributes(value)]))
+
+    def _refuse(self, value: Any) -> Frozen:
+        raise _UnfreezableError(value, f"a {type(value).__name__}, which can be neither copied nor compared")
 
 
-_COLLECTIONS: tuple[tuple[Any, Callable[[Freezer, Any, str], Frozen]], ...] = (
+Freeze = Callable[[Freezer, Any], Frozen]
+_FREEZE: dict[type[Any], Freeze] = dict.fromkeys(_EXACT, Freezer._exact)
+"""How objects of each class that was met are frozen."""
+_UNCHANGEABLE: tuple[tuple[Any, Freeze], ...] = (
+    (Instant, Freezer._instant),
+    (frozenset, Freezer._frozenset),
+    (tuple, Freezer._tuple),
+    (_FIXED, Freezer._fixed),
+    (FunctionType, Freezer._function),
+    (Random, Freezer._generator),
+)
+_COLLECTIONS: tuple[tuple[Any, Freeze], ...] = (
     (dict, Freezer._dict),
-    (list, Freezer._list),
-    (deque, Freezer._list),
-    (set, Freezer._changeable_set),
+    ((list, deque), Freezer._list),
+    (set, Freezer._set),
     (bytearray, Freezer._bytes),
+    (MethodType, Freezer._method),
 )
 
 
-def attributes(value: Any) -> Iterator[tuple[str, Any]]:
-    """The attributes of an object, whether in slots or not."""
-    for cls in type(value).__mro__:
-        slots = vars(cls).get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            mangled = f"_{cls.__name__.lstrip('_')}{name}" if name.startswith("__") and name[-2:] != "__" else name
-            if mangled not in ("__dict__", "__weakref__") and hasattr(value, mangled):
-                yield mangled, getattr(value, mangled)
-    yield from getattr(value, "__dict__", {}).items()
+def _how(kind: type[Any]) -> Freeze:
+    """How objects of a class are frozen."""
+    freeze = _first(_UNCHANGEABLE, kind)
+    if freeze is not None:
+        return freeze
+    changeable = _once(_first(_COLLECTIONS, kind) or _of_attributes(kind))
+    params: Any = getattr(kind, "__dataclass_params__", None)
+    return changeable if params is None or not params.frozen else _unless_value(changeable)
+
+
+def _first(ways: Iterable[tuple[Any, Freeze]], kind: type[Any]) -> Freeze | None:
+    return next((freeze for base, freeze in ways if issubclass(kind, base)), None)
+
+
+def _of_attributes(kind: type[Any]) -> Freeze:
+    return Freezer._refuse if issubclass(kind, Iterator) or not _is_plain_object(kind) else Freezer._object
+
+
+def _once(contents: Freeze) -> Freeze:
+    """Freezes the contents of an object where it is met first; elsewhere its number stands for it."""
+
+    def freeze(freezer: Freezer, value: Any) -> Frozen:
+        number = freezer.number(value)
+        return contents(freezer, value) if number is None else ("again", number)
+
+    return freeze
+
+
+def _unless_value(changeable: Freeze) -> Freeze:
+    """Keeps an object that cannot change as it is; it is then known by its identity, and kept for that."""
+
+    def freeze(freezer: Freezer, value: Any) -> Frozen:
+        if id(value) not in _VALUES:
+            if not _is_value(value):
+                return changeable(freezer, value)
+            _VALUES[id(value)] = value
+        return ("as it is", value)
+
+    return freeze
 
 
 def _is_value(value: Any) -> bool:

@@ -25,25 +25,39 @@ class Reduction:
         self._network = network
         self._links = network.links()
         self._parts: dict[tuple[frozenset[tuple[NodeId, NodeId]], NodeId], list[frozenset[NodeId]]] = {}
+        self._known: dict[tuple[int, tuple[bool, ...]], tuple[int, ...]] = {}
+        self._applies: dict[int, bool] = {}
 
     def applies(self, state: State) -> bool:
-        """Whether only arrivals can happen until nothing is under way."""
+        """Whether only arrivals can happen until nothing is under way; it depends on the world alone."""
+        world = state[-1]
+        if world not in self._applies:
+            self._applies[world] = self._is_left_to_arrivals(state)
+        return self._applies[world]
+
+    def _is_left_to_arrivals(self, state: State) -> bool:
         rules, left = self._network.rules, self._network.world(state).left
         return not rules.slow_messages and not any(
             times for times, may in zip(left, rules.may, strict=True) if not may.when_quiet
         )
 
-    def places(self, state: State) -> Iterable[int]:
-        """The places in the state of the links whose arrivals are to be tried."""
-        size = self._network.size
+    def places(self, state: State) -> tuple[int, ...]:
+        """The places in the state of the links whose arrivals are to be tried: as edges and busy links have it."""
+        key = (self._network.worlds.topology(state[-1]), tuple(map(bool, state[self._network.size : -1])))
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._choose(state)
+        return found
+
+    def _choose(self, state: State) -> tuple[int, ...]:
         to: dict[NodeId, list[int]] = {}
-        for place, (_, receiver) in enumerate(self._links, size):
+        for place, (_, receiver) in enumerate(self._links, self._network.size):
             if state[place]:
                 to.setdefault(receiver, []).append(place)
         for node in sorted(to, key=lambda one: len(to[one])):
             if self._is_enough(node, to, state):
-                return to[node]
-        return [place for places in to.values() for place in places]
+                return tuple(to[node])
+        return tuple(place for places in to.values() for place in places)
 
     def _is_enough(self, node: NodeId, to: dict[NodeId, list[int]], state: State) -> bool:
         senders = {self._links[place - self._network.size][0] for place in to[node]}

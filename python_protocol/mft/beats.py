@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from roambus.python_protocol.mft.broker import Broker
 from roambus.python_protocol.mft.interests import sum_of
-from roambus.python_protocol.mft.messages import Beat, Below, Bmig, Bquery, Bsub, Known, Sub, Uns
+from roambus.python_protocol.mft.messages import Beat, Below, Bmig, Bquery, Bsub, Known, Mig, Sub, Uns
 from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.mft.routing import Route
 from roambus.python_protocol.mft.timestamps import at_hops
@@ -166,6 +166,9 @@ class BeatingBroker(Broker):
 
     def _forget_way(self, subscriber: NodeId, interface: NodeId) -> None:
         """Subscriptions say nothing of ways here."""
+
+    def _misled(self, z: NodeId, message: Sub | Uns | Mig) -> NodeId | None:
+        """Nor are there ways of which they could tell a neighbour."""
 
     def _is_below(self, route: Route) -> bool:
         return bool(route.filters) and route.next_hop != self._uplink and self.reaches(route.next_hop)

@@ -49,7 +49,7 @@ from roambus.python_protocol.process import on
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime
 
-Passed = TypeVar("Passed", Sub, Uns, Mig, Bsub)
+Passed = TypeVar("Passed", bound="Sub | Uns | Mig | Bsub")
 """A message that goes from broker to broker, and counts the hops."""
 
 
@@ -77,8 +77,9 @@ class Broker(Forwarding):
         if not self._is_newer(sub):
             self._correct(z, sub)
             return
+        misled = self._misled(z, sub)
         self._locate(z, sub).filters[sub.filter] = None
-        self.flood(one_hop_on(sub), z)
+        self._flood_command(sub, z, misled)
         if self._parameters.replay_always:
             self._send_queued(sub.subscriber, z)
 
@@ -88,8 +89,9 @@ class Broker(Forwarding):
         if not self._is_newer(uns):
             self._correct(z, uns)
             return
+        misled = self._misled(z, uns)
         self._locate(z, uns).filters.pop(uns.filter, None)
-        self.flood(one_hop_on(uns), z)
+        self._flood_command(uns, z, misled)
 
     @on(Mig)  # lines 13 to 26
     def migrate_subscriber(self, mig: Mig, z: NodeId, now: SimTime) -> None:
@@ -97,12 +99,12 @@ class Broker(Forwarding):
         if not self._is_newer(mig):
             self._correct(z, mig)
             return
-        old = self.table.next_hop(mig.subscriber)
+        old, misled = self.table.next_hop(mig.subscriber), self._misled(z, mig)
         if _is_from_client(z, mig):
             self._send_filters(mig.subscriber)
-        if old in self.neighbours and old != z:
-            self.send(old, replace(mig, hops=mig.hops + 1))
         self._locate(z, mig)
+        if old in self.neighbours and old != z:
+            self._pass_on_command(mig, old, misled)
         self._send_queued(mig.subscriber, z)
 
     def _correct(self, z: NodeId, message: Sub | Uns | Mig) -> None:
@@ -110,6 +112,26 @@ class Broker(Forwarding):
         is_old = message.timestamp < self.table.timestamp(message.subscriber).counter
         if self._parameters.correct_old and is_old and z in self.neighbours:
             self._send_subscriptions(message.subscriber, z)
+
+    def _misled(self, z: NodeId, message: Sub | Uns | Mig) -> NodeId | None:
+        """By `tell_turns`, the neighbour that was the way until a message with the same timestamp has come from z."""
+        route = self.table.get(message.subscriber)
+        is_same = route is not None and route.timestamp.counter == message.timestamp
+        old = self.table.way(message.subscriber)
+        return old if self._parameters.tell_turns and is_same and old in self.neighbours and old != z else None
+
+    def _flood_command(self, message: Sub | Uns, z: NodeId, misled: NodeId | None) -> None:
+        """Carries out lines 5, 6, 11 and 12."""
+        for neighbour in self.neighbours:
+            if neighbour != z:
+                self._pass_on_command(message, neighbour, misled)
+
+    def _pass_on_command(self, message: Sub | Uns | Mig, neighbour: NodeId, misled: NodeId | None) -> None:
+        """Sends a message on; the neighbour that takes it for old gets a BSUB in its place."""
+        if neighbour == misled:
+            self._send_subscriptions(message.subscriber, neighbour)
+        else:
+            self.send(neighbour, one_hop_on(message))
 
     # Algorithm 4.2
 

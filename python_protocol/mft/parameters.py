@@ -22,6 +22,7 @@ _LETTER: Mapping[str, Any] = {
     "forget_ways": False,
     "replay_always": False,
     "greet_back": False,
+    "tell_turns": False,
 }
 _TUNED: Mapping[str, Any] = {
     "ask_after": 2 * SECOND,
@@ -139,4 +140,9 @@ class MftParameters(BundleParameters, StorageParameters):
         True,
         source="for links that only one end has noticed to be lost",
         doc="a neighbour that was lost and is back is told what is known, as if by a migration",
+    )
+    tell_turns: bool = parameter(
+        True,
+        source="mends the thesis, algorithms 4.1 and 4.4, line 1",
+        doc="a neighbour by whom the way went gets a BSUB in place of a SUB, UNS or MIG that it would take for old",
     )

@@ -19,5 +19,12 @@ def b1() -> Broker:
 def letter() -> Broker:
     """The same, with the algorithms to the letter."""
     return make_broker(
-        MftParameters(home_decides=False, correct_old=False, forget_ways=False, replay_always=False, greet_back=False)
+        MftParameters(
+            home_decides=False,
+            correct_old=False,
+            forget_ways=False,
+            replay_always=False,
+            greet_back=False,
+            tell_turns=False,
+        )
     )

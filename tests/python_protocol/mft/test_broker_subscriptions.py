@@ -55,6 +55,36 @@ def test_what_is_not_newer_is_ignored(letter: Broker, t: int, h: int) -> None:
     assert letter.table.timestamp(S1) == Timestamp(5, 2)
 
 
+@pytest.mark.parametrize("passed_on", [Sub(S1, 5, 1, topic(1)), Uns(S1, 5, 1, topic(2)), Mig(S1, 9, 5, 1)])
+def test_who_was_thought_to_be_the_way_gets_a_bsub(b1: Broker, passed_on: Sub | Uns | Mig) -> None:
+    """`tell_turns`: in place of a message that it takes for old, for it has told the same timestamp itself."""
+    knows(b1, S1, 3, Timestamp(5, 4), topic(1))
+    messages = dict(sends(told(b1, 2, passed_on)))
+    assert messages[3] == Bsub(S1, Timestamp(5, 2), 0, (topic(1),))
+    assert b1.table.next_hop(S1) == 2
+
+
+def test_only_the_way_that_was_gets_a_bsub(b1: Broker) -> None:
+    """`tell_turns`: all others get the SUB, and so does the way, if the SUB is news to it."""
+    knows(b1, S1, 3, Timestamp(5, 4), topic(1))
+    assert dict(sends(told(b1, 2, Sub(S1, 5, 1, topic(1)))))[4] == Sub(S1, 5, 2, topic(1))
+    assert dict(sends(told(b1, 4, Sub(S1, 6, 1, topic(1)))))[2] == Sub(S1, 6, 2, topic(1))
+
+
+def test_a_way_that_is_out_of_reach_is_not_told_of_its_turn(b1: Broker) -> None:
+    """`tell_turns`: who was thought to be the way, and has left, gets nothing."""
+    knows(b1, S1, 3, Timestamp(5, 4), topic(1))
+    b1.gone(3, moved=True)
+    assert sends(told(b1, 2, Sub(S1, 5, 1, topic(1)))) == [(4, Sub(S1, 5, 2, topic(1)))]
+
+
+def test_a_sub_of_the_same_timestamp_is_passed_on_to_the_letter(letter: Broker) -> None:
+    """Algorithm 4.1, lines 5 and 6: to all but its sender, whoever was thought to be the way."""
+    knows(letter, S1, 3, Timestamp(5, 4), topic(1))
+    actions = told(letter, 2, Sub(S1, 5, 1, topic(1)))
+    assert sends(actions) == [(3, Sub(S1, 5, 2, topic(1))), (4, Sub(S1, 5, 2, topic(1)))]
+
+
 def test_a_neighbour_that_tells_something_old_is_corrected(b1: Broker) -> None:
     """`correct_old`: it gets a BSUB; a client does not, nor does who only repeats what is known."""
     knows(b1, S1, 2, Timestamp(5, 2), topic(1))
