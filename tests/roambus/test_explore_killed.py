@@ -5,6 +5,8 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from roambus.experiments.exploring.workers import Request, explore_all
 from tests.roambus.test_processes import start, until
 
@@ -18,6 +20,7 @@ must nothing twice
 """
 
 
+@pytest.mark.slow
 def test_a_search_killed_at_any_moment_resumes(tmp_path: Path) -> None:
     """Some steps deep it gets SIGKILL; the same command finds what a search without an end finds."""
     (tmp_path / "line.txt").write_text(QUESTION)
