@@ -72,7 +72,7 @@ def test_who_ignores_the_end_of_the_terminal_goes_on() -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_termination_is_an_interrupt_and_a_second_one_is_ignored(number: signal.Signals) -> None:
     """So what is left can be cleaned up; afterwards the handler is the one from before."""
-    before = signal.getsignal(number)
+    before = signal.signal(number, signal.SIG_DFL)  # below nohup it is ignored
     cleaned = []
 
     def terminated() -> None:
@@ -86,7 +86,7 @@ def test_a_termination_is_an_interrupt_and_a_second_one_is_ignored(number: signa
     with pytest.raises(KeyboardInterrupt):
         terminated()
     assert cleaned
-    assert signal.getsignal(number) is before
+    assert signal.signal(number, before) is signal.SIG_DFL
 
 
 def test_a_termination_that_a_library_swallows_comes_at_the_end() -> None:
