@@ -43,11 +43,17 @@ def energy_mj(scenario: Scenario, s: State, now: SimTime) -> NDArray[np.float64]
 def _out_of_batteries(scenario: Scenario, s: State, now: SimTime) -> NDArray[np.float64]:
     """What is gone of each battery; of those that are not empty also what was drawn since it was last worked out."""
     batteries, radio, state = s.batteries, scenario.radio, s.nodes["radio"]
-    powers = np.where(s.nodes["origin"] == SLEEPING, radio.sleep_to_rx_power_mw, radio.transition_power_mw)
-    powers = np.where(s.nodes["target"] == SLEEPING, radio.rx_to_sleep_power_mw, powers)
-    powers = np.where(state == SENDING, batteries["tx"], powers)
-    powers = np.where(state == SLEEPING, radio.sleep_power_mw, powers)
-    powers = np.where(state == LISTENING, radio.rx_power_mw, powers) + batteries["baseline"]
+    origin, falls_asleep = s.nodes["origin"], s.nodes["target"] == SLEEPING
+    drawn = [  # as in `battery`: the first that holds
+        (state == LISTENING, radio.rx_power_mw),
+        (state == SENDING, batteries["tx"]),
+        (state == SLEEPING, radio.sleep_power_mw),
+        (origin == SLEEPING, radio.sleep_to_rx_power_mw),
+        (falls_asleep & (origin == LISTENING), radio.rx_to_sleep_power_mw),
+        (falls_asleep, radio.tx_to_sleep_power_mw),
+    ]
+    conditions, choices = zip(*drawn, strict=True)
+    powers = np.select(conditions, choices, radio.transition_power_mw) + batteries["baseline"]
     since = np.where(batteries["died"] > 0, 0, np.maximum(now - batteries["since"], 0)) / SECOND
     capacity = np.array([settings.initial_energy_j * 1000 for settings in scenario.nodes])
     gone: NDArray[np.float64] = capacity - np.maximum(batteries["left"] - powers * since, 0.0)
