@@ -19,6 +19,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,60 +41,74 @@ RADIO, MAC = "SN.node[*].Communication.Radio.", "SN.node[*].Communication.MAC."
 OFTEN_PER_S, SELDOM_PER_S, RARELY_PER_S = 8, 1, 0.2
 """Beacons of each node: enough to queue, and to collide; with preambles fewer are."""
 
-GROUPS: dict[str, tuple[str, ...]] = {
-    "as it is": (),
-    "transmit power -10 dBm": (f'{RADIO}TxOutputPower = "-10dBm"',),
-    "several transmit powers": (
-        'SN.node[0..4].Communication.Radio.TxOutputPower = "-15dBm"',
-        'SN.node[5..9].Communication.Radio.TxOutputPower = "-5dBm"',
-    ),
-    "probTx": (f"{MAC}probTx = 0.6", f"{MAC}reTxInterval = 5"),
-    "numTx": (f"{MAC}numTx = 3",),
-    "numTx, probTx, reTxInterval": (f"{MAC}numTx = 2", f"{MAC}probTx = 0.5", f"{MAC}reTxInterval = 20"),
-    "one packet in a free channel": (f"{MAC}txAllPacketsInFreeChannel = false", f"{MAC}numTx = 2"),
-    "CSMA 1-persistent": (f"{MAC}CSMApersistance = 1",),
-    "CSMA p-persistent": (f"{MAC}CSMApersistance = 0.2",),
-    "grid": ('SN.deployment = "4x4"',),
-    "coordinates": (
-        'SN.deployment = "[0..7]->4x2"',
-        "SN.node[8..11].xCoor = 20",
-        "SN.node[8..11].yCoor = 45",
-        "SN.node[12..15].xCoor = 50",
-        "SN.node[12..15].yCoor = 30",
-    ),
-    "line mobility": (
-        "SN.wirelessChannel.onlyStaticNodes = false",
-        'SN.node[*].MobilityManagerName = "LineMobilityManager"',
-        "SN.node[*].MobilityManager.xCoorDestination = 10",
-        "SN.node[*].MobilityManager.yCoorDestination = 50",
-        "SN.node[*].MobilityManager.speed = 12",
-        "SN.node[*].MobilityManager.updateInterval = 100",
-    ),
-    "duty cycle 0.1": (f"{MAC}dutyCycle = 0.1",),
-    "duty cycle 0.3, half of the preambles": (
-        f"{MAC}dutyCycle = 0.3",
-        f"{MAC}listenInterval = 15",
-        f"{MAC}beaconIntervalFraction = 0.5",
-        f"{MAC}beaconFrameSize = 60",
-    ),
-    "duty cycle 0.5": (f"{MAC}dutyCycle = 0.5",),
-    "duty cycle, one packet in a free channel": (
-        f"{MAC}dutyCycle = 0.4",
-        f"{MAC}txAllPacketsInFreeChannel = false",
-        f"{MAC}numTx = 2",
-        f"{MAC}reTxInterval = 30",
-    ),
-    "sleep in back-offs": (f"{MAC}sleepDuringBackoff = true",),
-}
-"""What each group adds to the ini; the first has nothing, to see that the rest is alike."""
 
-RATES = {
-    "duty cycle 0.1": RARELY_PER_S,
-    "duty cycle 0.3, half of the preambles": SELDOM_PER_S,
-    "duty cycle 0.5": SELDOM_PER_S,
-    "duty cycle, one packet in a free channel": SELDOM_PER_S,
+class Group(NamedTuple):
+    """Runs that hold some keys to Castalia."""
+
+    lines: tuple[str, ...]
+    """What is added to the ini."""
+    rate_per_s: float = OFTEN_PER_S
+    """Beacons of each node."""
+
+
+GROUPS: dict[str, Group] = {
+    "as it is": Group(()),
+    "transmit power -10 dBm": Group((f'{RADIO}TxOutputPower = "-10dBm"',)),
+    "several transmit powers": Group(
+        (
+            'SN.node[0..4].Communication.Radio.TxOutputPower = "-15dBm"',
+            'SN.node[5..9].Communication.Radio.TxOutputPower = "-5dBm"',
+        )
+    ),
+    "probTx": Group((f"{MAC}probTx = 0.6", f"{MAC}reTxInterval = 5")),
+    "numTx": Group((f"{MAC}numTx = 3",)),
+    "numTx, probTx, reTxInterval": Group((f"{MAC}numTx = 2", f"{MAC}probTx = 0.5", f"{MAC}reTxInterval = 20")),
+    "one packet in a free channel": Group((f"{MAC}txAllPacketsInFreeChannel = false", f"{MAC}numTx = 2")),
+    "CSMA 1-persistent": Group((f"{MAC}CSMApersistance = 1",)),
+    "CSMA p-persistent": Group((f"{MAC}CSMApersistance = 0.2",)),
+    "grid": Group(('SN.deployment = "4x4"',)),
+    "coordinates": Group(
+        (
+            'SN.deployment = "[0..7]->4x2"',
+            "SN.node[8..11].xCoor = 20",
+            "SN.node[8..11].yCoor = 45",
+            "SN.node[12..15].xCoor = 50",
+            "SN.node[12..15].yCoor = 30",
+        )
+    ),
+    "line mobility": Group(
+        (
+            "SN.wirelessChannel.onlyStaticNodes = false",
+            'SN.node[*].MobilityManagerName = "LineMobilityManager"',
+            "SN.node[*].MobilityManager.xCoorDestination = 10",
+            "SN.node[*].MobilityManager.yCoorDestination = 50",
+            "SN.node[*].MobilityManager.speed = 12",
+            "SN.node[*].MobilityManager.updateInterval = 100",
+        )
+    ),
+    "duty cycle 0.1": Group((f"{MAC}dutyCycle = 0.1",), RARELY_PER_S),
+    "duty cycle 0.3, half of the preambles": Group(
+        (
+            f"{MAC}dutyCycle = 0.3",
+            f"{MAC}listenInterval = 15",
+            f"{MAC}beaconIntervalFraction = 0.5",
+            f"{MAC}beaconFrameSize = 60",
+        ),
+        SELDOM_PER_S,
+    ),
+    "duty cycle 0.5": Group((f"{MAC}dutyCycle = 0.5",), SELDOM_PER_S),
+    "duty cycle, one packet in a free channel": Group(
+        (
+            f"{MAC}dutyCycle = 0.4",
+            f"{MAC}txAllPacketsInFreeChannel = false",
+            f"{MAC}numTx = 2",
+            f"{MAC}reTxInterval = 30",
+        ),
+        SELDOM_PER_S,
+    ),
+    "sleep in back-offs": Group((f"{MAC}sleepDuringBackoff = true",)),
 }
-"""Beacons a second and node, where they are not often."""
+"""The first adds nothing, to see that the rest is alike."""
 
 Row = dict[str, float]
 METRICS: dict[str, Metric] = {
@@ -119,11 +134,11 @@ def write_ini(folder: Path, lines: Sequence[str], seed: int) -> Path:
     return ini
 
 
-def ours(lines: Sequence[str], rate_per_s: float, seed: int) -> Row:
+def ours(group: Group, seed: int) -> Row:
     """A run on the embedded radio."""
     with tempfile.TemporaryDirectory() as name:
-        scenario = read_scenario(write_ini(Path(name), lines, seed))
-    backend = RadioBackend(scenario, PoissonSources(rate_per_s, PAYLOAD_BYTES))
+        scenario = read_scenario(write_ini(Path(name), group.lines, seed))
+    backend = RadioBackend(scenario, PoissonSources(group.rate_per_s, PAYLOAD_BYTES))
     backend.open()
     backend.advance((), None)
     totals = backend.close()
@@ -131,15 +146,15 @@ def ours(lines: Sequence[str], rate_per_s: float, seed: int) -> Row:
     return row | {"energy_mj": sum(totals.energy_mj), "nodes": NODES}
 
 
-def castalias(lines: Sequence[str], rate_per_s: float, seed: int) -> Row:
+def castalias(group: Group, seed: int) -> Row:
     """The same on Castalia."""
     found = find_installation()
     program, links = found.program(), found.links()
-    application = {"rate": rate_per_s, "payload": PAYLOAD_BYTES}
+    application = {"rate": group.rate_per_s, "payload": PAYLOAD_BYTES}
     options = ['--SN.node[*].ApplicationName="NativeBeacon"']
     options += [f"--SN.node[*].Application.{name}={value}" for name, value in application.items()]
     with tempfile.TemporaryDirectory() as name, linked_directory(Path(name), links):
-        write_ini(Path(name), lines, seed)
+        write_ini(Path(name), group.lines, seed)
         command = [*program.command, *options]
         done = subprocess.run(  # the user's own simulator, without a shell
             command, cwd=name, env=program.environment, check=True, capture_output=True, text=True
@@ -195,8 +210,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         agree = [
             print_group(
                 name,
-                [castalias(GROUPS[name], RATES.get(name, OFTEN_PER_S), seed) for seed in range(chosen.runs)],
-                [ours(GROUPS[name], RATES.get(name, OFTEN_PER_S), seed) for seed in range(chosen.runs)],
+                [castalias(GROUPS[name], seed) for seed in range(chosen.runs)],
+                [ours(GROUPS[name], seed) for seed in range(chosen.runs)],
                 len(GROUPS) * len(METRICS),
             )
             for name in names

@@ -99,10 +99,10 @@ class Plan(NamedTuple):
 
     def frames(self) -> list[Sent]:
         """What is sent, in the order of time."""
-        burst, begin = FRAMES * INTERVAL + 50 * MILLISECOND, BEGIN
+        burst = FRAMES * INTERVAL + 50 * MILLISECOND
         lasting = self.nodes * burst + round(self.pause_s * SECOND)
         return [
-            Sent(begin + turn * lasting + node * burst + frame * INTERVAL, node)
+            Sent(BEGIN + turn * lasting + node * burst + frame * INTERVAL, node)
             for turn in range(self.rounds)
             for node in range(self.nodes)
             for frame in range(FRAMES)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.castalia_parity import GROUPS, METRICS, NODES, OFTEN_PER_S, ours, read_outputs, write_ini
+from benchmarks.castalia_parity import GROUPS, METRICS, NODES, ours, read_outputs, write_ini
 from roambus.bridge.ini import read_scenario
 
 OUTPUTS = """\
@@ -38,14 +38,14 @@ def test_castalias_outputs_are_summed_over_the_nodes() -> None:
 @pytest.mark.parametrize("group", GROUPS)
 def test_the_ini_of_each_group_says_what_the_group_is_for(group: str, tmp_path: Path) -> None:
     """Each of its lines stands once, before what else would fit."""
-    ini = write_ini(tmp_path, GROUPS[group], 0)
+    ini = write_ini(tmp_path, GROUPS[group].lines, 0)
     assert len(read_scenario(ini).nodes) == NODES
     lines = ini.read_text().splitlines()
-    assert [line for line in lines if line in GROUPS[group]] == list(GROUPS[group])
+    assert [line for line in lines if line in GROUPS[group].lines] == list(GROUPS[group].lines)
 
 
 def test_a_run_of_ours_has_what_the_means_are_made_of() -> None:
     """With three tries a packet there are nearly three frames."""
-    row = ours(GROUPS["numTx"], OFTEN_PER_S, 0)
+    row = ours(GROUPS["numTx"], 0)
     assert 2.8 < METRICS["frames a packet"](row) <= 3
     assert METRICS["receivers a frame"](row) > 1

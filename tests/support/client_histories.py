@@ -7,14 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, starmap
 from random import Random
-from typing import Any
 
-from roambus.bridge.backends.ideal.topology import make_ideal
-from roambus.bridge.host.host import Host
 from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkDelay, ParentChange
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.scenario import Command, Publication, Workload
-from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.caching import Caching
 from roambus.python_protocol.caching.broker import Broker
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
@@ -24,6 +20,7 @@ from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.runs import Row, of
 from tests.support.scenarios import scenario
+from tests.support.seen_agents import run_seen
 from tests.support.slow_links import draw_brokers, draw_delays, of_links
 
 STEADY = tuple(map(parse_filter, ("all", "topic = 1", "topic = 2", "topic < 2")))
@@ -59,9 +56,7 @@ class History:
             faults=self.faults,
             ideal=IdealLinks(delays=self.delays),
         )
-        planted, trace, agents = replace(bare, tree=tree), TraceWriter(), dict[NodeId, Caching]()
-        Host(planted, _watched(agents), make_ideal(planted), trace).run()
-        return Result(self, agents, trace.table().to_pylist())
+        return Result(self, *run_seen(replace(bare, tree=tree), Caching))
 
 
 @dataclass(frozen=True)
@@ -265,14 +260,3 @@ def _freezes(
         if random.random() < 0.4 and not any(at <= one <= until for one in gone):
             faults += [Fault(at, broker, FaultKind.FREEZE), Fault(until, broker, FaultKind.RECOVER)]
     return tuple(sorted(faults, key=lambda fault: fault.at))
-
-
-def _watched(agents: dict[NodeId, Caching]) -> type[Caching]:
-    class Watched(Caching):
-        """The same agent, but each that is made can be looked at."""
-
-        def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
-            super().__init__(node, roles, parameters, random)
-            agents[node] = self
-
-    return Watched

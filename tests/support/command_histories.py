@@ -8,12 +8,9 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from roambus.bridge.backends.ideal.topology import make_ideal
-from roambus.bridge.host.host import Host
 from roambus.bridge.scenario.happenings import LinkDelay, ParentChange
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.scenario import Command, Publication, Workload
-from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, parse_filter
@@ -21,6 +18,7 @@ from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.runs import Row, of
 from tests.support.scenarios import scenario
+from tests.support.seen_agents import run_seen
 from tests.support.slow_links import draw_brokers, draw_delays
 
 TOPICS = (1, 2)
@@ -77,9 +75,7 @@ class History:
             ideal=IdealLinks(delays=self.delays),
         )
         tree = (*(ParentChange(0, node, parent) for node, parent in self.parents.items()), *self.moves)
-        planted, trace, agents = replace(bare, tree=tree), TraceWriter(), dict[NodeId, BrokerAgent]()
-        Host(planted, _watched(agent, agents), make_ideal(planted), trace).run()
-        return Result(self, agents, trace.table().to_pylist())
+        return Result(self, *run_seen(replace(bare, tree=tree), agent))
 
 
 @dataclass(frozen=True)
@@ -161,14 +157,3 @@ def _commands(random: Random, mover: NodeId, moments: list[SimTime], unit: SimTi
         at = max(SECOND // 2, random.choice(moments) + random.randrange(2 * unit) - unit)
         about = FILTERS[random.choice(TOPICS)]
         yield Command(at, mover, Subscribe(about) if random.random() < 0.6 else Unsubscribe(about))
-
-
-def _watched(agent: type[BrokerAgent], agents: dict[NodeId, BrokerAgent]) -> type[BrokerAgent]:
-    class Watched(agent):  # type: ignore[valid-type, misc]  # whichever is asked for
-        """The same agent, but each that is made can be looked at."""
-
-        def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
-            super().__init__(node, roles, parameters, random)
-            agents[node] = self
-
-    return Watched

@@ -10,17 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
 
-from roambus.bridge.backends.ideal.topology import make_ideal
-from roambus.bridge.host.host import Host
 from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkDelay, ParentChange
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.scenario import Command, Publication, Scenario, Workload
-from roambus.bridge.trace.writer import TraceWriter
 from roambus.experiments.exploring.properties.property import View
 from roambus.experiments.exploring.properties.routing import no_phantoms, nothing_stuck
 from roambus.experiments.exploring.world import World as ExploredWorld
@@ -33,6 +29,7 @@ from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.runs import Row, of
 from tests.support.scenarios import scenario
+from tests.support.seen_agents import run_seen
 
 QUIET = 400 * MILLISECOND
 """Long enough for every cascade in a tree of 30 brokers with links of 1 ms to end."""
@@ -372,21 +369,7 @@ def carry_out(agent_class: type[BrokerAgent], plan: Plan, parameters: Mapping[st
         world.now += MILLISECOND
         world.command(broker, about(*range(TOPICS)))
     described = _scenario(world, plan.delays, parameters or {})
-    trace = TraceWriter()
-    agents: dict[NodeId, BrokerAgent] = {}
-    Host(described, _watched(agent_class, agents), make_ideal(described), trace).run()
-    return Result(world, agents, trace.table().to_pylist(), probed)
-
-
-def _watched(agent_class: type[BrokerAgent], agents: dict[NodeId, BrokerAgent]) -> type[BrokerAgent]:
-    """The same agent, but each that is made can be looked at."""
-
-    class Watched(agent_class):  # type: ignore[misc, valid-type]  # a class that is only known here
-        def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
-            super().__init__(node, roles, parameters, random)
-            agents[node] = self
-
-    return Watched
+    return Result(world, *run_seen(described, agent_class), probed)
 
 
 def _scenario(world: World, delays: tuple[int, ...], parameters: Mapping[str, str]) -> Scenario:

@@ -16,10 +16,10 @@ def arrive(s: State, sender: int, now: int) -> None:
     """The last frame of `sender` comes up to the MACs of those who received it: the ones that it is for take it."""
     node, run = s.nodes[sender], s.run[0]
     frame = node.arriving
-    destination = s.frames[frame].destination
+    destination, is_preamble = s.frames[frame].destination, run.first_preamble <= frame < run.own_frames
     for k in range(node.arrivals):
         arrival = s.arrivals[sender, k]
-        if run.first_preamble <= frame < run.own_frames:
+        if is_preamble:
             hear_preamble(s, arrival.receiver, now)
         elif destination == BROADCAST or destination == arrival.receiver:  # noqa: PLR1714  # Numba wants one type in a tuple
             _deliver(s, frame, arrival)

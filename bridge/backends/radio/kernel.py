@@ -42,7 +42,7 @@ def _dispatch(s: State, kind: int, index: int, now: int) -> None:
     elif kind in (events.SENDING_ON, events.FRAME_END):
         _transmit(s, kind, index, now)
     elif kind in (events.LISTENING_ON, events.SLEEPING_ON):
-        _rest(s, kind, index, now)
+        _settle(s, kind, index, now)
     elif kind == events.ARRIVE:
         arrival.arrive(s, index, now)
     elif kind == events.BATTERY:
@@ -64,7 +64,7 @@ def _transmit(s: State, kind: int, sender: int, now: int) -> None:
 
 
 @compiled
-def _rest(s: State, kind: int, index: int, now: int) -> None:
+def _settle(s: State, kind: int, index: int, now: int) -> None:
     if kind == events.LISTENING_ON and switching.has_switched(s, index, LISTENING, now):
         receiver.start_listening(s, index, now)
     elif kind == events.SLEEPING_ON and switching.has_switched(s, index, SLEEPING, now):

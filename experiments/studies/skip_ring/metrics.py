@@ -48,7 +48,7 @@ def convergence(traces: DataFrame) -> DataFrame:
     times = traces.groupBy(RUN).agg(
         F.max(F.when(is_event(schema.OVERLAY), time_s())).alias(_SINCE), F.max(time_s()).alias(_UNTIL)
     )
-    judged = sound(edges(last_states(traces)).localCheckpoint()).join(times, RUN)
+    judged = sound(edges(last_states(traces))).join(times, RUN)
     converged = F.col(LEGITIMATE) & (F.col(_UNTIL) - F.col(_SINCE) >= CLOSURE_S)
     return judged.select(
         RUN, converged.cast("int").alias(CONVERGED), F.when(converged, F.col(_SINCE)).alias(ROUNDS_TO_CONVERGE)
@@ -57,7 +57,7 @@ def convergence(traces: DataFrame) -> DataFrame:
 
 def legitimate_state(traces: DataFrame) -> DataFrame:
     """Whether the state before the first publication is the skip ring; degrees count different neighbours in it."""
-    found = edges(last_states(_before_publications(traces))).localCheckpoint()
+    found = edges(last_states(_before_publications(traces)))
     neighbours = found.where(F.col(_LABEL) != F.col(_TARGET)).groupBy(RUN, _LABEL)
     degrees = neighbours.agg(F.countDistinct(_TARGET).alias("degree")).groupBy(RUN)
     ends = degrees.agg(F.avg("degree").alias(DEGREE_MEAN), F.max("degree").alias(DEGREE_MAX))
@@ -168,7 +168,8 @@ def edges(states: DataFrame) -> DataFrame:
     known = stored.select(RUN, _LABEL, "edge.*").where((F.col("node") != NOBODY) | ~F.col(_KIND).isin(*_RING))
     ends = states.select(RUN, F.col(schema.NODE).cast("string").alias("node"), F.col(_LABEL).alias(_TARGET))
     itself = states.select(RUN, _LABEL, F.lit(_ITSELF).alias(_KIND), F.col(_LABEL).alias(_TARGET))
-    return known.join(ends, [RUN, "node"], "left").select(*_EDGE).unionByName(itself)
+    found = known.join(ends, [RUN, "node"], "left").select(*_EDGE).unionByName(itself)
+    return found.localCheckpoint()  # they are few, and what is asked of them asks several times
 
 
 def sound(found: DataFrame) -> DataFrame:
