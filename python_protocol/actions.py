@@ -101,7 +101,7 @@ class Deliver:
         self.hops = hops
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, init=False)
 class Note:
     """Writes a row into the trace, whose columns `roambus.bridge.trace.schema` explains."""
 
@@ -113,16 +113,36 @@ class Note:
     hops: int | None = None
     detail: str | None = None
 
-    def __post_init__(self) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917  # a column of the trace each
+        self,
+        name: str,
+        message_type: str | None = None,
+        notification_id: str | None = None,
+        peer: NodeId | None = None,
+        bytes: int | None = None,  # noqa: A002  # the column's name
+        hops: int | None = None,
+        detail: str | None = None,
+    ) -> None:
         """Raises TypeError, ValueError for a value that the trace's column cannot hold."""
-        if not self.name:
+        self.name = name
+        self.message_type = message_type
+        self.notification_id = notification_id
+        self.peer = peer
+        self.bytes = bytes
+        self.hops = hops
+        self.detail = detail
+        if (
+            type(name) is not str
+            or not name
+            or not name.isascii()
+            or (message_type is not None and (type(message_type) is not str or not message_type.isascii()))
+            or (notification_id is not None and (type(notification_id) is not str or not notification_id.isascii()))
+            or (detail is not None and (type(detail) is not str or not detail.isascii()))
+            or (peer is not None and (type(peer) is not int or not 0 <= peer < LARGEST))
+            or (bytes is not None and (type(bytes) is not int or not 0 <= bytes < LARGEST))
+            or (hops is not None and (type(hops) is not int or not 0 <= hops < LARGEST))
+        ):
             self._check()
-        for text in (self.name, self.message_type, self.notification_id, self.detail):
-            if text is not None and (type(text) is not str or not text.isascii()):
-                self._check()
-        for number in (self.peer, self.bytes, self.hops):
-            if number is not None and (type(number) is not int or not 0 <= number < LARGEST):
-                self._check()
 
     def _check(self) -> None:
         if not self.name:

@@ -27,7 +27,7 @@ from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.bundle import Bundle, Parcel, Place, add, split
 from roambus.python_protocol.parts.bundle_parameters import BundleParameters
 from roambus.python_protocol.parts.digest import Held
-from roambus.python_protocol.parts.streams import LinkBroken, LinkTimer, Outbound, Streams, dropped
+from roambus.python_protocol.parts.streams import LinkBroken, LinkTimer, Outbound, Streams, dropped, link_timer
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SimTime
 
@@ -150,12 +150,12 @@ class BundlingLink(Streams[_Outbound]):
         outbound.sent -= count
         outbound.retries, outbound.began = 0, None
         waiting = self._flush_soon(now) if outbound.sent < len(outbound.queue) else []
-        return [*waiting, self._watch(sender, outbound) if outbound.sent else CancelTimer(LinkTimer(sender))]
+        return [*waiting, self._watch(sender, outbound) if outbound.sent else CancelTimer(link_timer(sender))]
 
     def _begin_anew(self, neighbour: NodeId, outbound: _Outbound, now: SimTime) -> list[Action]:
         """The receiver has rebooted: what it has not acknowledged goes to it in a new session."""
         self._begin_stream(neighbour).queue = outbound.queue
-        return [CancelTimer(LinkTimer(neighbour)), *self._flush_soon(now)]
+        return [CancelTimer(link_timer(neighbour)), *self._flush_soon(now)]
 
     # Timers
 
@@ -175,7 +175,7 @@ class BundlingLink(Streams[_Outbound]):
 
     def _watch(self, neighbour: NodeId, outbound: _Outbound) -> Action:
         """The timer after which what is under way is sent again."""
-        return SetTimer(LinkTimer(neighbour), self._pause(outbound.retries))
+        return SetTimer(link_timer(neighbour), self._pause(outbound.retries))
 
     # Bundles
 

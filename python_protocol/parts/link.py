@@ -31,7 +31,7 @@ from roambus.python_protocol.messages.fields import U8, U16
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.parts.link_parameters import LinkParameters
-from roambus.python_protocol.parts.streams import LinkBroken, LinkTimer, Outbound, Streams, dropped
+from roambus.python_protocol.parts.streams import LinkBroken, LinkTimer, Outbound, Streams, dropped, link_timer
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime
 
@@ -138,7 +138,7 @@ class Link(Streams[_Outbound]):
             self._delay.sample(now - outbound.sent)
         outbound.queue.popleft()
         outbound.sequence = (outbound.sequence + 1) % _SEQUENCES
-        return self._begin(sender, outbound, now) if outbound.queue else [CancelTimer(LinkTimer(sender))]
+        return self._begin(sender, outbound, now) if outbound.queue else [CancelTimer(link_timer(sender))]
 
     def _begin(self, neighbour: NodeId, outbound: _Outbound, now: SimTime) -> list[Action]:
         """The first message of the queue is next."""
@@ -148,4 +148,4 @@ class Link(Streams[_Outbound]):
 
     def _transmit(self, neighbour: NodeId, outbound: _Outbound) -> list[Action]:
         data = LinkData(outbound.session, outbound.sequence, outbound.queue[0])
-        return [Send(neighbour, data), SetTimer(LinkTimer(neighbour), self._pause(outbound.retries))]
+        return [Send(neighbour, data), SetTimer(link_timer(neighbour), self._pause(outbound.retries))]

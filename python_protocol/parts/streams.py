@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from functools import cache
 from random import Random
 from typing import Generic, TypeVar
 
@@ -27,6 +28,12 @@ class LinkTimer:
     """The key of the link layer's only timer for a neighbour."""
 
     neighbour: NodeId
+
+
+@cache
+def link_timer(neighbour: NodeId) -> LinkTimer:
+    """That key. There is one object for each neighbour, because nearly every frame sets its timer."""
+    return LinkTimer(neighbour)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +94,7 @@ class Streams(Generic[Stream]):
         outbound = self._outbound.get(neighbour)
         if outbound is None or not outbound.queue:
             return [], []
-        return [CancelTimer(LinkTimer(neighbour))], [self._give_up(neighbour, outbound)]
+        return [CancelTimer(link_timer(neighbour))], [self._give_up(neighbour, outbound)]
 
     def _queue(self, neighbour: NodeId, message: Message) -> Stream | None:
         """Puts a message behind others; None if there are too many."""
