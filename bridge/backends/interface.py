@@ -35,9 +35,9 @@ class Transmission(NamedTuple):
 
 def refuse_past(transmissions: Iterable[Transmission], now: SimTime) -> None:
     """Raises ValueError for a transmission before `now`, the last Step's."""
-    for node, at, *_ in transmissions:
-        if at < now:
-            raise ValueError(f"node {node} sends at {at}, which is before {now}")
+    for transmission in transmissions:
+        if transmission.at < now:
+            raise ValueError(f"node {transmission.node} sends at {transmission.at}, which is before {now}")
 
 
 class Delivery(NamedTuple):

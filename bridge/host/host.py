@@ -68,6 +68,7 @@ class Host:
             self._handlers = [announced(handler, agent, tell) for handler, agent in both]
         self._agenda = Agenda(len(self._handlers))
         self._outages = Outages(scenario.faults, self._agenda, trace, self._tell, self._handle)
+        self._next_due = self._due_or_fault if scenario.faults else self._agenda.next_time
         self._performer: Performer  # made when the back-end has told what the nodes' clocks are like
 
     def run(self) -> Totals:
@@ -116,17 +117,14 @@ class Host:
         for time, node, command in commands(self._scenario, hello.nodes):
             schedule(time, node, command)
 
-    def _next_due(self) -> SimTime | None:
+    def _due_or_fault(self) -> SimTime | None:
         due, fault = self._agenda.next_time(), self._outages.next_time()
         return fault if due is None or (fault is not None and fault < due) else due
 
     def _handle_step(self, step: Step) -> SimTime | None:
         """Handles everything of one instant, or a part of it; returns when the next thing is due."""
         self._agenda.now = step.now
-        self._outages.happen()
-        deliveries, down = step.deliveries, self._outages.down
-        if down:
-            deliveries = [delivery for delivery in deliveries if delivery.receiver not in down]
+        deliveries = self._delivered(step.deliveries) if self._scenario.faults else step.deliveries
         if self._trace.receives:
             self._handle_traced(deliveries)
         elif deliveries:
@@ -135,6 +133,12 @@ class Host:
             self._trace.add(step.now, node, DROP, message.message_type, peer=destination, detail=reason)
             self._outages.tell_failure(node, SendFailed(destination, message, reason))
         return self._next_due() if step.more else self._handle_due()
+
+    def _delivered(self, deliveries: Sequence[Delivery]) -> Sequence[Delivery]:
+        """Has the faults of this instant happen; returns what reaches nodes that are not down then."""
+        self._outages.happen()
+        down = self._outages.down
+        return [delivery for delivery in deliveries if delivery.receiver not in down] if down else deliveries
 
     def _handle_traced(self, deliveries: Sequence[Delivery]) -> None:
         for delivery in deliveries:

@@ -112,8 +112,17 @@ class Performer:
         self._trace.add(self._agenda.now, node, DELIVER, None, str(action.notification.id), hops=action.hops)
 
     def _note(self, node: NodeId, note: Note) -> None:
-        row = (note.name, note.message_type, note.notification_id, note.peer, note.bytes, note.hops, note.detail)
-        self._trace.add(self._agenda.now, node, *row)
+        self._trace.add(
+            self._agenda.now,
+            node,
+            note.name,
+            note.message_type,
+            note.notification_id,
+            note.peer,
+            note.bytes,
+            note.hops,
+            note.detail,
+        )
 
     def _noted(self, perform: Callable[[NodeId, Any], None]) -> Callable[[NodeId, Any], None]:
         """Performs the action, and writes a line in the simulator's own log if that wants one."""

@@ -18,6 +18,8 @@ from enum import Enum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pyarrow as pa
+
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.castalia.files import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG
 from roambus.bridge.backends.factory import BackendFactory
@@ -87,10 +89,19 @@ def execute_apart(plan: RunPlan, backend: BackendFactory) -> None:
         watch()
         execute(plan, backend)
 
+    load_for_traces()
     try:
         apart(execute_watched)
     except EndedError as error:
         raise error if error.was_killed else record_ended(plan, backend, error) from None
+
+
+def load_for_traces() -> None:
+    """Has pyarrow load what it loads for its first array (pandas, where it is there), in a fifth of a second.
+
+    Done before a process is forked for a run, no run does so, and no simulator waits meanwhile.
+    """
+    pa.array([0])
 
 
 def record_ended(plan: RunPlan, backend: BackendFactory, ended: EndedError) -> EndedError:

@@ -289,12 +289,19 @@ def write_welcome(wake_up: SimTime | None, *, batching: bool, lookahead: bool = 
 def write_reply(
     transmissions: Iterable[Transmission], wake_up: SimTime | None, notes: Iterable[pb.Note] = ()
 ) -> pb.ToSimulator:
-    """The host's answer to a Step."""
-    sends = [
-        pb.Send(time=at, node=node, destination=destination, payload=message.encode())
-        for node, at, destination, message, _ in transmissions
-    ]
-    return pb.ToSimulator(reply=pb.Reply(sends=sends, wake_up=wake_up, notes=notes))
+    """The host's answer to a Step.
+
+    It is filled in where it stands: protobuf copies a message that is handed to another by writing and reading it.
+    """
+    answer = pb.ToSimulator()
+    reply = answer.reply
+    reply.SetInParent()  # a Reply of nothing is one, too
+    if wake_up is not None:
+        reply.wake_up = wake_up
+    for node, at, destination, message, _ in transmissions:
+        reply.sends.add(time=at, node=node, destination=destination, payload=message.encode())
+    reply.notes.extend(notes)
+    return answer
 
 
 def write_failed(error: BaseException) -> pb.Failed:

@@ -44,17 +44,20 @@ void NativeBeacon::timerFiredCallback(int) {
     setTimer(kSend, exponential(1 / rate_));
 }
 
-void NativeBeacon::fromNetworkLayer(ApplicationPacket*, const char*, double rssi, double) {
+void NativeBeacon::fromNetworkLayer(ApplicationPacket*, const char*, double rssi, double lqi) {
     ++received_;
     rssi_sum_ += rssi;
+    lqi_sum_ += lqi;
 }
 
 void NativeBeacon::finishSpecific() {
     declareOutput("Beacons");
     collectOutput("Beacons", "sent", static_cast<double>(sent_));
     collectOutput("Beacons", "received", static_cast<double>(received_));
-    if (received_ > 0)
+    if (received_ > 0) {
         collectOutput("Beacons", "mean RSSI", rssi_sum_ / static_cast<double>(received_));
+        collectOutput("Beacons", "mean LQI", lqi_sum_ / static_cast<double>(received_));
+    }
 }
 
 }  // namespace roambus

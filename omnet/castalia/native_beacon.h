@@ -21,6 +21,7 @@ private:
     long sent_ = 0;
     long received_ = 0;
     double rssi_sum_ = 0;
+    double lqi_sum_ = 0;
 };
 
 }  // namespace roambus

@@ -9,7 +9,7 @@ from pathlib import Path
 from roambus.bridge.backends.castalia.environment import CASTALIA_ROOT, OMNETPP_ROOT, environment_with
 from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.backends.castalia.modules import LIBRARY, Modules, find_modules
-from roambus.bridge.backends.castalia.releases import TRIED
+from roambus.bridge.backends.castalia.releases import TRIED, other_release, release_in
 from roambus.bridge.errors import UserError
 
 
@@ -59,6 +59,8 @@ def find_installation() -> Installation:
         raise UserError(f"{found.simulator} is not there: build Castalia, or correct {CASTALIA_ROOT}")
     if not found.modules.library.is_file():
         raise UserError(f"{found.modules.library} is not there: build it with roambus castalia build")
+    if wrong := other_release(found.modules.library, release_in(omnetpp)):
+        raise UserError(f"{wrong}: build it anew with roambus castalia build")
     return found
 
 

@@ -77,6 +77,7 @@ class RadioBackend:
         self._frames: memoryview
         self._inbox: memoryview
         self._told: list[NDArray[Any]]
+        self._released: NDArray[np.int64]
         self._take_memory()
         self._kinds: dict[int, tuple[SimTime, int]] = {}
         self._last = scenario.time_limit - 1
@@ -113,7 +114,7 @@ class RadioBackend:
         else:
             step = Step(self._now)
         if done:
-            self._free += self._state.done["frame"][:done].tolist()
+            self._free += self._released[:done].tolist()
         return step
 
     def fail(self, error: BaseException) -> None:
@@ -155,6 +156,7 @@ class RadioBackend:
         """Takes the memory of the arrays, for NumPy needs longer to write a record than `struct`."""
         state = self._state
         self._frames, self._inbox = state.frames.view(np.uint8).data, state.inbox.data
+        self._released = state.done["frame"]
         self._told = [state.deliveries[name] for name in ("receiver", "frame", "rssi", "lqi")]
 
     def _make_room(self) -> None:

@@ -6,7 +6,7 @@ docs/radio.md, "The radio", has the model.
 from __future__ import annotations
 
 from roambus.bridge.backends.radio import events
-from roambus.bridge.backends.radio.ahead import ask_ahead
+from roambus.bridge.backends.radio.ahead import ask_ahead, asked_ahead
 from roambus.bridge.backends.radio.battery import spend
 from roambus.bridge.backends.radio.compiled import compiled
 from roambus.bridge.backends.radio.hearers import take_found
@@ -53,8 +53,9 @@ def start_frame(s: State, sender: int, now: int) -> None:
     take_found(s, sender)
     if s.run[0].varies:
         look_again(s, sender)
+    last = asked_ahead(s, node.reached)
     for k in range(node.reached):
-        ask_ahead(s, sender, k, node.reached)
+        ask_ahead(s, sender, k, last)
         link = s.links[sender, k]
         signal_starts(s, link.receiver, sender, link.power, now)
     events.schedule(s, now + s.frames[frame].airtime, events.FRAME_END, sender)
@@ -66,8 +67,9 @@ def end_frame(s: State, sender: int, now: int) -> None:
     node = s.nodes[sender]
     spend(s, sender, now)
     node.arrivals = 0
+    last = asked_ahead(s, node.reached)
     for k in range(node.reached):
-        ask_ahead(s, sender, k, node.reached)
+        ask_ahead(s, sender, k, last)
         signal_ends(s, s.links[sender, k].receiver, sender, now)
     node.arriving = node.on_air
     events.schedule(s, now + PROCESSING_DELAY, events.ARRIVE, sender)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.bridge_failures import set_stage, undisturbed_s
-from benchmarks.failures.conduct import End, conduct
+from benchmarks.bridge_failures import missed, set_stage, undisturbed_s
+from benchmarks.failures.conduct import End, Outcome, conduct
 from benchmarks.failures.kinds import KINDS, Kind
 from benchmarks.failures.processes import adopt_orphans
 from benchmarks.failures.stand_in import all_linked, install_stand_in
@@ -50,9 +50,19 @@ def test_a_run_that_is_hit_ends_in_time_with_its_cause_and_leaves_nothing(
     kind: Kind, stage: Stage, whole_s: float
 ) -> None:
     """A process killed or frozen, the socket closed, Ctrl-C: within its deadline, whenever it comes."""
+    ends = set()
     for place, moment in enumerate(MOMENTS):
         outcome = conduct(kind, stage, KINDS.index(kind) * len(MOMENTS) + place, moment * whole_s)
         assert outcome.end is not End.BROKEN, outcome.details
+        ends.add(outcome.end)
+    assert End.PROMISED in ends or kind.name == "host frozen"  # which at both moments may be without a simulator
+
+
+def test_a_kind_that_no_run_has_felt_is_a_complaint() -> None:
+    """Whether blows went past the run or it had ended; one that was felt is enough."""
+    past = [Outcome("host frozen", 0, 0.1, End.WENT_ON), Outcome("host frozen", 1, 0.2, End.FINISHED)]
+    felt = [Outcome("Ctrl-C", 2, 0.1, End.FINISHED), Outcome("Ctrl-C", 3, 0.1, End.PROMISED)]
+    assert missed([*past, *felt]) == ["host frozen: no run has felt it"]
 
 
 @pytest.mark.slow
