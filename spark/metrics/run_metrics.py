@@ -12,6 +12,7 @@ Times and energies are summed as integers (ns, nJ), so that no result depends on
 
 from __future__ import annotations
 
+from decimal import Decimal
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame
@@ -36,6 +37,8 @@ _OF_PAIRS = (schema.PUBLISH, schema.ROUTE, schema.DELIVER)
 _SUBSCRIBER = "subscriber"
 _NO_NUMBER = -1
 """It stands for a subscriber in a list that is no number."""
+_POSITION, _WORD = "position", "word"
+_PUBLISHED_S, _ROUTED, _DELIVERIES, _DELIVERED_S = "published_s", "routed", "deliveries", "delivered_s"
 _PAIR_ROWS, _PAIR_ROWS_FOUND, _NONSENSE_LISTED = "pair_rows", "pair_rows_found", "nonsense_listed"
 _OF_NODES = (schema.ROLE, schema.ENERGY, schema.MIGRATE, schema.DIE)
 _NODE_ROWS, _NODE_ROWS_FOUND, _NONSENSE_ENERGIES = "node_rows", "node_rows_found", "nonsense_energies"
@@ -54,38 +57,57 @@ def _is_early(traces: DataFrame) -> Column:
     return F.col(EARLY) if EARLY in traces.columns else F.lit(False)
 
 
-# Pairs: one row for each pair of a notification and a subscriber, and number of hops
+# Pairs: one row for each pair of a notification and a subscriber
 
 
 def summarise_pairs(traces: DataFrame) -> DataFrame:
-    """When each pair was published, how often it was taken on and delivered, and when first.
+    """When each pair was published, whether it was taken on, its first delivery, and its number of deliveries.
 
-    `traces` has the columns of `roambus.bridge.trace.schema` and `run`. A row without a subscriber tells how many rows
-    there are.
-    Every aggregate here is a plain number: those of other types are computed by sorting, which takes several times as
-    long.
+    `traces` has the columns of `roambus.bridge.trace.schema` and `run`. Rows that list subscribers count in a row
+    without a subscriber; a delivery counts in its pair's. Every aggregate is a plain number: those of other types are
+    computed by sorting, which takes several times as long.
     """
-    event, time_s, itself = F.col(schema.EVENT), F.col(schema.TIME_S), F.col(_SUBSCRIBER).isNull()
-    publish, route, deliver = (~itself & (event == name) for name in _OF_PAIRS)
-    rows = traces.where(event.isin(*_OF_PAIRS)).withColumn(_SUBSCRIBER, F.explode(_subscribers()))
-    notification = F.when(~itself, F.col(schema.NOTIFICATION_ID)).alias(schema.NOTIFICATION_ID)
-    return rows.groupBy(RUN, notification, _SUBSCRIBER, schema.HOPS).agg(
-        F.min(F.when(publish, time_s)).alias("published_s"),
-        F.count_if(route).alias("routes"),
-        F.count_if(deliver).alias("deliveries"),
-        F.min(F.when(deliver, time_s)).alias("delivered_s"),
-        F.count_if((publish | deliver) & _is_early(traces)).alias(EARLY),
-        F.count_if(itself).alias(_PAIR_ROWS_FOUND),
+    event, time_s, unlisted = F.col(schema.EVENT), F.col(schema.TIME_S), F.col(_SUBSCRIBER).isNull()
+    publish, route, deliver = (~unlisted & (event == name) for name in _OF_PAIRS)
+    notification = F.when(~unlisted, F.col(schema.NOTIFICATION_ID)).alias(schema.NOTIFICATION_ID)
+    rows = _with_subscribers(traces.where(event.isin(*_OF_PAIRS)))
+    return rows.groupBy(RUN, notification, _SUBSCRIBER).agg(
+        F.min(F.when(publish, time_s)).alias(_PUBLISHED_S),
+        (F.count_if(route) > 0).alias(_ROUTED),
+        (F.count_if((publish | deliver) & _is_early(traces)) > 0).alias(EARLY),
+        F.count_if(deliver).alias(_DELIVERIES),
+        F.min(F.when(deliver, time_s)).alias(_DELIVERED_S),
+        F.min_by(schema.HOPS, F.when(deliver, _time_then_hops())).alias(schema.HOPS),
+        # A delivery without a node is damage, and counts as not found.
+        F.count_if((event == schema.DELIVER) != unlisted).alias(_PAIR_ROWS_FOUND),
         F.count_if(F.col(_SUBSCRIBER) == _NO_NUMBER).alias(_NONSENSE_LISTED),
     )
 
 
-def _subscribers() -> Column:
-    """The subscribers that a row is about: the node of a delivery, the list of the others; null for the row itself."""
-    words = F.filter(F.split(F.coalesce(schema.DETAIL, F.lit("")), schema.LIST_SEPARATOR), lambda word: word != "")
-    listed = F.transform(words, lambda word: F.coalesce(word.try_cast("int"), F.lit(_NO_NUMBER)))
-    about = F.when(F.col(schema.EVENT) == schema.DELIVER, F.array(schema.NODE)).otherwise(listed)
-    return F.concat(F.array(F.lit(None).cast("int")), about)
+def _with_subscribers(rows: DataFrame) -> DataFrame:
+    """A row for each subscriber that a row is about: a delivery for its node, any other for itself (null) and its list.
+
+    Lists are split into rows of text before anything else is done to them: what is done to the elements of an array
+    is not compiled.
+    """
+    is_delivery, position, word = F.col(schema.EVENT) == schema.DELIVER, F.col(_POSITION), F.col(_WORD)
+    # The separator before the list makes its first word an empty one: it stands for the row itself.
+    listed = F.concat(F.lit(schema.LIST_SEPARATOR), F.coalesce(schema.DETAIL, F.lit("")))
+    words = F.when(is_delivery, F.array(F.lit(""))).otherwise(F.split(listed, schema.LIST_SEPARATOR))
+    apart = rows.select("*", F.posexplode(words).alias(_POSITION, _WORD)).where((position == 0) | (word != ""))
+    number = F.coalesce(word.try_cast("int"), F.lit(_NO_NUMBER))
+    return apart.withColumn(_SUBSCRIBER, F.when(is_delivery, F.col(schema.NODE)).when(position > 0, number))
+
+
+def _time_then_hops() -> Column:
+    """A decimal that is in the order of times, and of hops at one time, where none is less than any number.
+
+    All times from 10 ms on have no more than 18 digits after the point. A decimal is a plain number; a struct is not.
+    """
+    hops = F.least(F.greatest(schema.HOPS, F.lit(-1)), F.lit(10**9 - 2)) + 1
+    small = hops.cast("decimal(9,0)") * F.lit(Decimal("1e-28"))
+    # As narrow as can be: of a sum of more than 38 digits Spark would drop the last.
+    return F.col(schema.TIME_S).try_cast("decimal(27,18)") + small.cast("decimal(28,28)")
 
 
 # Rows: how many of each node, event and message type
@@ -157,7 +179,7 @@ def run_metrics(rows: DataFrame, nodes: DataFrame, pairs: DataFrame) -> DataFram
     anything to measure is null. `rows_read` is null if not every reading of a trace found the same rows.
     """
     parts = (
-        _delivery_metrics(_pairs(pairs)),
+        _delivery_metrics(pairs),
         _node_metrics(_efforts(rows).join(nodes, [RUN, schema.NODE], "full")),
         _sent(rows),
         _reading(rows),
@@ -193,29 +215,17 @@ def _or_0(count: str) -> Column:
     return F.coalesce(count, F.lit(0))
 
 
-def _pairs(pairs: DataFrame) -> DataFrame:
-    """When each pair was published, whether it was taken on, its first delivery, and its number of deliveries."""
-    first = F.struct(F.col("delivered_s").alias(schema.TIME_S), schema.HOPS)
-    return pairs.groupBy(RUN, schema.NOTIFICATION_ID, _SUBSCRIBER).agg(
-        F.min("published_s").alias("published_s"),
-        (F.sum("routes") > 0).alias("routed"),
-        (F.sum(EARLY) > 0).alias(EARLY),
-        F.min(F.when(F.col("deliveries") > 0, first)).alias("first"),
-        *(F.sum(name).alias(name) for name in ("deliveries", _PAIR_ROWS_FOUND, _NONSENSE_LISTED)),
-    )
-
-
 def _delivery_metrics(pairs: DataFrame) -> DataFrame:
-    published, delivered = F.col("published_s").isNotNull(), F.col("first").isNotNull()
+    published, delivered = F.col(_PUBLISHED_S).isNotNull(), F.col(_DELIVERIES) > 0
     expected = published & ~F.col(EARLY)
     wanted = pairs.withColumn("wanted", expected & delivered)
-    delay = F.when(F.col("wanted"), billionths(F.col("first.time_s")) - billionths(F.col("published_s")))
-    hops = F.when(F.col("wanted"), F.col("first.hops"))
+    delay = F.when(F.col("wanted"), billionths(F.col(_DELIVERED_S)) - billionths(F.col(_PUBLISHED_S)))
+    hops = F.when(F.col("wanted"), F.col(schema.HOPS))
     counted = wanted.groupBy(RUN).agg(
         F.count_if(expected).alias(catalogue.EXPECTED),
-        F.count_if(expected & F.col("routed")).alias(catalogue.ATTEMPTED),
+        F.count_if(expected & F.col(_ROUTED)).alias(catalogue.ATTEMPTED),
         F.count_if("wanted").alias(catalogue.DELIVERED),
-        F.sum(F.when(F.col("wanted"), F.col("deliveries") - 1)).alias(catalogue.DUPLICATES),
+        F.sum(F.when(F.col("wanted"), F.col(_DELIVERIES) - 1)).alias(catalogue.DUPLICATES),
         F.count_if(delivered & ~published & ~F.col(EARLY)).alias(catalogue.UNEXPECTED),
         mean_of_billionths(delay).alias(catalogue.DELAY_MEAN_S),
         F.avg(hops).alias(catalogue.HOPS_MEAN),

@@ -53,6 +53,13 @@ TRACES: dict[str, list[Row]] = {
         *(publish(1.0, 0, "0.0", [1]), route(1.0, 0, "0.0", [1])),
         *(deliver(1.5, 1, "0.0", 4), deliver(1.5, 1, "0.0", 2), deliver(8.0, 1, "0.0", 9)),
     ],
+    # Copies at one time, late and early in a run, whose hops differ by one, and some that count none.
+    "at-once": [
+        *(publish(1.0, 0, "0.0", [1, 2, 3]), route(1.0, 0, "0.0", [1, 2, 3])),
+        *(deliver(987654321.123, 1, "0.0", 12), deliver(987654321.123, 1, "0.0", 11)),
+        *(deliver(1.1, 2, "0.0", 1000), deliver(1.1, 2, "0.0", 1001), deliver(1.1000000000000003, 2, "0.0", 1)),
+        *(deliver(1.2, 3, "0.0", 2**31 - 1), deliver(1.2, 3, "0.0", 0)),
+    ],
     # Two of three batteries run empty.
     "deaths": [*(role(node, "broker") for node in range(3)), die(7.5, 2), die(8.5, 0), energy(9.0, 1, 20.0)],
     # Stored on the way, replayed from another broker: its hops start again, its delay does not.
@@ -155,6 +162,13 @@ def test_a_pair_counts_once(metrics: Metrics) -> None:
     repeated = metrics("duplicates")
     assert (repeated[c.DELIVERED], repeated[c.DUPLICATES]) == (1, 2)
     assert (repeated[c.DELAY_MEAN_S], repeated[c.HOPS_MEAN], repeated[c.HOPS_MAX]) == (0.5, 2.0, 2)
+
+
+def test_of_copies_at_one_time_the_one_of_fewest_hops_is_first(metrics: Metrics) -> None:
+    """Of 12 and 11, of 1000 and 1001 (1 is that of a time later by two of the last places), and of many and none."""
+    found = metrics("at-once")
+    assert (found[c.DELIVERED], found[c.DUPLICATES], found[c.HOPS_MAX]) == (3, 4, 1000)
+    assert found[c.HOPS_MEAN] == (11 + 1000 + 0) / 3
 
 
 def test_replay(metrics: Metrics) -> None:
