@@ -19,7 +19,7 @@ from roambus.bridge.runs.conduct import unclosable, watch
 from roambus.bridge.runs.identity import run_key
 from roambus.bridge.runs.layout import LOG_FILE
 from roambus.bridge.runs.plan import RunPlan
-from roambus.bridge.runs.run import discard_files, errors_named, execute, is_complete, record_ended
+from roambus.bridge.runs.run import discard_files, errors_named, execute, is_complete, load_for_traces, record_ended
 from roambus.experiments.sweeps.workspace import new_folder, remove_at_once
 
 
@@ -33,6 +33,7 @@ def attempt_apart(plan: RunPlan, backend: BackendFactory, workspace: Path, key: 
         watch()
         return attempt(plan, backend, workspace, key)
 
+    load_for_traces()
     try:
         return apart(watched)
     except EndedError as error:

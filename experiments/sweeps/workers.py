@@ -25,7 +25,6 @@ from roambus.bridge.interrupts import termination_interrupts
 from roambus.bridge.runs.apart import EndedError
 from roambus.bridge.runs.identity import run_key
 from roambus.bridge.runs.plan import RunPlan
-from roambus.bridge.trace.writer import TraceWriter
 from roambus.experiments.sweeps.attempts import attempt_apart
 from roambus.experiments.sweeps.runner import BEGUN, prepare
 
@@ -199,7 +198,6 @@ def _serve(connection: Connection) -> None:
 def _get_ready(plan: RunPlan, backend: BackendFactory) -> None:
     """Loads once what the processes of all runs need; of agents only our own, for others could do anything then."""
     prepare(plan, backend)
-    TraceWriter().table()  # PyArrow imports pandas when it first makes an array
     for name in own_agents():
         load_agent(name)
 

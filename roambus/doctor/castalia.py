@@ -17,7 +17,9 @@ from roambus.bridge.backends.castalia.releases import (
     OLDEST_MAJOR,
     TRIED,
     major,
+    other_release,
     read_release,
+    release_in,
     tried,
 )
 from roambus.doctor.findings import Finding, Result, broken, look, missing, ok
@@ -83,21 +85,30 @@ def check_castalia() -> Result:
         return missing(f"{program} is not there", f"build Castalia in {root}, or correct {CASTALIA_ROOT}{_for_newer()}")
     if not os.access(program, os.X_OK):
         return broken(f"{program} cannot be executed", f"build Castalia in {root} anew")
-    answer = _run([str(program), "-v"])
-    release = re.search(r"^Version: ([\w.]+)", answer.stdout, re.MULTILINE)
-    if answer.returncode != 0 or release is None:
-        return broken(f"{program} does not start: {_last_line(answer)}", f"build Castalia in {root} with this OMNeT++")
-    if (there := _omnetpp_release()) not in {"", release[1]}:
+    answer, release = _ask_release(program)
+    if release and (there := _omnetpp_release()) not in {"", release}:
         advice = f"build Castalia in {root} with this OMNeT++, or let {OMNETPP_ROOT} name the other{_for_newer()}"
-        return broken(f"{root} was built with OMNeT++ {release[1]}, and {OMNETPP_ROOT} has {there}", advice)
-    return ok(f"{root}, with OMNeT++ {release[1]}")
+        return broken(f"{root} was built with OMNeT++ {release}, and {OMNETPP_ROOT} has {there}", advice)
+    if answer.returncode != 0 or not release:
+        return broken(f"{program} does not start: {_last_line(answer)}", f"build Castalia in {root} with this OMNeT++")
+    return ok(f"{root}, with OMNeT++ {release}")
+
+
+def _ask_release(program: Path) -> tuple[subprocess.CompletedProcess[str], str]:
+    """How Castalia starts with this OMNeT++, and the release that it tells, with its own libraries if need be.
+
+    With the libraries of another release it does not start at all. It has the folder of its own in itself.
+    """
+    answer = _run([str(program), "-v"])
+    told = answer if answer.returncode == 0 else _run([str(program), "-v"], dict(os.environ))
+    release = re.search(r"^Version: ([\w.]+)", told.stdout, re.MULTILINE)
+    return answer, release[1] if release else ""
 
 
 def _omnetpp_release() -> str:
     """The release in the folder that the environment names; empty if there is none."""
     root = os.environ.get(OMNETPP_ROOT)
-    file = Path(root, "Version") if root else None
-    return read_release(file.read_text(encoding="utf-8")) if file and file.is_file() else ""
+    return release_in(Path(root)) if root else ""
 
 
 def _for_newer() -> str:
@@ -120,6 +131,8 @@ def check_library() -> Result:
         return missing(f"{library} is not built", BUILD)
     if SCHEMA_HASH.hex().encode() not in library.read_bytes():
         return broken(f"{library} was made from another wire.proto", BUILD)
+    if wrong := other_release(library, _omnetpp_release()):
+        return broken(wrong, BUILD)
     if lost := re.findall(r"(\S+) => not found", _run(["ldd", str(library)]).stdout):
         return broken(f"{library} needs {', '.join(lost)}", f"install what is missing, or {BUILD}")
     return ok(str(library))
@@ -160,8 +173,9 @@ def check_protobuf() -> Result:
     return check_package("protobuf", "libprotobuf-dev")
 
 
-def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    environment = environment_with(Path(os.environ.get(OMNETPP_ROOT, "")))
+def _run(command: Sequence[str], environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Runs it where programs find the libraries of this OMNeT++, unless another environment is given."""
+    environment = environment or environment_with(Path(os.environ.get(OMNETPP_ROOT, "")))
     return subprocess.run(  # noqa: S603  # the user's own programs, without a shell
         command, env=environment, capture_output=True, text=True, errors="replace", timeout=PATIENCE_S, check=False
     )

