@@ -2,8 +2,9 @@
 
 python -m benchmarks.aggregation --rows 1000000 10000000 100000000 --plot docs/aggregation.png
 
-Traces are synthetic, 500,000 rows a run, with the mix of events of the thesis' largest runs. Each size has a process of
-its own, from the start of Spark to the metrics on disk; memory is that of this process and all its children together.
+Traces are synthetic, 500,000 rows a run, with the mix of events of the thesis' largest runs, or one that is rich in
+deliveries. Each size has a process of its own, from the start of Spark to the metrics on disk; time and memory are
+those of this process and all its children together, without the executors of a cluster.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.synthetic_traces import write_traces
+from benchmarks.synthetic_traces import AGENTS, THESIS, write_traces
 from roambus.bridge.errors import RoambusError
 from roambus.spark.aggregation.aggregate import aggregate
 from roambus.spark.aggregation.traces import find_traces
@@ -32,6 +33,7 @@ from roambus.spark.aggregation.traces import find_traces
 ROWS = (1_000_000, 10_000_000, 100_000_000)
 ROWS_A_RUN = 500_000
 CORES = 2
+LOCAL = f"local[{CORES}]"
 _SAMPLES_S = 0.2
 
 
@@ -45,19 +47,24 @@ class Cost(NamedTuple):
     load: float
 
 
-def measure(rows: int, folder: Path) -> Cost:
+def measure(rows: int, folder: Path, mix: str = THESIS, master: str = LOCAL) -> Cost:
     """Generates the traces that are not there yet and aggregates them afresh, in a process of its own."""
-    results = folder / f"{rows}-rows"
+    results = folder / folder_name(rows, mix)
     if not find_traces(results):
-        write_traces(results, rows, max(1, rows // ROWS_A_RUN), workers=CORES)
+        write_traces(results, rows, max(1, rows // ROWS_A_RUN), mix=mix, workers=CORES)
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
-        return process.submit(_aggregate, rows, results).result()
+        return process.submit(_aggregate, rows, results, master).result()
 
 
-def _aggregate(rows: int, results: Path) -> Cost:
+def folder_name(rows: int, mix: str) -> str:
+    """Where traces of that many rows are kept: each mix has folders of its own."""
+    return f"{rows}-rows" if mix == THESIS else f"{rows}-{mix}-rows"
+
+
+def _aggregate(rows: int, results: Path, master: str) -> Cost:
     load, start = os.getloadavg()[0], time.perf_counter()
     with _watched() as samples:
-        problems = aggregate(results, f"local[{CORES}]", afresh=True)
+        problems = aggregate(results, master, afresh=True)
     if problems:
         raise RoambusError(problems[0])
     wall = time.perf_counter() - start
@@ -158,7 +165,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = _parser().parse_args(arguments)
     try:
         with tempfile.TemporaryDirectory(prefix="roambus-aggregation-") as temporary:
-            costs = [measure(rows, asked.folder or Path(temporary)) for rows in sorted(asked.rows)]
+            folder = (asked.folder or Path(temporary)).absolute()  # executors may have another working directory
+            costs = [measure(rows, folder, asked.mix, asked.spark) for rows in sorted(asked.rows)]
         report(costs)
         if asked.plot:
             draw(costs, asked.plot)
@@ -171,10 +179,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.aggregation",
-        description=f"Measures aggregation on {CORES} cores against the number of trace rows.",
+        description=f"Measures aggregation on {CORES} cores, or on a cluster, against the number of trace rows.",
         epilog="example: python -m benchmarks.aggregation --rows 1000000 10000000",
     )
     parser.add_argument("--rows", type=int, nargs="+", default=list(ROWS), help="sizes (default: 1, 10, 100 million)")
+    parser.add_argument(
+        "--mix", choices=AGENTS, default=THESIS, help="which rows (default: thesis; rich: half are deliveries)"
+    )
+    parser.add_argument(
+        "--spark", metavar="URL", default=LOCAL, help="aggregate on this Spark cluster; executors are not measured"
+    )
     parser.add_argument("--folder", type=Path, help="keep the traces there, and use those that are there already")
     parser.add_argument("--plot", type=Path, help="draw time and memory into this PNG")
     return parser

@@ -14,6 +14,7 @@ With --at-once, nothing is hit: so many runs are started together, and must leav
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 import time
@@ -36,7 +37,7 @@ from benchmarks.failures.trial import NODES, Stage, Trial
 from roambus.bridge.backends.castalia.installation import find_installation
 from roambus.bridge.errors import RoambusError, UserError
 
-SECONDS = 90
+SECONDS = 200
 """How long the runs are, in simulated time: about as long as they take to start, in wall time."""
 SWEPT = 42
 """So many of the runs, of all kinds in turns, are in the sweep that follows the trials."""
@@ -98,15 +99,24 @@ def report(outcomes: Sequence[Outcome], complaints: Sequence[str], deadline_s: f
     return 1 if broken or complaints else 0
 
 
+def missed(outcomes: Sequence[Outcome]) -> list[str]:
+    """A complaint for each kind none of whose blows a run has felt: they say nothing."""
+    kinds = dict.fromkeys(outcome.kind for outcome in outcomes)
+    felt = {outcome.kind for outcome in outcomes if outcome.end in {End.PROMISED, End.BROKEN}}
+    return [f"{kind}: no run has felt it" for kind in kinds if kind not in felt]
+
+
 def run_trials(kinds: Sequence[Kind], count: int, asked: argparse.Namespace) -> int:
     """All of it; returns the exit code. Raises UserError if the simulator is not there."""
     adopt_orphans()
+    # A shell has what it starts with & ignore the interrupt, and so would the runs.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     console, random = Console(), Random(asked.seed)
     with tempfile.TemporaryDirectory(prefix="trials-") as folder:
         stage = set_stage(Path(folder), asked.simulator, asked.deadline, SECONDS, asked.transport)
         steps = track(trials(kinds, count, stage, random), "trials", count * len(kinds), console=console)
         outcomes = list(steps)
-        complaints = sweep(stage, min(SWEPT, len(outcomes)))
+        complaints = [*missed(outcomes), *sweep(stage, min(SWEPT, len(outcomes)))]
     return report(outcomes, complaints, asked.deadline, console)
 
 

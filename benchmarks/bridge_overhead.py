@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -27,12 +26,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.bridge_steps import measure_steps
+from benchmarks.castalia_beacons import run_beacons
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
 from roambus.bridge.backends.castalia.endpoint import Transport
 from roambus.bridge.backends.castalia.factory import DEADLINE_S
 from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.backends.castalia.installation import find_installation
-from roambus.bridge.backends.castalia.rundir import linked_directory
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.host.host import Host
@@ -100,16 +99,8 @@ def measured(make: Callable[[], int]) -> Run:
 
 def run_native() -> int:
     """Castalia alone, its beacons in C++."""
-    found = find_installation()
-    with run_folder("0s") as folder, linked_directory(folder, found.links()):
-        application = {"ApplicationName": '"NativeBeacon"', "rate": RATE_PER_S, "payload": PAYLOAD_BYTES}
-        options = [
-            f"--SN.node[*].{name if name == 'ApplicationName' else f'Application.{name}'}={value}"
-            for name, value in application.items()
-        ]
-        program = found.program()
-        command = [*program.command, *options]
-        subprocess.run(command, cwd=folder, env=program.environment, check=True, capture_output=True)
+    settings: dict[str, Scalar] = {"nodes": NODES, "side": SIDE_M, "time_limit": SECONDS, "seed": 1}
+    run_beacons(settings, (), RATE_PER_S, PAYLOAD_BYTES)
     return 0
 
 

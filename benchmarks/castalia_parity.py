@@ -11,29 +11,21 @@ combined 95 % interval (Welch, corrected for all means of all groups) or 3 %, wh
 from __future__ import annotations
 
 import argparse
-import re
-import shutil
-import subprocess
 import sys
 import tempfile
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.castalia_beacons import Outputs, run_beacons, write_ini
 from benchmarks.radio_fidelity import Metric, compare, interval, ratio
-from roambus.bridge.backends.castalia.files import INI_FILE
-from roambus.bridge.backends.castalia.installation import find_installation
-from roambus.bridge.backends.castalia.rundir import linked_directory
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.traffic import PoissonSources
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.ini import read_scenario
-from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.sweeps.sweep import Scalar
-from roambus.experiments.templates.render import find_template, render
 
 NODES, SIDE_M, SECONDS, PAYLOAD_BYTES = 16, 60, 10, 40
 RADIO, MAC = "SN.node[*].Communication.Radio.", "SN.node[*].Communication.MAC."
@@ -117,27 +109,16 @@ METRICS: dict[str, Metric] = {
     "mJ a node": ratio("energy_mj", "nodes"),
 }
 
-_OUTPUT = re.compile(r"Castalia\|\t\tsimple output name:(.*)")
-_VALUE = re.compile(r"Castalia\|\t\t\t(\S+) ?(.*)")
 
-
-def write_ini(folder: Path, lines: Sequence[str], seed: int) -> Path:
-    """The ini of a run; what a group says comes first, for OMNeT++ takes the first line that fits."""
-    settings: dict[str, Scalar] = {"nodes": NODES, "side": SIDE_M, "time_limit": SECONDS, "seed": seed}
-    text = render(find_template("field"), {**settings, "agent": "beacon", "agent_parameters": ""})
-    names = {line.partition(" = ")[0] for line in lines}
-    kept = [line for line in text.splitlines() if line.partition(" = ")[0] not in names]
-    place = kept.index("[General]") + 1
-    ini = folder / INI_FILE
-    ini.write_text("\n".join([*kept[:place], *lines, *kept[place:], ""]), encoding="utf-8")
-    shutil.copy(TEMPLATES / "CC2420.txt", folder)
-    return ini
+def settings_of(seed: int) -> dict[str, Scalar]:
+    """What all groups share, in the words of the template."""
+    return {"nodes": NODES, "side": SIDE_M, "time_limit": SECONDS, "seed": seed}
 
 
 def ours(group: Group, seed: int) -> Row:
     """A run on the embedded radio."""
     with tempfile.TemporaryDirectory() as name:
-        scenario = read_scenario(write_ini(Path(name), group.lines, seed))
+        scenario = read_scenario(write_ini(Path(name), settings_of(seed), group.lines))
     backend = RadioBackend(scenario, PoissonSources(group.rate_per_s, PAYLOAD_BYTES))
     backend.open()
     backend.advance((), None)
@@ -148,34 +129,16 @@ def ours(group: Group, seed: int) -> Row:
 
 def castalias(group: Group, seed: int) -> Row:
     """The same on Castalia."""
-    found = find_installation()
-    program, links = found.program(), found.links()
-    application = {"rate": group.rate_per_s, "payload": PAYLOAD_BYTES}
-    options = ['--SN.node[*].ApplicationName="NativeBeacon"']
-    options += [f"--SN.node[*].Application.{name}={value}" for name, value in application.items()]
-    with tempfile.TemporaryDirectory() as name, linked_directory(Path(name), links):
-        write_ini(Path(name), group.lines, seed)
-        command = [*program.command, *options]
-        done = subprocess.run(  # the user's own simulator, without a shell
-            command, cwd=name, env=program.environment, check=True, capture_output=True, text=True
-        )
-    return read_outputs(done.stdout)
+    return read_outputs(run_beacons(settings_of(seed), group.lines, group.rate_per_s, PAYLOAD_BYTES))
 
 
-def read_outputs(text: str) -> Row:
-    """The sums over the nodes of what Castalia's modules print at the end."""
-    sums: defaultdict[tuple[str, str], float] = defaultdict(float)
-    output = ""
-    for line in text.splitlines():
-        if named := _OUTPUT.search(line):
-            output = named[1]
-        elif value := _VALUE.search(line):
-            sums[output, value[2]] += float(value[1])
+def read_outputs(outputs: Outputs) -> Row:
+    """What the means are made of."""
     return {
-        "offered": sums["Beacons", "sent"],
-        "transmitted": sums["TXed pkts", "TX pkts"],
-        "received": sums["Beacons", "received"],
-        "energy_mj": 1000 * sums["Consumed Energy", ""],
+        "offered": outputs["Beacons", "sent"],
+        "transmitted": outputs["TXed pkts", "TX pkts"],
+        "received": outputs["Beacons", "received"],
+        "energy_mj": 1000 * outputs["Consumed Energy", ""],
         "nodes": NODES,
     }
 

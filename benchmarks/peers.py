@@ -18,11 +18,9 @@ Times include reading the scenario and, for Castalia, its process; no imports an
 from __future__ import annotations
 
 import argparse
-import re
 import resource
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -33,12 +31,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.castalia_beacons import run_beacons
 from benchmarks.peers_routing import routing_table
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
 from roambus.bridge.backends.castalia.factory import DEADLINE_S
 from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.backends.castalia.installation import find_installation
-from roambus.bridge.backends.castalia.rundir import linked_directory
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.backends.ideal.unit_disk import reach_m
@@ -57,6 +55,8 @@ from roambus.python_protocol.beacon import Beacon
 from roambus.python_protocol.simtime import SimTime, from_seconds, to_seconds
 
 PAYLOAD_BYTES = 40
+PLACED: dict[str, Scalar] = {"deployment": ""}
+"""The nodes have places of their own."""
 DELAY_S = 0.001
 """Of a link without a radio, in GrADyS and over ideal links."""
 GRADYS = "gradysim>=0.7.3,<0.8"
@@ -119,21 +119,33 @@ class CountingBackend:
 # The scenario
 
 
-def ini_of(load: Load) -> str:
-    """The field template with a place for each node; raises UserError."""
+def settings_of(load: Load) -> dict[str, Scalar]:
+    """What the field template is told of the load."""
+    settings: dict[str, Scalar] = {"nodes": load.nodes, "side": load.side_m, "time_limit": load.seconds}
+    return settings | {"seed": load.seed}
+
+
+def agent_of(load: Load) -> dict[str, Scalar]:
+    """The agent that our hosts run, in the words of the template."""
+    return {"agent": "beacon", "agent_parameters": f"rate={load.rate_per_s} payload={PAYLOAD_BYTES}"}
+
+
+def place_lines(load: Load) -> list[str]:
+    """Lines of an ini with a place for each node."""
     template = find_template("field")
-    variables: dict[str, Scalar] = {"nodes": load.nodes, "side": load.side_m, "time_limit": load.seconds}
-    variables |= {"seed": load.seed, "agent": "beacon"}
-    variables["agent_parameters"] = f"rate={load.rate_per_s} payload={PAYLOAD_BYTES}"
-    drawn = render(template, variables)
+    drawn = render(template, settings_of(load) | agent_of(load))
     places = place(parse_scenario(drawn, template, TEMPLATES), randomness(load.seed)).tolist()
-    lines = [
+    return [
         f"SN.node[{node}].{axis}Coor = {at:.3f}"
         for node, xy in enumerate(places)
         for axis, at in zip("xy", xy, strict=True)
     ]
-    placed = render(template, variables | {"deployment": ""})
-    return "\n".join([placed, f"SN.ideal.delay = {DELAY_S * 1000:g}ms", *lines, ""])
+
+
+def ini_of(load: Load) -> str:
+    """The field template with a place for each node; raises UserError."""
+    placed = render(find_template("field"), settings_of(load) | agent_of(load) | PLACED)
+    return "\n".join([placed, f"SN.ideal.delay = {DELAY_S * 1000:g}ms", *place_lines(load), ""])
 
 
 def scenario_of(load: Load) -> Scenario:
@@ -197,18 +209,9 @@ def _hosted(scenario: Scenario, backend: Backend) -> int:
 
 
 def run_native(load: Load) -> int:
-    """Castalia alone; raises UserError if it fails."""
-    found = find_installation()
-    with run_folder(load) as folder, linked_directory(folder, found.links()):
-        program = found.program()
-        application = {"ApplicationName": '"NativeBeacon"', "Application.rate": load.rate_per_s}
-        options = [f"--SN.node[*].{name}={value}" for name, value in application.items()]
-        options.append(f"--SN.node[*].Application.payload={PAYLOAD_BYTES}")
-        command = [*program.command, *options]
-        done = subprocess.run(command, cwd=folder, env=program.environment, check=False, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise UserError(f"Castalia failed with exit code {done.returncode}: {done.stderr.strip()[-300:]}")
-    return sum(int(float(count)) for count in re.findall(r"\t([\d.]+) received\n", done.stdout))
+    """Castalia alone; raises BackendError if it fails."""
+    outputs = run_beacons(settings_of(load) | PLACED, place_lines(load), load.rate_per_s, PAYLOAD_BYTES)
+    return int(outputs["Beacons", "received"])
 
 
 def peers_here() -> tuple[list[Peer], list[str]]:

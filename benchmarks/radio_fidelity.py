@@ -1,8 +1,11 @@
 """Holds the embedded radio to Castalia: runs every row group of the reference files, and compares.
 
 python -m benchmarks.radio_fidelity DIR
+python -m benchmarks.radio_fidelity DIR --backend castalia --runs-per-row 2
 
 Reads prr_vs_distance.csv, shadowing.csv, contention.csv, static_field.csv and line_mobility.csv, whichever DIR holds.
+With `--backend castalia` it is the Castalia that OMNETPP_ROOT and CASTALIA_ROOT name that is held to the reference,
+with other seeds and by the same bounds: whether a Castalia on another OMNeT++ is the same Castalia.
 """
 
 from __future__ import annotations
@@ -20,18 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from benchmarks.reference_scenarios import (
-    FLAT,
-    MOBILE,
-    PAYLOAD_BYTES,
-    SHADOWED,
-    Conditions,
-    Counts,
-    line_field,
-    pair,
-    static_field,
-)
-from roambus.bridge.errors import UserError
+from benchmarks import reference_castalia, reference_scenarios
+from benchmarks.reference_scenarios import FLAT, MOBILE, PAYLOAD_BYTES, SHADOWED, Conditions, Counts
+from roambus.bridge.errors import RoambusError, UserError
 
 RUNS_PER_ROW = 4
 PAIR_RUNS = 10
@@ -164,6 +158,27 @@ def _mean(values: NDArray[np.float64]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
+class Scenarios:
+    """How a back-end runs the reference's scenarios, and the first seed that owes nothing to the reference."""
+
+    first_seed: int
+    pair: Callable[[float, int, float, Conditions], Counts]
+    static_field: Callable[[int, float, float, Conditions], Counts]
+    line_field: Callable[[int, float, float, Conditions], Counts]
+
+
+BACKENDS = {
+    "radio": Scenarios(0, reference_scenarios.pair, reference_scenarios.static_field, reference_scenarios.line_field),
+    "castalia": Scenarios(
+        reference_castalia.FIRST_SEED,
+        reference_castalia.pair,
+        reference_castalia.static_field,
+        reference_castalia.line_field,
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
 class ReferenceFile:
     """How to run a file's groups and what to compare; the first metric is judged, the others are shown."""
 
@@ -171,33 +186,33 @@ class ReferenceFile:
     keys: tuple[str, ...]
     columns: tuple[str, ...]
     metrics: dict[str, Metric]
-    run: Callable[[Group, int], Counts]
+    run: Callable[[Scenarios, Group, int], Counts]
     runs_per_row: int = RUNS_PER_ROW
     judge: Callable[[Rows, Rows, Metric, int], Comparison] = compare
 
 
-def _pair_at(group: Group, seed: int) -> Counts:
+def _pair_at(backend: Scenarios, group: Group, seed: int) -> Counts:
     payload, distance_m = group
-    return pair(distance_m, int(payload), 50, Conditions(40, FLAT, seed))
+    return backend.pair(distance_m, int(payload), 50, Conditions(40, FLAT, seed))
 
 
-def _shadowed_pair(group: Group, seed: int) -> Counts:
-    return pair(group[0], PAYLOAD_BYTES, 20, Conditions(10, SHADOWED, seed))
+def _shadowed_pair(backend: Scenarios, group: Group, seed: int) -> Counts:
+    return backend.pair(group[0], PAYLOAD_BYTES, 20, Conditions(10, SHADOWED, seed))
 
 
-def _contention(group: Group, seed: int) -> Counts:
+def _contention(backend: Scenarios, group: Group, seed: int) -> Counts:
     nodes, offered_per_s = group
-    return static_field(int(nodes), 10, offered_per_s / nodes, Conditions(20, FLAT, seed))
+    return backend.static_field(int(nodes), 10, offered_per_s / nodes, Conditions(20, FLAT, seed))
 
 
-def _static_field(group: Group, seed: int) -> Counts:
+def _static_field(backend: Scenarios, group: Group, seed: int) -> Counts:
     nodes, side_m, rate = group
-    return static_field(int(nodes), side_m, rate, Conditions(30, SHADOWED, seed))
+    return backend.static_field(int(nodes), side_m, rate, Conditions(30, SHADOWED, seed))
 
 
-def _line_mobility(group: Group, seed: int) -> Counts:
+def _line_mobility(backend: Scenarios, group: Group, seed: int) -> Counts:
     nodes, side_m, rate = group
-    return line_field(int(nodes), side_m, rate, Conditions(30, MOBILE, seed))
+    return backend.line_field(int(nodes), side_m, rate, Conditions(30, MOBILE, seed))
 
 
 _COUNTS = ("offered", "transmitted", "received", *SIGNALS)
@@ -247,32 +262,42 @@ def read_groups(path: Path, file: ReferenceFile) -> dict[Group, list[dict[str, f
         if missing:
             raise UserError(f"{path}:1: no column {', '.join(sorted(missing))}")
         for row in reader:
-            values = _read_row(path, reader.line_num, row, (*file.keys, *file.columns))
+            values = read_row(path, reader.line_num, row, (*file.keys, *file.columns))
             groups.setdefault(tuple(values[key] for key in file.keys), []).append(values)
     return groups
 
 
-def _read_row(path: Path, line: int, row: dict[str, str], names: Sequence[str]) -> dict[str, float]:
+def read_row(path: Path, line: int, row: Mapping[str, str], names: Sequence[str]) -> dict[str, float]:
+    """The numbers of these columns; raises UserError naming file and line."""
     try:
         return {name: float(row[name]) for name in names}
-    except (TypeError, ValueError):
+    except (KeyError, TypeError, ValueError):
         raise UserError(f"{path}:{line}: a row of numbers was expected for {', '.join(names)}") from None
 
 
-def run_group(file: ReferenceFile, group: Group, rows: int) -> list[dict[str, float]]:
-    """Our rows for a group, from at least as many seeds."""
-    keys = dict(zip(file.keys, group, strict=True))
-    return [keys | file.run(group, seed) for seed in range(rows * file.runs_per_row)]
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """What is held to the reference, and how many runs for each of its rows; 0: as many as the file says."""
+
+    backend: Scenarios
+    per_row: int = 0
+
+    def of_group(self, file: ReferenceFile, group: Group, rows: int) -> list[dict[str, float]]:
+        """Our rows for a group, from at least as many seeds."""
+        keys = dict(zip(file.keys, group, strict=True))
+        seeds = range(rows * (self.per_row or file.runs_per_row))
+        first = self.backend.first_seed
+        return [keys | file.run(self.backend, group, first + seed) for seed in seeds]
 
 
-def check_file(path: Path, file: ReferenceFile) -> int:
+def check_file(path: Path, file: ReferenceFile, runs: Runs) -> int:
     """Runs and prints every group of a file; returns how many are outside."""
     groups = read_groups(path, file)
     print(f"\n{file.name}: {next(iter(file.metrics))} ({len(groups)} groups)")
     outside = 0
     for number, (group, rows) in enumerate(groups.items(), 1):
         print(f"\r{file.name} {number}/{len(groups)}", end="", file=sys.stderr, flush=True)
-        ours = run_group(file, group, len(rows))
+        ours = runs.of_group(file, group, len(rows))
         outside += not print_group(file, group, _compare_all(file, rows, ours, len(groups)))
     print("\r\x1b[K", end="", file=sys.stderr, flush=True)
     return outside
@@ -309,20 +334,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog="example: python -m benchmarks.radio_fidelity castalia-reference",
     )
     parser.add_argument("folder", metavar="DIR", type=Path, help="folder with any of the reference's CSV files")
+    parser.add_argument("--backend", choices=BACKENDS, default="radio", help="what is held to the reference (radio)")
+    parser.add_argument("--runs-per-row", type=int, default=0, help="for each row of the reference (10 or 4)")
+    asked = parser.parse_args(arguments)
     try:
-        return check_folder(parser.parse_args(arguments).folder)
-    except (UserError, OSError) as error:
+        return check_folder(asked.folder, Runs(BACKENDS[asked.backend], asked.runs_per_row))
+    except (RoambusError, OSError) as error:
         print(f"radio_fidelity: {error}", file=sys.stderr)
         return 2
 
 
-def check_folder(folder: Path) -> int:
-    """Checks each file there is; returns 1 if any group is outside. Raises UserError if there is no file."""
+def files_in(folder: Path) -> list[ReferenceFile]:
+    """Those that are there; raises UserError if none is."""
     files = [file for file in FILES if (folder / file.name).is_file()]
     if not files:
         raise UserError(f"{folder}: none of {', '.join(file.name for file in FILES)} is there")
+    return files
+
+
+def check_folder(folder: Path, runs: Runs) -> int:
+    """Checks each file there is; returns 1 if any group is outside. Raises UserError if there is no file."""
+    files = files_in(folder)
     print("second lines: Castalia/ours, not judged; (!) marks what the judged metric's rule would call outside")
-    outside = sum(check_file(folder / file.name, file) for file in files)
+    outside = sum(check_file(folder / file.name, file, runs) for file in files)
     print(f"\n{outside} groups outside" if outside else "\nall groups inside")
     return 1 if outside else 0
 

@@ -1,6 +1,7 @@
 """Synthetic traces of any size: the schema and the mix of events of real ones, the same for a seed.
 
-The mixes are those of the thesis' runs at C32 and 8 m/s. What depends on something else in a trace does so here, too:
+The mixes are those of the thesis' runs at C32 and 8 m/s, and one that is rich in deliveries: they are half of all rows,
+and the others are what a run of the caching agent writes. What depends on something else in a trace does so here, too:
 a notification is routed after it is published, and delivered after that, to subscribers that it is routed for.
 """
 
@@ -29,6 +30,8 @@ SPEEDS = (2, 4, 6, 8, 10)
 RADIO_COUNTS = ("offered", "transmitted", "received", "fail_interf", "fail_no_interf", "fail_sens", "mac_overflown")
 _DELIVERED, _REPEATED = 0.6, 0.02
 """The shares of the routed pairs that are delivered, and of deliveries that come twice."""
+_MOST_OF_NOTIFICATIONS = 0.7
+"""The share of rows for notifications' lives, at most: in a small network each of them has few deliveries."""
 _DELAY_S = 0.2
 _PLACES = 4096
 
@@ -90,7 +93,26 @@ MIXES = {
             Kind(0.007, schema.MOVE, addressed=False),
         ),
     ),
+    "caching": Mix(
+        0.5,
+        (
+            Kind(0.470, schema.SEND, "HEARTBEAT", 15, addressed=False),
+            Kind(0.150, schema.SEND, "ACK", 4),
+            Kind(0.125, schema.SEND, "PUB", 47),
+            Kind(0.0127, schema.SEND, "RESPONSE", 60),
+            Kind(0.0045, schema.SEND, "REQUEST", 30),
+            Kind(0.020, schema.STORE),
+            Kind(0.0137, schema.CACHE, addressed=False),
+            Kind(0.0137, schema.FORGET, addressed=False),
+            Kind(0.0126, schema.REPLAY),
+        ),
+    ),
 }
+THESIS, RICH = "thesis", "rich"
+AGENTS = {THESIS: ("mft", "aodv"), RICH: ("caching",)}
+"""The agents of a sweep whose traces have the thesis' mix, and of one whose traces are rich in deliveries."""
+_OF_NOTIFICATIONS = (schema.STORE, schema.REPLAY, schema.CACHE, schema.FORGET)
+"""The events among a mix's kinds whose rows name a notification."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,26 +143,26 @@ class Nodes:
 
 
 def write_traces(  # noqa: PLR0913  # what makes up a sweep, each with its name
-    results: Path, rows: int, runs: int, *, nodes: int = 66, seed: int = 0, workers: int = 1
+    results: Path, rows: int, runs: int, *, mix: str = THESIS, nodes: int = 66, seed: int = 0, workers: int = 1
 ) -> list[Path]:
     """Writes `runs` traces of `rows` rows together where a sweep would; returns the files. Raises UserError, OSError.
 
-    Agents and speeds take turns; every further seed of all of them is a new round.
+    The agents that `mix` names in AGENTS and speeds take turns; every further seed of all of them is a new round.
     """
     smallest = min(len(share) for share in np.array_split(range(rows), runs))
     if smallest < 100 * nodes or nodes < 3:
         raise UserError(f"{rows} rows, {runs} runs, {nodes} nodes: give at least 3 nodes, and 100 rows a node and run")
     asked = [
         (results / TRACES / place / TRACE_FILE, len(share), nodes, seed + number)
-        for number, (place, share) in enumerate(zip(places(runs), np.array_split(range(rows), runs), strict=True))
+        for number, (place, share) in enumerate(zip(places(runs, mix), np.array_split(range(rows), runs), strict=True))
     ]
     with ProcessPoolExecutor(workers, get_context("spawn")) as processes:
         return list(processes.map(_write, *zip(*asked, strict=True)))
 
 
-def places(runs: int) -> Iterator[str]:
+def places(runs: int, mix: str = THESIS) -> Iterator[str]:
     """The folders of that many runs below `traces`."""
-    points = [(agent, speed) for speed in SPEEDS for agent in MIXES]
+    points = [(agent, speed) for speed in SPEEDS for agent in AGENTS[mix]]
     for number in range(runs):
         agent, speed = points[number % len(points)]
         yield f"{AGENT}={agent}/speed={speed}/{SEED}={number // len(points)}"
@@ -161,7 +183,8 @@ def synthetic_trace(mix: Mix, rows: int, nodes: int, seed: int) -> pa.Table:
     """A trace of exactly that many rows, sorted by time; `rows` is at least 100 a node."""
     random, network = np.random.default_rng(seed), Nodes(nodes)
     pairs = len(network.subscribers) * _DELIVERED
-    published = _Published(random, network, max(1, round(rows * mix.deliveries / pairs)))
+    count = min(rows * mix.deliveries / pairs, rows * _MOST_OF_NOTIFICATIONS / (2 + pairs))
+    published = _Published(random, network, max(1, round(count)))
     parts = [_starts(network), *_lives(random, network, published), _ends(random, network)]
     parts.append(_others(random, network, published, mix, rows - sum(len(part) for part in parts)))
     return pa.concat_tables(parts).sort_by(schema.TIME_S)
@@ -259,7 +282,7 @@ def _others(random: np.random.Generator, network: Nodes, published: _Published, 
         random.integers(0, network.count, count),
         pa.array([kind.event for kind in mix.kinds]).take(codes),
         message_type=pa.array([kind.message_type for kind in mix.kinds], pa.string()).take(codes),
-        notification_id=_some(published.ids, np.isin(events, (schema.STORE, schema.REPLAY)), random),
+        notification_id=_some(published.ids, np.isin(events, _OF_NOTIFICATIONS), random),
         peer=_peers(random, network, np.array([kind.addressed for kind in mix.kinds])[chosen]),
         bytes=pa.array(sizes + random.integers(0, 3, count), pa.int32(), mask=events != schema.SEND),
         detail=_some(_places(random), events == schema.MOVE, random),

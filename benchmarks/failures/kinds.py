@@ -37,6 +37,8 @@ SIMULATOR_SAW = (
     "cannot read .*/session",
     "what listens at .* is no host of this session",
 )
+INTERRUPTED = r"error: interrupted(: agent [^\n]+)?"
+"""Where a handler was running, the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,23 +90,32 @@ def to_simulator(number: signal.Signals) -> Strike:
 
 
 def freeze_host(trial: Trial) -> float:
-    """SIGSTOP, and SIGCONT as soon as the simulator has ended."""
+    """SIGSTOP for the command, which forks no more then, and for its run; SIGCONT when the simulator has ended."""
     trial.host.send_signal(signal.SIGSTOP)
+    hosts = trial.hosts()
+    _to_all(hosts, signal.SIGSTOP)
     struck = time.monotonic()
     if trial.find_simulator():
         limit = trial.stage.deadline_s + ALLOWANCE_S
-        if not wait_for(lambda: trial.left() == [trial.host.pid], limit):
+        if not wait_for(lambda: set(trial.left()) <= set(hosts), limit):
             trial.complaints.append(f"the simulator of a frozen host still runs after {limit:g} s")
-    trial.host.send_signal(signal.SIGCONT)
+    _to_all(hosts, signal.SIGCONT)
     return struck
+
+
+def _to_all(processes: list[int], number: signal.Signals) -> None:
+    for process in processes:
+        with suppress(ProcessLookupError):
+            os.kill(process, number)
 
 
 def cut_socket(trial: Trial) -> float | None:
     """Both directions, as soon as there is a connection."""
-    cut = wait_for(
-        lambda: cut_connections(trial.host.pid, trial.stage.temporary) > 0 or trial.host.poll() is not None,
-        LONGEST_RUN_S,
-    )
+
+    def cut_any() -> bool:
+        return any(cut_connections(process, trial.stage.temporary) for process in trial.hosts())
+
+    cut = wait_for(lambda: cut_any() or trial.host.poll() is not None, LONGEST_RUN_S)
     return time.monotonic() if cut and trial.host.poll() is None else None
 
 
@@ -149,7 +160,9 @@ def interrupted_by(number: signal.Signals) -> Judge:
         complaints = [f"{trial.folder} is left"] if trial.folder.exists() else []
         if trial.simulator is None and (trial.host.returncode == -number or _hit_an_import(trial.errors())):
             return complaints
-        if trial.host.returncode != InterruptionError.exit_code or trial.errors().strip() != "error: interrupted":
+        if trial.host.returncode != InterruptionError.exit_code or not re.fullmatch(
+            INTERRUPTED, trial.errors().strip()
+        ):
             complaints.append(f"exit code {trial.host.returncode}, not {InterruptionError.exit_code} and one message")
         return complaints
 

@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ROAMBUS = (sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from roambus.command_line import main; main()")
 TEMPLATE, AGENT, NODES = "thesis", "mft", 6
 """With the values that the template has by itself, a run of six nodes."""
+_INTERPRETER = os.path.realpath(sys.executable)
 LONGEST_RUN_S = 60.0
 """No trial is waited for longer than this."""
 
@@ -119,10 +120,13 @@ class Trial:
 
     def find_simulator(self) -> int | None:
         """The one that there is now."""
-        interpreter = os.path.realpath(sys.executable)
         others = [process for process in marked(self._mark) if process != self.host.pid]
-        self.simulator = next((process for process in others if program(process) not in {None, interpreter}), None)
+        self.simulator = next((process for process in others if program(process) not in {None, _INTERPRETER}), None)
         return self.simulator
+
+    def hosts(self) -> list[int]:
+        """The command and the process that it has forked for the run, in which the host is."""
+        return [process for process in marked(self._mark) if program(process) == _INTERPRETER]
 
     def left(self) -> list[int]:
         """Its live processes; how the others have ended is taken note of."""

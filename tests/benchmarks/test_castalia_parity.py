@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.castalia_parity import GROUPS, METRICS, NODES, ours, read_outputs, write_ini
+from benchmarks.castalia_beacons import sum_outputs, write_ini
+from benchmarks.castalia_parity import GROUPS, METRICS, NODES, ours, read_outputs, settings_of
 from roambus.bridge.ini import read_scenario
 
 OUTPUTS = """\
@@ -32,13 +33,13 @@ OUTPUTS = """\
 def test_castalias_outputs_are_summed_over_the_nodes() -> None:
     """What each module printed under its name."""
     expected = {"offered": 41, "transmitted": 40, "received": 9, "energy_mj": 750, "nodes": NODES}
-    assert read_outputs(OUTPUTS) == expected
+    assert read_outputs(sum_outputs(OUTPUTS)) == expected
 
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_the_ini_of_each_group_says_what_the_group_is_for(group: str, tmp_path: Path) -> None:
     """Each of its lines stands once, before what else would fit."""
-    ini = write_ini(tmp_path, GROUPS[group].lines, 0)
+    ini = write_ini(tmp_path, settings_of(0), GROUPS[group].lines)
     assert len(read_scenario(ini).nodes) == NODES
     lines = ini.read_text().splitlines()
     assert [line for line in lines if line in GROUPS[group].lines] == list(GROUPS[group].lines)
