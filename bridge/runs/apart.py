@@ -22,11 +22,12 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from roambus.bridge.errors import AgentError, RoambusError
-from roambus.bridge.interrupts import termination_interrupts
+from roambus.bridge.interrupts import interrupts_postponed, termination_interrupts
 
 T = TypeVar("T")
 _LAST_WORDS = 500
 """So many bytes are told of what an agent was about to do."""
+_ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _DIE_WITH_PARENT, _ADOPT_ORPHANS = 1, 36
 """What `prctl` calls PR_SET_PDEATHSIG and PR_SET_CHILD_SUBREAPER."""
 
@@ -71,23 +72,22 @@ def apart(make: Callable[[], T]) -> T:
     An interruption is passed on, and waited for: what the process has begun is gone then.
     """
     reading, writing = os.pipe()
-    process = _fork()
-    if process == 0:
-        os.close(reading)
-        _serve(make, writing)
-    os.close(writing)
+    process = None
     told = b""
     try:
+        with interrupts_postponed():
+            process = _fork()
+            if process == 0:
+                os.close(reading)
+                _serve(make, writing)
+            os.close(writing)
         told = _read(reading)
     except KeyboardInterrupt as interruption:
-        with suppress(ProcessLookupError):
-            os.kill(process, signal.SIGTERM)
-        told = _read(reading)
-        outcome = _outcome(told)
+        outcome = _outcome(_end(process, reading)) if process else None
         raise outcome if isinstance(outcome, KeyboardInterrupt) else interruption from None
     finally:
         os.close(reading)
-        _, status = os.waitpid(process, 0)
+        status = os.waitpid(process, 0)[1] if process else 0
     if not told:
         raise EndedError(os.waitstatus_to_exitcode(status))
     outcome = _outcome(told)
@@ -117,12 +117,26 @@ def place_of_end(make: Callable[[Callable[[str], None]], None]) -> str:
 
 
 def _fork() -> int:
+    """Forks; signals that end a process wait in the new one until `_told` can pass them on."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()  # what waits in it would be written twice
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the libraries' have nothing to do here
-        return os.fork()
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
+    process = None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the libraries' have nothing to do here
+            process = os.fork()
+    finally:
+        if process != 0:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+    return process
+
+
+def _end(process: int, reading: int) -> bytes:
+    with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGTERM)
+    return _read(reading)
 
 
 def _read(reading: int) -> bytes:
@@ -152,6 +166,7 @@ def _serve(make: Callable[[], Any], writing: int) -> None:
 def _told(make: Callable[[], Any]) -> bytes:
     try:
         with termination_interrupts():
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDS)
             return pickle.dumps(make())
     except BaseException as error:
         if not isinstance(error, RoambusError | OSError | KeyboardInterrupt):
