@@ -29,13 +29,12 @@ def _interrupt_once(number: int, _: FrameType | None) -> None:
 def termination_interrupts() -> Iterator[None]:
     """SIGTERM or SIGHUP during the block raises KeyboardInterrupt, so that nothing is left behind.
 
-    A library may have swallowed it; then it is raised at the end of the block once more. What is ignored, as SIGHUP is
-    below nohup, stays so.
+    A library may have swallowed it; then it is raised at the end of the block once more, or of a block inside it. What
+    is ignored, as SIGHUP is below nohup, stays so.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    _noticed.clear()
     before = {number: signal.getsignal(number) for number in _ENDS}
     heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
     for number in heard:

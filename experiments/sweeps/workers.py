@@ -21,7 +21,7 @@ from pathlib import Path
 from roambus.bridge.agents.registry import load_agent, own_agents
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.errors import RoambusError
-from roambus.bridge.interrupts import termination_interrupts
+from roambus.bridge.interrupts import termination_interrupts, termination_noticed
 from roambus.bridge.runs.apart import EndedError
 from roambus.bridge.runs.identity import run_key
 from roambus.bridge.runs.plan import RunPlan
@@ -190,7 +190,7 @@ def _serve(connection: Connection) -> None:
         connection.send(_READY)
         task = connection.recv()
         _get_ready(task[0], task[1])
-        while True:
+        while not termination_noticed():  # a library may have swallowed it
             connection.send(_answer(*task))
             task = connection.recv()
 

@@ -112,3 +112,20 @@ def test_a_termination_can_be_postponed_too() -> None:
     with pytest.raises(KeyboardInterrupt):
         terminated()
     assert done
+
+
+def test_a_swallowed_termination_is_not_forgotten_by_a_block_that_begins_later() -> None:
+    """What goes on without knowing of it ends with its first block."""
+    done = []
+
+    def swallowing() -> None:
+        with termination_interrupts():
+            with suppress(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGTERM)
+            with termination_interrupts():
+                done.append("first")
+            done.append("second")
+
+    with pytest.raises(KeyboardInterrupt):
+        swallowing()
+    assert done == ["first"]
