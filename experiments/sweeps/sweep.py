@@ -174,19 +174,28 @@ def override(sweep: Sweep, settings: Mapping[str, str], seeds: int | None = None
 def _override(sweep: Sweep, name: str, text: str) -> Sweep:
     if name == AGENT:
         agents = {choice.label: choice for choice in sweep.agents}
-        chosen = [_choose(f"{sweep.source}: --set agent", label, agents) for label in text.split(",")]
+        chosen = [_choose(f"{_option(sweep)} agent", label, agents) for label in text.split(",")]
         return dataclasses.replace(sweep, agents=tuple(chosen))
     if any(axis.name == name for axis in sweep.axes):
         axes = tuple(_override_axis(sweep, axis, text) if axis.name == name else axis for axis in sweep.axes)
         return dataclasses.replace(sweep, axes=axes)
     _check_settable(sweep, name)
-    return dataclasses.replace(sweep, fixed={**sweep.fixed, name: parse_scalar(text)})
+    setting = {name: parse_scalar(text)}
+    check_variables(sweep.template, [setting], _option(sweep))
+    return dataclasses.replace(sweep, fixed={**sweep.fixed, **setting})
+
+
+def _option(sweep: Sweep) -> str:
+    """What errors in `--set` begin with: not with the place in the file whose value it replaces."""
+    return f"{sweep.source}: --set"
 
 
 def _override_axis(sweep: Sweep, axis: Axis, text: str) -> Axis:
-    if not axis.zipped:
-        return plain_axis(axis.name, [parse_scalar(word) for word in text.split(",")])
-    return narrow(axis, text, f"{sweep.source}: --set")
+    if axis.zipped:
+        return narrow(axis, text, _option(sweep))
+    replaced = plain_axis(axis.name, [parse_scalar(word) for word in text.split(",")])
+    check_variables(sweep.template, list(replaced.values.values()), _option(sweep))
+    return replaced
 
 
 def narrow(axis: Axis, labels: str, where: str) -> Axis:
@@ -204,7 +213,7 @@ def _choose(where: str, label: str, known: Mapping[str, Any]) -> Any:
 def _check_settable(sweep: Sweep, name: str) -> None:
     axes = {axis.name: axis for axis in sweep.axes}
     try:
-        find_variable(sweep.template, name, f"{sweep.source}: --set")
+        find_variable(sweep.template, name, _option(sweep))
     except UserError as error:
         raise UserError(f"{error}; its axes are {', '.join(axes) or 'none'}") from None
 

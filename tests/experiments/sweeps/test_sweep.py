@@ -133,7 +133,8 @@ def test_setting_narrows_zipped_axes_and_replaces_plain_ones(sweep: Sweep) -> No
         ({"config": "C3"}, "--set config: unknown value 'C3': there is C2, C4"),
         ({"agent": "mtf"}, "--set agent: unknown value 'mtf': did you mean 'mft'"),
         ({"side": "3"}, "'side' is set in set and in axes.config"),
-        ({"speed": "fast"}, r"axes.speed: speed takes a number \(m/s\), at least 0, not fast"),
+        ({"speed": "fast"}, r"--set: speed takes a number \(m/s\), at least 0, not fast"),
+        ({"pause": "long"}, r"--set: pause takes a number \(s\), at least 0, not long"),
     ],
 )
 def test_a_wrong_setting_is_named(sweep: Sweep, settings: dict[str, str], message: str) -> None:
