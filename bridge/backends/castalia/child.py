@@ -14,6 +14,9 @@ LAST_LINES = 5
 LAST_BYTES = 4096
 GRACE_S = 0.5
 """A simulator may take so long to end after a run that failed, before it is killed."""
+_LINKER_STATUS = 127
+"""With it the dynamic linker ends a program that wants another library than it finds."""
+_NOT_LINKED = ": it may have been built with another OMNeT++, which roambus doctor tells"
 
 
 EMPTY_FILES = (".cmdenv-log", "Castalia-Trace.txt")
@@ -42,7 +45,10 @@ class Child:
     def ended(self) -> str | None:
         """How it ended, in words; None while it runs."""
         status = self._process.poll()
-        return None if status is None else f"the simulator {describe_end(status, self._kills_before)}"
+        if status is None:
+            return None
+        advice = _NOT_LINKED if status == _LINKER_STATUS else ""
+        return f"the simulator {describe_end(status, self._kills_before)}{advice}"
 
     def end(self, *, in_order: bool) -> None:
         """Waits a moment for its own end, then kills it, frozen or not.

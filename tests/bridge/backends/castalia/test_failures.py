@@ -111,6 +111,7 @@ def misbehave(folder: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> str:
         ("silent-after 3", ["after simulation time", "the simulator did not answer within 2 s"]),
         ("close-after 3", ["after simulation time", "the connection to the simulator is lost"]),
         ("exit-after 3 7", ["after simulation time", "the simulator ended with exit status 7; its log ends:"]),
+        ("exit-after 3 127", ["ended with exit status 127: it may have been built with another OMNeT++"]),
         ("exit-after 3 0", ["after simulation time", "the simulator ended with exit status 0; its log ends:"]),
     ],
 )
