@@ -15,6 +15,8 @@ from types import FrameType, TracebackType
 
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
 """By which a process is told to end, and that its terminal is gone."""
+INTERRUPTING = (signal.SIGINT, *_ENDS)
+"""All that interrupt: Ctrl-C, too."""
 _noticed: list[int] = []
 
 
@@ -61,7 +63,7 @@ def interrupts_postponed() -> Iterator[None]:
 
     A library that calls Python back from C cannot pass the exception on: it prints a traceback, and the run goes on.
     """
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDS)}
+    handlers = {number: signal.getsignal(number) for number in INTERRUPTING}
     raising = {
         number for number, handler in handlers.items() if handler in {signal.default_int_handler, _interrupt_once}
     }
@@ -89,7 +91,7 @@ def interrupts_noticed() -> Iterator[Callable[[], bool]]:
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDS)}
+    before = {number: signal.getsignal(number) for number in INTERRUPTING}
     heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
     for number in heard:
         signal.signal(number, lambda number, _: received.append(number))

@@ -22,12 +22,11 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from roambus.bridge.errors import AgentError, RoambusError
-from roambus.bridge.interrupts import interrupts_postponed, termination_interrupts
+from roambus.bridge.interrupts import INTERRUPTING, interrupts_postponed, termination_interrupts
 
 T = TypeVar("T")
 _LAST_WORDS = 500
 """So many bytes are told of what an agent was about to do."""
-_ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _DIE_WITH_PARENT, _ADOPT_ORPHANS = 1, 36
 """What `prctl` calls PR_SET_PDEATHSIG and PR_SET_CHILD_SUBREAPER."""
 
@@ -121,7 +120,7 @@ def _fork() -> int:
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()  # what waits in it would be written twice
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTING)
     process = None
     try:
         with warnings.catch_warnings():
@@ -166,7 +165,7 @@ def _serve(make: Callable[[], Any], writing: int) -> None:
 def _told(make: Callable[[], Any]) -> bytes:
     try:
         with termination_interrupts():
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDS)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING)
             return pickle.dumps(make())
     except BaseException as error:
         if not isinstance(error, RoambusError | OSError | KeyboardInterrupt):

@@ -11,12 +11,13 @@ import os
 import shutil
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 import pyarrow as pa
 
@@ -44,6 +45,8 @@ from roambus.bridge.trace.reader import DamagedTraceError, damage_of, read_foote
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.bridge.unfinished_file import check_replaceable
 from roambus.python_protocol.simtime import SECOND
+
+T = TypeVar("T")
 
 
 def is_complete(folder: Path, key: str) -> bool:
@@ -84,19 +87,24 @@ def execute_apart(plan: RunPlan, backend: BackendFactory) -> None:
 
     Raises EndedError, too, if an agent ends that process.
     """
-
-    def execute_watched() -> None:
-        watch()
-        execute(plan, backend)
-
-    load_for_traces()
     try:
-        apart(execute_watched)
+        watched_apart(lambda: execute(plan, backend))
     except EndedError as error:
         raise error if error.was_killed else record_ended(plan, backend, error) from None
 
 
-def load_for_traces() -> None:
+def watched_apart(make: Callable[[], T]) -> T:
+    """What `make` returns in a process of its own, in which agents are refused what they may not; raises as `apart`."""
+
+    def watched() -> T:
+        watch()
+        return make()
+
+    _load_for_traces()
+    return apart(watched)
+
+
+def _load_for_traces() -> None:
     """Has pyarrow load what it loads for its first array (pandas, where it is there), in a fifth of a second.
 
     Done before a process is forked for a run, no run does so, and no simulator waits meanwhile.
