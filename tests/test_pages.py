@@ -52,7 +52,7 @@ def test_columns_of_traces() -> None:
 
 
 @pytest.mark.parametrize(("title", "by_host"), [("What the host writes", True), ("What agents write", False)])
-def test_events_of_traces(title: str, by_host: bool) -> None:  # noqa: FBT001  # the value of a case
+def test_events_of_traces(title: str, by_host: bool) -> None:  # the value of a case
     """Each means what is said where it is defined, and agents may note all but those of the host."""
     documented = {name: row["Meaning"] for name, row in by_name(TRACE, title, "Event").items()}
     said = {name: meaning for name, meaning in constants(notes) if (name in notes.HOST_EVENTS) == by_host}
