@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from roambus.python_protocol.events import TimerKey
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.notes import HOST_EVENTS
 from roambus.python_protocol.refusals import (
     LARGEST,
     check_destination,
     check_key,
     check_message,
+    check_note_name,
     check_notification,
     check_number,
     check_text,
@@ -103,7 +105,7 @@ class Deliver:
 
 @dataclass(slots=True, init=False)
 class Note:
-    """Writes a row into the trace, whose columns `roambus.bridge.trace.schema` explains."""
+    """Writes a row into the trace, whose columns `roambus.bridge.trace.schema` explains; `HOST_EVENTS` are refused."""
 
     name: str
     message_type: str | None = None
@@ -123,7 +125,7 @@ class Note:
         hops: int | None = None,
         detail: str | None = None,
     ) -> None:
-        """Raises TypeError, ValueError for a value that the trace's column cannot hold."""
+        """Raises TypeError, ValueError for a value that the trace's column cannot hold, or a name of the host's."""
         self.name = name
         self.message_type = message_type
         self.notification_id = notification_id
@@ -135,6 +137,7 @@ class Note:
             type(name) is not str
             or not name
             or not name.isascii()
+            or name in HOST_EVENTS
             or (message_type is not None and (type(message_type) is not str or not message_type.isascii()))
             or (notification_id is not None and (type(notification_id) is not str or not notification_id.isascii()))
             or (detail is not None and (type(detail) is not str or not detail.isascii()))
@@ -151,6 +154,7 @@ class Note:
             check_text(what, getattr(self, what))
         for what in _NUMBERS:
             check_number(what, getattr(self, what))
+        check_note_name(self.name)
 
 
 _TEXTS, _NUMBERS = ("name", "message_type", "notification_id", "detail"), ("peer", "bytes", "hops")

@@ -1,4 +1,7 @@
-"""The names of the trace rows that agents write by `Note`, and how a row lists nodes.
+"""The names of a trace's rows, and how a row lists nodes.
+
+Metrics are computed from rows alone. So what the host has seen itself has names of its own (`HOST_EVENTS`), which a
+`Note` may not have: an agent that could write a row `deliver` could invent its delivery rate. All other names are free.
 
 They stand here and not in `roambus.bridge.trace.schema`, which takes them from here, because agents run without what
 analyses the trace.
@@ -9,6 +12,61 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from roambus.python_protocol.roles import NodeId
+
+PUBLISH = "publish"
+"""A publisher's application publishes: `notification_id`; `detail` is a list of the subscribers that want it."""
+SUBSCRIBE = "subscribe"
+"""A subscriber's application subscribes: `detail` is the filter."""
+UNSUBSCRIBE = "unsubscribe"
+"""A subscriber's application unsubscribes: `detail` is the filter."""
+DETACH = "detach"
+"""A client's application leaves its broker on purpose: the agent has been told."""
+ATTACH = "attach"
+"""A client's application is back."""
+DELIVER = "deliver"
+"""The application gets `notification_id` after `hops` radio hops."""
+SEND = "send"
+"""A packet is handed to the network stack: `message_type`, `peer` (null for broadcast), `bytes` of the message."""
+RECEIVE = "receive"
+"""A packet arrives from `peer` (only at level full)."""
+CRASH = "crash"
+"""The node has failed: it has lost what is not in stable storage, and does nothing until it recovers."""
+FREEZE = "freeze"
+"""The node is stopped: it keeps its state, and does nothing until it recovers."""
+RECOVER = "recover"
+"""The node is up again after a crash or a freeze."""
+MOVE = "move"
+"""The node is at `detail` = "x y" (m), and goes straight to the place of its next move row."""
+DIE = "die"
+"""The node's battery is empty: it sends and hears nothing any more."""
+ROLE = "role"
+"""Written for each node at its start: `detail` is its roles, blanks between them."""
+ENERGY = "energy"
+"""Written for each node at the end: `detail` is the energy used, in mJ."""
+RADIO = "radio"
+"""Written for each node at the end: `message_type` names a count of the radio's, `detail` is its value."""
+
+HOST_EVENTS = frozenset(
+    {
+        PUBLISH,
+        SUBSCRIBE,
+        UNSUBSCRIBE,
+        DETACH,
+        ATTACH,
+        DELIVER,
+        SEND,
+        RECEIVE,
+        CRASH,
+        FREEZE,
+        RECOVER,
+        MOVE,
+        DIE,
+        ROLE,
+        ENERGY,
+        RADIO,
+    }
+)
+"""The rows that only the host writes; `drop` is not among them, because agents give up packets, too."""
 
 ROUTE = "route"
 """The protocol takes a notification on for the subscribers listed in `detail`, blanks between them."""

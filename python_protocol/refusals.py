@@ -12,6 +12,7 @@ from typing import Any
 
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.notes import HOST_EVENTS
 from roambus.python_protocol.roles import BROADCAST
 
 LAST_NODE = 65533
@@ -86,6 +87,12 @@ def check_text(what: str, text: Any) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise ValueError(f"{what} = {text!r} is not to be written in UTF-8") from None
+
+
+def check_note_name(name: str) -> None:
+    """Raises ValueError for a note that would pass for what the host itself has seen."""
+    if name in HOST_EVENTS:
+        raise ValueError(f"note({name!r}): only the host writes rows of that name; choose another name for the note")
 
 
 def _type(value: object) -> str:

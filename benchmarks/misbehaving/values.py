@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.misbehaving.catalogue import Misbehaving, handling, ticking, whole
+from roambus.python_protocol.notes import HOST_EVENTS
 
 PING = """\
 class Ping(Message, tag=1):
@@ -55,6 +56,19 @@ VALUES = (
     ticking("nothing is delivered", "self.deliver(None)  # here", "is no Notification, but of type NoneType"),
     ticking("a number is delivered", "self.deliver(5)  # here", "is no Notification, but of type int"),
     ticking("a note without name", "self.note(None)  # here", "a note needs a name"),
+    *(
+        ticking(
+            f"a note of the host's event {name}",
+            f'self.note("{name}", notification_id="0.0", peer=1)  # here',
+            rf"agent Mine, node \d+, .*note\('{name}'\): only the host writes rows of that name",
+        )
+        for name in sorted(HOST_EVENTS)
+    ),
+    ticking(
+        "a note that is renamed",
+        'a = Note("x"); a.name = "deliver"; self.perform([a])',
+        r"note\('deliver'\): only the host writes.* in tick",
+    ),
     ticking("a note with a number as text", 'self.note("x", detail=5)  # here', "detail = 5 is of type int"),
     ticking("a note with a text as number", 'self.note("x", hops="2")  # here', "hops = '2' is of type str"),
     ticking("a note of a surrogate", 'self.note("x", detail="\\ud800")  # here', "not to be written in UTF-8"),

@@ -16,7 +16,7 @@ from roambus.bridge.trace.schema import DELIVER, SEND
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.refusals import check_time
+from roambus.python_protocol.refusals import check_note_name, check_time
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SimTime
 
@@ -112,6 +112,7 @@ class Performer:
         self._trace.add(self._agenda.now, node, DELIVER, None, str(action.notification.id), hops=action.hops)
 
     def _note(self, node: NodeId, note: Note) -> None:
+        check_note_name(note.name)  # an action can be changed after it was made
         self._trace.add(
             self._agenda.now,
             node,

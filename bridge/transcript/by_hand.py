@@ -28,6 +28,7 @@ Element = TypeVar("Element")
 Tell = Callable[[Event, SimTime], Iterable[Action]]
 BELOW_ONE = 1 - 2**-53
 """The greatest value of `Random.random`."""
+_LEAST, _ENDS = "the least value of each range", "the ends of each range"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,8 @@ class Postponed:
 class ScriptedChance(Random):
     """A generator whose draws pick what `script` says, and the first representative once that has ended.
 
-    `ways` has the number of representatives of each draw since it was last cleared, up to the most that is looked at.
+    `ways` has the number of representatives of each draw since it was last cleared. `narrowed` has what was taken of
+    draws that could have come to more than their representatives.
     """
 
     def __init__(self, *, only_least: bool = False) -> None:
@@ -50,6 +52,7 @@ class ScriptedChance(Random):
         self._only_least = only_least
         self.script: deque[int] = deque()
         self.ways: list[int] = []
+        self.narrowed: set[str] = set()
 
     def pick(self, representatives: Sequence[Element]) -> Element:
         """Takes the representative whose turn it is."""
@@ -59,6 +62,7 @@ class ScriptedChance(Random):
 
     def random(self) -> float:
         """0, or the greatest number below 1."""
+        self.narrowed.add(_ENDS)
         return self.pick((0.0, BELOW_ONE))
 
     def uniform(self, a: float, b: float) -> float:
@@ -67,6 +71,7 @@ class ScriptedChance(Random):
 
     def expovariate(self, lambd: float = 1.0) -> float:
         """The mean: neither end is a time that can be waited for."""
+        self.narrowed.add("the mean of each exponential distribution")
         return 1 / lambd
 
     def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
@@ -74,7 +79,7 @@ class ScriptedChance(Random):
         values = range(start) if stop is None else range(start, stop, step)
         if not values:
             raise ValueError(f"there is nothing in {values}")
-        return self.pick(self._ends(values[0], values[-1]))
+        return self.pick(self._ends(values[0], values[-1], adjacent=values[0] + step == values[-1]))
 
     def randint(self, a: int, b: int) -> int:
         """One of the two ends."""
@@ -92,17 +97,26 @@ class ScriptedChance(Random):
 
     def randbytes(self, n: int) -> bytes:
         """Zeros, or the greatest bytes."""
+        self.narrowed.add(_ENDS)
         return bytes([self.pick((0, 255))]) * n
 
     def shuffle(self, x: Any) -> None:
         """Leaves the order as it is."""
+        if len(x) > 1:
+            self.narrowed.add("one order of each shuffle")
 
     def sample(self, population: Any, k: int, **_: Any) -> list[Any]:
         """The first elements."""
+        if len(population) > 1:
+            self.narrowed.add("the first elements of each sample")
         return list(population)[:k]
 
-    def _ends(self, least: Element, greatest: Element) -> Sequence[Element]:
-        return (least,) if least == greatest or self._only_least else (least, greatest)
+    def _ends(self, least: Element, greatest: Element, *, adjacent: bool = False) -> Sequence[Element]:
+        if least == greatest:
+            return (least,)
+        if self._only_least or not adjacent:
+            self.narrowed.add(_LEAST if self._only_least else _ENDS)
+        return (least,) if self._only_least else (least, greatest)
 
 
 @dataclass(slots=True)

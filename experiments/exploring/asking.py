@@ -23,7 +23,7 @@ class Asking:
         self._network = network
         self._always = [one for one in properties if one.at_any_time]
         self._lasting = [one for one in properties if one.lasts]
-        self._quiet = [one for one in properties if not (one.at_any_time or one.lasts)]
+        self._quiet = [one for one in properties if one.waits_for_quiet]
         self._names = names
         self._calm = calm
         self._known: dict[tuple[int, ...], list[tuple[str, str]]] = {}

@@ -48,6 +48,7 @@ class MayReader:
         self._network = network
         self._vocabulary = vocabulary
         self._commands = CommandReader(network, vocabulary)
+        self._allows_losses = False
         self._any: dict[str, Options] = {
             "link change": self._link_changes,
             "cut": self._cuts,
@@ -60,7 +61,13 @@ class MayReader:
     def read(self, text: str) -> May:
         """Reads "2 link changes", "p1 publishes e1 when quiet" or "2 times s1 is cut off"; raises ValueError."""
         bare = text.removesuffix(_WHEN_QUIET)
-        return replace(self._read(bare.rstrip()), when_quiet=bare != text)
+        may = replace(self._read(bare.rstrip()), when_quiet=bare != text)
+        if may.is_loss and may.when_quiet:
+            raise ValueError(f"{text!r} can never happen: only what is under way gets lost")
+        if may.is_loss and self._allows_losses:
+            raise ValueError("another line allows losses already: write one line, such as: may 2 losses")
+        self._allows_losses |= may.is_loss
+        return may
 
     def _read(self, text: str) -> May:
         match = _KINDS.fullmatch(text)

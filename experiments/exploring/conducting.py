@@ -135,7 +135,9 @@ def sum_of(told: Sequence[dict[str, Any]]) -> Sum:
     alike = told[0]["alike"]
     states, transitions, quiet = (alike[place] + sum(one["more"][place] for one in told) for place in range(3))
     found = Found(states, transitions, max(_all(told, "depth")), quiet)
+    found.begins_quiet = told[0]["begins_quiet"]
     found.ended_by = next(iter(_all(told, "ended_by")), None)
+    found.cuts, found.narrowed = (sorted(set().union(*_all(told, name))) for name in ("cuts", "narrowed"))
     found.seconds = max(_all(told, "seconds"))
     found.cpu_seconds = sum(_all(told, "cpu_seconds"))
     found.node_states = max(_all(told, "node_states"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -22,13 +22,6 @@ from roambus.experiments.exploring.sharing import Exchange, SharedSearch
 
 _SHOWN = ("table", "stored")
 """The listings that a transcript of what is wrong shows at its end, if the agent has them."""
-
-
-def verdicts(question: Question, wrong: Iterable[Wrong], *, is_complete: bool) -> dict[str, str]:
-    """What is known of each property: that it holds, holds so far, or does not hold."""
-    violated = {one.name: f"does not hold: {one.text}" for one in wrong}
-    fine = "holds" if is_complete else "holds in what was explored"
-    return {**{one.name: fine for one in question.must}, **violated}
 
 
 class Wrong(NamedTuple):
@@ -53,12 +46,6 @@ class Exploration:
     def found(self) -> Found:
         """The figures of the search."""
         return self.search.found
-
-    @property
-    def verdicts(self) -> dict[str, str]:
-        """What is known of each property."""
-        is_complete = self.found.ended_by is None and self.search.is_over
-        return verdicts(self.beginning.question, self.wrong, is_complete=is_complete)
 
     def run(
         self,

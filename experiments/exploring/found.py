@@ -42,8 +42,13 @@ class Found:
     depth: int = 0
     quiet: int = 0
     """How many states were quiet."""
+    begins_quiet: bool = False
+    """Whether the first state is one of them."""
     ended_by: str | None = None
-    """Which bound ended it; None if everything was explored."""
+    """Which bound ended it; None if none did."""
+    cuts: list[str] = field(default_factory=list)
+    """What else it was cut at, and (`narrowed`) what stood for all outcomes of chance (see `Nodes`)."""
+    narrowed: list[str] = field(default_factory=list)
     violations: list[Violation] = field(default_factory=list)
     seconds: float = 0.0
     cpu_seconds: float = 0.0

@@ -26,7 +26,7 @@ from roambus.experiments.exploring.sharing import CHOICE_BYTES
 from roambus.experiments.exploring.store import NUMBERS, Store
 
 _LONGEST_HEADER = 2**20
-_FIGURES = ("transitions", "depth", "quiet", "seconds", "cpu_seconds")
+_FIGURES = ("transitions", "depth", "quiet", "seconds", "cpu_seconds", "cuts", "narrowed")
 
 
 def save(search: Search, path: Path, labels: Labels) -> None:

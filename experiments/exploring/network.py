@@ -19,7 +19,7 @@ from roambus.experiments.exploring.plans import Plan, Plans
 from roambus.experiments.exploring.rules import Arrive, Raised, Rules, RunOut, State, Step
 from roambus.experiments.exploring.world import World
 from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.simtime import SimTime, format_time
 
 Successor = tuple[int, State | Raised]
 """The number of a step, and the state that it leads to."""
@@ -166,6 +166,7 @@ class Network:
         soonest = min(next_ones)[0]
         limit = self.rules.time_limit
         if limit is not None and self.world(state).elapsed + soonest > limit:
+            self.nodes.cuts.add(f"the time of the line 'for {format_time(limit)}'")
             return
         for after, node in next_ones:
             if after - soonest <= self.rules.drift:

@@ -103,6 +103,10 @@ class Nodes:
         self._thawed: dict[NodeState, Agent] = {}
         self.horizon: SimTime | None = None
         """Moments longer ago than this are all alike; None: each counts."""
+        self.cuts: set[str] = set()
+        """What of the scenario was not tried, in words that follow "was cut at"."""
+        self.narrowed = self._chance.narrowed
+        """What stands for all that draws can come to."""
 
     def __len__(self) -> int:
         return len(self._states)
@@ -158,6 +162,8 @@ class Nodes:
             yield self._try(state, event, script)
             tried += 1
             script = _next_script(script, self._chance.ways)
+        if script is not None:
+            self.cuts.add(f"{self._most_ways} outcomes of chance for one event")
 
     def _try(self, state: NodeState, event: Any, script: list[int]) -> Outcome | Failure:
         frozen, timers = self._states[state]

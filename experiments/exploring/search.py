@@ -205,6 +205,9 @@ class Search:
         """Brings the figures up to now."""
         found = self.found
         found.states, found.quiet = len(self.store), self.asking.quiet
+        found.begins_quiet = self.asking.is_quiet(self.state(0))
+        found.cuts = sorted({*found.cuts, *self.network.nodes.cuts})
+        found.narrowed = sorted({*found.narrowed, *self.network.nodes.narrowed})
         found.node_states = len(self.network.nodes)
         found.memory_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KIBIBYTES
 

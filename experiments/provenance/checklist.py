@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from roambus.bridge.backends.ideal.unit_disk import reach_m
+from roambus.bridge.runs.asked import SEEDS
 from roambus.bridge.scenario.mobility import MANAGERS, RandomWaypoint
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.experiments.provenance.evidence import Evidence
@@ -103,11 +104,11 @@ def _connectivity(found: Evidence) -> str:
 
 
 def _seeds(found: Evidence) -> str:
-    if not found.seeds:
+    if not found.asked:
         raise MissingError("there is no sweep.json: make the runs by roambus sweep")
-    if any(len(set(seeds)) < len(seeds) for seeds in found.seeds):
+    if any(len(set(seeds)) < len(seeds) for asked in found.asked if (seeds := asked.get(SEEDS))):
         raise MissingError("a seed stands twice in sweep.json")
-    return "; ".join(", ".join(map(str, seeds)) for seeds in found.seeds)
+    return "; ".join(map(", ".join, found.seeds))
 
 
 def _generators(_: Evidence) -> str:
@@ -115,10 +116,13 @@ def _generators(_: Evidence) -> str:
 
 
 def _independent(found: Evidence) -> str:
-    fewest = min((len(seeds) for seeds in found.seeds), default=0)
+    point, fewest = min(found.runs_of_points.items(), key=lambda one: one[1])
     if fewest < FEWEST_SEEDS:
-        raise MissingError(f"a point has {fewest} runs: run the sweep with --seeds 10, for a single run says little")
-    return f"at least {fewest} independent runs of each point"
+        name = point.relative_to(found.folder)
+        raise MissingError(
+            f"of {name} {fewest} runs are there: run the sweep with --seeds 10 to its end, for a single run says little"
+        )
+    return f"at least {fewest} independent runs of each point are there"
 
 
 def _intervals(found: Evidence) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,14 +12,14 @@ from typing import Any
 from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.runs.asked import AGENTS, SEEDS, read_asked
-from roambus.bridge.runs.layout import LOG_FILE, METRICS_FOLDER, POINTS
+from roambus.bridge.runs.asked import AGENTS, count_runs, read_asked
+from roambus.bridge.runs.layout import LOG_FILE, METRICS_FOLDER, POINTS, TRACES
 from roambus.bridge.runs.maker import Maker, read_maker
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.experiments.provenance.connectivity import Connectivity, connectivity
 from roambus.experiments.provenance.unpacked import is_crate, read_metadata
 from roambus.experiments.studies.reading import sweep_folders
-from roambus.spark.aggregation.traces import find_traces, missing
+from roambus.spark.aggregation.traces import examine, find_traces, missing, run_places
 
 MOST_SCENARIOS = 200
 """So many runs are looked at, evenly spread over all."""
@@ -38,9 +39,14 @@ class Evidence:
         return sweep_folders(self.folder)
 
     @cached_property
+    def traces_of(self) -> dict[Path, list[Path]]:
+        """The traces of each sweep's runs; one that is damaged is none."""
+        return {sweep: [trace.file for trace in examine(find_traces(sweep))[0]] for sweep in self.sweeps}
+
+    @cached_property
     def traces(self) -> list[Path]:
         """The traces of all runs; raises UserError if there is none."""
-        found = [trace for sweep in self.sweeps for trace in find_traces(sweep)]
+        found = [trace for traces in self.traces_of.values() for trace in traces]
         if not found:
             raise UserError(f"{self.folder}: there are no runs in it: give the folder that a sweep wrote (its --out)")
         return found
@@ -76,10 +82,21 @@ class Evidence:
         entities = read_metadata(self.folder) if is_crate(self.folder) else []
         return next((entity for entity in entities if entity.get("@id") == "./"), {})
 
+    @cached_property
+    def runs_of_points(self) -> Counter[Path]:
+        """How many runs are there in the folder of each point: 0 of one that was asked for and has none."""
+        counted = Counter(trace.parent.parent for trace in self.traces)
+        for sweep in self.sweeps:
+            asked = read_asked(sweep)
+            places = run_places(asked) if count_runs(asked) else ()
+            counted.update({(sweep / TRACES / place).parent: 0 for place in places})
+        return counted
+
     @property
-    def seeds(self) -> list[list[int]]:
-        """The seeds of each sweep."""
-        return [asked.get(SEEDS, []) for asked in self.asked]
+    def seeds(self) -> list[list[str]]:
+        """The seeds of the runs of each sweep that are there."""
+        found = ({trace.parent.name.partition("=")[2] for trace in traces} for traces in self.traces_of.values())
+        return [sorted(seeds, key=lambda seed: (len(seed), seed)) for seeds in found]
 
     @property
     def agents(self) -> dict[str, Any]:
@@ -92,7 +109,7 @@ class Evidence:
 
     def lacking(self) -> list[str]:
         """A line for each run that was asked for and is not there."""
-        return [line for sweep in self.sweeps for line in missing(sweep, find_traces(sweep))]
+        return [line for sweep in self.sweeps for line in missing(sweep, self.traces_of[sweep])]
 
     def without_metrics(self) -> list[Path]:
         """The sweeps whose metrics have not been computed."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from roambus.experiments.exploring.report import Report
 
 EXIT_WRONG = 1
+EXIT_UNDECIDED = 5
 
 
 @click.command()
@@ -76,9 +77,10 @@ def explore(  # an argument an option
       nodes alike                   names of nodes do not matter to the agents
 
     What is found wrong is printed as a transcript, the shortest that there is: roambus trace repeats it, and roambus
-    play opens it. The exit code is 0 if everything holds in what was explored, and 1 if something does not. Ctrl-C
-    ends a search in good order: what was explored so far is told. With --keep the same command goes on later, also
-    after a bound or a kill.
+    play opens it. The exit code is 0 if everything was explored and holds, 1 if something does not hold, and 5 if
+    that is not decided: the search was cut, or reached no state in which a property is asked. Ctrl-C ends a search in
+    good order: what was explored so far is told. With --keep the same command goes on later, also after a bound or a
+    kill.
 
     Example: roambus explore scenario.txt --seconds 60
     """  # noqa: D301  # click wants the character itself
@@ -96,6 +98,8 @@ def explore(  # an argument an option
         sys.exit(InterruptionError.exit_code)
     if any(one.wrong for one in reports):
         sys.exit(EXIT_WRONG)
+    if not all(one.is_complete for one in reports):
+        sys.exit(EXIT_UNDECIDED)
 
 
 def _print(report: Report, out: Path | None) -> None:

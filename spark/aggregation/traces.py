@@ -128,7 +128,7 @@ def missing(results: Path, found: Sequence[Path]) -> list[str]:
     if not count_runs(asked):
         return []
     there = set(found)
-    wanted = (results / TRACES / place / TRACE_FILE for place in _places(asked))
+    wanted = (results / TRACES / place / TRACE_FILE for place in run_places(asked))
     lines = (f"{trace}: missing: {_advice(trace.parent)}" for trace in wanted if trace not in there)
     named = list(itertools.islice(lines, MOST_NAMED))
     more = (count_runs(asked) or 0) - len(there) - len(named)
@@ -142,7 +142,8 @@ def _advice(run: Path) -> str:
     return "run the sweep again to add it"
 
 
-def _places(asked: Mapping[str, Any]) -> Iterator[str]:
+def run_places(asked: Mapping[str, Any]) -> Iterator[str]:
+    """The place of each run that a sweep was asked for, below the folder of its traces."""
     levels = {AGENT: list(asked[AGENTS]), **asked[AXES], SEED: asked[SEEDS]}
     named = [[f"{name}={value}" for value in values] for name, values in levels.items()]
     yield from map("/".join, itertools.product(*named))

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from roambus.bridge.errors import UserError
 from roambus.command_line import commands
 from roambus.commands.telling import Telling
+from tests.experiments.exploring.exploring import AGENTS
 
 QUESTION = (
     "agent flooding\nlinks n1-n2 n2-n3\nsetup\n  n3 subscribes f1\nmay n1 publishes e1\nmust everything delivered\n"
@@ -51,11 +52,24 @@ def test_each_network_of_a_family_is_explored(tmp_path: Path) -> None:
     ("option", "ended"), [(["--depth", "2"], "the bound of 2 steps"), (["--states", "1"], "the bound of 1 states")]
 )
 def test_a_bound_is_told(tmp_path: Path, option: list[str], ended: str) -> None:
-    """What holds, holds in what was explored."""
+    """Nothing holds then, and the exit code says so, too."""
     (tmp_path / "line.txt").write_text(QUESTION)
     result = CliRunner().invoke(commands, ["explore", str(tmp_path / "line.txt"), *option], catch_exceptions=False)
     assert f"ended by {ended}" in result.output
-    assert "everything delivered: holds in what was explored" in result.output
+    assert f"everything delivered: not decided: the search was cut at {ended}" in result.output
+    assert "holds" not in result.output
+    assert result.exit_code == 5
+
+
+def test_what_is_never_quiet_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
+    """A beat that never ends: no state was there in which to ask whether everything is delivered."""
+    agent = f"agent {AGENTS}:Beating"
+    (tmp_path / "line.txt").write_text(QUESTION.replace("agent flooding", agent))
+    result = CliRunner().invoke(commands, ["explore", str(tmp_path / "line.txt")], catch_exceptions=False)
+    assert result.exit_code == 5
+    assert "everything delivered: says nothing: no quiet state was reached\n" in result.output
+    assert "all states were explored, and no quiet state was reached\n" in result.output
+    assert "everything was explored" not in result.output
 
 
 def test_a_wrong_line_is_a_users_mistake(tmp_path: Path) -> None:

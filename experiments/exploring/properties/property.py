@@ -73,6 +73,11 @@ class Property:
     """Whether it depends on the history alone, and what is wrong once stays wrong: then it is asked in all states."""
     about: str = field(default="", compare=False)
 
+    @property
+    def waits_for_quiet(self) -> bool:
+        """Whether states that are not quiet tell nothing of it."""
+        return not (self.at_any_time or self.lasts)
+
 
 def once_quiet(check: Check) -> Property:
     """Makes a function a property of quiet states."""

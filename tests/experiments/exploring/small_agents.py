@@ -77,6 +77,65 @@ class Dice(Told):
         self.words += self.random.choice((0, 1, 2))
 
 
+class Gambler(Told):
+    """Throws a coin seven times before it delivers, and delivers twice after seven heads."""
+
+    THROWS = 7
+
+    @on(Publish)
+    def publish(self, event: Publish, now: SimTime) -> None:
+        heads = sum(self.random.choice((0, 1)) for _ in range(self.THROWS))
+        for _ in range(1 + (heads == 7)):
+            self.deliver(event.notification)
+
+
+class CautiousGambler(Gambler):
+    """Throws six times only, and so never delivers twice."""
+
+    THROWS = 6
+
+
+class Drawing(Told):
+    """Delivers twice if it draws a 1 from 0, 1 and 2, which is neither end of that range."""
+
+    LUCKY, NUMBERS = 1, 3
+
+    @on(Publish)
+    def publish(self, event: Publish, now: SimTime) -> None:
+        for _ in range(1 + (self.random.randrange(self.NUMBERS) == self.LUCKY)):
+            self.deliver(event.notification)
+
+
+class Tossing(Drawing):
+    """Draws from two numbers, neither of which is lucky."""
+
+    LUCKY, NUMBERS = 5, 2
+
+
+class Beating(Agent):
+    """Has a timer that runs out every second for ever, and delivers nothing."""
+
+    @on(Started)
+    def start(self, _: Started, now: SimTime) -> None:
+        self.beat("beat", now)
+
+    @on_timer("beat")
+    def beat(self, _: str, now: SimTime) -> None:
+        self.set_timer("beat", SECOND)
+
+
+class LateBeating(Beating):
+    """Beats from the first publication on."""
+
+    @on(Started)
+    def start(self, _: Started, now: SimTime) -> None:
+        pass
+
+    @on(Publish)
+    def publish(self, _: Publish, now: SimTime) -> None:
+        self.beat("beat", now)
+
+
 class Careless(Told):
     """Raises an error when it hears a second word."""
 

@@ -25,6 +25,8 @@ HEAD = "agent mft\ntree\n  b1/p1\n    b2\nclients s1@b2\n"
         ("for ever", r"q.txt:6: "),
         ("may fly", r"q.txt:6: 'fly' is no command"),
         ("may 2 flights", r"q.txt:6: '2 flights' is nothing that may happen"),
+        ("may 1 loss when quiet", r"q.txt:6: '1 loss when quiet' can never happen"),
+        ("may 1 loss\nmay 2 losses", r"q.txt:7: another line allows losses already"),
         ("may show table", r"q.txt:6: 'show table' cannot be one of the things that may happen"),
         ("may s9 subscribes f1", r"q.txt:6: unknown node 's9'"),
         ("mey s1 subscribes f1", r"q.txt:6: unknown keyword 'mey'"),

@@ -22,6 +22,20 @@ def missing(folder: str) -> dict[str, str]:
     return {one.item: one.words for one in audit(Path(folder)) if not one.is_stated}
 
 
+def stated(folder: Path) -> dict[str, str]:
+    """The items that are stated, with what is."""
+    return {one.item: one.words for one in audit(folder) if one.is_stated}
+
+
+def partial_sweep(folder: Path, runs: int) -> list[Path]:
+    """A sweep of 15 points and five seeds, seed by seed, of which so many runs were made; returns their traces."""
+    asked = {"agents": {one: [one, {}] for one in "abc"}, "axes": {"nodes": [1, 2, 3, 4, 5]}, "seeds": list(range(5))}
+    (folder / "sweep.json").write_text(json.dumps(asked))
+    points = [f"agent={agent}/nodes={nodes}" for agent in "abc" for nodes in range(1, 6)]
+    places = [f"{point}/seed={seed}" for seed in range(5) for point in points]
+    return [write_trace(folder, place, [role(0, "")]) for place in places[:runs]]
+
+
 @pytest.mark.slow
 def test_what_is_done_about_an_item_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One seed is too few, a run without its ini hides its parameters, and one that is gone is missed."""
@@ -34,6 +48,25 @@ def test_what_is_done_about_an_item_shows(tmp_path: Path, monkeypatch: pytest.Mo
     run.unlink()
     other.with_name("trace.parquet").unlink()
     assert {"all parameters", "completeness: no run left out"} <= missing("r").keys()
+
+
+def test_runs_are_counted_that_are_there(tmp_path: Path) -> None:
+    """Of 75 that were asked for 35 are: every point has two or three of its five."""
+    there = partial_sweep(tmp_path, 35)
+    assert stated(tmp_path)["independent runs"] == "at least 2 independent runs of each point are there"
+    assert stated(tmp_path)["seeds"] == "0, 1, 2"
+    assert missing(str(tmp_path))["completeness: no run left out"].startswith("40 runs are not there")
+    there[-1].write_bytes(b"PAR1")
+    there[-16].unlink()
+    words = missing(str(tmp_path))
+    assert words["independent runs"].startswith(f"of {there[-1].parents[1].relative_to(tmp_path)} 1 runs are there")
+    assert words["completeness: no run left out"].startswith("42 runs are not there")
+
+
+def test_a_point_without_any_run_counts(tmp_path: Path) -> None:
+    """A sweep that was interrupted early has all runs of a few points, perhaps, and none of the others."""
+    partial_sweep(tmp_path, 14)
+    assert missing(str(tmp_path))["independent runs"].startswith("of traces/agent=c/nodes=5 0 runs are there")
 
 
 def test_random_waypoint_that_begins_anywhere_is_biased(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
