@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from roambus.bridge.agents import registry
-from roambus.bridge.transcript.commands import SYNTAX
 from tests.roambus.conftest import Roambus
 from tests.support.agents import write_agent
 
@@ -170,12 +169,6 @@ def test_a_scenario_that_cannot_be_run_is_refused(folder: Path, roambus: Roambus
     refused("error: unknown agent 'mtf'", "trace", "mine.txt", "--agent", "mtf")
     refused("error: agent mft: unknown parameter 'a'", "trace", "mine.txt", "--param", "a=1")
     assert roambus("trace", "mine.txt", "--agent", "bad.py").code == 4
-
-
-@pytest.mark.parametrize("command", SYNTAX.splitlines())
-def test_the_help_of_trace_has_every_command(roambus: Roambus, command: str) -> None:
-    """Each with an example."""
-    assert command in " ".join(roambus("trace", "--help").out.split())
 
 
 def test_the_help_of_trace_keeps_its_lines(roambus: Roambus) -> None:
