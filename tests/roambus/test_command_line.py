@@ -89,7 +89,7 @@ def test_agents_are_listed_with_their_parameters(
         "listed: Says hello.\n  interval = 2s  (how often; RFC 3561)\n  ttl = 7  (how far; hops; RFC 3561)\n" in listed
     )
     assert "missing: agent 'missing' cannot be imported: ModuleNotFoundError: No module named 'nowhere'; " in listed
-    assert "mend it, or remove it: python -m pip uninstall other\n" in listed
+    assert "correct it, or remove it: python -m pip uninstall other\n" in listed
 
 
 def test_a_rendered_ini_is_a_template_for_itself(folder: Path, roambus: Roambus) -> None:
