@@ -151,9 +151,7 @@ def test_events_and_actions_of_agents(title: str, union: Any) -> None:
     assert {name: quoted(row["Fields"]) for name, row in documented.items()} == defined
 
 
-@pytest.mark.parametrize(
-    ("page", "scenario"), [("index", "move.txt"), ("agents", "line.txt"), ("transcripts", "moves.txt")]
-)
+@pytest.mark.parametrize(("page", "scenario"), [("agents", "line.txt"), ("transcripts", "moves.txt")])
 def test_transcripts_shown(page: str, scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a page shows of a transcript is in what `roambus trace` prints."""
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
