@@ -2,7 +2,7 @@
 
 python -m benchmarks.mutation_check
 python -m benchmarks.mutation_check --protocol simple --protocol link --workers 1
-python -m benchmarks.mutation_check --write docs/mutations.md
+python -m benchmarks.mutation_check --write build/mutations.md
 
 Broken are the methods in the handler tables and all that they are made of, in each way that
 `benchmarks.mutations.operators` knows. A mutant is noticed if a test of its protocol fails, dies or does not end. The
@@ -115,7 +115,7 @@ def _parser() -> argparse.ArgumentParser:
     names = [protocol.name for protocol in PROTOCOLS]
     parser.add_argument("--protocol", action="append", choices=names, help="default: all")
     parser.add_argument("--workers", type=int, default=2, help="processes (default: 2)")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="also write the list, such as docs/mutations.md")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="also write the list, such as build/mutations.md")
     return parser
 
 

@@ -129,7 +129,7 @@ TEMPLATE_TIME = Limit(
     "the time that a template takes is",
     20,
     "s of CPU",
-    "ours take some milliseconds, with their random populations",
+    "those of roambus take some milliseconds, with their random populations",
 )
 
 LIMITS = (RUNS, NODES, LINKS, DURATION, WORKERS, TEMPLATE_ITEMS, TEMPLATE_SIZE, TEMPLATE_MEMORY, TEMPLATE_TIME)

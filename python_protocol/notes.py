@@ -69,7 +69,7 @@ HOST_EVENTS = frozenset(
 """The rows that only the host writes; `drop` is not among them, because agents give up packets, too."""
 
 ROUTE = "route"
-"""The protocol takes a notification on for the subscribers listed in `detail`, blanks between them."""
+"""The protocol begins to deliver a notification to the subscribers listed in `detail`, blanks between them."""
 DROP = "drop"
 """A packet or notification is given up, and `detail` says why."""
 MIGRATE = "migrate"
@@ -87,7 +87,7 @@ ANSWER = "answer"
 OVERLAY = "overlay"
 """The node's neighbours in an overlay network are others; `detail` is what it knows of them, in the agent's words."""
 SERVE = "serve"
-"""A server takes on a request of type `message_type` for `peer`; all that it sends at this instant answers that."""
+"""A server answers a request of type `message_type` of `peer`: all that it sends at this instant is the answer."""
 
 LIST_SEPARATOR = " "
 """What stands between the node ids of a list in `detail`."""

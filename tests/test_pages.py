@@ -22,17 +22,21 @@ from roambus.bridge.host.host import Host
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.bridge.transcript.commands import SYNTAX
+from roambus.bridge.transcript.head import _HeadReader
 from roambus.bridge.transcript.transcript import Overrides, transcribe
-from roambus.experiments.shipped import TEMPLATES, shipped_files
+from roambus.experiments.inventory.kinds import everything
+from roambus.experiments.measurements.markdown import markdown_table
+from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol import actions, events, notes
 from roambus.spark.metrics.catalogue import METRICS
-from tests.support.documents import Row, listings, quoted, rows, section
+from tests.support.documents import Row, listings, marked, quoted, rows, section
 
 Variables = Mapping[str, str | int]
 
 DOCS = Path(__file__).parents[1] / "docs"
-TRACE, SWEEPS, AGENTS = (DOCS / f"{name}.md" for name in ("trace", "sweeps", "agents"))
+TRACE, TRANSCRIPTS, AGENTS = DOCS / "trace.md", DOCS / "transcripts.md", DOCS / "agents.md"
 
 
 def by_name(document: Path, title: str, column: str) -> dict[str, Row]:
@@ -103,19 +107,38 @@ def trace_of(template: str, backend: BackendFactory, variables: Variables) -> pd
     return table
 
 
-# Templates and sweeps
+# Metrics
 
 
-def test_metrics() -> None:
-    """Each with its meaning, in their order; one more row stands for the types of messages."""
-    *documented, _ = [(name, row["Meaning"]) for name, row in by_name(SWEEPS, "Metrics", "Column").items()]
-    assert documented == [(metric.column, metric.meaning) for metric in METRICS]
+def test_metrics(request: pytest.FixtureRequest) -> None:
+    """Each with its unit and meaning, as it is declared; after a change: pytest tests/test_pages.py --rewrite."""
+    own = (one for one in everything("metrics") if "study" in one.facts)
+    by_study = sorted(own, key=lambda one: (one.facts["study"], one.name))
+    studies = [(one.facts["study"], f"`{one.name}`", one.facts.get("unit", ""), one.summary) for one in by_study]
+    tables = {
+        "metrics": markdown_table(
+            ("Metric", "Unit", "Meaning"), [(f"`{one.column}`", one.unit, one.meaning) for one in METRICS]
+        ),
+        "study metrics": markdown_table(("Study", "Metric", "Unit", "Meaning"), studies),
+    }
+    text, wanted = marked(DOCS / "metrics.md", tables, rewrite=request.config.getoption("--rewrite"))
+    assert text == wanted
 
 
-def test_templates() -> None:
-    """Every one that is no part of others."""
-    ours = shipped_files(".ini.j2").keys()
-    assert by_name(SWEEPS, "Templates", "Template").keys() == ours
+# Transcripts
+
+
+@pytest.mark.parametrize("command", SYNTAX.splitlines())
+def test_commands_of_transcripts(command: str) -> None:
+    """Each as an example."""
+    assert f"`{command}`" in TRANSCRIPTS.read_text(encoding="utf-8")
+
+
+def test_keywords_of_transcripts() -> None:
+    """Each in the table of settings or in that of networks, and no other."""
+    reader = _HeadReader()
+    documented = by_name(TRANSCRIPTS, "Settings", "Setting") | by_name(TRANSCRIPTS, "The network", "Form")
+    assert {name.split()[0] for name in documented} == {*reader._keywords, *reader._blocks}
 
 
 # Agents
@@ -129,7 +152,7 @@ def test_events_and_actions_of_agents(title: str, union: Any) -> None:
     assert {name: quoted(row["Fields"]) for name, row in documented.items()} == defined
 
 
-@pytest.mark.parametrize(("page", "scenario"), [("index", "move.txt"), ("agents", "line.txt")])
+@pytest.mark.parametrize(("page", "scenario"), [("agents", "line.txt"), ("transcripts", "moves.txt")])
 def test_transcripts_shown(page: str, scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a page shows of a transcript is in what `roambus trace` prints."""
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")

@@ -416,13 +416,13 @@ def test_switches(owner: str, parameters: type[Any]) -> None:
 
 def documented_switches() -> Iterator[Row]:
     for owner, _ in SWITCHED:
-        yield from (row for row in rows(under(owner), "Switch") if "To the letter" in row)
+        yield from (row for row in rows(under(owner), "Switch") if "As published" in row)
 
 
 @pytest.mark.parametrize("row", tuple(documented_switches()), ids=lambda row: row["Switch"].strip("`"))
 def test_a_switch_that_mends_the_letter_is_shown(row: Row) -> None:
     """By transcripts of both settings, one of which sets it to the letter's value, or by a test that names it."""
-    name, letter = quoted(row["Switch"])[0], quoted(row["To the letter"])[0]
+    name, letter = quoted(row["Switch"])[0], quoted(row["As published"])[0]
     shown = re.findall(r"\(\.\./(tests/scenarios/\w+\.txt)\)", row.get("Transcripts", ""))
     texts = [(ROOT / file).read_text(encoding="utf-8") for file in shown]
     if texts:

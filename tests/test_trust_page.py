@@ -17,6 +17,7 @@ from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
 from roambus.command_line import commands
 from roambus.experiments.sweeps.sweep import LONGEST_NAME
 from roambus.experiments.viewer.server import MAX_QUESTION_BYTES
+from tests.support.documents import marked
 
 PAGE = Path(__file__).parents[1] / "docs" / "trust.md"
 MIB = 2**20
@@ -58,17 +59,9 @@ def bounds() -> str:
 
 def test_the_page_has_the_limits_of_the_code(request: pytest.FixtureRequest) -> None:
     """Each with its reason and with how it is raised."""
-    text = PAGE.read_text(encoding="utf-8")
-    for name, table in (("limits", limits()), ("bounds", bounds())):
-        text = re.sub(
-            rf"<!-- {name} -->\n.*?<!-- end of {name} -->",
-            f"<!-- {name} -->\n\n{table}\n\n<!-- end of {name} -->",
-            text,
-            flags=re.DOTALL,
-        )
-    if request.config.getoption("--rewrite"):
-        PAGE.write_text(text, encoding="utf-8")
-    assert PAGE.read_text(encoding="utf-8") == text
+    tables = {"limits": limits(), "bounds": bounds()}
+    text, wanted = marked(PAGE, tables, rewrite=request.config.getoption("--rewrite"))
+    assert text == wanted
 
 
 def test_the_page_names_every_command() -> None:

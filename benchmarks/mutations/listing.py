@@ -1,4 +1,4 @@
-"""What became of the mutants, for people: a table on the terminal, and docs/mutations.md."""
+"""What became of the mutants, for people: a table on the terminal, and a list in Markdown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ does nothing (`only return ...`), one of its comparisons is swapped, or one of i
 has the line that was broken, the method, what was done to it, and the first test that failed. The fastest tests run
 first, so others may notice it, too. "Same" are those that do the same as the original, with the reason.
 
-Written by `python -m benchmarks.mutation_check --write docs/mutations.md`; do not edit it.
+Written by `python -m benchmarks.mutation_check --write FILE`; do not edit it.
 """
 _PLACES = ("tests/python_protocol/", "tests/")
 

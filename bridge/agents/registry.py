@@ -38,7 +38,8 @@ def load_agent(reference: str) -> type[Agent]:
         agent = _find_installed(reference, points[0]) if points else _find(reference)
         check_agent(reference, agent)
     except UserError as error:
-        remedy = "".join(f"; mend it, or remove it: python -m pip uninstall {name}" for name in _brought_by(points[:1]))
+        brought_by = _brought_by(points[:1])
+        remedy = "".join(f"; correct it, or remove it: python -m pip uninstall {name}" for name in brought_by)
         raise UserError(f"{error}{remedy}") from error.__cause__
     return agent
 

@@ -9,25 +9,25 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from roambus.bridge.ini import parity
 from roambus.bridge.ini.keys import PER_MANAGER, PER_NODE, SHARED
 from roambus.bridge.keys.key import Key
 
 HEAD = """\
 # Keys of the ini
 
-Every key that a rendered ini may hold. A key that stands here has the default of Castalia's own module, so that
-leaving it out means the same to Castalia and to the embedded radio. A key that does not stand here is an error with its
-line, and so is a value that cannot be read, is out of range, or is not known to the embedded radio.
-[Templates and sweeps](sweeps.md) says how an ini is made.
+Every key that a rendered ini may hold; `roambus render` prints such an ini, and [Templates and sweeps](sweeps.md) says
+how it is made. A key that stands here has the default of Castalia's own module, so that leaving it out means the same
+to Castalia and to the embedded radio. A key that does not stand here is an error with its line, and so is a value that
+cannot be read, is out of range, or is not known to the embedded radio.
 
 - A *number* has the unit that the column says, and is written without it. A *time with its unit* carries it: `100ms`.
 - A key that *must be set* has no default.
 - Keys of `SN.node[*]` can differ from node to node, as in `SN.node[3].xCoor` and `SN.node[1..4].xCoor`. Those of the
-  MAC, the routing, and the radio but for its transmit power, the agent and the processing delay are the same for all
-  nodes.
+  MAC, of the routing and of the radio except its transmit power, the agent and the processing delay are the same for
+  all nodes.
 
-The classes in `bridge/scenario` declare the keys. `python -m roambus.bridge.ini.page docs/ini-keys.md` writes this page
-from them.
+`python -m roambus.bridge.ini.page docs/ini-keys.md` writes this page from the declarations of the keys.
 """
 COLUMNS = "| Key | Type | Unit | Range | Default | Meaning |\n|---|---|---|---|---|---|\n"
 
@@ -43,6 +43,7 @@ def _sections() -> Iterator[str]:
     for manager, keys in PER_MANAGER.items():
         if keys:
             yield f"### {manager}\n\n{_table(keys)}"
+    yield parity.section()
 
 
 def _table(keys: Iterable[Key]) -> str:

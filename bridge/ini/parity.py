@@ -1,14 +1,10 @@
-"""The page of the docs that says which keys of Castalia the embedded radio knows, written from the declarations.
+"""The section of the docs that says which keys of Castalia the embedded radio does not know, or not wholly.
 
-`python -m roambus.bridge.ini.parity docs/castalia-keys.md` writes it; a test holds it to the declarations, and another
-to the modules of a Castalia that is there.
+It is a part of the page that `roambus.bridge.ini.page` writes from the declarations; a test holds the declarations to
+the modules of a Castalia that is there.
 """
 
 from __future__ import annotations
-
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 from roambus.bridge.keys.key import Key, keys_of
 from roambus.bridge.scenario import channel, mac, mobility, radio
@@ -51,15 +47,15 @@ WHY = {
 """Why the embedded radio does not know all values of a key, by the last part of its path."""
 
 HEAD = """\
-# Castalia's keys on the embedded radio
+## What the embedded radio does with Castalia's keys
 
-Every key of Castalia's MAC, radio, channel and mobility managers that our templates use, and whether the embedded
-radio does what Castalia does with it. A value that it does not know is an error; a key without effect is read and
-changes nothing. [Keys of the ini](ini-keys.md) has types, ranges and meanings, and
-[Back-ends](backends.md#how-far-to-trust-each) how the keys are held to Castalia.
-`python -m roambus.bridge.ini.parity docs/castalia-keys.md` writes this page from the declarations of the keys.
+It does with the keys of Castalia's MAC, radio, channel and mobility managers what Castalia does, and
+[Back-ends](backends.md#how-far-to-trust-each) says how that is tested; these are the exceptions. A value that it does
+not know is an error. A key without effect is read and changes nothing.
+
+| Module | Key | Embedded radio | Why |
+|---|---|---|---|
 """
-COLUMNS = "| Key | Embedded radio | Why not all |\n|---|---|---|\n"
 
 
 def verdict(one: Key) -> str:
@@ -80,22 +76,7 @@ def name_of(one: Key) -> str:
     return one.path.rpartition(".")[2]
 
 
-def page() -> str:
-    """The whole page in Markdown: a table for each module."""
-    return "\n".join([HEAD, *_sections()])
-
-
-def _sections() -> Iterator[str]:
-    for title, keys in PARTS.items():
-        rows = "".join(f"| `{name_of(one)}` | {verdict(one)} | {why(one)} |\n" for one in keys)
-        yield f"## {title}\n\n{COLUMNS}{rows}"
-
-
-def main(arguments: list[str]) -> int:
-    """Writes the page to the file that is given."""
-    Path(arguments[0]).write_text(page(), encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def section() -> str:
+    """The section in Markdown, with the keys of which the radio does not know all."""
+    rows = ((title, one) for title, keys in PARTS.items() for one in keys if verdict(one) != "yes")
+    return HEAD + "".join(f"| {title} | `{name_of(one)}` | {verdict(one)} | {why(one)} |\n" for title, one in rows)

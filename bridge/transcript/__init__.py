@@ -1,6 +1,6 @@
 """Transcripts: a network, commands, and the exact messages that follow, as texts that people read and tests compare.
 
-A file has a head, then blocks of a command and what it causes; `roambus trace --help` has an example. Everything is
+A file has a head, then blocks of a command and what it causes; docs/transcripts.md is the reference. Everything is
 compiled to one scenario, in which each command gets a stretch of time of its own, and run once over ideal links with
 the host and the agents of any other run.
 

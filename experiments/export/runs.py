@@ -68,5 +68,5 @@ def numbers(trace: Trace, row: Row, count: int) -> list[float]:
         found = []
     if len(found) != count:
         problem = f"a {row[EVENT]} row at {row[TIME_S]} s whose {DETAIL} does not hold {count} numbers"
-        raise UserError(f"{trace.file}: {problem}: mend its agent")
+        raise UserError(f"{trace.file}: {problem}: correct its agent")
     return found

@@ -1,43 +1,53 @@
-"""The page of the documentation about a template: its variables and named settings, as the template declares them."""
+"""The page of the documentation about templates: their variables and named settings, as the templates declare them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from roambus.experiments.inventory.thing import Row, Thing
 from roambus.experiments.measurements.markdown import markdown_table
 
-PREFIX = "template-"
-"""The name of each page, before the template's."""
+HEAD = """\
+# Templates
+
+A template is an ini with variables, from which `roambus run` and `roambus sweep` make their runs. `--set` gives a
+variable a value, and refuses, by name, one that the variable does not take:
+
+```sh
+roambus run thesis --agent mft --set config=C4 --set speed=8 --set time_limit=30 --set publish_until=20 --out results/c4
+roambus show thesis --kind templates
+```
+
+This page has the templates that come with roambus; [Templates and sweeps](sweeps.md) says how to write one. A *named
+setting*, such as `config=C4` above, sets several variables together. `roambus show` prints what stands here, which is
+written from the templates and sweeps themselves.
+"""
 
 
-def template_page(template: Thing) -> str:
-    """The page in Markdown. It is generated, and says so."""
-    name = template.name
-    variables, named = template.tables["variables"], template.tables["named settings"]
+def template_page(templates: Sequence[Thing]) -> str:
+    """The page in Markdown. What all templates declare alike stands in it once."""
+    everywhere = [row for row in _variables(templates[0]) if all(row in _variables(one) for one in templates)]
+    shared = f"## In every template\n\n{_variable_table(everywhere)}"
+    sections = (_section(one, everywhere) for one in templates)
+    return "\n\n".join(part.rstrip("\n") for part in (HEAD, *chain.from_iterable(sections), shared)) + "\n"
+
+
+def _section(template: Thing, everywhere: Sequence[Row]) -> Iterator[str]:
     study = template.facts.get("study")
-    of = f" It belongs to the study `{study}`." if study else ""
-    parts = [
-        f"# Template {name}",
-        f"{template.summary}{of}",
-        f"```console\n$ roambus run {name}{_example(variables)}\n```",
-        "## Variables",
-        "`--set NAME=VALUE` sets a variable. A value that it does not take is refused by name.",
-        _table(("Variable", "Default", "Takes", "Meaning"), ("name", "default", "takes", "meaning"), variables),
-    ]
-    if named:
-        parts += [
-            "## Named settings",
-            "Sweeps of this template have given these settings names, which `--set` takes as well.",
-            _table(("Setting", "What it sets"), ("name", "sets"), named),
-        ]
-    parts.append(f"`roambus show {name} --kind templates` prints the same. This page is made of the template.")
-    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+    yield f"## {template.name}"
+    yield template.summary + (f" The study `{study}` uses it." if study else "")
+    yield _variable_table(row for row in _variables(template) if row not in everywhere)
+    if named := template.tables["named settings"]:
+        yield _table(("Named setting", "What it sets"), ("name", "sets"), named)
 
 
-def _example(variables: Iterable[Row]) -> str:
-    first = next((row for row in variables if row["default"]), None)
-    return f" --set {first['name']}={first['default']}" if first else ""
+def _variables(template: Thing) -> Sequence[Row]:
+    return template.tables["variables"]
+
+
+def _variable_table(rows: Iterable[Row]) -> str:
+    return _table(("Variable", "Default", "Takes", "Meaning"), ("name", "default", "takes", "meaning"), rows)
 
 
 def _table(head: tuple[str, ...], columns: tuple[str, ...], rows: Iterable[Row]) -> str:

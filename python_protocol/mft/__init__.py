@@ -10,9 +10,9 @@
 | `storage`    | Q_i: what is kept for whom cannot be reached                                | section 4.3         |
 | `timestamps` | T_i: whose word about a subscriber counts                                   | section 4.1         |
 | `batches`    | many subscribers in one BQUERY or BSUB                                      | algorithm 4.2       |
-| `beats`      | a broker whose heartbeats migrate                                           | docs/mft-tuned.md   |
-| `interests`  | sums of subscriptions, which heartbeats carry                               | docs/mft-tuned.md   |
-| `spreading`, `spreading_client` | notifications by broadcast, acknowledged by digests      | docs/mft-tuned.md   |
+| `beats`      | a broker whose heartbeats migrate                                           | docs/tuned.md       |
+| `interests`  | sums of subscriptions, which heartbeats carry                               | docs/tuned.md       |
+| `spreading`, `spreading_client` | notifications by broadcast, acknowledged by digests      | docs/tuned.md       |
 | `parameters` | what can be set                                                             | the thesis gives none |
 
 `broker` and `client` know neither radio nor link nor tree, and can be driven without: interfaces and messages in,

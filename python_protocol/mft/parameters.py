@@ -42,7 +42,7 @@ class MftParameters(BundleParameters, StorageParameters):
     profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {"letter": _LETTER, "thesis": {}, "tuned": _TUNED}
     profile: str = parameter(
         "thesis",
-        source="the thesis, chapter 4, for the first two; docs/mft-tuned.md for tuned",
+        source="the thesis, chapter 4, for the first two; docs/tuned.md for tuned",
         choices=("letter", "thesis", "tuned"),
         doc="values of parameters that are not set: letter without, thesis with mends, tuned for a shared channel",
     )

@@ -49,7 +49,7 @@ def explore(  # an argument an option
 ) -> None:
     """Explores every order of events on the network of SCENARIO.
 
-    SCENARIO is the head of a transcript (see roambus trace --help), which draws a tree or links, with these lines:
+    SCENARIO is the head of a transcript (roambus docs transcripts), which draws a tree or links, with these lines:
 
     \b
       may s1 subscribes f1          what may happen, at any moment and once; also

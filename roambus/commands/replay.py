@@ -67,7 +67,7 @@ def _say_address(url: str) -> None:
 def play(scenario: Path, agent: str | None, parameters: tuple[str, ...], port: int) -> None:
     """Plays SCENARIO in the browser: you act, the agents react.
 
-    SCENARIO is a text file with a network and commands; roambus trace --help explains it. Drag a node to a broker, or
+    SCENARIO is a text file with a network and commands (roambus docs transcripts). Drag a node to a broker, or
     away from all, or onto another node to link or part them. Crash, freeze, subscribe, publish, or write any command of
     roambus trace. The page is like that of roambus replay, with ideal links, and is served to this machine only. What
     you did can be saved as a transcript, which runs as a test.

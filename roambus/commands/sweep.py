@@ -89,7 +89,7 @@ def sweep(
     or a crash the same command goes on with what is missing. A run that fails is reported, and does not stop the
     others; then the exit code is 1.
 
-    With --slurm, a script is written instead, which sbatch takes (roambus docs computing).
+    With --slurm, a script is written instead, which sbatch takes (roambus docs cluster).
 
     Example: roambus sweep thesis --set config=C2,C4 --set speed=2 --seeds 3 --out results/small
 

@@ -140,7 +140,7 @@ def _problem(trace: Trace, row: Row) -> str | None:
     if row.get(NONSENSE):
         return (
             f"{trace.file}: a {PUBLISH}, {ROUTE} or {ENERGY} row whose {DETAIL} holds no numbers, or a row at no time: "
-            "mend its agent"
+            "correct its agent"
         )
     rows_read = row.get(ROWS_READ) or 0
     return damaged_pages(trace, rows_read) if rows_read != trace.rows else None

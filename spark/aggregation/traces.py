@@ -138,7 +138,7 @@ def missing(results: Path, found: Sequence[Path]) -> list[str]:
 def _advice(run: Path) -> str:
     """What to do about a run without a trace: one that failed before is not tried again unless asked for."""
     if (run / FAILED_FILE).is_file():
-        return f"it failed (see {run / LOG_FILE}): mend that, then run the sweep again with --retry-failed"
+        return f"it failed (see {run / LOG_FILE}): correct that, then run the sweep again with --retry-failed"
     return "run the sweep again to add it"
 
 

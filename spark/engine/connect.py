@@ -79,7 +79,7 @@ def _check(url: str) -> None:
     try:
         socket.create_connection((found[1], int(found[2])), ANSWER_S).close()
     except (OSError, OverflowError) as error:
-        raise UserError(f"no Spark Connect server answers at {url}: {error}: start one, or mend the URL") from None
+        raise UserError(f"no Spark Connect server answers at {url}: {error}: start one, or correct the URL") from None
 
 
 def _lost() -> tuple[type[Exception], ...]:

@@ -40,4 +40,4 @@ def local_address(url: str) -> str:
                 return str(connection.getsockname()[0])
         except (OSError, OverflowError) as error:
             problems.append(f"{place}: {error}")
-    raise UserError(f"no Spark master answers at {'; '.join(problems)}: start one, or mend the URL {url}")
+    raise UserError(f"no Spark master answers at {'; '.join(problems)}: start one, or correct the URL {url}")

@@ -85,7 +85,7 @@ class Metric:
 
 METRICS = (
     Metric(EXPECTED, "expected", "Pairs of a notification and a subscriber whose filter matches it.", kind=Kind.COUNT),
-    Metric(ATTEMPTED, "attempted", "Expected pairs that the protocol took on.", kind=Kind.COUNT),
+    Metric(ATTEMPTED, "attempted", "Expected pairs that the protocol began to deliver.", kind=Kind.COUNT),
     Metric(DELIVERED, "messages delivered", "Expected pairs that were delivered at least once.", kind=Kind.COUNT),
     Metric(DUPLICATES, "duplicates", "Deliveries of pairs that had been delivered before.", kind=Kind.COUNT),
     Metric(UNEXPECTED, "unexpected", "Pairs delivered to a subscriber whose filter does not match.", kind=Kind.COUNT),

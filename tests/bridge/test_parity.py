@@ -1,4 +1,4 @@
-"""The table of Castalia's keys says what the declarations say, and leaves none of Castalia's out."""
+"""What is said of Castalia's keys is what the declarations say, and leaves none of Castalia's out."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.backends.castalia.environment import CASTALIA_ROOT
-from roambus.bridge.ini.parity import MODELLED, PARTS, WHY, name_of, page, verdict, why
+from roambus.bridge.ini.parity import MODELLED, PARTS, WHY, name_of, verdict, why
 from roambus.bridge.keys.key import keys_of
 from roambus.bridge.scenario.mac import MacSettings
-from tests.bridge.test_ini_keys import CASTALIAS_MODULES, LINE, ROOT
+from tests.bridge.test_ini_keys import CASTALIAS_MODULES, LINE
 
 MODULES = {
     "TunableMAC": "MAC",
@@ -20,11 +20,6 @@ MODULES = {
     "WirelessChannel": "wirelessChannel",
     "NoMobilityManager, LineMobilityManager": "LineMobilityManager",
 }
-
-
-def test_the_page_of_the_docs_is_made_from_the_declarations() -> None:
-    """After a change of a key: python -m roambus.bridge.ini.parity docs/castalia-keys.md."""
-    assert (ROOT / "docs" / "castalia-keys.md").read_text(encoding="utf-8") == page()
 
 
 def test_whatever_is_not_known_has_its_reason() -> None:

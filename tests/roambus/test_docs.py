@@ -31,7 +31,7 @@ def test_help_leads_to_pages_that_the_user_has() -> None:
 def test_pages_are_listed_and_printed(roambus: Roambus) -> None:
     """By name and title; one that there is not is refused."""
     assert "tutorial" in {page["name"] for page in json.loads(roambus("docs", "--json").out)}
-    assert roambus("docs", "glossary").out.startswith("# Glossary\n")
+    assert roambus("docs", "concepts").out.startswith("# Concepts\n")
     refused = roambus("docs", "tutorail")
     assert (refused.code, refused.out) == (2, "")
     assert "did you mean 'tutorial'?" in refused.err

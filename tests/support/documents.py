@@ -10,6 +10,10 @@ Row = Mapping[str, str]
 """A row of a table: its cells by the names of their columns."""
 
 
+BAR = re.compile(r"(?<!\\)\|")
+"""Ends a cell of a table; a bar within a cell has a backslash before it."""
+
+
 def section(document: Path, title: str) -> str:
     """The part under the one heading of the second level that has these words in it."""
     parts = document.read_text(encoding="utf-8").split("\n## ")[1:]
@@ -22,7 +26,7 @@ def rows(text: str, first_column: str) -> Iterator[Row]:
     """The rows of all tables whose first column has that name."""
     head: list[str] = []
     for line in text.splitlines():
-        cells = [cell.strip() for cell in line[1:-1].split("|")]
+        cells = [cell.strip() for cell in BAR.split(line[1:-1])]
         if not line.startswith("|"):
             head = []
         elif not head:
@@ -47,3 +51,17 @@ def listings(text: str) -> dict[str, str]:
     """The files that a document shows as a whole, by their names."""
     contents = [content for language, content in BLOCK.findall(text) if language in LISTED]
     return dict(zip(LISTING.findall(text), contents, strict=True))
+
+
+def marked(document: Path, tables: Mapping[str, str], *, rewrite: bool) -> tuple[str, str]:
+    """A document, and what it should be: with each table between the two comments that have its name."""
+    text = wanted = document.read_text(encoding="utf-8")
+    for name, table in tables.items():
+        begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+        before, _, rest = wanted.partition(begin)
+        assert end in rest, f"{document.name} has no place for {name}"
+        wanted = f"{before}{begin}\n\n{table.strip()}\n\n{end}{rest.partition(end)[2]}"
+    if rewrite:
+        document.write_text(wanted, encoding="utf-8")
+        text = wanted
+    return text, wanted

@@ -136,7 +136,7 @@ CONVERGENCE_CLAIMS = (
         _converges(OURS),
     ),
     ClaimTest(
-        "The same, to the letter.",
+        "The same, as published.",
         "As above, with labels checked at introductions only.",
         _converges(LETTER),
     ),
@@ -153,7 +153,7 @@ STEADY_CLAIMS = (
         _requests(OURS),
     ),
     ClaimTest(
-        "The same, to the letter.",
+        "The same, as published.",
         "With the probabilities 1 / (2^k k^2), and action (iv).",
         _requests(FREQUENT),
     ),

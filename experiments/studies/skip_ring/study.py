@@ -62,7 +62,7 @@ _X_TITLE = "subscribers"
 
 def convergence_plans(measured: Measurements) -> Iterator[Plan]:
     """A figure for each variant, with a line for each start; and how many runs converge at all."""
-    for agent, called in ((OURS, "labels checked"), (LETTER, "to the letter")):
+    for agent, called in ((OURS, "labels checked"), (LETTER, "as published")):
         if agent in measured.agents:
             for metric, title in ((ROUNDS_TO_CONVERGE, "Rounds to converge"), (CONVERGED, "Runs that converge")):
                 lines = [Line(STARTS.get(one, one), {AGENT: agent, START: one}) for one in measured.values(START)]
@@ -75,7 +75,7 @@ def steady_plans(_: Measurements) -> Iterator[Plan]:
     ours = {AGENT: OURS}
     degrees = [Line("greatest", ours, DEGREE_MAX), Line("mean", ours, DEGREE_MEAN)]
     yield _plan("degrees", "Neighbours of a subscriber", DEGREE_MAX, degrees, "different neighbours")
-    requests = [Line("sparse", ours), Line("to the letter", {AGENT: FREQUENT})]
+    requests = [Line("sparse", ours), Line("as published", {AGENT: FREQUENT})]
     yield _plan("requests", "Configuration requests in a legitimate state", REQUESTS_PER_ROUND, requests)
     answers = [
         Line("subscribe", ours, PER_SUBSCRIBE),
@@ -169,8 +169,8 @@ STUDY = Study(
         "Everybody can reach everybody by ideal links of 10 ms, and a round takes a second. A run converges if it ends "
         "in the skip ring of the definition, there for ten rounds at least; the rounds until then are those to "
         "the last change of any label or edge. Corrupted states are drawn from the run's seed.",
-        "To the letter: labels are checked at introductions only, the supervisor records whomever it is asked for, and "
-        "a silent neighbour is believed in (check_labels, ask_first and doubt_silence are false), or action (ii) has "
+        "As published: labels are checked at introductions only, the supervisor records every node it is asked for, "
+        "and a silent neighbour is trusted (check_labels, ask_first and doubt_silence are false), or action (ii) has "
         "the probability 1 / (2^k k^2) (sparse_requests=false). docs/deviations.md says why not by default.",
         "Two readings were changed after a small run (4, 8 and 16 subscribers, 3 seeds). Maintenance was read as "
         "growth by less than 0.25 messages with each doubling, and did not hold: 0.32, for 3.2, 3.6 and 3.8 messages; "

@@ -181,7 +181,7 @@ def _start_is_not_taken_on(measured: Measurements) -> Iterable[Part]:
     for config in (_SMALL, _LARGE):
         place = {AGENT: MFT, CONFIG: config, "publish_start": "30"}
         share = _values(measured, c.ATTEMPTED, **place) / _values(measured, c.EXPECTED, **place)
-        yield make_part(f"{config}: share not taken on, from 30 s on", 1 - share, Side.BELOW, _HARDLY_ANY)
+        yield make_part(f"{config}: share not begun, from 30 s on", 1 - share, Side.BELOW, _HARDLY_ANY)
 
 
 def _size_hardly_matters(measured: Measurements) -> Iterable[Part]:
@@ -227,7 +227,7 @@ SUPPOSITIONS = (
     Supposition(
         "explain-mft",
         ClaimTest(
-            "A tree whose parents are whoever was heard first migrates without need.",
+            "A tree in which the first neighbour heard is the parent migrates without need.",
             "With `sticky_parent` off, as in the thesis, there are more than twice as many migrations.",
             _first_copies_migrate,
         ),
@@ -235,7 +235,7 @@ SUPPOSITIONS = (
     Supposition(
         "explain-mft",
         ClaimTest(
-            "Our mends of MFT-PubSub hardly change what it sends.",
+            "Corrections of MFT-PubSub hardly change what it sends.",
             "Without all of them, messages per node at C16 change by less than 0.05 doublings (3.5 %).",
             _mends_are_free,
         ),
@@ -323,7 +323,7 @@ SUPPOSITIONS = (
     Supposition(
         "explain-start",
         ClaimTest(
-            "What MFT-PubSub does not take on was published before the tree was there.",
+            "What MFT-PubSub does not try to deliver was published before the tree was there.",
             "If publishing begins after 30 s, less than 0.001 of what is expected is not attempted.",
             _start_is_not_taken_on,
         ),

@@ -89,7 +89,7 @@ def _requests_explode(measured: Measurements) -> Iterable[Part]:
 def _not_taken_on(measured: Measurements) -> Iterable[Part]:
     attempted, expected = (seed_table(measured, MFT, m, ["C32"], [THESIS_SPEED]) for m in (c.ATTEMPTED, c.EXPECTED))
     share = (attempted / expected).iloc[:, 0]
-    yield make_part("share of the expected that MFT-PubSub takes on", share, Side.BELOW, 1.0)
+    yield make_part("share of the expected that MFT-PubSub begins to deliver", share, Side.BELOW, 1.0)
 
 
 FURTHER_CLAIMS = (
@@ -119,7 +119,7 @@ FURTHER_CLAIMS = (
         _requests_explode,
     ),
     ClaimTest(
-        "At C32 MFT-PubSub does not take on all messages: not for subscribers that its brokers do not know.",
+        "At C32 MFT-PubSub does not try to deliver all messages: not to subscribers that its brokers do not know.",
         "At C32 and 8 m/s, attempted of expected is below 1.",
         _not_taken_on,
     ),

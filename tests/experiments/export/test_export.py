@@ -241,7 +241,7 @@ def test_a_damaged_trace_is_named_and_the_others_are_exported(results: Path) -> 
             {"time_s": 1.0, "node": 0, "event": "move", "detail": "here"},
             "a move row at 1.0 s whose detail does not hold 2",
         ),
-        ({"time_s": 1.0, "node": 0, "event": "move"}, "does not hold 2 numbers: mend its agent"),
+        ({"time_s": 1.0, "node": 0, "event": "move"}, "does not hold 2 numbers: correct its agent"),
         (
             {"time_s": 1.0, "node": 0, "event": "radio", "detail": "x"},
             "a radio row at 1.0 s .* does not hold 1 numbers",

@@ -112,6 +112,6 @@ def test_a_broken_agent_says_what_to_do(place: Place) -> None:
         path.write_text(whole)
     (line,) = [line for line in listed if line.startswith("my-gossip: ")]
     cause = r"agent 'my-gossip' cannot be imported: .*/my_gossip/agent.py:\d+: ModuleNotFoundError: .*no_such_library'"
-    assert re.search(f"{cause}; mend it, or remove it: python -m pip uninstall my-gossip$", line)
+    assert re.search(f"{cause}; correct it, or remove it: python -m pip uninstall my-gossip$", line)
     assert {"mft:", "beacon:"} <= {line.split()[0] for line in listed}
     assert (run.returncode, run.stderr) == (2, f"error: {line.removeprefix('my-gossip: ')}\n")

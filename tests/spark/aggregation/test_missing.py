@@ -26,5 +26,5 @@ def test_a_run_that_failed_needs_more_than_the_sweep_again(tmp_path: Path) -> No
     never, again = missing(tmp_path, [])
     assert never.endswith("seed=0/trace.parquet: missing: run the sweep again to add it")
     assert again.endswith(
-        f"it failed (see {failed / 'run.log'}): mend that, then run the sweep again with --retry-failed"
+        f"it failed (see {failed / 'run.log'}): correct that, then run the sweep again with --retry-failed"
     )

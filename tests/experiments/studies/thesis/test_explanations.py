@@ -62,13 +62,13 @@ def verdict(text: str, sweeps: dict[str, Measurements]) -> Verdict:
 
 @pytest.mark.parametrize(("published", "expected"), [(1.0, Verdict.HOLDS), (2.0, Verdict.DOES_NOT_HOLD)])
 def test_little_is_tested_on_both_sides(published: float, expected: Verdict) -> None:
-    """Mends that change nothing hardly change anything; mends that double the messages do."""
+    """Corrections that change nothing hardly change anything; corrections that double the messages do."""
     sweep = {"explain-mft": measured("explain-mft", mft_published=published)}
-    assert verdict("Our mends", sweep) is expected
+    assert verdict("Corrections", sweep) is expected
 
 
 @pytest.mark.parametrize(("first", "expected"), [(3.0, Verdict.HOLDS), (1.5, Verdict.DOES_NOT_HOLD)])
 def test_twice_is_a_threshold(first: float, expected: Verdict) -> None:
     """Half as many migrations again are not twice as many."""
     sweep = {"explain-mft": measured("explain-mft", mft_first_copy=first)}
-    assert verdict("whoever was heard first", sweep) is expected
+    assert verdict("the first neighbour heard", sweep) is expected

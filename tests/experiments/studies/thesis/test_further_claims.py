@@ -56,7 +56,7 @@ def test_all_hold() -> None:
 
 
 def test_none_holds() -> None:
-    """On a sweep that behaves the other way round; all taken on is no more than it could be."""
+    """On a sweep that behaves the other way round; all begun is no more than it could be."""
     found = verdicts(measurements(opposite))
     assert found.pop(16) is Verdict.NOT_SIGNIFICANT
     assert set(found.values()) == {Verdict.DOES_NOT_HOLD}
