@@ -109,9 +109,8 @@ class Aodv(Agent):
             return
         self._hear_neighbour(sender, now)
         originator = request.originator
-        if self._known_until.get((originator, request.rreq_id), now) > now:
-            return
-        if originator != self.node:  # one's own needs no memory to be known (section 6.3)
+        is_known = self._known_until.get((originator, request.rreq_id), now) > now
+        if not is_known and originator != self.node:  # one's own needs no memory to be known (section 6.3)
             self._take_up(request, sender, now)
 
     def _take_up(self, request: RouteRequest, sender: NodeId, now: SimTime) -> None:
@@ -393,7 +392,7 @@ class Aodv(Agent):
 
     @on(Recovered)
     def recover(self, event: Recovered, now: SimTime) -> None:
-        """Goes on; a node that has lost its sequence number first waits until nobody routes over it any more."""
+        """Goes on; who has lost its sequence number first waits until nobody routes over it any more."""
         self.start(event, now)
         if self._has_crashed:
             self._keep_silent(now)
