@@ -87,8 +87,7 @@ class Aodv(Agent):
         self.errors = RouteErrors(self.table, self.frames, parameters.rerr_ratelimit)
         self.discovery = Discovery(self.node, parameters, self.table, self.frames, self.errors)
         self._delivered = Recent(parameters.delivered_memory)
-        self._checked_at: SimTime = 0
-        """When the hello timer last ran out."""
+        self._checked_at: SimTime = 0  # when the hello timer last ran out
         # Each request that is heard is looked up in these, most of them for nothing, so they are at hand.
         self._heard, self._blacklisted = self.neighbours.heard, self.neighbours.blacklisted
         self._known_until = self.seen.known_until
@@ -309,11 +308,8 @@ class Aodv(Agent):
 
     @on(SendFailed)
     def send_failed(self, event: SendFailed, now: SimTime) -> None:
-        """Learns of a bare frame that was not sent, for want of a link (ideal links alone report it) or of room.
-
-        The link layer would retransmit it, and notice a break if that does not help either.
-        """
-        if self.parameters.link_layer:
+        """Learns of a bare frame that was not sent, for want of a link (ideal links alone report it) or of room."""
+        if self.parameters.link_layer:  # it retransmits the frame, and notices a break if that does not help either
             return
         if event.reason == NO_LINK:
             self._lose_link(event.destination, [event.message], now)
@@ -337,10 +333,12 @@ class Aodv(Agent):
     def receive_error(self, error: RouteError, sender: NodeId, now: SimTime) -> None:
         """Loses the routes over the sender to what it cannot reach, and tells their precursors."""
         self._hear_neighbour(sender, now)
-        reported = {entry.destination: entry.sequence for entry in error.unreachable}
         routes = [self.table.active(entry.destination, now) for entry in error.unreachable]
         concerned = [route for route in routes if route is not None and route.next_hop == sender]
+        if not concerned:  # as for most who hear a RERR
+            return
         if not error.no_delete:
+            reported = {entry.destination: entry.sequence for entry in error.unreachable}
             for route in concerned:
                 self.table.invalidate(route, now, reported[route.destination])
         if not self.is_silent(now):
