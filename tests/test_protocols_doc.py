@@ -1,4 +1,8 @@
-"""docs/protocols.md is complete and true: its tables have what the code has, no more and no less."""
+"""docs/protocols.md is complete and true: its tables have what the code has, no more and no less.
+
+What follows from the classes of messages, their fields and sizes, is written by `pytest tests/test_protocols_doc.py
+--rewrite`.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +59,7 @@ from roambus.python_protocol.skip_ring.refusal import Outsider
 from roambus.python_protocol.skip_ring.shortcuts import Shortcuts
 from roambus.python_protocol.skip_ring.subscriber import Subscriber
 from roambus.python_protocol.skip_ring.supervisor import Supervisor
-from tests.support.documents import Row, quoted, rows, section
+from tests.support.documents import Row, quoted, rewrite_column, rows, section
 
 ROOT = Path(__file__).parents[1]
 DOCUMENT = ROOT / "docs" / "protocols.md"
@@ -177,12 +181,19 @@ def evaluate(formula: str, message: Message) -> int:
 
 
 @pytest.mark.parametrize(("owner", "messages"), OWNERS, ids=[name for name, _ in OWNERS])
-def test_messages(owner: str, messages: Iterable[type[Message]]) -> None:
+def test_messages(owner: str, messages: Iterable[type[Message]], pytestconfig: pytest.Config) -> None:
     """Every message, with its fields and bytes."""
     documented = {row["Message"]: row for row in rows(under(owner), "Message")}
     others = {*SHARED_MESSAGES, *VARIANTS} if owner in AGENTS else set()
     own = {str(cls.message_type): cls for cls in messages if cls not in others}
     assert documented.keys() == own.keys()
+    if pytestconfig.getoption("--rewrite"):
+        sized = {name: cls for name, cls in own.items() if documented[name]["Bytes"].isdigit()}
+        sizes = {name: str(len(example(cls).encode())) for name, cls in sized.items()}
+        title = f"`{owner}`" if owner in AGENTS else owner
+        rewrite_column(DOCUMENT, title, ("Message", "Fields"), {name: fields_of(cls) for name, cls in own.items()})
+        rewrite_column(DOCUMENT, title, ("Message", "Bytes"), sizes)
+        return
     for name, cls in own.items():
         check_message(documented[name], cls)
 
@@ -205,6 +216,10 @@ def test_messages_of_the_shared_channel() -> None:
     heartbeat = Heartbeat(Leadership(1, 1), 1, 1, None, True)
     assert len(Beat(heartbeat, 1, (Below(1, 1),) * 2).encode()) == evaluate(variants[2]["Bytes"], Bmig(0, (), ()))
     assert len(Bundle(None, (), (), ()).encode()) == 5
+
+
+def fields_of(cls: type[Message]) -> str:
+    return ", ".join(f"`{field.name}`" for field in dataclasses.fields(cls))
 
 
 def check_message(row: Row, cls: type[Message]) -> None:
@@ -349,9 +364,11 @@ def test_state_of_what_the_family_shares() -> None:
 
 
 def test_state_of_aodv() -> None:
-    """Each attribute of the node, and each field of a route."""
+    """Each attribute of the agent and of its parts, and each field of a route."""
     made = Aodv(1, Role.NONE, Aodv.parameters_type(), Random(0))
-    assert documented_state("aodv", "Node") == attributes(made)
+    shared = {"_table", "_frames", "_errors", "_delete_period", "_active_route_timeout"}
+    for part in (made, made.table, made.frames, made.errors, made.discovery):
+        assert documented_state("aodv", type(part).__name__) == attributes(part) - shared
     assert documented_state("aodv", "Route") == {field.name for field in dataclasses.fields(Route)}
 
 

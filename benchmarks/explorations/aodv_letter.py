@@ -21,7 +21,4 @@ class LetterTable(RoutingTable):
 class AodvLetter(Aodv):
     """AODV with that table."""
 
-    def forget(self) -> None:
-        """Starts with nothing, and a table by the letter."""
-        super().forget()
-        self.table = LetterTable(self.parameters.delete_period)
+    table_type = LetterTable

@@ -1,40 +1,420 @@
-"""Publish/subscribe over AODV, as in the thesis, section 4.5: a publisher unicasts to every subscriber."""
+"""AODV (RFC 3561), and publish/subscribe on top of it (the thesis, section 4.5): what a node does when.
+
+Nodes of all roles route for the others. A publisher unicasts each notification to every subscriber of the scenario, so
+only publishers search routes (the thesis, section 4.5.2). Nobody routes by filters: a subscriber looks at what arrives.
+
+The handlers stand in the order of the RFC's sections; what they share is in the other chapters (see `aodv`). Where this
+departs from the RFC, or the RFC leaves a choice, the method says so; docs/deviations.md lists it all.
+
+Orders that matter:
+
+- *Who sent a frame is heard before the frame is looked at* (`_hear_neighbour`). The route of one hop to the neighbour
+  is there when the handler asks for it, and a packet that waits for the neighbour leaves before any answer.
+- *Most frames of a large network are RREQs that were heard before*, from another neighbour. `receive_request` finds
+  that out with as few calls as it can, and does little else until it knows.
+- *Packets are saved before precursors are told* (`_lose_link`). A route that is being repaired is no loss yet, and is
+  not reported.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from random import Random
+from typing import ClassVar
 
-from roambus.python_protocol.aodv.forwarding import Forwarding
-from roambus.python_protocol.aodv.maintenance import Maintenance
-from roambus.python_protocol.aodv.messages import DataPacket
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.aodv.discovery import Discovery, DiscoveryTimer, IdCache
+from roambus.python_protocol.aodv.maintenance import AckTimer, Neighbours, RouteErrors
+from roambus.python_protocol.aodv.messages import (
+    DataPacket,
+    Hello,
+    RouteError,
+    RouteReply,
+    RouteReplyAck,
+    RouteRequest,
+    hops_after,
+    one_hop_on,
+)
 from roambus.python_protocol.aodv.parameters import AodvParameters
-from roambus.python_protocol.aodv.requests import RouteRequests
-from roambus.python_protocol.events import Crashed, Publish, Recovered, Started, Subscribe, Unsubscribe
+from roambus.python_protocol.aodv.routing_table import Route, RouteState, RoutingTable
+from roambus.python_protocol.aodv.transmission import Transmission, UnicastTimer
+from roambus.python_protocol.events import (
+    NO_LINK,
+    Crashed,
+    Publish,
+    Recovered,
+    SendFailed,
+    Started,
+    Subscribe,
+    Unsubscribe,
+)
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.listing import Listing
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.notes import ROUTE, node_list
+from roambus.python_protocol.parts.link import LinkAck, LinkData
 from roambus.python_protocol.parts.recent import Recent
-from roambus.python_protocol.process import on
+from roambus.python_protocol.parts.sequence import is_newer, newest
+from roambus.python_protocol.parts.streams import LinkTimer
+from roambus.python_protocol.process import on, on_timer
 from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
+
+HELLO_TIMER, SWEEP_TIMER, REBOOT_TIMER = "hello", "sweep", "reboot"
 
 
-class Aodv(RouteRequests, Forwarding, Maintenance):
-    """Nodes of all roles route for the others; only publishers search routes (the thesis, section 4.5.2)."""
+class Aodv(Agent):
+    """One node that speaks AODV, and the application's publish/subscribe on it."""
+
+    parameters: AodvParameters
+    table_type: ClassVar[type[RoutingTable]] = RoutingTable
+    """What a variant with other rules for routes replaces."""
 
     def __init__(self, node: NodeId, roles: Role, parameters: AodvParameters, random: Random) -> None:
         super().__init__(node, roles, parameters, random)
         self._filters: list[Filter] = []
         self._has_crashed = False
+        self.forget()
 
     def forget(self) -> None:
-        """Starts with nothing delivered. The application's filters stay, because it subscribes once only."""
-        super().forget()
-        self._delivered = Recent(self.parameters.delivered_memory)
+        """Starts with nothing, as after a crash. The application's filters stay, because it subscribes once only."""
+        parameters = self.parameters
+        self.table = self.table_type(parameters.delete_period, parameters.active_route_timeout)
+        self.neighbours = Neighbours(parameters.hello_timeout, parameters.delete_period, parameters.blacklist_timeout)
+        self.seen = IdCache(parameters.path_discovery_time)
+        self.frames = Transmission(parameters, self.random, of=self)
+        self.errors = RouteErrors(self.table, self.frames, parameters.rerr_ratelimit)
+        self.discovery = Discovery(self.node, parameters, self.table, self.frames, self.errors)
+        self._delivered = Recent(parameters.delivered_memory)
+        self._checked_at: SimTime = 0  # when the hello timer last ran out
+        # Each request that is heard is looked up in these, most of them for nothing, so they are at hand.
+        self._heard, self._blacklisted = self.neighbours.heard, self.neighbours.blacklisted
+        self._known_until = self.seen.known_until
 
-    @on(Publish)  # the thesis, section 4.5.2
+    # Sections 6.3 and 6.4: searching
+
+    @on_timer(DiscoveryTimer)
+    def continue_search(self, key: DiscoveryTimer, now: SimTime) -> None:
+        """Sends the RREQ whose turn has come, or begins the next attempt."""
+        self.discovery.proceed(key.destination, now)
+
+    # Sections 6.5 and 6.6: route requests, answered, passed on, or dropped
+
+    @on(RouteRequest)
+    def receive_request(self, request: RouteRequest, sender: NodeId, now: SimTime) -> None:
+        """Takes up the first copy of a request, unless it comes over a link that may be one-way (section 6.8)."""
+        if self._blacklisted.get(sender, now) > now:
+            return
+        self._hear_neighbour(sender, now)
+        originator = request.originator
+        is_known = self._known_until.get((originator, request.rreq_id), now) > now
+        if not is_known and originator != self.node:  # one's own needs no memory to be known (section 6.3)
+            self._take_up(request, sender, now)
+
+    def _take_up(self, request: RouteRequest, sender: NodeId, now: SimTime) -> None:
+        self.seen.add((request.originator, request.rreq_id), now)
+        self._learn_reverse_route(request, sender, now)
+        is_destination = request.destination == self.node
+        if is_destination and not request.unknown_sequence:
+            # Section 6.1: as new as the request's, which tells a node its number again after a reboot (6.13). Section
+            # 6.6.1 counts up only if the request's is the next one: a rebooted node's would be accepted by nobody.
+            self.table.sequence = newest(self.table.sequence, request.destination_sequence)
+        if self.is_silent(now):
+            return
+        if is_destination:  # section 6.6.1
+            self._reply(request, 0, self.table.sequence, self.parameters.my_route_timeout, now)
+        elif route := self._usable_route(request, now):
+            self._answer_for_destination(request, sender, route, now)
+        elif request.ttl > 1:
+            self._pass_on(request, now)
+
+    def _learn_reverse_route(self, request: RouteRequest, sender: NodeId, now: SimTime) -> None:
+        """Makes the way back to the originator, for at least as long as an answer can take (section 6.5)."""
+        hop_count = hops_after(request)
+        until = now + 2 * (self.parameters.net_traversal_time - hop_count * self.parameters.node_traversal_time)
+        existing = self.table.active(request.originator, now)
+        until = max(until, existing.lifetime) if existing else until
+        offer = Route(request.originator, sender, hop_count, request.originator_sequence, True, until)
+        if self.table.update(offer, now):
+            self.discovery.learned(request.originator, now)
+        else:
+            self.table.extend(request.originator, until, now)
+
+    def _usable_route(self, request: RouteRequest, now: SimTime) -> Route | None:
+        """An active route, as new as the request wants it, unless only the destination may answer (section 6.6)."""
+        route = None if request.destination_only else self.table.active(request.destination, now)
+        if route is None or not route.sequence_valid:
+            return None
+        is_new_enough = request.unknown_sequence or not is_newer(request.destination_sequence, route.sequence)
+        return route if is_new_enough else None
+
+    def _answer_for_destination(self, request: RouteRequest, sender: NodeId, route: Route, now: SimTime) -> None:
+        """Answers with a route that it has (section 6.6.2), and tells the destination the way back (6.6.3).
+
+        The gratuitous reply tells the destination what it would have learned by asking for the originator itself.
+        """
+        reverse = self.table.active(request.originator, now)
+        if reverse is None:
+            return
+        route.precursors.add(sender)
+        reverse.precursors.add(route.next_hop)
+        self._reply(request, route.hop_count, route.sequence, route.lifetime - now, now)
+        if request.gratuitous:
+            asked = request.replaced(destination=request.originator, originator=route.destination)
+            self._reply(asked, reverse.hop_count, request.originator_sequence, reverse.lifetime - now, now)
+
+    def _reply(self, request: RouteRequest, hop_count: int, sequence: int, lifetime: SimTime, now: SimTime) -> None:
+        reply = RouteReply(
+            hop_count=hop_count,
+            ttl=self.parameters.net_diameter,
+            destination=request.destination,
+            destination_sequence=sequence,
+            originator=request.originator,
+            lifetime_ms=lifetime // MILLISECOND,
+        )
+        self._send_reply(reply, now, answers_broadcast=True)
+
+    def _pass_on(self, request: RouteRequest, now: SimTime) -> None:
+        """Broadcasts with the newest sequence number of the destination that either of us knows (section 6.5)."""
+        known = self.table.sequence_of(request.destination)
+        if known is None:
+            onward = one_hop_on(request)
+        else:
+            sequence = known if request.unknown_sequence else newest(request.destination_sequence, known)
+            onward = one_hop_on(request, destination_sequence=sequence, unknown_sequence=False)
+        self.frames.broadcast_later(onward, now)
+
+    # Sections 6.7 and 6.8: route replies, from which each node on their way learns the route
+
+    @on(RouteReply)
+    def receive_reply(self, reply: RouteReply, sender: NodeId, now: SimTime) -> None:
+        """Takes the route if it is better, or the one in use, and only then forwards the reply.
+
+        Section 6.7 forwards only what created or changed a route. But where hellos have told the same before, the
+        originator would never get an answer.
+        """
+        self._hear_neighbour(sender, now)
+        if reply.acknowledge:
+            self.frames.unicast(sender, RouteReplyAck(), now)
+        reply = one_hop_on(reply)
+        until = now + reply.lifetime_ms * MILLISECOND
+        offer = Route(reply.destination, sender, reply.hop_count, reply.destination_sequence, True, until)
+        if reply.destination == self.node or not self.table.update(offer, now):
+            return
+        self.discovery.learned(reply.destination, now)
+        is_on_way = reply.originator != self.node and reply.ttl > 0
+        if is_on_way and not self.is_silent(now):
+            self._send_reply(reply, now)
+
+    def _send_reply(self, reply: RouteReply, now: SimTime, *, answers_broadcast: bool = False) -> None:
+        """Sends to the next hop towards who asked (section 6.7), after a jitter if others may answer, too."""
+        reverse = self.table.active(reply.originator, now)
+        if reverse is None:
+            return
+        if reply.acknowledge != self.parameters.rrep_ack:
+            reply = reply.replaced(acknowledge=self.parameters.rrep_ack)
+        self.table.use((reverse.destination,), now)
+        self.table.add_precursor(reply.destination, reverse.next_hop)
+        if answers_broadcast:
+            self.frames.unicast_later(reverse.next_hop, reply)
+        else:
+            self.frames.unicast(reverse.next_hop, reply, now)
+        if reply.acknowledge:
+            jitter = self.parameters.broadcast_jitter if answers_broadcast else 0
+            self.set_timer(AckTimer(reverse.next_hop), jitter + self.parameters.next_hop_wait)
+
+    @on(RouteReplyAck)
+    def receive_reply_ack(self, _: RouteReplyAck, sender: NodeId, now: SimTime) -> None:
+        """The link to `sender` carries frames both ways."""
+        self._hear_neighbour(sender, now)
+        self.cancel_timer(AckTimer(sender))
+
+    @on_timer(AckTimer)
+    def miss_reply_ack(self, key: AckTimer, now: SimTime) -> None:
+        """Blacklists a neighbour that has sent no RREP-ACK, because the link may be one-way."""
+        self.neighbours.blacklist(key.neighbour, now)
+
+    # Section 6.9: hello messages
+
+    @on_timer(HELLO_TIMER)
+    def say_hello(self, _: object, now: SimTime) -> None:
+        """Sends a hello if it is needed, and sets the timer again, early by a jitter.
+
+        By the RFC a node needs it if it is on an active route and has broadcast nothing else since it last checked. It
+        is on one if it took part in data or replies within ACTIVE_ROUTE_TIMEOUT. Routes made from hellos alone do not
+        count, because two nodes would keep each other saying hello for ever.
+        """
+        parameters, used_at = self.parameters, self.table.used_at
+        is_on_active_route = used_at is not None and used_at + parameters.active_route_timeout > now
+        was_heard = self.frames.has_broadcast(self._checked_at, now)
+        is_needed = parameters.sends_hellos_always or (is_on_active_route and not was_heard)
+        if is_needed and not self.is_silent(now):
+            hello = Hello.of(self.node, self.table.sequence, parameters.hello_timeout // MILLISECOND)
+            self.frames.broadcast(hello, now)
+        self._checked_at = now
+        early = self.random.randint(0, parameters.hello_jitter)
+        self.set_timer(HELLO_TIMER, parameters.hello_interval - early)
+
+    @on(Hello)
+    def receive_hello(self, hello: Hello, sender: NodeId, now: SimTime) -> None:
+        """Makes the route to the neighbour as new as its hello, for as long as that says."""
+        is_new = self.table.hear(sender, now, now + hello.lifetime_ms * MILLISECOND)
+        self.table.learn_sequence(sender, hello.destination_sequence)
+        if is_new:
+            self.discovery.learned(sender, now)
+        self.neighbours.hello(sender, now)
+
+    def _hear_neighbour(self, neighbour: NodeId, now: SimTime) -> None:
+        """Knows by a control message that a neighbour is alive, and has a route to it (section 6.2)."""
+        heard = self._heard
+        if neighbour in heard:
+            heard[neighbour] = now
+        if self.table.hear(neighbour, now, now + self.parameters.active_route_timeout):
+            self.discovery.learned(neighbour, now)
+
+    @on_timer(SWEEP_TIMER)
+    def sweep(self, _: object, now: SimTime) -> None:
+        """Looks for lost neighbours (section 6.9), and deletes what is too old (6.3, 6.5 and 6.11)."""
+        for neighbour in self.neighbours.lost(now):
+            self._lose_link(neighbour, self.frames.give_up(neighbour), now)
+        expired = self.table.sweep(now)
+        if self.parameters.reports_expiry:
+            self.errors.report(expired, now)
+        self.seen.sweep(now)
+        for packet in self.discovery.queue.sweep(now):
+            self.frames.drop(packet, "no route in time")
+        self.set_timer(SWEEP_TIMER, self.parameters.sweep_interval)
+
+    # Section 6.10: the link layer, and the links that it gives up
+
+    @on(LinkData, LinkAck)
+    def receive_frame(self, frame: LinkData | LinkAck, sender: NodeId, now: SimTime) -> None:
+        """Hears the messages in a frame of the neighbour's link layer."""
+        self.neighbours.hear(sender, now)
+        for message in self.frames.receive(frame, sender, now):
+            self.hear(message, sender, now)
+
+    @on_timer(UnicastTimer)
+    def send_postponed(self, key: UnicastTimer, now: SimTime) -> None:
+        """Sends a unicast whose jitter is over."""
+        self.frames.send_postponed(key, now)
+
+    @on_timer(LinkTimer)
+    def retry_link(self, key: LinkTimer, now: SimTime) -> None:
+        """Retransmits over a link, or learns that the link is broken."""
+        for broken in self.frames.retransmit(key):
+            self._lose_link(broken.neighbour, broken.messages, now)
+
+    @on(SendFailed)
+    def send_failed(self, event: SendFailed, now: SimTime) -> None:
+        """Learns of a bare frame that was not sent, for want of a link (ideal links alone report it) or of room."""
+        if self.parameters.link_layer:  # it retransmits the frame, and notices a break if that does not help either
+            return
+        if event.reason == NO_LINK:
+            self._lose_link(event.destination, [event.message], now)
+        elif isinstance(event.message, DataPacket):
+            self.frames.drop(event.message, event.reason)
+
+    def _lose_link(self, neighbour: NodeId, undelivered: Iterable[Message], now: SimTime) -> None:
+        """Loses the routes over `neighbour`, unless they are repaired (section 6.11, case i)."""
+        self.neighbours.forget(neighbour)
+        broken = self.table.break_link(neighbour, now)
+        for message in undelivered:
+            if isinstance(message, DataPacket):
+                self.discovery.save(message, now)
+            elif isinstance(message, RouteReply):  # section 6.8
+                self.neighbours.blacklist(neighbour, now)
+        self.errors.report([route for route in broken if route.state is RouteState.INVALID], now)
+
+    # Section 6.11: route errors that arrive (case iii)
+
+    @on(RouteError)
+    def receive_error(self, error: RouteError, sender: NodeId, now: SimTime) -> None:
+        """Loses the routes over the sender to what it cannot reach, and tells their precursors."""
+        self._hear_neighbour(sender, now)
+        routes = [self.table.active(entry.destination, now) for entry in error.unreachable]
+        concerned = [route for route in routes if route is not None and route.next_hop == sender]
+        if not concerned:  # as for most who hear a RERR
+            return
+        if not error.no_delete:
+            reported = {entry.destination: entry.sequence for entry in error.unreachable}
+            for route in concerned:
+                self.table.invalidate(route, now, reported[route.destination])
+        if not self.is_silent(now):
+            self.errors.report(concerned, now, no_delete=error.no_delete)
+
+    # Sections 6.2 and 6.11, case ii: data, which is delivered here, passed on, or refused
+
+    @on(DataPacket)
+    def receive_packet(self, packet: DataPacket, sender: NodeId, now: SimTime) -> None:
+        """Delivers data for this node, and forwards other data; the way back to its originator is kept alive."""
+        self.neighbours.hear(sender, now)
+        self.table.use((sender, packet.originator), now)
+        packet = one_hop_on(packet)
+        if packet.destination == self.node:
+            self._deliver_once(packet.notification, packet.hop_count)
+        elif packet.ttl <= 0:
+            self.frames.drop(packet, "TTL exceeded")
+        else:
+            self._forward(packet, sender, now)
+
+    def _forward(self, packet: DataPacket, sender: NodeId, now: SimTime) -> None:
+        """Passes data on over a route that is there, or is being repaired; any other is refused.
+
+        In the wait after a reboot all is refused, and the wait begins anew (section 6.13), also where a route was
+        learned meanwhile: the sender's own route may lead over this node as it was before.
+        """
+        destination, is_silent = packet.destination, self.is_silent(now)
+        if not is_silent and (self.discovery.is_repairing(destination) or self.table.active(destination, now)):
+            self.discovery.carry(packet, now)
+            return
+        self.frames.drop(packet, "no route")
+        self.errors.refuse(destination, sender, now)
+        if is_silent:
+            self._keep_silent(now)
+
+    # Section 6.13: actions after a reboot
+
+    @on(Started)
+    def start(self, _: Started | Recovered, __: SimTime) -> None:
+        """Sets the timers of a node that has booted, or thaws; its first hello comes at a random time."""
+        self.set_timer(HELLO_TIMER, self.random.randint(0, self.parameters.hello_interval))
+        self.set_timer(SWEEP_TIMER, self.parameters.sweep_interval)
+
+    @on(Crashed)
+    def crash(self, _: Crashed, __: SimTime) -> None:
+        """Loses everything that is not in stable storage."""
+        self._has_crashed = True
+        self.forget()
+
+    @on(Recovered)
+    def recover(self, event: Recovered, now: SimTime) -> None:
+        """Goes on; who has lost its sequence number first waits until nobody routes over it any more."""
+        self.start(event, now)
+        if self._has_crashed:
+            self._keep_silent(now)
+        self._has_crashed = False
+
+    @on_timer(REBOOT_TIMER)
+    def end_silence(self, _: object, now: SimTime) -> None:
+        """Searches what was asked for while the node kept silent."""
+        self.discovery.silent_until = now
+        for destination in self.discovery.queue.destinations():
+            self.discovery.search(destination, now)
+
+    def is_silent(self, now: SimTime) -> bool:
+        """Whether the node still waits after a reboot."""
+        return now < self.discovery.silent_until
+
+    def _keep_silent(self, now: SimTime) -> None:
+        """Waits for DELETE_PERIOD until nobody routes over this node any more."""
+        self.discovery.silent_until = now + self.parameters.delete_period
+        self.set_timer(REBOOT_TIMER, self.parameters.delete_period)
+
+    # The thesis, section 4.5.2: publish/subscribe
+
+    @on(Publish)
     def publish(self, event: Publish, now: SimTime) -> None:
         """Sends the notification to each subscriber of the scenario."""
         notification = event.notification
@@ -43,7 +423,8 @@ class Aodv(RouteRequests, Forwarding, Maintenance):
             if subscriber == self.node:
                 self._deliver_once(notification, 0)
             else:
-                self.carry(DataPacket(0, self.parameters.net_diameter, self.node, subscriber, notification), now)
+                packet = DataPacket(0, self.parameters.net_diameter, self.node, subscriber, notification)
+                self.discovery.carry(packet, now)
 
     @on(Subscribe)
     def subscribe(self, event: Subscribe, _: SimTime) -> None:
@@ -56,32 +437,9 @@ class Aodv(RouteRequests, Forwarding, Maintenance):
         if event.filter in self._filters:
             self._filters.remove(event.filter)
 
-    @on(Started)
-    def start(self, _: Started, __: SimTime) -> None:
-        """Sets the timers of the router."""
-        self.begin()
-
-    @on(Crashed)
-    def crash(self, _: Crashed, __: SimTime) -> None:
-        """Loses everything that is not in stable storage."""
-        self._has_crashed = True
-        self.forget()
-
-    @on(Recovered)  # section 6.13 of the RFC
-    def recover(self, _: Recovered, now: SimTime) -> None:
-        """Goes on; a node that has lost its sequence number first waits until nobody routes over it any more."""
-        self.begin()
-        if self._has_crashed:
-            self.keep_silent(now)
-        self._has_crashed = False
-
     def listings(self, names: Names) -> Mapping[str, Listing]:
         """The routing table."""
         return {"table": self.table.listing(names)}
-
-    def arrived(self, packet: DataPacket) -> None:
-        """Gives a packet that has come here to the application."""
-        self._deliver_once(packet.notification, packet.hop_count)
 
     def _deliver_once(self, notification: Notification, hops: int) -> None:
         # A packet whose acknowledgement was lost is routed again, and may arrive twice.

@@ -1,146 +1,121 @@
-"""Route maintenance (RFC 3561, sections 6.8 to 6.12): hello messages, lost neighbours, broken links, old entries.
+"""Route maintenance (RFC 3561, sections 6.8, 6.9 and 6.11): which neighbours there are, and who hears of lost routes.
 
-A link breaks when the link layer gives up, when an ideal link is not there, or when a neighbour that said hello has
-been silent for too long. All routes over it are lost then, unless they are repaired from here.
+*Neighbours.* Who has said hello is expected to be heard again, and is lost after ALLOWED_HELLO_LOSS intervals of
+silence. The node looks for lost neighbours at fixed times, and not by a timer for each of them, which every frame heard
+would have to set anew. A neighbour that has left a RREP unacknowledged is on the blacklist for a while: its RREQs are
+ignored, because answers to them do not reach it.
+
+*Route errors.* A route has precursors, the neighbours that may send over it. When it is lost, they are told by a RERR,
+and each of them that sent over the teller tells its own precursors. Without any precursor nobody needs to know, and
+nothing is sent. What is a loss, and which routes it concerns, is for the agent to say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from roambus.python_protocol.aodv.discovery import Discovery
-from roambus.python_protocol.aodv.messages import DataPacket, Hello, RouteError, RouteReply
-from roambus.python_protocol.aodv.routing_table import RouteState
-from roambus.python_protocol.events import NO_LINK, SendFailed
-from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.parts.streams import LinkTimer
-from roambus.python_protocol.process import on, on_timer
+from roambus.python_protocol.aodv.messages import MAX_UNREACHABLE, RouteError, Unreachable
+from roambus.python_protocol.aodv.routing_table import Route, RoutingTable
+from roambus.python_protocol.aodv.transmission import RateLimit, Transmission
 from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import MILLISECOND, SimTime
-
-HELLO_TIMER = "hello"
-SWEEP_TIMER = "sweep"
+from roambus.python_protocol.simtime import SimTime
 
 
-class Maintenance(Discovery):
-    """Notices which neighbours there are, and does what has to be done when one is lost."""
+@dataclass(frozen=True, slots=True)
+class AckTimer:
+    """The key of the timer of the RREP-ACK that is expected from a neighbour (section 6.8)."""
 
-    def forget(self) -> None:
-        """Starts as if the hello timer had run out at the beginning."""
-        super().forget()
-        self._checked_at: SimTime = 0
-        """When the hello timer last ran out."""
+    neighbour: NodeId
 
-    @on(Hello)  # section 6.9
-    def receive_hello(self, hello: Hello, sender: NodeId, now: SimTime) -> None:
-        """Makes the route to the neighbour as new as its hello, for as long as that says."""
-        is_new = self.table.hear(sender, now, now + hello.lifetime_ms * MILLISECOND)
-        self.table.learn_sequence(sender, hello.destination_sequence)
-        if is_new:
-            self.learned(sender, now)
-        self.neighbours.hello(sender, now)
 
-    @on_timer(HELLO_TIMER)  # section 6.9
-    def say_hello(self, _: object, now: SimTime) -> None:
-        """Sends a hello if it is needed, and sets the timer again.
+class Neighbours:
+    """A neighbour is watched for `watch_period` ns after its hello, and lost after `hello_timeout` ns of silence."""
 
-        A node needs it if it is part of an active route and has broadcast nothing else since it last checked.
+    def __init__(self, hello_timeout: SimTime, watch_period: SimTime, blacklist_timeout: SimTime) -> None:
+        self._hello_timeout = hello_timeout
+        self._watch_period = watch_period
+        self._blacklist_timeout = blacklist_timeout
+        self._said_hello: dict[NodeId, SimTime] = {}
+        self.heard: dict[NodeId, SimTime] = {}
+        """When those that are watched were last heard."""
+        self.blacklisted: dict[NodeId, SimTime] = {}
+        """Until when RREQs from a neighbour are to be ignored; for some that may be over."""
+
+    def hello(self, neighbour: NodeId, now: SimTime) -> None:
+        """A hello came: from now on the neighbour is watched."""
+        self.heard[neighbour] = self._said_hello[neighbour] = now
+
+    def hear(self, neighbour: NodeId, now: SimTime) -> None:
+        """Any other frame came: it counts as a sign of life of a neighbour that is watched."""
+        if neighbour in self.heard:
+            self.heard[neighbour] = now
+
+    def forget(self, neighbour: NodeId) -> None:
+        """The neighbour is lost: it is watched again after its next hello."""
+        self.heard.pop(neighbour, None)
+
+    def lost(self, now: SimTime) -> list[NodeId]:
+        """Takes out the neighbours that have been silent for too long, in the order of their ids."""
+        silent = sorted(node for node, heard in self.heard.items() if heard + self._hello_timeout <= now)
+        for neighbour in silent:
+            del self.heard[neighbour]
+        # Section 6.9: only who said hello "within the past DELETE_PERIOD" is missed; others may have nothing to send.
+        return [neighbour for neighbour in silent if self._said_hello[neighbour] + self._watch_period > now]
+
+    def blacklist(self, neighbour: NodeId, now: SimTime) -> None:
+        """A RREP did not reach the neighbour: its RREQs are ignored for a while (section 6.8)."""
+        self.blacklisted[neighbour] = now + self._blacklist_timeout
+
+
+class RouteErrors:
+    """The RERRs of one node (section 6.11), at most `per_second` of them in a second (RERR_RATELIMIT)."""
+
+    def __init__(self, table: RoutingTable, frames: Transmission, per_second: int) -> None:
+        self._table, self._frames = table, frames
+        self._limit = RateLimit(per_second)
+
+    def report(self, lost: Iterable[Route], now: SimTime, *, no_delete: bool = False) -> None:
+        """Tells the precursors of routes that were lost.
+
+        Those who were told are no precursors any more: they route over this node no longer, and the next loss is none
+        of theirs. The RFC does not say when precursors leave the list. After a repair (`no_delete`) their routes stay,
+        and so do they.
         """
-        parameters = self.parameters
-        was_heard = self.has_broadcast(self._checked_at, now)
-        is_needed = parameters.sends_hellos_always or (self._is_on_active_route(now) and not was_heard)
-        if is_needed and not self.is_silent(now):
-            self.broadcast(Hello.of(self.node, self.sequence, parameters.hello_timeout // MILLISECOND), now)
-        self._checked_at = now
-        early = self.random.randint(0, parameters.hello_jitter)
-        self.set_timer(HELLO_TIMER, parameters.hello_interval - early)
-
-    @on_timer(LinkTimer)  # section 6.10: link layer notification
-    def retry_link(self, key: LinkTimer, now: SimTime) -> None:
-        """Retransmits over a link, or learns that the link is broken."""
-        for broken in self.retransmit(key):
-            self.link_broken(broken.neighbour, broken.messages, now)
-
-    @on(SendFailed)  # section 6.10
-    def send_failed(self, event: SendFailed, now: SimTime) -> None:
-        """Learns of a bare frame that was not sent, for want of a link or of room in the MAC.
-
-        The link layer retransmits such a frame, and notices a break if that does not help either.
-        """
-        if self.parameters.link_layer:
-            return
-        if event.reason == NO_LINK:
-            self.link_broken(event.destination, [event.message], now)
-        elif isinstance(event.message, DataPacket):
-            self.drop(event.message, event.reason)
-
-    @on(RouteError)  # section 6.11, case iii
-    def receive_error(self, error: RouteError, sender: NodeId, now: SimTime) -> None:
-        """Loses the routes over the sender to what it cannot reach, and tells their precursors."""
-        self.hear_neighbour(sender, now)
-        routes = [self.table.active(entry.destination, now) for entry in error.unreachable]
-        concerned = [route for route in routes if route is not None and route.next_hop == sender]
+        concerned = [route for route in lost if route.precursors]
         if not concerned:
             return
-        if not error.no_delete:
-            reported = {entry.destination: entry.sequence for entry in error.unreachable}
+        precursors = {precursor for route in concerned for precursor in route.precursors}
+        unreachable = [Unreachable(route.destination, route.sequence) for route in concerned]
+        self._tell(precursors, unreachable, now, no_delete=no_delete)
+        if not no_delete:
             for route in concerned:
-                self.table.invalidate(route, now, reported[route.destination])
-        if not self.is_silent(now):
-            self.report(concerned, now, no_delete=error.no_delete)
+                route.precursors.clear()
 
-    @on_timer(SWEEP_TIMER)  # sections 6.9 and 6.11
-    def sweep(self, _: object, now: SimTime) -> None:
-        """Looks for lost neighbours, and deletes what is too old."""
-        for neighbour in self.neighbours.lost(now):
-            self.link_broken(neighbour, self.give_up(neighbour), now)
-        expired = self.table.sweep(now)
-        if self.parameters.reports_expiry:
-            self.report(expired, now)
-        self.seen.sweep(now)
-        for packet in self.queue.sweep(now):
-            self.drop(packet, "no route in time")
-        self.set_timer(SWEEP_TIMER, self.parameters.sweep_interval)
+    def refuse(self, destination: NodeId, sender: NodeId, now: SimTime) -> None:
+        """Tells `sender` that there is no route over which its data for `destination` could go on (case ii).
 
-    def begin(self) -> None:
-        """Sets the timers of a node that has booted, or thaws; its first hello comes at a random time."""
-        self.set_timer(HELLO_TIMER, self.random.randint(0, self.parameters.hello_interval))
-        self.set_timer(SWEEP_TIMER, self.parameters.sweep_interval)
-
-    def link_broken(self, neighbour: NodeId, undelivered: Iterable[Message], now: SimTime) -> None:
-        """Loses the routes over `neighbour`, unless they are repaired (section 6.11, case i)."""
-        self.neighbours.forget(neighbour)
-        broken = self.table.break_link(neighbour, now)
-        for message in undelivered:
-            if isinstance(message, DataPacket):
-                self._save(message, now)
-            elif isinstance(message, RouteReply):  # section 6.8
-                self.neighbours.blacklist(neighbour, now)
-        self.report([route for route in broken if route.state is RouteState.INVALID], now)
-
-    def _is_on_active_route(self, now: SimTime) -> bool:
-        """Whether the node took part in data or replies within ACTIVE_ROUTE_TIMEOUT (section 6.9).
-
-        Routes made from hellos alone do not count, because two nodes would keep each other saying hello for ever.
+        It need not be a precursor: it may route over this node along a route that this node has forgotten.
         """
-        return self.used_at is not None and self.used_at + self.parameters.active_route_timeout > now
+        route = self._table.get(destination)
+        told = {sender}
+        sequence = 0
+        if route is not None:
+            self._table.invalidate(route, now)
+            sequence = route.sequence
+            told |= route.precursors
+            route.precursors.clear()
+        self._tell(told, [Unreachable(destination, sequence)], now)
 
-    def _save(self, packet: DataPacket, now: SimTime) -> None:
-        """Carries on with a packet that a link did not take, at its originator; elsewhere it needs a local repair."""
-        if packet.originator == self.node or self._can_repair(packet, now):
-            self.carry(packet, now)
-        else:
-            self.drop(packet, "link broken")
-
-    def _can_repair(self, packet: DataPacket, now: SimTime) -> bool:
-        """Whether the destination was near enough for a search that is begun here, or was before (section 6.12)."""
-        route = self.table.get(packet.destination)
-        if not self.parameters.local_repair or route is None:
-            return False
-        if self.is_repairing(packet.destination):
-            return True
-        if route.hop_count > self.parameters.max_repair_ttl:
-            return False
-        if route.state is RouteState.INVALID and not self.is_searching(packet.destination):
-            self.repair(route, packet.hop_count, now)
-        return True
+    def _tell(
+        self, neighbours: set[NodeId], unreachable: Sequence[Unreachable], now: SimTime, *, no_delete: bool = False
+    ) -> None:
+        """One neighbour is told by unicast, several by a broadcast, which several may pass on: hence its jitter."""
+        for start in range(0, len(unreachable), MAX_UNREACHABLE):
+            if not self._limit.allows(now):
+                return
+            error = RouteError(tuple(unreachable[start : start + MAX_UNREACHABLE]), no_delete=no_delete)
+            if len(neighbours) == 1:
+                self._frames.unicast(min(neighbours), error, now)
+            else:
+                self._frames.broadcast_later(error, now)

@@ -1,20 +1,29 @@
 """The messages of AODV (RFC 3561, section 5), and the data packet that it routes.
 
-Fields, their order and the masks of the flags are the RFC's, with these differences: addresses have 16 bits instead of
-32, and the TTL, which the RFC has in the IP header, takes a byte that is reserved there. There are no subnets, and so
-no prefix size. A RREQ thus has 20 bytes (24 in the RFC), a RREP 16 (20), a RERR 3 and 6 more for each destination (4
-and 8), and a RREP-ACK 1 (2). Multicast, with its flags J and R, is left out.
+A field stands here once, with its type. Bytes, size, transcript and documentation follow from the class, and whoever
+passes a message on names only what changes (`one_hop_on`). So a further field of the RREQ is a line here, and a line
+where it is set or read.
+
+Fields, their order and the masks of the flags are the RFC's, with these differences.
+
+- Addresses have 16 bits instead of 32, as in IEEE 802.15.4 and in Castalia. A RREQ thus has 20 bytes (24 in the RFC),
+  a RREP 16 (20), a RERR 3 and 6 more for each destination (4 and 8), and a RREP-ACK 1 (2).
+- The TTL, which the RFC has in the IP header, takes a byte that is reserved there: there is no IP below.
+- There are no subnets (section 7), and so no prefix size in a RREP.
+- Multicast, with its flags J and R, is left out: RFC 3561 reserves the flags, and defines nothing that uses them.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.fields import U8, U32, bit
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import NodeId
 
+MOST_HOPS = 255
+"""The largest TTL and hop count: each has eight bits."""
 MAX_UNREACHABLE = 15
 """Destinations in one RERR: with that many it still fits the 127 bytes of a real CC2420, link header included."""
 
@@ -23,21 +32,10 @@ SequenceNumber = U32
 Milliseconds = U32
 """A lifetime, as the RFC writes it."""
 
-_REQUEST_FIELDS = (
-    "ttl={ttl} hop_count={hop_count} rreq_id={rreq_id} destination={destination} "
-    "destination_sequence={destination_sequence} originator={originator} originator_sequence={originator_sequence} "
-    "{unknown_sequence} {destination_only} {gratuitous}"
-)
-_REPLY_FIELDS = (
-    "ttl={ttl} hop_count={hop_count} destination={destination} destination_sequence={destination_sequence} "
-    "originator={originator} lifetime_ms={lifetime_ms} {acknowledge}"
-)
-_PACKET_FIELDS = (
-    "ttl={ttl} hop_count={hop_count} originator={originator} destination={destination} notification={notification}"
-)
 
-
-class RouteRequest(Message, tag=0x11, name="RREQ", notation=_REQUEST_FIELDS):
+class RouteRequest(
+    Message, tag=0x11, name="RREQ", notation="ttl={ttl} ... {unknown_sequence} {destination_only} {gratuitous}"
+):
     """RREQ (section 5.1): looks for a route from `originator` to `destination`. `hop_count` hops lie behind it."""
 
     gratuitous: bool = bit(0x20, default=False, kw_only=True)
@@ -55,7 +53,7 @@ class RouteRequest(Message, tag=0x11, name="RREQ", notation=_REQUEST_FIELDS):
     originator_sequence: SequenceNumber
 
 
-class RouteReply(Message, tag=0x12, name="RREP", notation=_REPLY_FIELDS):
+class RouteReply(Message, tag=0x12, name="RREP", notation="ttl={ttl} ... {acknowledge}"):
     """RREP (section 5.2): there is a route to `destination`, `hop_count` hops long from the node that sends this."""
 
     acknowledge: bool = bit(0x40, default=False, kw_only=True)
@@ -76,7 +74,8 @@ class Hello(
 ):
     """Hello (section 6.9): a RREP that a node broadcasts about itself.
 
-    Its tag is its own, where the RFC's receiver knows a hello by the IP header.
+    Its tag is its own, where the RFC's receiver knows a hello by the IP header: a RREP that came as a broadcast, with a
+    TTL of 1. Transcripts leave out what is alike in every hello.
     """
 
     @classmethod
@@ -92,7 +91,7 @@ class Unreachable(NamedTuple):
     sequence: SequenceNumber
 
 
-class RouteError(Message, tag=0x14, name="RERR", notation="unreachable={unreachable} {no_delete}"):
+class RouteError(Message, tag=0x14, name="RERR", notation="... {no_delete}"):
     """RERR (section 5.3): the sender can no longer reach these destinations (at most 255)."""
 
     no_delete: bool = bit(0x80, default=False, kw_only=True)
@@ -104,11 +103,29 @@ class RouteReplyAck(Message, tag=0x15, name="RREP-ACK"):
     """RREP-ACK (section 5.4): the RREP with the A flag has arrived."""
 
 
-class DataPacket(Message, tag=0x16, name="PACKET", notation=_PACKET_FIELDS):
-    """A notification on its way to one subscriber; `hop_count` hops lie behind it when it is sent."""
+class DataPacket(Message, tag=0x16, name="PACKET", notation="ttl={ttl} ..."):
+    """A notification on its way to one subscriber; `hop_count` hops lie behind it when it is sent.
+
+    In the RFC data are IP packets. This header stands for IP's: who sent it, for whom it is, and its TTL. The hop count
+    is there for the trace, and for local repair, which must know how far the originator is (section 6.12).
+    """
 
     hop_count: U8
     ttl: U8
     originator: NodeId
     destination: NodeId
     notification: Notification
+
+
+Passed = TypeVar("Passed", RouteRequest, RouteReply, DataPacket)
+"""What nodes pass on, hop by hop."""
+
+
+def hops_after(message: Passed) -> int:
+    """The hops behind the message where it has arrived, as far as eight bits can count."""
+    return min(message.hop_count + 1, MOST_HOPS)
+
+
+def one_hop_on(message: Passed, **changes: Any) -> Passed:
+    """The message as the next node has it: a hop more behind it, one less before it, and what else changes."""
+    return message.replaced(hop_count=hops_after(message), ttl=message.ttl - 1, **changes)

@@ -1,14 +1,26 @@
 """The parameters of AODV: RFC 3561, section 10, under the RFC's names, and what a simulation adds to them.
 
-Those that the RFC computes from others are properties here, so that they cannot contradict each other.
+Those that the RFC computes from others are properties here, so that they cannot contradict each other. Section 10 gives
+all of them for fast channels (IEEE 802.11) and networks of any size, and says which may be changed, and what they have
+to allow for: NODE_TRAVERSAL_TIME "should include queuing delays", NET_DIAMETER "measures the maximum possible number of
+hops". There are three profiles, which say what counts unless it is set itself.
+
+- `rfc` has the RFC's values, but for TTL_START: section 10 asks for at least 2 where hello messages are used.
+- `thesis` differs from it in the two points of the thesis, section 4.5.1: hellos from every node at all times, and a
+  RERR when a route times out.
+- `tuned` has constants for a slow channel (`tuned`). They are derived from the rate of the channel and from the number
+  of nodes, not searched for, and for the worst case, in which every node hears every other and is a destination. With
+  the RFC's 40 ms a RREQ that 66 nodes pass on at 250 kbit/s takes longer than its answer is waited for, searches are
+  repeated, and RREQs fill the channel. docs/tuned.md has the derivation with numbers, and what it brings.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil, floor, sqrt
 from typing import Any
 
-from roambus.python_protocol.aodv.tuning import tuned
+from roambus.python_protocol.aodv.messages import MOST_HOPS
 from roambus.python_protocol.parameters import parameter
 from roambus.python_protocol.parts.link_parameters import LinkParameters
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
@@ -17,8 +29,13 @@ _SECTION_10 = "RFC 3561, section 10"
 
 CHOICES = ("profile", "on", "off")
 """What a switch can be that the profile sets: `profile` leaves it as the profile says."""
-_LONGEST = 255
-"""The largest TTL and hop count: each has eight bits."""
+
+_REQUEST_BITS = 8 * (20 + 25)
+"""A RREQ, and the headers of network, MAC and PHY around it: 10, 9 and 6 bytes."""
+_USE = 0.5
+"""The part of its rate that a channel carries under CSMA with hidden nodes (Kleinrock and Tobagi, 1975)."""
+_SHARE = 0.25
+"""The part of that for the searches of one node: two that search at once leave half of it to data."""
 
 
 class AodvParameters(LinkParameters):
@@ -66,7 +83,7 @@ class AodvParameters(LinkParameters):
         unit="hops",
         source=_SECTION_10,
         at_least=1,
-        at_most=_LONGEST,
+        at_most=MOST_HOPS,
         doc="largest number of hops between two nodes",
     )
     rreq_retries: int = parameter(2, source=_SECTION_10, at_least=0, doc="more attempts with the largest TTL")
@@ -77,7 +94,7 @@ class AodvParameters(LinkParameters):
         unit="hops",
         source=f"{_SECTION_10}: 1, but at least 2 with hello messages",
         at_least=1,
-        at_most=_LONGEST,
+        at_most=MOST_HOPS,
         doc="TTL of the first RREQ",
     )
     ttl_increment: int = parameter(2, unit="hops", source=_SECTION_10, at_least=1, doc="growth of the search ring")
@@ -86,7 +103,7 @@ class AodvParameters(LinkParameters):
         unit="hops",
         source=_SECTION_10,
         at_least=0,
-        at_most=_LONGEST,
+        at_most=MOST_HOPS,
         doc="beyond it the whole network is searched",
     )
     timeout_buffer: int = parameter(
@@ -233,3 +250,43 @@ class AodvParameters(LinkParameters):
 
     def _is_on(self, choice: str, *profiles: str) -> bool:
         return self.profile in profiles if choice == "profile" else choice == "on"
+
+
+# The profile `tuned`
+
+
+def flood_time(nodes: int, bit_rate: int) -> SimTime:
+    """How long a RREQ takes the channel, in ns, when each node sends it once; `bit_rate` is in bit/s."""
+    return round(nodes * _REQUEST_BITS * SECOND / (bit_rate * _USE))
+
+
+def longest_search(traversal: SimTime, diameter: int) -> SimTime:
+    """How long a search without any answer waits in all, in ns, after the RREQs that it sends."""
+    usual = AodvParameters
+    ttls = range(usual.ttl_start, usual.ttl_threshold + 1, usual.ttl_increment)
+    rings = sum(ttl + usual.timeout_buffer for ttl in ttls if ttl < diameter)
+    # At the end NET_TRAVERSAL_TIME is waited for once, and RREQ_RETRIES times more, each doubled: 1 + 2 + 4.
+    return 2 * traversal * (rings + ((2 << usual.rreq_retries) - 1) * diameter)
+
+
+def tuned(nodes: int, bit_rate: int) -> Mapping[str, Any]:
+    """The parameters of the profile `tuned`, for so many nodes and a channel of so many bit/s.
+
+    At worst a frame waits until all nodes have sent the RREQ, which is the time for one hop. Nodes that fill a square
+    are a mean spacing apart, and its diagonal is that many of them. A packet outlasts the longest search of its
+    destination, behind the searches of all others; meanwhile one a second comes for each. Only the destination answers:
+    where nodes are dense, all its neighbours know a way, and all their answers would be in each other's way.
+    """
+    traversal, diameter = flood_time(nodes, bit_rate), min(ceil(sqrt(2 * nodes)), MOST_HOPS)
+    per_second = max(1, floor(_SHARE * SECOND / traversal))
+    patience = longest_search(traversal, diameter) + nodes * SECOND // per_second
+    waiting = ceil(nodes * patience / SECOND)
+    return {
+        "node_traversal_time": traversal,
+        "net_diameter": diameter,
+        "rreq_ratelimit": per_second,
+        "request_queue_timeout": patience,
+        "request_queue_limit": waiting,
+        "link_queue_limit": waiting,
+        "destination_only": True,
+    }

@@ -1,11 +1,21 @@
-"""The routing table (RFC 3561, sections 2 and 6.2): at most one route to each destination.
+"""The routing table (RFC 3561, sections 2, 6.1 and 6.2): at most one route to each destination.
 
-Theory of operation: a route is *valid* until its lifetime ends or its link breaks, then *invalid* until DELETE_PERIOD
-later, then deleted. Lifetimes are compared when a route is looked up; nothing runs in between.
+A route is *valid* until its lifetime ends or its link breaks, then *invalid* until DELETE_PERIOD later, then deleted.
+Lifetimes are compared when a route is looked up; nothing runs in between. A timer for each route would cost more than
+all that the routes are used for, because every frame heard renews some of them.
 
 Loops cannot form, because along the next hops to a destination (sequence number, hops) only ever gets better: newer,
-or equally new and nearer. Hence a route that is lost, for whatever reason, gets the next sequence number (section 6.1:
-the path "expires or breaks"), and nobody who still believes in the old one can offer it back.
+or equally new and nearer. Three rules keep it so, of which the last two go beyond what the RFC asks for.
+
+- An offer is taken only if it is newer, or equally new and shorter, or equally new where the own route was lost.
+- A route that is lost, for whatever reason, gets the next sequence number. Section 6.1 allows it where a route times
+  out; of a RERR section 6.11 says that the number is "copied", also if it is old or unknown. Then a neighbour that
+  still believes in the lost route could offer it back, and a loop would close: `test_loop_freedom.py` finds one within
+  seconds without this rule.
+- A lost route is remembered for DELETE_PERIOD after the last data from its destination has passed (`extend`).
+
+An entry that was made of a frame heard, and not of a reply, has a sequence number that is not valid. It leads to the
+neighbour that was heard, in one hop, and so it cannot be a part of a loop.
 """
 
 from __future__ import annotations
@@ -33,7 +43,7 @@ class RouteState(Enum):
 class Route:
     """An entry of the table. `lifetime` is when a valid route expires, or when another one is deleted (section 6.11).
 
-    A sequence number that is not valid is not known: the route was made from a frame heard, not from a reply.
+    A sequence number that is not valid is not known.
     """
 
     destination: NodeId
@@ -48,10 +58,15 @@ class Route:
 
 
 class RoutingTable:
-    """The routes of one node; `delete_period` in ns."""
+    """What one node knows of routes: those to others, and the number under which others know a route to it."""
 
-    def __init__(self, delete_period: SimTime) -> None:
-        self._delete_period = delete_period
+    def __init__(self, delete_period: SimTime, active_route_timeout: SimTime) -> None:
+        """Both times are in ns."""
+        self._delete_period, self._active_route_timeout = delete_period, active_route_timeout
+        self.sequence = 0
+        """The node's own sequence number (section 6.1)."""
+        self.used_at: SimTime | None = None
+        """When the node last was part of an active route: it sent, forwarded or received data, or passed a RREP on."""
         self._routes: dict[NodeId, Route] = {}
         self._expired: list[Route] = []
 
@@ -77,10 +92,17 @@ class RoutingTable:
             return None
         return route
 
+    def sequence_of(self, destination: NodeId) -> int | None:
+        """The last known sequence number of `destination`; None if it is not known (flag U of a RREQ)."""
+        route = self._routes.get(destination)
+        return route.sequence if route is not None and route.sequence_valid else None
+
     def hear(self, neighbour: NodeId, now: SimTime, until: SimTime) -> bool:
         """A frame came from `neighbour`: there is a route of one hop to it (section 6.2). True if it is a new one.
 
-        A sequence number already known stays: a route of one hop cannot be part of a loop.
+        It takes the place of a longer one, whatever the number of that was (as in ns-3). So a neighbour that is heard
+        once at the edge of a radio's range attracts data that then fails. A sequence number already known stays: a
+        route of one hop cannot be part of a loop.
         """
         route = self._routes.get(neighbour)
         if route is None:
@@ -119,11 +141,18 @@ class RoutingTable:
             route.sequence = newest(sequence, route.sequence) if route.sequence_valid else sequence
             route.sequence_valid = True
 
+    def use(self, nodes: tuple[NodeId, ...], now: SimTime) -> None:
+        """Data goes between these nodes now, along routes that live on for ACTIVE_ROUTE_TIMEOUT (section 6.2)."""
+        self.used_at = now
+        for node in nodes:
+            self.extend(node, now + self._active_route_timeout, now)
+
     def extend(self, destination: NodeId, until: SimTime, now: SimTime) -> None:
         """The route, if it is active, lives until `until` at least (section 6.2).
 
         A lost one is remembered for DELETE_PERIOD more: what prolongs our route may prolong a neighbour's route over
-        us, too, and that one must not outlive our memory of the number under which ours was lost.
+        us, too, and that one must not outlive our memory of the number under which ours was lost. Otherwise we would
+        ask, and be offered our own way back. `test_loop_freedom.py` shows that loop of the RFC with seven nodes.
         """
         route = self._routes.get(destination)
         if route is not None:
@@ -135,6 +164,16 @@ class RoutingTable:
         route = self._routes.get(destination)
         if route is not None and route.state is not RouteState.VALID:
             route.lifetime = max(route.lifetime, until)
+
+    def add_precursor(self, destination: NodeId, neighbour: NodeId) -> None:
+        """Whoever gets a reply may send over the route, and over the route to its next hop (section 6.7)."""
+        route = self._routes.get(destination)
+        if route is None:
+            return
+        route.precursors.add(neighbour)
+        next_hop = self._routes.get(route.next_hop)
+        if next_hop is not None:
+            next_hop.precursors.add(neighbour)
 
     def invalidate(self, route: Route, now: SimTime, reported: int | None = None) -> None:
         """Section 6.11: new sequence number (the one `reported` by a RERR, if newer), invalid, DELETE_PERIOD to go."""

@@ -1,23 +1,34 @@
-"""How AODV's messages leave the node, and how frames of the link layer arrive (RFC 3561, section 6.10).
+"""How AODV's messages leave a node: over the link layer or bare, at once or after a jitter, and how many in a second.
 
-A message goes out as a broadcast, or to one neighbour, then over the link layer or bare. It goes at once or, where
-other nodes may react to the same frame at the same instant, after a jitter (RFC 5148).
+- *Over the link layer.* What is for one neighbour, that is data, RREPs and unicast RERRs, goes over the shared link
+  layer (`parts.link`), which acknowledges, repeats, and in the end tells that the link is broken: section 6.10 calls
+  this link layer notification. Broadcasts go bare, because nobody could acknowledge them. With `link_layer` off all
+  goes bare, and only hellos tell of broken links. The third way of section 6.10, passive acknowledgement, is left out:
+  the MAC hands up no frames that are for others.
+- *After a jitter.* Where several nodes may react to one frame, each waits for a random time, so that they do not all
+  send at the same instant and collide (RFC 5148). A broadcast waits in the MAC, which takes a delay. A unicast waits
+  here, and is given to the link layer only then: from there on the link's timer runs.
+- *How many.* RREQs and RERRs each have a rate limit (sections 6.3 and 6.11). A RREQ over the limit waits for its turn;
+  a RERR is left out, because whoever still sends data over the lost route is told then (case ii of section 6.11).
 """
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
+from random import Random
 
 from roambus.python_protocol.aodv.messages import DataPacket
-from roambus.python_protocol.aodv.router import Router
+from roambus.python_protocol.aodv.parameters import AodvParameters
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.notes import DROP
 from roambus.python_protocol.parts.jitter import Jitter
 from roambus.python_protocol.parts.link import Link, LinkAck, LinkData
 from roambus.python_protocol.parts.streams import LinkBroken, LinkTimer
-from roambus.python_protocol.process import on, on_timer
+from roambus.python_protocol.process import Process
 from roambus.python_protocol.roles import BROADCAST, NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,36 +38,19 @@ class UnicastTimer:
     number: int
 
 
-class Transmission(Router):
+class Transmission(Process):
     """The frames of one node."""
 
-    def forget(self) -> None:
-        """Starts with new sessions of the link layer, and nothing to send."""
-        super().forget()
-        self._link = Link(self.parameters, self.random) if self.parameters.link_layer else None
-        self._jitter = Jitter(self.parameters.broadcast_jitter, self.random)
+    def __init__(self, parameters: AodvParameters, random: Random, of: Process) -> None:
+        """A node that reboots makes a new one: with new sessions of the link layer, and nothing to send."""
+        super().__init__(of)
+        self._link = Link(parameters, random) if parameters.link_layer else None
+        self._jitter = Jitter(parameters.broadcast_jitter, random)
         self._broadcasts: list[SimTime] = []
         """When this node broadcast, or will, since it was last asked."""
         self._postponed: dict[int, tuple[NodeId, Message]] = {}
-        """Unicasts that wait for their time, by their numbers: only then does the link layer take them."""
+        """Unicasts that wait for their time, by their numbers."""
         self._number = 0
-
-    @on(LinkData, LinkAck)
-    def receive_frame(self, frame: LinkData | LinkAck, sender: NodeId, now: SimTime) -> None:
-        """Hears the messages in a frame of the neighbour's link layer."""
-        self.neighbours.hear(sender, now)
-        if self._link is None:
-            return
-        actions, messages = self._link.receive(sender, frame, now)
-        self.perform(actions)
-        for message in messages:
-            self.hear(message, sender, now)
-
-    @on_timer(UnicastTimer)  # RFC 5148
-    def send_postponed(self, key: UnicastTimer, now: SimTime) -> None:
-        """Sends a postponed message, whose time has come."""
-        if key.number in self._postponed:
-            self.unicast(*self._postponed.pop(key.number), now)
 
     def broadcast(self, message: Message, now: SimTime) -> None:
         """Sends to every neighbour, at once."""
@@ -88,6 +82,19 @@ class Transmission(Router):
         self._postponed[self._number] = neighbour, message
         self.set_timer(UnicastTimer(self._number), self._jitter.delay())
 
+    def send_postponed(self, key: UnicastTimer, now: SimTime) -> None:
+        """Sends a postponed message, whose time has come."""
+        if key.number in self._postponed:
+            self.unicast(*self._postponed.pop(key.number), now)
+
+    def receive(self, frame: LinkData | LinkAck, sender: NodeId, now: SimTime) -> Iterable[Message]:
+        """Takes a frame of the neighbour's link layer; gives the messages that have come with it, in their order."""
+        if self._link is None:
+            return ()
+        actions, messages = self._link.receive(sender, frame, now)
+        self.perform(actions)
+        return messages
+
     def is_full(self, neighbour: NodeId) -> bool:
         """Whether the link layer could not take another message for `neighbour`."""
         return self._link is not None and self._link.is_full(neighbour)
@@ -117,3 +124,28 @@ class Transmission(Router):
             peer=packet.destination,
             detail=reason,
         )
+
+
+class RateLimit:
+    """No window of one second holds more than `per_second` of the times that were given out.
+
+    The window slides. Windows that begin at whole seconds, as in ns-3, would let twice the limit pass around a second's
+    end.
+    """
+
+    def __init__(self, per_second: int) -> None:
+        self._times: deque[SimTime] = deque(maxlen=per_second)
+
+    def reserve(self, now: SimTime) -> SimTime:
+        """The earliest time, now or later, that is free; it is taken from now on."""
+        full = len(self._times) == self._times.maxlen
+        time = max(now, self._times[0] + SECOND) if full else now
+        self._times.append(time)
+        return time
+
+    def allows(self, now: SimTime) -> bool:
+        """Takes the present time if it is free; says whether it was."""
+        if len(self._times) == self._times.maxlen and self._times[0] + SECOND > now:
+            return False
+        self._times.append(now)
+        return True

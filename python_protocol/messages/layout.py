@@ -32,7 +32,7 @@ from roambus.python_protocol.messages.fields import (
     described,
     misfit,
 )
-from roambus.python_protocol.messages.notation import Notation, plain_notation
+from roambus.python_protocol.messages.notation import OTHERS, Notation
 from roambus.python_protocol.messages.packing import Declared, Writing, groups, parts, shape_of_bits, sort_of, truth
 from roambus.python_protocol.messages.shapes import BYTE, Blob, Enumerated, Fields, Number, Shape, Text, shape_of
 from roambus.python_protocol.messages.sharing import collection_problem, what_can_be_changed
@@ -48,7 +48,7 @@ _PLAIN: dict[Any, FieldType] = {
 class Layout:
     """How the fields of one class travel, and how a transcript shows them."""
 
-    def __init__(self, cls: Any, notation: str | None = None) -> None:
+    def __init__(self, cls: Any, notation: str = OTHERS) -> None:
         """Raises FieldError for a field that cannot travel, ValueError for a notation that names no field."""
         self._declared = declared = list(_declared(cls))
         kinds = {one.name: one.kind if one.mask is None or one.is_optional else None for one in declared}
@@ -56,7 +56,7 @@ class Layout:
         written = parts(list(_flattened(declared)))
         self.writers = [*_record_checks(declared), *(part.write for part in written)]
         """What appends the parts of a record, one after the other: each is called with a writer and the record."""
-        self._notation = Notation(kinds, plain_notation(kinds) if notation is None else notation)
+        self._notation = Notation(kinds, notation)
 
     def write(self, writer: Writer, record: Any) -> None:
         """Appends all fields of a record; raises struct.error for a number that does not fit its field."""

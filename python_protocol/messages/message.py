@@ -15,13 +15,14 @@ own keeps them.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
-from dataclasses import Field, dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import Field, dataclass, fields
 from typing import Any, ClassVar, Self, dataclass_transform
 
 from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
 from roambus.python_protocol.messages.fields import FieldType, Names, bit, misfit
 from roambus.python_protocol.messages.layout import Layout
+from roambus.python_protocol.messages.notation import OTHERS
 from roambus.python_protocol.messages.shapes import Inner, Shape, shape_of
 
 
@@ -57,7 +58,9 @@ class Message(metaclass=_MessageClass):
     _head: ClassVar[bytes]
     """The tag as the byte with which the message begins."""
     _layout: ClassVar[Layout]
-    _notation: ClassVar[str | None] = None
+    _members: ClassVar[Sequence[tuple[str, Callable[[Any], Any], Callable[[Any, Any], None]]]]
+    """The name of each field, and what reads and sets its slot, also in a message that is frozen."""
+    _notation: ClassVar[str] = OTHERS
 
     @classmethod
     def take_in(cls, tag: int | None = None, name: str | None = None, notation: str | None = None) -> None:
@@ -74,6 +77,23 @@ class Message(metaclass=_MessageClass):
         if notation is not None:
             cls._notation = notation
         cls._layout = Layout(cls, cls._notation)
+        members = ((field.name, getattr(cls, field.name)) for field in fields(cls))
+        cls._members = [(name, member.__get__, member.__set__) for name, member in members]
+
+    def replaced(self, **changes: Any) -> Self:
+        """The same message with other values in some fields, of which all others need not be named.
+
+        It is what `dataclasses.replace` makes, in half the time: nodes that pass messages on do little else. Raises
+        TypeError for a name that is no field.
+        """
+        made = object.__new__(type(self))
+        for name, value, put in self._members:
+            put(made, changes.pop(name) if name in changes else value(self))
+        if changes:
+            raise TypeError(f"a {type(self).__name__} has no field {', '.join(changes)}")
+        if hasattr(made, "__post_init__"):
+            made.__post_init__()
+        return made
 
     def write(self, writer: Writer) -> None:
         """Appends the fields, without the tag."""

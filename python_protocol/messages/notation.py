@@ -3,7 +3,8 @@
 A notation is a text with the names of fields in braces, as `str.format` has them: "{filter} {subscriber}
 t={timestamp}". The type of a field tells how its value is shown. A word that comes out empty is left out, which is
 what becomes of a bit that is not set; one that is set is shown by the name of its field. A word that ends with a
-question mark is also left out when its values are zero, empty or None: "stay={stay}?".
+question mark is also left out when its values are zero, empty or None: "stay={stay}?". The word "..." stands for all
+fields that the others do not name, each as in a message without a notation: a new field needs no new notation then.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from roambus.python_protocol.messages.fields import FieldType, Names
 
 NOBODY = "-"
 """In place of a value, such as a node, where there is none."""
+OTHERS = "..."
+"""The word for all fields that are not named; alone it is the notation of a message that declares none."""
 
 
 class _Word(NamedTuple):
@@ -37,10 +40,12 @@ class Notation:
     def __init__(self, kinds: Mapping[str, FieldType | None], text: str) -> None:
         """`kinds` has the type of each field, and None for those that are bits."""
         self._kinds = kinds
-        self._words = [_Word.of(word) for word in text.split()]
-        for name in (name for word in self._words for _, name in word.pieces if name is not None):
+        for name in (named := _named(text)):
             if name not in kinds:
                 raise ValueError(f"the notation {text!r} names {name}, which is no field; there is {', '.join(kinds)}")
+        others = _plain({name: kind for name, kind in kinds.items() if name not in named})
+        words = (others if word == OTHERS else word for word in text.split())
+        self._words = [_Word.of(word) for word in " ".join(words).split()]
 
     def show(self, record: Any, names: Names) -> str:
         """The fields of a record."""
@@ -59,7 +64,12 @@ class Notation:
         return NOBODY if value is None else kind.show(value, names)
 
 
-def plain_notation(kinds: Mapping[str, FieldType | None]) -> str:
+def _named(text: str) -> list[str]:
+    """The fields that a notation names."""
+    return [name for _, name, _, _ in Formatter().parse(text) if name is not None]
+
+
+def _plain(kinds: Mapping[str, FieldType | None]) -> str:
     """Every field as "name=value", a message in parentheses, the bits by their names, in the order of the fields."""
     return " ".join(_plain_word(name, kind) for name, kind in kinds.items())
 

@@ -63,9 +63,9 @@ def _join(first: Message | None, second: Message) -> Message | None:
     if isinstance(one, Bsubs) and isinstance(other, Bsubs):
         if (one.hops, one.filters) != (other.hops, other.filters) or len(one.places) >= _MOST:
             return None
-        return Bsubs(one.hops, one.filters, one.places + other.places)
+        return one.replaced(places=one.places + other.places)
     if isinstance(one, Bqueries) and isinstance(other, Bqueries) and len(one.places) < _MOST:
-        return Bqueries(one.places + other.places)
+        return one.replaced(places=one.places + other.places)
     return None
 
 

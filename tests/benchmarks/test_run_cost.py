@@ -43,7 +43,7 @@ def test_a_mistake_is_one_line(capsys: pytest.CaptureFixture[str], option: str, 
         ("bridge/backends/radio/backend.py", "back-end"),
         ("python_protocol/messages/layout.py", "codec"),
         ("python_protocol/aodv/messages.py", "codec"),
-        ("python_protocol/aodv/router.py", "agent"),
+        ("python_protocol/aodv/routing_table.py", "agent"),
         ("python_protocol/parts/link.py", "agent"),
     ],
 )

@@ -35,6 +35,21 @@ def rows(text: str, first_column: str) -> Iterator[Row]:
             yield dict(zip(head, cells, strict=True))
 
 
+def rewrite_column(document: Path, title: str, column: tuple[str, str], cells: Mapping[str, str]) -> None:
+    """Writes `cells`, by the first cells of their rows; `column` names the first column of the tables, and this one."""
+    part, lines, place = section(document, title), list[str](), 0
+    for line in part.split("\n"):
+        row = [cell.strip() for cell in line[1:-1].split("|")]
+        if row[0] == column[0]:
+            place = row.index(column[1])
+        elif not line.startswith("|"):
+            place = 0
+        is_other = place and row[0] in cells and row[place] != cells[row[0]]
+        lines.append(f"| {' | '.join([*row[:place], cells[row[0]], *row[place + 1 :]])} |" if is_other else line)
+    text = document.read_text(encoding="utf-8")
+    document.write_text(text.replace(part, "\n".join(lines)), encoding="utf-8")
+
+
 def quoted(text: str) -> list[str]:
     """What stands there as code."""
     return re.findall(r"`([^`]+)`", text)

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
 from roambus.python_protocol.aodv import Aodv, AodvParameters
-from roambus.python_protocol.aodv.maintenance import SWEEP_TIMER
+from roambus.python_protocol.aodv.agent import SWEEP_TIMER
 from roambus.python_protocol.aodv.messages import DataPacket, Hello, RouteReply, RouteRequest
 from roambus.python_protocol.aodv.routing_table import Route
 from roambus.python_protocol.aodv.transmission import UnicastTimer

@@ -1,7 +1,7 @@
 """The expanding ring search (RFC 3561, sections 6.3, 6.4 and 6.12)."""
 
 from roambus.python_protocol.aodv import AodvParameters
-from roambus.python_protocol.aodv.expanding_ring import (
+from roambus.python_protocol.aodv.discovery import (
     Attempt,
     first_attempt,
     next_attempt,

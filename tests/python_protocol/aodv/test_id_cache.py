@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.aodv.id_cache import IdCache
+from roambus.python_protocol.aodv.discovery import IdCache
 
 
 def test_a_request_is_known_for_its_lifetime() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from roambus.python_protocol.actions import Note, Send
-from roambus.python_protocol.aodv.maintenance import HELLO_TIMER, SWEEP_TIMER
+from roambus.python_protocol.aodv.agent import HELLO_TIMER, SWEEP_TIMER
 from roambus.python_protocol.aodv.messages import DataPacket, Hello, RouteError, RouteReply, RouteReplyAck, RouteRequest
 from roambus.python_protocol.events import Started
 from roambus.python_protocol.messages.message import Message

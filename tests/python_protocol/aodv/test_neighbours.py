@@ -1,6 +1,6 @@
 """Which neighbours there are (RFC 3561, section 6.9), and which are blacklisted (6.8)."""
 
-from roambus.python_protocol.aodv.neighbours import Neighbours
+from roambus.python_protocol.aodv.maintenance import Neighbours
 
 TIMEOUT, WATCH, BLACKLIST = 200, 1000, 500
 

@@ -1,8 +1,7 @@
 """What a node does after it has lost its memory (RFC 3561, section 6.13)."""
 
 from roambus.python_protocol.actions import Send
-from roambus.python_protocol.aodv.forwarding import REBOOT_TIMER
-from roambus.python_protocol.aodv.maintenance import HELLO_TIMER
+from roambus.python_protocol.aodv.agent import HELLO_TIMER, REBOOT_TIMER
 from roambus.python_protocol.aodv.messages import Hello, RouteError, RouteReply, RouteRequest, Unreachable
 from roambus.python_protocol.events import Crashed, Received, Recovered, Started, Stopped, Subscribe
 from roambus.python_protocol.filters import Filter

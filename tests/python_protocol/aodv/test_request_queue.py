@@ -1,6 +1,6 @@
 """Packets wait for a route in a bounded queue (RFC 3561, section 6.3)."""
 
-from roambus.python_protocol.aodv.request_queue import RequestQueue
+from roambus.python_protocol.aodv.discovery import RequestQueue
 from tests.python_protocol.aodv.bench import packet
 
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from roambus.python_protocol.aodv.routing_table import Route, RouteState, RoutingTable
 from roambus.python_protocol.simtime import SECOND
 
-DELETE_PERIOD = 15 * SECOND
+DELETE_PERIOD, ACTIVE_ROUTE_TIMEOUT = 15 * SECOND, 3 * SECOND
 
 
 def table(*routes: Route) -> RoutingTable:
-    made = RoutingTable(DELETE_PERIOD)
+    made = RoutingTable(DELETE_PERIOD, ACTIVE_ROUTE_TIMEOUT)
     for route in routes:
         assert made.update(route, 0)
     return made
@@ -55,7 +55,7 @@ def test_sequence_numbers_roll_over() -> None:
 
 def test_an_unknown_sequence_number_gives_way_to_any_known_one() -> None:
     """Section 6.7, case i: what was only heard knows no number."""
-    routes = RoutingTable(DELETE_PERIOD)
+    routes = RoutingTable(DELETE_PERIOD, ACTIVE_ROUTE_TIMEOUT)
     routes.hear(9, 0, 3 * SECOND)
     assert routes.update(offer(1, 5), 0)
 
@@ -81,7 +81,7 @@ def test_the_same_route_again_renews_its_lifetime_only() -> None:
 
 def test_a_frame_heard_makes_a_route_of_one_hop() -> None:
     """Section 6.2: without a valid sequence number, and new only the first time."""
-    routes = RoutingTable(DELETE_PERIOD)
+    routes = RoutingTable(DELETE_PERIOD, ACTIVE_ROUTE_TIMEOUT)
     assert routes.hear(4, 0, 3 * SECOND)
     assert not routes.hear(4, SECOND, 4 * SECOND)
     route = routes.get(4)
@@ -100,7 +100,7 @@ def test_a_neighbour_heard_replaces_a_longer_route_but_keeps_its_number() -> Non
 
 def test_hearing_a_neighbour_never_shortens_the_life_of_its_route() -> None:
     """Section 6.9: the lifetime is increased if necessary."""
-    routes = RoutingTable(DELETE_PERIOD)
+    routes = RoutingTable(DELETE_PERIOD, ACTIVE_ROUTE_TIMEOUT)
     routes.hear(4, 0, 5 * SECOND)
     routes.hear(4, SECOND, 3 * SECOND)
     assert routes.active(4, 4 * SECOND) is not None
@@ -108,7 +108,7 @@ def test_hearing_a_neighbour_never_shortens_the_life_of_its_route() -> None:
 
 def test_the_newest_number_that_a_neighbour_told_is_kept() -> None:
     """Section 6.9: an older one does not replace it."""
-    routes = RoutingTable(DELETE_PERIOD)
+    routes = RoutingTable(DELETE_PERIOD, ACTIVE_ROUTE_TIMEOUT)
     routes.hear(4, 0, SECOND)
     for told, kept in ((7, 7), (6, 7), (8, 8)):
         routes.learn_sequence(4, told)
@@ -183,7 +183,7 @@ def test_a_destinations_number_and_distance_only_ever_get_better(
     steps: list[tuple[int, int, int, bool]],
 ) -> None:
     """Whatever is offered or lost, (number, -hops) of the active routes never decreases: the ground of loop freedom."""
-    routes = RoutingTable(DELETE_PERIOD)
+    routes = RoutingTable(DELETE_PERIOD, ACTIVE_ROUTE_TIMEOUT)
     best = (-1, 0)
     for sequence, hop_count, next_hop, breaks in steps:
         routes.update(offer(sequence, hop_count, next_hop=next_hop, lifetime=SECOND), 0)
@@ -196,7 +196,7 @@ def test_a_destinations_number_and_distance_only_ever_get_better(
 
 def test_a_neighbour_heard_when_its_route_expires_is_new_again() -> None:
     """Section 6.2: the route has ended at that instant."""
-    routes = RoutingTable(DELETE_PERIOD)
+    routes = RoutingTable(DELETE_PERIOD, ACTIVE_ROUTE_TIMEOUT)
     routes.hear(4, 0, 3 * SECOND)
     assert routes.hear(4, 3 * SECOND, 5 * SECOND)
     assert routes.active(4, 4 * SECOND) is not None

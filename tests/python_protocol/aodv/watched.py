@@ -30,7 +30,7 @@ class Watched(Aodv):
 
     def __init__(self, node: NodeId, roles: Role, parameters: AodvParameters, random: Random) -> None:
         super().__init__(node, roles, parameters, random)
-        self.sequence = self.first_sequence
+        self.table.sequence = self.first_sequence
         self._is_down = False
         self.agents[node] = self
 

@@ -223,6 +223,37 @@ def test_messages_cannot_be_changed() -> None:
     assert replace(ping, number=2) == Ping(2, "a")
 
 
+@given(everything, everything)
+def test_a_message_with_other_values_in_some_fields(one: Everything, other: Everything) -> None:
+    """As `replace` makes it; the message itself stays as it was."""
+    before = replace(one)
+    assert one.replaced(share=other.share, first=other.first) == replace(one, share=other.share, first=other.first)
+    assert one == before
+
+
+def test_replaced_names_what_is_no_field() -> None:
+    """Nothing is taken silently."""
+    with pytest.raises(TypeError, match="a Ping has no field nummer"):
+        Ping(1, "a").replaced(nummer=2)
+
+
+def test_replaced_checks_what_the_class_checks() -> None:
+    """A message whose class refuses values refuses them here, too."""
+
+    class Even(Message, tag=9):
+        """A number that is checked."""
+
+        number: U8
+
+        def __post_init__(self) -> None:
+            if self.number % 2:
+                raise ValueError("odd")
+
+    assert Even(2).replaced(number=4) == Even(4)
+    with pytest.raises(ValueError, match="odd"):
+        Even(2).replaced(number=3)
+
+
 @pytest.mark.parametrize(
     ("annotation", "why"),
     [
@@ -261,6 +292,23 @@ def test_a_notation_leaves_out_what_is_not_there() -> None:
     """Bits that are not set go, and so do words with a question mark that are zero."""
     assert Noted(1, Place(2, 3), 4, urgent=True).describe(Names()) == "NOTED n1 at=(x=2 y=3) n=4 urgent"
     assert Noted(1, Place(2, 3), 0, urgent=False).describe(Names()) == "NOTED n1 at=(x=2 y=3)"
+
+
+def test_three_dots_in_a_notation_are_all_other_fields() -> None:
+    """In their order, each as without a notation; dots within a word are text."""
+
+    class Rest(Message, tag=9, notation="b={b} ... x{a}..."):
+        """Five fields, of which two are named."""
+
+        urgent: bool
+        a: U8
+        b: U8
+        c: U8
+        content: Message
+
+    assert Rest(True, 1, 2, 3, Ping(4, "p")).describe(Names()) == (
+        "REST b=2 urgent c=3 content=(PING number=4 name=p) x1..."
+    )
 
 
 def test_tags_are_unique_in_a_set() -> None:
