@@ -26,8 +26,8 @@ from roambus.bridge.backends.castalia.files import INI_FILE, SIMULATOR_FOLDER, S
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.backends.interface import Backend
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.host.checks import Tell
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.agents import Tell
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.memory import peak_memory_mib
 from roambus.bridge.record.record_file import RECORD_FILE
