@@ -30,6 +30,7 @@ from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Received, TimerFired
 from roambus.python_protocol.parameters import parse_parameters
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime, format_time
 from roambus.python_protocol.sites import EXAMPLE as EXAMPLE_SITES
 
@@ -42,13 +43,13 @@ _ANSWERS = (list, tuple, GeneratorType)
 def make_agents(scenario: Scenario, agent_class: type[Agent]) -> list[Agent]:
     """An agent for each node, its generator seeded from (run seed, node); raises UserError."""
     name = scenario.agent or agent_class.__name__
-    parameters = _parameters(scenario, agent_class, name)
+    shared, others = parameters_of(scenario, agent_class)
     if agent_class.needs_sites and scenario.sites is None:
         raise UserError(f'agent {name} needs sites; write them in the ini, such as SN.sites = "{EXAMPLE_SITES}"')
     try:
         with unable_to_exit():
             return [
-                agent_class(node, settings.roles, parameters[node], Random(f"agent/{scenario.seed}/{node}"))
+                agent_class(node, settings.roles, others.get(node, shared), Random(f"agent/{scenario.seed}/{node}"))
                 for node, settings in enumerate(scenario.nodes)
             ]
     except BaseException as error:
@@ -58,14 +59,14 @@ def make_agents(scenario: Scenario, agent_class: type[Agent]) -> list[Agent]:
         raise UserError(f"agent {name}: it cannot be made of (node, roles, parameters, random): {cause}") from error
 
 
-def _parameters(scenario: Scenario, agent_class: type[Agent], name: str) -> list[Any]:
-    """Those of each node; nodes that are set alike share them. Raises UserError."""
+def parameters_of(scenario: Scenario, agent_class: type[Agent]) -> tuple[Any, dict[NodeId, Any]]:
+    """Those that nodes share, and those of the nodes that have others; raises UserError."""
+    name = scenario.agent or agent_class.__name__
     shared = _parsed(agent_class, scenario.agent_parameters, f"agent {name}")
-    others = {
+    return shared, {
         node: _parsed(agent_class, texts, f"agent {name}, node {node}")
         for node, texts in scenario.other_parameters.items()
     }
-    return [others.get(node, shared) for node in range(len(scenario.nodes))]
 
 
 def _parsed(agent_class: type[Agent], texts: Mapping[str, str], where: str) -> Any:

@@ -78,6 +78,8 @@ class Host:
         self._agenda = Agenda(len(self._handlers))
         self._outages = Outages(scenario.faults, self._agenda, trace, self._tell, self._handle)
         self._next_due = self._due_or_fault if scenario.faults else self._agenda.next_time
+        self.simulator = ""
+        """What the back-end calls itself, once it is open."""
         self._performer: Performer  # made when the back-end has told what the nodes' clocks are like
 
     def run(self) -> Totals:
@@ -96,6 +98,7 @@ class Host:
     def _run_steps(self) -> SimTime:
         """Returns when the run ends."""
         hello, down, with_faults = self._backend.open(), self._outages.down, bool(self._scenario.faults)
+        self.simulator = hello.simulator
         self._performer = Performer(hello, self._agenda, self._trace, self._codec, down, with_faults=with_faults)
         self._schedule_workload(hello)
         advance, outgoing = self._backend.advance, self._performer.outgoing
