@@ -39,7 +39,7 @@ class About:
     level: str
     backend: str
     simulator: str
-    """What the back-end calls itself: that of Castalia is told with its version, and that of OMNeT++."""
+    """What the back-end calls itself; of Castalia with the release of OMNeT++."""
     version: str
     """That of roambus, and the commit if it was run from a repository."""
 
