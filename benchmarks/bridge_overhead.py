@@ -34,7 +34,7 @@ from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.backends.castalia.installation import find_installation
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.errors import RoambusError
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.experiments.shipped import TEMPLATES

@@ -25,7 +25,7 @@ from roambus.bridge.backends.castalia.cores import core_of_our_own
 from roambus.bridge.backends.castalia.endpoint import SCHEMES, Endpoint, Transport
 from roambus.bridge.backends.castalia.frames import FrameReader, framed
 from roambus.bridge.backends.castalia.local import CHUNK_BYTES
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES, PROTOCOL_VERSION, SCHEMA_HASH, TIME_RESOLUTION
 from roambus.bridge.wire.wire_pb2 import Arrival, Finished, FromSimulator, Hello, Node, Step

@@ -25,7 +25,7 @@ from roambus.bridge.backends.interface import Step, Totals, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.factory import RadioFactory
 from roambus.bridge.backends.radio.traffic import PoissonSources
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.scenario.mobility import Static
 from roambus.bridge.scenario.scenario import Scenario

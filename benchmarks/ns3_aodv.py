@@ -36,7 +36,7 @@ from roambus.bridge.backends.interface import Backend
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.mobility import path
 from roambus.bridge.errors import UserError
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.scenario.mobility import RandomWaypoint
 from roambus.bridge.scenario.scenario import Scenario

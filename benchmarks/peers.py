@@ -44,7 +44,7 @@ from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Tran
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.setup import place, randomness
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceWriter

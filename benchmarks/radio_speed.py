@@ -27,7 +27,7 @@ from roambus.bridge.backends.interface import Totals
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.traffic import PoissonSources
 from roambus.bridge.errors import UserError
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.beacon import Beacon

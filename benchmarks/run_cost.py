@@ -32,7 +32,7 @@ from roambus.bridge.backends.interface import Step, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.factory import RadioFactory
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.runs.layout import TRACE_FILE
 from roambus.bridge.runs.plan import RunPlan

@@ -19,9 +19,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.identity import RUN_KEY
 from roambus.bridge.runs.layout import AGENT, SEED, TRACE_FILE, TRACES
 from roambus.bridge.trace import schema
+from roambus.bridge.trace.metadata import RUN_KEY
 from roambus.bridge.trace.writer import write_trace
 
 SECONDS, PUBLISHING_S = 700.0, 500.0

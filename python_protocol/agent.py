@@ -65,7 +65,11 @@ class Agent(Process):
                 check_answer(handler, answer)
         else:
             self.tell(event, now)
-        return self.take() if self._actions else ()
+        if not (collected := self._actions):
+            return ()
+        actions = collected.copy()  # the same as `take`
+        collected.clear()
+        return actions
 
     def listings(self, names: Names) -> Mapping[str, Listing]:  # not all agents have any
         """The tables of the agent's state that a transcript can show, by name: "table" for the routing table."""

@@ -165,6 +165,11 @@ def format_value(field: dataclasses.Field[Any], value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def format_parameters(parameters: Any) -> dict[str, str]:
+    """Every parameter with its value, as `parse_parameters` reads them back."""
+    return {one.name: format_value(one, getattr(parameters, one.name)) for one in dataclasses.fields(parameters)}
+
+
 def parse_parameters(parameters: type[P], values: Mapping[str, str]) -> P:
     """Fills the dataclass from texts; raises ValueError naming an unknown name or an unreadable value."""
     fields = {field.name: field for field in dataclasses.fields(parameters)}  # type: ignore[arg-type]  # P is a dataclass

@@ -18,7 +18,7 @@ from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.backends.ideal.factory import IdealFactory
 from roambus.bridge.backends.radio.factory import RadioFactory
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter

@@ -95,6 +95,12 @@ def agent_sources(agent_class: type[Agent]) -> list[Path]:
     return source_files(agent_class.__module__, Path(inspect.getfile(agent_class)).resolve())
 
 
+def name_of(agent_class: type[Agent]) -> str:
+    """The name of the author's class, of which a subclass of ours may watch what it does."""
+    ours = ("roambus.bridge.", "roambus.experiments.")
+    return next(cls.__name__ for cls in agent_class.__mro__ if not cls.__module__.startswith(ours))
+
+
 def _choose_class(reference: str, module: ModuleType, name: str) -> type[Agent]:
     own: dict[str, type[Agent]] = {key: value for key, value in vars(module).items() if _is_own_agent(module, value)}
     if not name and len(own) == 1:

@@ -33,11 +33,9 @@ class Transmission(NamedTuple):
     size: int
 
 
-def refuse_past(transmissions: Iterable[Transmission], now: SimTime) -> None:
-    """Raises ValueError for a transmission before `now`, the last Step's."""
-    for transmission in transmissions:
-        if transmission.at < now:
-            raise ValueError(f"node {transmission.node} sends at {transmission.at}, which is before {now}")
+def sent_before(transmission: Transmission, now: SimTime) -> ValueError:
+    """The error for a transmission before `now`, the last Step's."""
+    return ValueError(f"node {transmission.node} sends at {transmission.at}, which is before {now}")
 
 
 class Delivery(NamedTuple):

@@ -1,39 +1,55 @@
-"""The agents of a run: how they are made, and what their author is told when one raises."""
+"""The agents of a run: how they are made and called, and what their author is told when one raises.
+
+To blame for an error is the last line in its traceback that is the agent's: neither the machinery's, nor Python's own
+libraries'. Of a user's agent no line of ours is to blame, whatever it builds on. An error that comes up only when
+actions are carried out has no line of the agent's in its traceback. Then it is the line at which an agent that yields
+its actions has stopped, or else the handler as a whole.
+
+To look at an agent whenever it is told something takes time, and so is left out of most runs: `checked` is for
+`--check`, and `announced` for a run that is made once more to find out where its process ends.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import inspect
+import sysconfig
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from random import Random
-from types import GeneratorType
+from types import CodeType, GeneratorType
 from typing import Any
 
 from roambus.bridge.agents.imports import unable_to_exit
+from roambus.bridge.agents.registry import name_of
 from roambus.bridge.errors import AgentError, UserError
-from roambus.bridge.host.blame import name_of, place_of, raised_at
-from roambus.bridge.host.codec import CodecError
+from roambus.bridge.host.codec import CodecCheck, CodecError
 from roambus.bridge.interrupts import is_raised
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Event
+from roambus.python_protocol.events import Event, Received, TimerFired
 from roambus.python_protocol.parameters import parse_parameters
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime, format_time
 from roambus.python_protocol.sites import EXAMPLE as EXAMPLE_SITES
 
 Handle = Callable[[Event, SimTime], Iterable[Action]]
+Tell = Callable[[str], None]
+"""Is told, before each event, what an agent is about to handle."""
 _ANSWERS = (list, tuple, GeneratorType)
 
 
 def make_agents(scenario: Scenario, agent_class: type[Agent]) -> list[Agent]:
     """An agent for each node, its generator seeded from (run seed, node); raises UserError."""
     name = scenario.agent or agent_class.__name__
-    parameters = _parameters(scenario, agent_class, name)
+    shared, others = parameters_of(scenario, agent_class)
     if agent_class.needs_sites and scenario.sites is None:
         raise UserError(f'agent {name} needs sites; write them in the ini, such as SN.sites = "{EXAMPLE_SITES}"')
     try:
         with unable_to_exit():
             return [
-                agent_class(node, settings.roles, parameters[node], Random(f"agent/{scenario.seed}/{node}"))
+                agent_class(node, settings.roles, others.get(node, shared), Random(f"agent/{scenario.seed}/{node}"))
                 for node, settings in enumerate(scenario.nodes)
             ]
     except BaseException as error:
@@ -43,14 +59,14 @@ def make_agents(scenario: Scenario, agent_class: type[Agent]) -> list[Agent]:
         raise UserError(f"agent {name}: it cannot be made of (node, roles, parameters, random): {cause}") from error
 
 
-def _parameters(scenario: Scenario, agent_class: type[Agent], name: str) -> list[Any]:
-    """Those of each node; nodes that are set alike share them. Raises UserError."""
+def parameters_of(scenario: Scenario, agent_class: type[Agent]) -> tuple[Any, dict[NodeId, Any]]:
+    """Those that nodes share, and those of the nodes that have others; raises UserError."""
+    name = scenario.agent or agent_class.__name__
     shared = _parsed(agent_class, scenario.agent_parameters, f"agent {name}")
-    others = {
+    return shared, {
         node: _parsed(agent_class, texts, f"agent {name}, node {node}")
         for node, texts in scenario.other_parameters.items()
     }
-    return [others.get(node, shared) for node in range(len(scenario.nodes))]
 
 
 def _parsed(agent_class: type[Agent], texts: Mapping[str, str], where: str) -> Any:
@@ -72,6 +88,36 @@ def handler_of(agent: Agent) -> Handle:
         return actions  # type: ignore[no-any-return]  # what it is was looked at
 
     return handle
+
+
+def announced(handle: Handle, agent: Agent, tell: Tell) -> Handle:
+    """Tells first what is handled, so that it is known where the agent is if the process ends there."""
+
+    def tell_and_handle(event: Event, now: SimTime) -> Iterable[Action]:
+        tell(f"node {agent.node}, simulation time {format_time(now)}, on {event}")
+        return handle(event, now)
+
+    return tell_and_handle
+
+
+def checked(handle: Handle, codec: CodecCheck) -> Handle:
+    """What is handled, and the message of a frame looked at afterwards: it must be the one that has arrived."""
+
+    def handle_and_look(event: Event, now: SimTime) -> Iterable[Action]:
+        if not isinstance(event, Received):
+            return handle(event, now)
+        message = event.message
+        data = message.encode()
+        actions = handle(event, now)
+        if not isinstance(actions, list | tuple):
+            actions = list(actions)  # an agent that yields its actions handles nothing before it is asked for them
+        codec.look(message, data)
+        return actions
+
+    return handle_and_look
+
+
+# Who is to blame
 
 
 def describe_failure(
@@ -102,3 +148,72 @@ def _name(error: BaseException) -> str:
     """The error in one line; what would end the process, and not only the run, is told as that."""
     text = f"{type(error).__name__}: {_text(error)}"
     return text if isinstance(error, Exception) else f"the agent raised {text}, which would end more than the run"
+
+
+_PACKAGE = Path(__file__).parents[2]
+_AGENTS = _PACKAGE / "python_protocol"
+_MACHINERY = (*(_AGENTS / f"{name}.py" for name in ("process", "agent", "actions", "refusals")), _AGENTS / "messages")
+"""What all agents of ours are driven by: errors in it are their callers'."""
+_STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
+_INSTALLED = ("site-packages", "dist-packages")
+
+
+def place_of(error: BaseException, agent: Agent, event: Event | None, actions: object) -> str:
+    """The place in the agent that is to blame for an error, as " at mine.py:12 in receive"; empty if nobody knows.
+
+    `actions` is what the agent has answered to the event, so far as it has.
+    """
+    return (
+        raised_at(error, type(agent))
+        or _stopped_at(actions)
+        or ("" if isinstance(error, KeyboardInterrupt) else _handled_in(agent, event))
+    )
+
+
+def raised_at(error: BaseException, agent_class: type[Agent]) -> str:
+    """The last line of the agent's in the traceback of an error; empty if there is none."""
+    is_theirs = is_blamed(agent_class)
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if is_theirs(Path(one.filename))]
+    return f" at {Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
+
+
+def is_blamed(agent_class: type[Agent]) -> Callable[[Path], bool]:
+    """Tells whether a file is one of the agent's, whose lines can be to blame for an error."""
+    is_ours = any(agent_class.__module__.startswith(f"roambus.{part}") for part in ("python_protocol", "bridge"))
+
+    def is_theirs(file: Path) -> bool:
+        if file.name.startswith("<"):  # such as "<frozen importlib._bootstrap>"
+            return False
+        if file.is_relative_to(_PACKAGE):
+            return is_ours and file.is_relative_to(_AGENTS) and not any(map(file.is_relative_to, _MACHINERY))
+        return not file.is_relative_to(_STANDARD_LIBRARY) or any(name in file.parts for name in _INSTALLED)
+
+    return is_theirs
+
+
+def _stopped_at(actions: object) -> str:
+    if not isinstance(actions, GeneratorType) or actions.gi_frame is None:
+        return ""
+    code = actions.gi_code
+    return f" at {Path(code.co_filename).name}:{actions.gi_frame.f_lineno} in {code.co_name}"
+
+
+def _handled_in(agent: Agent, event: Event | None) -> str:
+    for handler in _handlers(agent, event):
+        code = getattr(inspect.unwrap(handler), "__code__", None)
+        if isinstance(code, CodeType):
+            return f" at {Path(code.co_filename).name}:{code.co_firstlineno} in {code.co_name}"
+    return ""
+
+
+def _handlers(agent: Agent, event: Event | None) -> Iterator[Any]:
+    """The methods that could have handled an event: `handle` itself if the agent has its own, or one under `@on`."""
+    own = (vars(cls)["handle"] for cls in type(agent).__mro__ if cls is not Agent and "handle" in vars(cls))
+    yield from (one for one in own if not Path(inspect.unwrap(one).__code__.co_filename).is_relative_to(_PACKAGE))
+    if isinstance(event, Received):
+        yield agent.handlers.get(type(event.message)) or agent.handlers.get(Received)
+    elif isinstance(event, TimerFired):
+        timers = agent.timer_handlers
+        yield timers.get(type(event.key)) or timers.get(event.key) or agent.handlers.get(TimerFired)
+    else:
+        yield agent.handlers.get(type(event))

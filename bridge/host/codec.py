@@ -15,7 +15,7 @@ from dataclasses import Field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.host.blame import name_of
+from roambus.bridge.agents.registry import name_of
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import Message
 
@@ -40,20 +40,21 @@ class CodecCheck:
         self._agent_class = agent_class
         self._name = name_of(agent_class)
         self._every = 1 if everything else EVERY
-        self._sent: dict[type[Message], int] = {}
-        """How many of each type there were."""
+        self._numbers: dict[type[Message], int] = {}
+        """The number, among those of its type, of each type's next message that is compared."""
+        self.uncompared: dict[type[Message], int] = {}
+        """How many of each type are sent before that."""
         self._kept: deque[tuple[Message, bytes]] = deque()
 
-    def encode(self, message: Message) -> bytes:
-        """The bytes of a message that is sent, compared with it when its turn comes; raises CodecError, ValueError."""
-        data = message.encode()
-        kind = type(message)
-        number = self._sent.get(kind, 0)
-        self._sent[kind] = number + 1
-        if number < FIRST or number % self._every == 0:
-            self.compare(message, data)
-            self._keep(message, data)
-        return data
+    def compared_size(self, message: Message) -> int:
+        """The size of a message that is sent and whose turn it is to be compared; raises CodecError, ValueError."""
+        data, kind = message.encode(), type(message)
+        number = self._numbers.get(kind, 0)
+        following = number + 1 if number + 1 < FIRST else (number // self._every + 1) * self._every
+        self._numbers[kind], self.uncompared[kind] = following, following - number - 1
+        self.compare(message, data)
+        self._keep(message, data)
+        return len(data)
 
     def compare(self, message: Message, data: bytes) -> None:
         """Raises CodecError unless the bytes, as they are read, are this message."""

@@ -6,7 +6,7 @@ import pdb
 from pathlib import Path
 from types import FrameType, TracebackType
 
-from roambus.bridge.host.blame import is_blamed
+from roambus.bridge.host.agents import is_blamed
 from roambus.python_protocol.agent import Agent
 
 

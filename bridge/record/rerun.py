@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from roambus.bridge.agents.code import Announce, announce_code, silently
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.errors import AgentError
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.keys.values import file_beside, quote
 from roambus.bridge.record.debugger import AgentDebugger, open_where_it_raised

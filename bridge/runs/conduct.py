@@ -27,13 +27,13 @@ from typing import Any
 
 from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.errors import ConductError
-from roambus.bridge.host import agents, checks, host
+from roambus.bridge.host import agents, event_loop
 from roambus.bridge.interrupts import termination_noticed
 from roambus.bridge.record.record_file import RECORD_FILE
 from roambus.bridge.runs.layout import SWEEP_FILE, TRACE_FILE
 
-_BRIDGE = str(Path(host.__file__).parents[1])
-_ASKING = {agents.__file__, checks.__file__, host.__file__}
+_BRIDGE = str(Path(event_loop.__file__).parents[1])
+_ASKING = {agents.__file__, event_loop.__file__}
 """The files of ours from which agents are called."""
 
 _EVENTS = {

@@ -13,15 +13,12 @@ from pathlib import Path
 
 from roambus.bridge.agents.registry import agent_sources, load_agent
 from roambus.bridge.backends.factory import BackendFactory
-from roambus.bridge.host import host
+from roambus.bridge.host import event_loop
 from roambus.bridge.ini import reader
 from roambus.bridge.runs.code import code_hash
 from roambus.bridge.runs.plan import RunPlan
 
-RUN_KEY = "roambus.run_key"
-"""Name of the key in the trace's metadata."""
-
-EVERY_RUN = (Path(host.__file__), Path(reader.__file__))
+EVERY_RUN = (Path(event_loop.__file__), Path(reader.__file__))
 """Where the code of every run begins: the trace's schema and its writer are imported by the host."""
 
 

@@ -29,7 +29,7 @@ class Maker(NamedTuple):
 
 def maker_line() -> str:
     """The line for a run that ends now."""
-    return f"made by {_code()} on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC: {_machine()}"
+    return f"made by {version_of_code()} on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC: {_machine()}"
 
 
 def read_maker(log: str) -> Maker | None:
@@ -39,7 +39,8 @@ def read_maker(log: str) -> Maker | None:
 
 
 @cache
-def _code() -> str:
+def version_of_code() -> str:
+    """The version of roambus, and the commit if this is a repository."""
     try:
         name = f"roambus {version('roambus')}"
     except PackageNotFoundError:

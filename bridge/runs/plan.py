@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from roambus.bridge.trace.metadata import NO_TEMPLATE
 from roambus.bridge.trace.writer import TraceLevel
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the ini of a run is from, which its trace tells: name and settings of the template.
+
+    A run that is made once more, to be compared, tells the `version` of roambus that had made it; any other this one.
+    """
+
+    template: str = NO_TEMPLATE
+    settings: tuple[tuple[str, Any], ...] = ()
+    version: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +39,8 @@ class RunPlan:
     """Whether to compare every message with its bytes; the trace is the same either way."""
     files: tuple[tuple[str, Path], ...] = ()
     """The files of movements and links, under the names that the ini has for them, and what lies beside them."""
+
+    origin: Origin = Origin()
 
     @property
     def folder(self) -> Path:

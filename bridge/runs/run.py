@@ -26,24 +26,26 @@ from roambus.bridge.backends.castalia.files import INI_FILE, SIMULATOR_FOLDER, S
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.backends.interface import Backend
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.host.checks import Tell
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.agents import Tell, parameters_of
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.memory import peak_memory_mib
 from roambus.bridge.record.record_file import RECORD_FILE
 from roambus.bridge.record.recorder import recorded
 from roambus.bridge.runs.apart import EndedError, apart, place_of_end
 from roambus.bridge.runs.conduct import conduct_seen, watch
-from roambus.bridge.runs.identity import RUN_KEY, run_key
+from roambus.bridge.runs.identity import run_key
 from roambus.bridge.runs.layout import FAILED_FILE, LOG_FILE, TRACE_FILE
-from roambus.bridge.runs.maker import maker_line
+from roambus.bridge.runs.maker import maker_line, version_of_code
 from roambus.bridge.runs.plan import RunPlan
 from roambus.bridge.runs.remarks import MARK, remarks
 from roambus.bridge.scenario.scenario import Scenario
-from roambus.bridge.trace.metadata import WARM_UP
+from roambus.bridge.trace.metadata import RUN_KEY, WARM_UP, About
 from roambus.bridge.trace.reader import DamagedTraceError, damage_of, read_footer
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.bridge.unfinished_file import check_replaceable
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.parameters import format_parameters
 from roambus.python_protocol.simtime import SECOND
 
 T = TypeVar("T")
@@ -184,20 +186,38 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:
     carrier: Backend = backend.make(scenario, agent, plan.folder)
     if plan.record:
         carrier = recorded(carrier, plan.folder, scenario, plan.agent, plan.level)
+    host = Host(scenario, agent, carrier, trace, check=plan.check)
     with conduct_seen(scenario.agent or plan.agent):
-        Host(scenario, agent, carrier, trace, check=plan.check).run()
+        host.run()
     used = (
         f"{time.monotonic() - start:.2f} s, {time.process_time() - cpu:.2f} s of CPU, {peak_memory_mib()} MiB at most"
     )
     text = f"agent {scenario.agent or plan.agent}, seed {plan.seed}: complete in {used}\n{maker_line()}\n"
     notes = "".join(f"{MARK}{remark}\n" for remark in remarks(scenario))
     (plan.folder / LOG_FILE).write_text(text + notes, encoding="utf-8")
-    trace.write(plan.folder / TRACE_FILE, _metadata(key, scenario))  # last, for it is what makes a run complete
-
-
-def _metadata(key: str, scenario: Scenario) -> dict[str, str]:
+    about = _about(plan, scenario, agent, backend.name, host.simulator)
     warm_up = {WARM_UP: repr(scenario.warm_up / SECOND)} if scenario.warm_up else {}
-    return {RUN_KEY: key, **warm_up}
+    metadata = {RUN_KEY: key, **warm_up, **about.metadata()}
+    trace.write(plan.folder / TRACE_FILE, metadata)  # last, for it is what makes a run complete
+
+
+def _about(plan: RunPlan, scenario: Scenario, agent: type[Agent], backend: str, simulator: str) -> About:
+    shared, others = parameters_of(scenario, agent)
+    values = format_parameters(shared)
+    return About(
+        agent=Path(scenario.agent or plan.agent).name,  # of a file of the user's own, wherever it lies
+        parameters=values,
+        node_parameters={
+            str(node): dict(format_parameters(own).items() - values.items()) for node, own in others.items()
+        },
+        template=plan.origin.template,
+        settings=dict(plan.origin.settings),
+        seed=plan.seed,
+        level=plan.level.value,
+        backend=backend,
+        simulator=simulator,
+        version=plan.origin.version or version_of_code(),
+    )
 
 
 def _record_failure(folder: Path, key: str, error: Exception) -> None:

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.trace.metadata import About, read_metadata
 from roambus.bridge.trace.schema import LATEST_S, NODE, TIME_S, TRACE_SCHEMA
 
 GREATEST_NODE = 65535
@@ -47,6 +48,17 @@ def read_footer(file: Path) -> Footer:
         metadata = trace.metadata.metadata or {}
         texts = {key.decode(errors="replace"): value.decode(errors="replace") for key, value in metadata.items()}
         return Footer(trace.metadata.num_rows, texts)
+
+
+def read_about(file: Path) -> About | None:
+    """What the trace is a trace of; None if it does not say, as those of an earlier version.
+
+    Raises DamagedTraceError.
+    """
+    try:
+        return read_metadata(read_footer(file).metadata)
+    except ValueError as error:
+        raise DamagedTraceError(file, f"damaged ({error})") from None
 
 
 def read_trace(file: Path) -> pa.Table:

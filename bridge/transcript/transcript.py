@@ -13,7 +13,7 @@ from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.ideal.backend import IdealBackend
 from roambus.bridge.backends.ideal.topology import make_hand_worked, make_ideal
 from roambus.bridge.errors import UserError
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.bridge.transcript.by_hand import worked_by_hand

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.bridge.transcript.by_hand import Timers, worked_by_hand
 from roambus.bridge.transcript.document import Document, parse_document

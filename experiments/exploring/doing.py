@@ -1,7 +1,7 @@
 """What a command does: how it changes the world, and which nodes are told of it, as the host of a run would.
 
-The order is that of a run at one instant (`bridge.host.host`): a fault is told first, then what links have lost, then
-new places in a given tree, then the application's command.
+The order is that of a run at one instant (`bridge.host.event_loop`): a fault is told first, then what links have lost,
+then new places in a given tree, then the application's command.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from roambus.bridge.host.host import collector_paused
+from roambus.bridge.host.event_loop import collector_paused
 from roambus.bridge.transcript.transcript import Overrides
 from roambus.experiments.exploring.asking import Asking
 from roambus.experiments.exploring.beginning import Beginning, begin

@@ -14,10 +14,10 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from roambus.bridge.agents.registry import name_of
 from roambus.bridge.backends.ideal.backend import PERFECT_LQI_DB, PERFECT_RSSI_DBM
 from roambus.bridge.errors import UserError
-from roambus.bridge.host.agents import describe_failure
-from roambus.bridge.host.blame import name_of, place_of
+from roambus.bridge.host.agents import describe_failure, place_of
 from roambus.bridge.transcript.by_hand import Postponed, ScriptedChance
 from roambus.experiments.exploring.freezing import Freezer, Frozen, Thawer
 from roambus.experiments.exploring.instants import NOW, ClockError, Instant

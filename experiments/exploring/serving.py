@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.host.host import collector_paused
+from roambus.bridge.host.event_loop import collector_paused
 from roambus.experiments.exploring.exploration import Exploration
 from roambus.experiments.exploring.found import Bounds
 from roambus.experiments.exploring.keeper import Keeper

@@ -6,7 +6,7 @@ what a run's key says is complete is never made again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -21,14 +21,14 @@ from roambus.bridge.host.agents import make_agents
 from roambus.bridge.ini import file_names, parse_scenario, radio_file_name
 from roambus.bridge.movement import with_params
 from roambus.bridge.runs.identity import run_key
-from roambus.bridge.runs.plan import RunPlan
+from roambus.bridge.runs.plan import Origin, RunPlan
 from roambus.bridge.runs.run import TraceState, has_failed, trace_state
 from roambus.bridge.trace.writer import TraceLevel
 from roambus.experiments.sweeps.expected import work_of
 from roambus.experiments.sweeps.progress import Progress
 from roambus.experiments.sweeps.sweep import Point, Scalar, Sweep, expand
 from roambus.experiments.sweeps.workspace import tidy, workspace
-from roambus.experiments.templates.render import find_beside, render
+from roambus.experiments.templates.render import SUFFIX, defaults, find_beside, render
 
 BEGUN = (-1, None)
 """What a crew yields when a run begins; whoever counts the time that is left counts from the first."""
@@ -101,7 +101,16 @@ def plan_run(template: Path, point: Point, results: Path, level: TraceLevel = Tr
     radio_file = find_beside(template, radio_file_name(ini, _rendered(template)))
     places = _places(template, point, file_names(ini, _rendered(template)))
     files = tuple(pair for name, folder in places for pair in with_params(folder, [name]))
-    return RunPlan(results, point.place, ini, radio_file, point.agent.agent, point.seed, level, files=files)
+    origin = Origin(template.name.removesuffix(SUFFIX), tuple(_settings(template, point, dict(files))))
+    return RunPlan(
+        results, point.place, ini, radio_file, point.agent.agent, point.seed, level, files=files, origin=origin
+    )
+
+
+def _settings(template: Path, point: Point, files: Mapping[str, Path]) -> Iterator[tuple[str, Scalar]]:
+    """Every variable with its value; a file, which lies in the run's folder, is told by its name."""
+    for name, value in {**defaults(template), **point.variables}.items():
+        yield name, Path(value).name if isinstance(value, str) and Path(value).name in files else value
 
 
 def _places(template: Path, point: Point, names: Iterable[str]) -> Iterator[tuple[str, Path]]:

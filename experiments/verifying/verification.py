@@ -22,9 +22,10 @@ from roambus.bridge.ini import file_names, radio_file_name, read_scenario
 from roambus.bridge.movement import with_params
 from roambus.bridge.runs.identity import run_key
 from roambus.bridge.runs.layout import TRACE_FILE
-from roambus.bridge.runs.plan import RunPlan
+from roambus.bridge.runs.plan import Origin, RunPlan
 from roambus.bridge.runs.run import execute_apart
 from roambus.bridge.trace.difference import first_difference
+from roambus.bridge.trace.reader import read_about
 from roambus.bridge.trace.writer import TraceLevel
 from roambus.spark.aggregation.traces import find_traces, read_footer
 
@@ -96,7 +97,7 @@ class Verifier:
         found = self._maker(plan, key)
         if found is None:
             return OTHER_VERSION
-        again, factory = found
+        again, factory = replace(found[0], origin=_origin(trace)), found[1]
         execute_apart(again, factory)
         return _difference(trace, again.folder / TRACE_FILE)
 
@@ -108,6 +109,12 @@ class Verifier:
                 if run_key(again, factory) == key:
                     return again, factory
         return None
+
+
+def _origin(trace: Path) -> Origin:
+    """What the trace says of the template and the version that it is from, of which its rows are independent."""
+    about = read_about(trace)
+    return Origin() if about is None else Origin(about.template, tuple(about.settings.items()), about.version)
 
 
 def _difference(trace: Path, again: Path) -> str:

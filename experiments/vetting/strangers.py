@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from roambus.bridge.host.agents import handler_of, make_agents
-from roambus.bridge.host.blame import place_of
+from roambus.bridge.host.agents import handler_of, make_agents, place_of
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.experiments.vetting.finding import Finding, of_error
 from roambus.python_protocol.agent import Agent

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from roambus.bridge.agents.registry import UntrustedAgentError
 from roambus.bridge.errors import UserError
+from roambus.bridge.trace.reader import read_about
 from roambus.experiments.viewer.document import make_document
 from roambus.experiments.viewer.film import Film, make_film
 from roambus.experiments.viewer.server import PageServer
@@ -32,7 +33,9 @@ def page_of(runs: Sequence[Path], say: Say, *, again: bool, trust: bool = False)
 
 
 def _film(source: Source, say: Say, *, again: bool, trust: bool) -> Film:
-    table = read_rows(source.trace)
+    table, about = read_rows(source.trace), read_about(source.trace)
+    if about is not None:
+        say(f"{source.trace}:\n{about.describe()}")
     try:
         if again or source.record is not None:
             return _whole_film(source, table, say, trust=trust)

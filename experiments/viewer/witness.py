@@ -20,7 +20,7 @@ from roambus.bridge.agents.registry import load_agent_of_results
 from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.errors import UserError
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.record.record_file import open_record
 from roambus.bridge.record.replay import ReplayBackend
 from roambus.bridge.scenario.scenario import Scenario

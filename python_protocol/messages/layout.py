@@ -11,11 +11,11 @@ from __future__ import annotations
 import dataclasses
 import struct
 import typing
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from operator import attrgetter
 from types import NoneType, UnionType
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
 from roambus.python_protocol.messages.fields import (
@@ -43,6 +43,18 @@ _PLAIN: dict[Any, FieldType] = {
     bytes: By(Writer.blob, Reader.blob, shape=Blob()),
     float: By(Writer.f64, Reader.f64, shape=Number("d")),
 }
+
+
+class FixedSize(NamedTuple):
+    """The size of all messages of a class; `pack` raises struct.error for `values` of a message that do not fit.
+
+    Values of other types than `types` may fit or not: to find out, they have to be written.
+    """
+
+    size: int
+    values: Callable[[Any], tuple[Any, ...]]
+    types: tuple[type, ...]
+    pack: Callable[..., bytes]
 
 
 class Layout:
@@ -84,6 +96,18 @@ class Layout:
     def show(self, record: Any, names: Names) -> str:
         """The fields of a record as its notation has them."""
         return self._notation.show(record, names)
+
+    def fixed_size(self) -> FixedSize | None:
+        """The size of a message with these fields, tag included; None if it depends on their values."""
+        if any(sort_of(one) == "other" or one.is_optional for one in self._declared):
+            return None
+        codes = [one.kind.code if isinstance(one.kind, Integer) else "?" for one in self._declared]
+        bits = sum(sort_of(group[0]) == "bit" for group in groups(self._declared))
+        size = 1 + struct.calcsize("".join(["!", *(code for code in codes if code != "?")])) + bits
+        names = [one.name for one in self._declared]
+        values = attrgetter("tag", "tag", *names)  # twice, for of a single name it gets no tuple
+        types = (int, int, *(bool if code == "?" else int for code in codes))
+        return FixedSize(size, values, types, struct.Struct(f"!BB{''.join(codes)}").pack)
 
     @property
     def shape(self) -> Fields:

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Self, dataclass_transform
 
 from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
 from roambus.python_protocol.messages.fields import FieldType, Names, bit, misfit
-from roambus.python_protocol.messages.layout import Layout
+from roambus.python_protocol.messages.layout import FixedSize, Layout
 from roambus.python_protocol.messages.notation import OTHERS
 from roambus.python_protocol.messages.shapes import Inner, Shape, shape_of
 
@@ -58,6 +58,7 @@ class Message(metaclass=_MessageClass):
     _head: ClassVar[bytes]
     """The tag as the byte with which the message begins."""
     _layout: ClassVar[Layout]
+    _fixed: ClassVar[FixedSize | None]
     _members: ClassVar[Sequence[tuple[str, Callable[[Any], Any], Callable[[Any, Any], None]]]]
     """The name of each field, and what reads and sets its slot, also in a message that is frozen."""
     _notation: ClassVar[str] = OTHERS
@@ -77,6 +78,7 @@ class Message(metaclass=_MessageClass):
         if notation is not None:
             cls._notation = notation
         cls._layout = Layout(cls, cls._notation)
+        cls._fixed = None if cls.write is not Message.write else cls._layout.fixed_size()
         members = ((field.name, getattr(cls, field.name)) for field in fields(cls))
         cls._members = [(name, member.__get__, member.__set__) for name, member in members]
 
@@ -115,6 +117,20 @@ class Message(metaclass=_MessageClass):
             text = f"a {self.message_type} cannot be sent, because a value does not fit its field: {field}: {error}"
             raise ValueError(text) from None
         return writer.getvalue()
+
+    def encoded_size(self) -> int:
+        """The length of `encode()`, whose bytes are not made if all fields have fixed sizes; raises as that does."""
+        fixed = self._fixed
+        if fixed is not None:
+            values = fixed.values(self)
+            if tuple(map(type, values)) == fixed.types:
+                try:
+                    fixed.pack(*values)
+                except struct.error:
+                    pass  # it is told below which field it is
+                else:
+                    return fixed.size
+        return len(self.encode())
 
     def describe(self, names: Names) -> str:
         """The message with all that it holds, as transcripts write it."""

@@ -30,10 +30,13 @@ _RUN = click.Path(path_type=Path)
 def replay(run: Path, other: Path | None, again: bool, trust: bool, export: Path | None, port: int) -> None:
     """Shows RUN as a film in the browser.
 
-    RUN is the folder or the trace that a run has left. The page is served to this machine only, until you press Ctrl-C.
-    With --export it is one file that needs nothing else. The film of a run that was made with --record, or is made
-    --again, also shows what messages hold, which of them arrived, the ways of notifications hop by hop, and routing
-    tables. Without a record it shows what the trace has.
+    RUN is the folder or the trace that a run has left. What the trace says of itself is told first: the agent with its
+    parameters, the template with its settings, the seed, the back-end, and the version of roambus.
+
+    The page is served to this machine only, until you press Ctrl-C. With --export it is one file that needs nothing
+    else. The film of a run that was made with --record, or is made --again, also shows what messages hold, which of
+    them arrived, the ways of notifications hop by hop, and routing tables. Without a record it shows what the trace
+    has.
 
     For what messages hold, the run's agent is needed. One that is installed is run; an agent in a file, or in a module
     that no installed package brings, is run with --trust only, for whoever made the results chose it. Without --trust

@@ -113,7 +113,7 @@ def _check_java() -> Result:
 def _check_radio() -> Result:
     """Runs two neighbours for two seconds, which compiles the radio if that was not done before."""
     from roambus.bridge.backends.radio.backend import RadioBackend
-    from roambus.bridge.host.host import Host
+    from roambus.bridge.host.event_loop import Host
     from roambus.bridge.ini import parse_scenario
     from roambus.bridge.trace.writer import TraceWriter
     from roambus.experiments.templates.render import find_template, render

@@ -21,10 +21,9 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.asked import AGENTS, AXES, SEEDS, count_runs, further_runs, read_asked
-from roambus.bridge.runs.identity import RUN_KEY
 from roambus.bridge.runs.layout import AGENT, FAILED_FILE, LOG_FILE, SEED, TRACE_FILE, TRACES
 from roambus.bridge.trace import reader
-from roambus.bridge.trace.metadata import WARM_UP
+from roambus.bridge.trace.metadata import RUN_KEY, WARM_UP
 from roambus.bridge.trace.reader import DamagedTraceError
 from roambus.bridge.trace.schema import TIME_S, TRACE_SCHEMA
 from roambus.spark.aggregation.links import NO_PATTERNS

@@ -38,7 +38,7 @@ def test_a_mistake_is_one_line(capsys: pytest.CaptureFixture[str], option: str, 
 @pytest.mark.parametrize(
     ("file", "component"),
     [
-        ("bridge/host/host.py", "host"),
+        ("bridge/host/event_loop.py", "host"),
         ("bridge/trace/writer.py", "trace"),
         ("bridge/backends/radio/backend.py", "back-end"),
         ("python_protocol/messages/layout.py", "codec"),

@@ -9,7 +9,7 @@ import pytest
 
 from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.absences import Absence, absence_commands, with_absences
 from roambus.bridge.scenario.happenings import Fault, FaultKind, ParentChange
 from roambus.bridge.scenario.ideal import IdealLinks

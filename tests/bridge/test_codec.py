@@ -12,12 +12,12 @@ from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.errors import AgentError
 from roambus.bridge.host import codec
 from roambus.bridge.host.codec import EVERY, FIRST, CodecCheck
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Started
 from roambus.python_protocol.messages.fields import U8
-from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.process import on, on_timer
 from roambus.python_protocol.roles import BROADCAST, NodeId, Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
@@ -55,6 +55,17 @@ class Careless(Careful):
     is_careless = True
 
 
+class Hasty(Agent):
+    """Node 0 sends many readings at once."""
+
+    messages = MessageSet([Reading])
+
+    @on(Started)
+    def start(self, event: Started, now: SimTime) -> None:
+        for number in range(2 * EVERY + 1 if self.node == 0 else 0):
+            self.send(BROADCAST, Reading(1, number))
+
+
 def run(agent: type[Agent], *, check: bool) -> TraceWriter:
     trace = TraceWriter()
     described = scenario([Role.NONE] * 3, time_limit=2 * SECOND)
@@ -70,10 +81,9 @@ def test_the_first_messages_and_a_sample_are_compared(
 ) -> None:
     """The sample is the same in each run."""
     compared: list[float] = []
-    check = CodecCheck(Careful, everything=everything)
-    monkeypatch.setattr(check, "compare", lambda message, _: compared.append(message.value))
-    for number in range(2 * EVERY + 1):
-        check.encode(Reading(1, number))
+    monkeypatch.setattr(CodecCheck, "compare", lambda _, message, __: compared.append(message.value))
+    described = scenario([Role.NONE] * 2, time_limit=SECOND)
+    Host(described, Hasty, IdealBackend(2, [], SECOND), TraceWriter(), check=everything).run()
     assert compared == expected
 
 

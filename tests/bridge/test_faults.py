@@ -14,7 +14,7 @@ from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.backends.interface import Backend
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.errors import AgentError, UserError
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.faults import Outage, outages
 from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, ParentChange
 from roambus.bridge.scenario.ideal import IdealLinks

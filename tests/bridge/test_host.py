@@ -8,7 +8,7 @@ import pytest
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.backends.interface import Delivery, Hello, NodeInfo, Step, Totals, Transmission
 from roambus.bridge.errors import AgentError, UserError
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.scenario import Publications, Scenario, Subscription, Workload
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
 from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Send, SetTimer

@@ -10,7 +10,7 @@ from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.ideal.topology import make_ideal
 from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.scenario.happenings import Fault, FaultKind, Partition
 from roambus.bridge.scenario.scenario import Scenario

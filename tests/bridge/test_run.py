@@ -8,13 +8,14 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from roambus.bridge.errors import AgentError
 from roambus.bridge.runs.identity import run_key
 from roambus.bridge.runs.plan import RunPlan
 from roambus.bridge.runs.run import execute, has_failed, is_complete
+from roambus.bridge.trace.metadata import RUN_KEY, About
+from roambus.bridge.trace.reader import read_footer
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
 from roambus.experiments.shipped import TEMPLATES
 from tests.support.agents import write_agent
@@ -47,7 +48,9 @@ def test_a_complete_run_leaves_trace_ini_radio_file_and_log(tmp_path: Path) -> N
     execute(plan, everybody_hears_everybody)
     assert files_of(plan) == {"trace.parquet", "run.ini", "CC2420.txt", "run.log"}
     assert is_complete(plan.folder, run_key(plan, everybody_hears_everybody))
-    assert set(pq.read_schema(plan.folder / "trace.parquet").metadata) == {b"roambus.run_key"}
+    told = read_footer(plan.folder / "trace.parquet").metadata
+    assert told.keys() - {"ARROW:schema"} == {RUN_KEY, *(f"roambus.{one.name}" for one in dataclasses.fields(About))}
+    assert str(tmp_path) not in "".join(told.values())
     assert "seed 0: complete in" in (plan.folder / "run.log").read_text()
 
 

@@ -104,7 +104,7 @@ def parts_of(agent: str) -> set[str]:
 def test_a_run_consists_of_agent_host_and_back_end(agent: str) -> None:
     """Neither the command line, nor studies, metrics, records and transcripts, nor another back-end are in its key."""
     parts = parts_of(agent)
-    assert {"bridge/host/host.py", "bridge/backends/radio/csma.py", "bridge/trace/writer.py"} <= parts
+    assert {"bridge/host/event_loop.py", "bridge/backends/radio/csma.py", "bridge/trace/writer.py"} <= parts
     assert {"bridge/scenario/mac.py", "bridge/ini/reader.py", "bridge/keys/values.py"} <= parts
     others = ("bridge/record", "bridge/transcript", "bridge/runs", "bridge/wire", "bridge/backends/castalia")
     assert not [part for part in parts if part.startswith((*others, "spark", "experiments", "roambus"))]
@@ -125,7 +125,7 @@ def test_an_agent_brings_what_it_imports_and_no_other_agent() -> None:
         ("bridge/scenario/mac.py", '"base of the bound of a back-off"', '"the base of back-offs"', False),
         ("bridge/scenario/mac.py", 'MILLISECONDS, "16"', 'MILLISECONDS, "17"', True),
         ("bridge/backends/radio/csma.py", "EARLY = 0.95", "EARLY = 0.9", True),
-        ("bridge/host/performer.py", "if action.after == 0:", "if action.after == 1:", True),
+        ("bridge/host/event_loop.py", "if action.after != 0:", "if action.after != 1:", True),
         ("bridge/transcript/wording.py", "def ", "def another", False),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.ideal.topology import make_ideal
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceWriter

@@ -8,7 +8,7 @@ from textwrap import dedent
 
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.record.recorder import recorded
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
 from roambus.python_protocol.simtime import SECOND, SimTime

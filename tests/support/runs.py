@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from roambus.bridge.backends.ideal import IdealBackend
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.happenings import Fault, LinkChange
 from roambus.bridge.scenario.scenario import Publications, Subscription, Workload
 from roambus.bridge.trace.writer import TraceWriter

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from roambus.bridge.backends.ideal.topology import make_ideal
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.agent import Agent

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from roambus.bridge.backends.ideal.topology import make_ideal
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.happenings import ParentChange
 from roambus.bridge.scenario.scenario import Workload
 from roambus.bridge.trace.writer import TraceWriter

@@ -10,7 +10,7 @@ from dataclasses import replace
 from roambus.bridge.backends.castalia.channel import Channel
 from roambus.bridge.backends.castalia.lookahead import Lookahead
 from roambus.bridge.backends.castalia.simulators import Simulator
-from roambus.bridge.backends.interface import Hello, Step, Totals, Transmission, refuse_past
+from roambus.bridge.backends.interface import Hello, Step, Totals, Transmission, sent_before
 from roambus.bridge.errors import BackendError, ProtocolError
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.wire import conversion as wire
@@ -64,8 +64,10 @@ class CastaliaBackend:
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """Runs as `Backend.advance` says; a window of several instants is one round trip, and a Step for each."""
-        refuse_past(transmissions, self._now)
         if transmissions:
+            for transmission in transmissions:
+                if transmission.at < self._now:
+                    raise sent_before(transmission, self._now)
             self._outgoing += transmissions
             self._lookahead.sent(transmissions)
         step = self._next(wake_up)

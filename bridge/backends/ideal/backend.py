@@ -26,7 +26,7 @@ from roambus.bridge.backends.interface import (
     Step,
     Totals,
     Transmission,
-    refuse_past,
+    sent_before,
 )
 from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, Partition
 from roambus.python_protocol.events import NO_LINK
@@ -90,9 +90,11 @@ class IdealBackend:
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """Runs to the next instant that concerns the host, as `Backend.advance` says."""
-        refuse_past(transmissions, self._now)
         for transmission in transmissions:
-            self._push(transmission.at, transmission)
+            if transmission.at < self._now:
+                raise sent_before(transmission, self._now)
+            self._order += 1  # as `_push`
+            heappush(self._pending, (transmission.at, self._order, transmission))
         until = self._time_limit if wake_up is None else min(wake_up, self._time_limit)
         while (at := self._next()) is not None and at <= until:
             self._now = at

@@ -27,7 +27,7 @@ from roambus.bridge.backends.interface import (
     Totals,
     Transmission,
     make_deliveries,
-    refuse_past,
+    sent_before,
 )
 from roambus.bridge.backends.radio import outbox, setup
 from roambus.bridge.backends.radio.energy import energy_mj
@@ -95,10 +95,21 @@ class RadioBackend:
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """Runs to the next instant that concerns the host, as `Backend.advance` says."""
-        if transmissions:
-            refuse_past(transmissions, self._now)
-            for transmission in transmissions:
-                self._hand_over(transmission)
+        for transmission in transmissions:
+            node, at, destination, _, size = transmission
+            if at < self._now:
+                raise sent_before(transmission, self._now)
+            if not self._free:
+                self._make_room()
+            airtime, refusal = self._kinds.get(size) or self._kind(size)
+            frame = self._free.pop()
+            self._sent[frame] = transmission
+            PACK_FRAME(self._frames, frame * FRAME.itemsize, at, airtime, node, destination, refusal, 0)
+            self._inbox[self._handed_over] = frame
+            self._handed_over += 1
+        return self._run_on(wake_up)
+
+    def _run_on(self, wake_up: SimTime | None) -> Step | None:
         until = self._last if wake_up is None or wake_up > self._last else max(wake_up, self._now)
         self._now, deliveries, refusals, done, lacking = self._run(self._state, self._handed_over, until)
         while lacking != ENOUGH:
@@ -135,18 +146,9 @@ class RadioBackend:
         received = nodes["received"].sum() or math.nan
         return float(nodes["rssi_sum"].sum() / received), float(nodes["lqi_sum"].sum() / received)
 
-    def _hand_over(self, transmission: Transmission) -> None:
-        node, at, destination, _, size = transmission
-        if not self._free:
-            self._make_room()
-        if size not in self._kinds:
-            self._kinds[size] = setup.airtime(self._scenario, size), setup.refusal(self._scenario, size)
-        airtime, refusal = self._kinds[size]
-        frame = self._free.pop()
-        self._sent[frame] = transmission
-        PACK_FRAME(self._frames, frame * FRAME.itemsize, at, airtime, node, destination, refusal, 0)
-        self._inbox[self._handed_over] = frame
-        self._handed_over += 1
+    def _kind(self, size: int) -> tuple[SimTime, int]:
+        kind = self._kinds[size] = setup.airtime(self._scenario, size), setup.refusal(self._scenario, size)
+        return kind
 
     def _put_in_inbox(self, frame: int) -> None:
         self._inbox[self._handed_over] = frame

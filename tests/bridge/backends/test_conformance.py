@@ -11,7 +11,7 @@ import pytest
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.interface import Delivery, Transmission
 from roambus.bridge.errors import AgentError
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.happenings import Fault, FaultKind
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
 from roambus.python_protocol.actions import Action, Send, SetTimer

@@ -44,6 +44,14 @@ def test_the_same_comes_out(results: Path, monkeypatch: pytest.MonkeyPatch, capf
     assert files(results) == before
 
 
+def test_a_run_of_another_commit_with_the_same_code_comes_out_the_same(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its key says that nothing has changed which its rows depend on."""
+    monkeypatch.setattr("roambus.bridge.runs.run.version_of_code", lambda: "roambus 9.9")
+    assert call("roambus verify results", monkeypatch) == 0
+
+
 def test_a_trace_that_was_changed_is_named(
     results: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -28,7 +28,9 @@ def test_an_export_is_one_page_with_all_runs(
     """The same each time; it refers to nothing outside, and its policy allows nothing."""
     file = tmp_path / "film.html"
     replay(moving_run, "--with", other_run, "--export", file)
-    assert capsys.readouterr().out == f"{file}\n"
+    told = capsys.readouterr()
+    assert told.out == f"{file}\n"
+    assert told.err.count("\ntemplate ") == 2
     page = file.read_text()
     assert page.count('class="film">') == 2
     assert not re.findall(r"(?:src|href)=", page)

@@ -169,6 +169,49 @@ def test_size_on_the_air_is_the_length_of_the_bytes() -> None:
     assert Ping(258, "ab").encode() == b"\x01\x00\x00\x01\x02\x02ab"
 
 
+class Numbers(Message, tag=9):
+    """Its size does not depend on its values."""
+
+    early: bool
+    number: I64
+    node: NodeId
+    late: bool
+    later: bool
+
+
+class Nothing(Message, tag=10):
+    """No field at all."""
+
+
+numbers = st.builds(
+    Numbers, st.booleans(), st.integers(-(2**63), 2**63 - 1), st.integers(0, 65535), st.booleans(), st.booleans()
+)
+
+
+@given(pings | everything | numbers | st.just(Nothing()))
+def test_the_size_is_known_to_be_the_length_of_the_bytes(message: Message) -> None:
+    """Whether or not the bytes are made."""
+    assert message.encoded_size() == len(message.encode())
+
+
+@pytest.mark.parametrize("message", [Numbers(early=True, number=-1, node=2, late=False, later=True), Nothing()])
+def test_the_size_of_fixed_fields_is_known_without_the_bytes(message: Message, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are not made."""
+    monkeypatch.delattr(Message, "encode")
+    assert message.encoded_size() in {13, 1}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("number", 2**63), ("number", 1.0), ("node", -1), ("early", 1), ("later", None)]
+)
+def test_a_value_that_does_not_fit_a_fixed_field_has_no_size(field: str, value: object) -> None:
+    """The error is that of encoding it, and names the field."""
+    values = {"early": False, "number": 1, "node": 1, "late": False, "later": False, field: value}
+    wrong = Numbers(**values)  # type: ignore[arg-type]  # the mistake under test
+    with pytest.raises(ValueError, match=rf"a NUMBERS cannot be sent.*: {field} = {value!r}"):
+        wrong.encoded_size()
+
+
 def test_bits_and_optional_fields_share_a_byte() -> None:
     """The byte stands where the first of them is declared; a mask puts a bit where a published format has it."""
     message = Noted(1, Place(2, 3), 0, urgent=True)

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from roambus.bridge.backends.ideal.topology import make_ideal
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.happenings import Fault, LinkChange, LinkDelay
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.scenario import Command, Publication, Scenario, Workload

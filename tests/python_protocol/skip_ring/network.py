@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from roambus.bridge.backends.ideal import IdealBackend
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.happenings import Fault
 from roambus.bridge.scenario.scenario import Command, Publication, Workload
 from roambus.bridge.trace.writer import TraceWriter

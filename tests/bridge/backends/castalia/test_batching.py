@@ -14,7 +14,7 @@ from roambus.bridge.backends.castalia.endpoint import Transport
 from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.run import write_inputs
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter

@@ -18,7 +18,7 @@ from roambus.bridge.backends.castalia.connection import Connection
 from roambus.bridge.backends.castalia.endpoint import CurveKeys, Endpoint
 from roambus.bridge.backends.castalia.rundir import run_directory
 from roambus.bridge.errors import BackendError
-from roambus.bridge.host.host import Host
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.beacon import Beacon
 from roambus.python_protocol.roles import Role

@@ -1,0 +1,363 @@
+"""The event loop of a run: it drives the agents over any back-end, and writes down what happens.
+
+The back-end owns the clock. The host tells it when the next thing is due, and gets a step then, or before if something
+arrives. Order at one instant: faults, deliveries by (receiving node, arrival order), failures, then what is due by
+(time, node, order set): a node's boot, its new place in a given tree, commands, timers. What an agent answers is
+carried out at once, in its order: timers go to the agenda, notes to the trace, and messages to the list that the
+back-end gets with the time of the next wake-up when everything of the instant was handled.
+
+A message that is sent after a while goes to the back-end with its time, so that no wake-up is needed. Only in a run
+with faults it waits on the agenda, for its node could fail before.
+
+A run calls agents, and carries out what they send, by the million. So from an agent's `send` to the back-end there are
+few calls of functions: a message that is not compared with its bytes is not even encoded, if all of its fields have
+fixed sizes.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from roambus.bridge.backends.interface import DEATHS, Backend, Delivery, Hello, Step, Totals, Transmission
+from roambus.bridge.errors import AgentError
+from roambus.bridge.host.agenda import Agenda
+from roambus.bridge.host.agents import Tell, announced, checked, describe_failure, handler_of, make_agents
+from roambus.bridge.host.codec import CodecCheck, CodecError
+from roambus.bridge.host.workload import Outages, commands, trace_command
+from roambus.bridge.scenario.faults import check_faults
+from roambus.bridge.scenario.given_tree import rewirings
+from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.trace.schema import DELIVER, DIE, DROP, ENERGY, MOVE, RADIO, RECEIVE, SEND
+from roambus.bridge.trace.writer import TraceWriter
+from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import Event, Received, SendFailed, Sited, Started, TimerFired
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.refusals import check_note_name, check_time
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import MICROSECOND, SimTime, format_time
+
+MAX_TIMERS_AT_ONCE = 100_000
+"""Timers that may fire at one instant before the host takes the agents for stuck in a loop of zero delays."""
+MAX_MESSAGE_BYTES = 65535
+
+
+class Host:
+    """One run: a scenario, an agent on each node, a back-end, and the trace of what happens."""
+
+    def __init__(  # noqa: PLR0913  # the parts of a run, and what is looked at
+        self,
+        scenario: Scenario,
+        agent_class: type[Agent],
+        backend: Backend,
+        trace: TraceWriter,
+        *,
+        check: bool = False,
+        tell: Tell | None = None,
+    ) -> None:
+        """Makes the agents; raises UserError for parameters that the agent does not have.
+
+        With `check`, all messages are compared with their bytes, and none may be changed by those who receive it.
+        Whatever is about to be handled is told to `tell`.
+        """
+        self._scenario = scenario
+        self._backend = backend
+        self._trace = trace
+        self._agents = make_agents(scenario, agent_class)
+        self._codec = CodecCheck(agent_class, everything=check)
+        self._handlers = [handler_of(agent) for agent in self._agents]
+        if check:
+            self._handlers = [checked(handler, self._codec) for handler in self._handlers]
+        if tell is not None:
+            both = zip(self._handlers, self._agents, strict=True)
+            self._handlers = [announced(handler, agent, tell) for handler, agent in both]
+        self._agenda = Agenda(len(self._handlers))
+        self._outages = Outages(scenario.faults, self._agenda, trace, self._tell, self._handle)
+        self._next_due = self._due_or_fault if scenario.faults else self._agenda.next_time
+        self.simulator = ""
+        """What the back-end calls itself, once it is open."""
+        self._performer: Performer  # made when the back-end has told what the nodes' clocks are like
+
+    def run(self) -> Totals:
+        """Runs to the time limit; raises AgentError or BackendError. The back-end is closed in every case."""
+        try:
+            with collector_paused():
+                end = self._run_steps()
+        except BaseException as error:
+            self._backend.fail(error)
+            raise
+        finally:
+            totals = self._backend.close()
+        _trace_totals(self._trace, end, totals)
+        return totals
+
+    def _run_steps(self) -> SimTime:
+        """Returns when the run ends."""
+        hello, down, with_faults = self._backend.open(), self._outages.down, bool(self._scenario.faults)
+        self.simulator = hello.simulator
+        self._performer = Performer(hello, self._agenda, self._trace, self._codec, down, with_faults=with_faults)
+        self._schedule_workload(hello)
+        advance, outgoing = self._backend.advance, self._performer.outgoing
+        wake_up = self._next_due()
+        while (step := advance(outgoing, wake_up)) is not None:
+            outgoing.clear()
+            wake_up = self._handle_step(step)
+        self._look_again(hello.time_limit)
+        return hello.time_limit
+
+    def _look_again(self, now: SimTime) -> None:
+        try:
+            self._codec.look_again()
+        except CodecError as error:
+            raise AgentError(f"at the end of the run: {error}", 0, now, "") from error
+
+    def _schedule_workload(self, hello: Hello) -> None:
+        schedule, starts = self._agenda.schedule, [info.start for info in hello.nodes]
+        check_faults(self._scenario.faults, starts)
+        for node, start in enumerate(starts):
+            schedule(start, node, Started())
+            if self._scenario.sites is not None:
+                schedule(start, node, Sited(self._scenario.sites))
+        for time, node, place in rewirings(self._scenario):
+            schedule(max(time, starts[node]), node, place)
+        for time, node, command in commands(self._scenario, hello.nodes):
+            schedule(time, node, command)
+
+    def _due_or_fault(self) -> SimTime | None:
+        due, fault = self._agenda.next_time(), self._outages.next_time()
+        return fault if due is None or (fault is not None and fault < due) else due
+
+    # What happens at one instant
+
+    def _handle_step(self, step: Step) -> SimTime | None:
+        """Handles everything of one instant, or a part of it; returns when the next thing is due."""
+        now = self._agenda.now = step.now
+        deliveries = self._delivered(step.deliveries) if self._scenario.faults else step.deliveries
+        if self._trace.receives:
+            self._handle_traced(deliveries)
+        elif deliveries:
+            self._handle_deliveries(deliveries)
+        for node, destination, message, reason in step.failures:
+            self._trace.add(now, node, DROP, message.message_type, peer=destination, detail=reason)
+            self._outages.tell_failure(node, SendFailed(destination, message, reason))
+        timers, next_due = 0, self._next_due
+        while (due := next_due()) == now and not step.more:
+            timers += 1
+            self._handle_due(timers)
+        return due
+
+    def _delivered(self, deliveries: Sequence[Delivery]) -> Sequence[Delivery]:
+        """Has the faults of this instant happen; returns what reaches nodes that are not down then."""
+        self._outages.happen()
+        down = self._outages.down
+        return [delivery for delivery in deliveries if delivery.receiver not in down] if down else deliveries
+
+    def _handle_traced(self, deliveries: Sequence[Delivery]) -> None:
+        for delivery in deliveries:
+            message_type = delivery.message.message_type
+            self._trace.add(self._agenda.now, delivery.receiver, RECEIVE, message_type, peer=delivery.sender)
+            self._handle_deliveries((delivery,))
+
+    def _handle_deliveries(self, deliveries: Sequence[Delivery]) -> None:
+        # Most of a run's time passes here: one call of the agent for each delivery, and nothing else unless it acts.
+        now, handlers, performing = self._agenda.now, self._handlers, self._performer.performing
+        receiver, event, actions = 0, None, None
+        try:
+            for receiver, sender, message, rssi, lqi in deliveries:
+                event = Received(sender, message, rssi, lqi)
+                if actions := handlers[receiver](event, now):
+                    for action in actions:
+                        performing.get(type(action), refuse)(receiver, action)
+        except BaseException as error:
+            raise describe_failure(self._agents[receiver], now, event, error, actions) from error
+
+    def _handle_due(self, number: int) -> None:
+        """Handles what is due now; it is the `number`-th thing of this instant."""
+        now, node, order, event = self._agenda.take()
+        if number > MAX_TIMERS_AT_ONCE:
+            text = f"more than {MAX_TIMERS_AT_ONCE} timers fire at {format_time(now)}: {event} on node {node}"
+            raise AgentError(text, node, now, str(event))
+        if node in self._outages.waiting:
+            self._outages.waiting[node].append((order, event))
+        else:
+            self._handle(node, event)
+
+    def _handle(self, node: NodeId, event: Event) -> None:
+        if type(event) is not TimerFired:
+            trace_command(self._trace, self._agenda.now, node, event, self._scenario.nodes[node].roles)
+        else:
+            self._agenda.forget_timer(node, event.key)
+            if type(event.key) is Postponed:
+                self._send(node, event.key.send)
+                return
+        self._tell(node, event)
+
+    def _send(self, node: NodeId, send: Send) -> None:
+        """Sends what the node has asked for a while ago."""
+        try:
+            self._performer.send(node, send)
+        except Exception as error:
+            raise describe_failure(self._agents[node], self._agenda.now, None, error) from error
+
+    def _tell(self, node: NodeId, event: Event) -> None:
+        now, performing, actions = self._agenda.now, self._performer.performing, None
+        try:
+            actions = self._handlers[node](event, now)
+            for action in actions:
+                performing.get(type(action), refuse)(node, action)
+        except BaseException as error:
+            raise describe_failure(self._agents[node], now, event, error, actions) from error
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Pauses the search for cyclic garbage: a run makes millions of objects, hardly any in a cycle."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+# What agents answer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Postponed:
+    """The key of the timer of a send that waits, in a run in which its node could fail before."""
+
+    send: Send
+
+
+class Performer:
+    """Carries out actions; `outgoing` is what the back-end gets next.
+
+    `down` holds the nodes that can send nothing.
+    """
+
+    def __init__(  # noqa: PLR0913  # the parts of a run that actions reach
+        self,
+        hello: Hello,
+        agenda: Agenda,
+        trace: TraceWriter,
+        codec: CodecCheck,
+        down: set[NodeId],
+        *,
+        with_faults: bool,
+    ) -> None:
+        self.outgoing: list[Transmission] = []
+        self._time_limit, self._processing_delay = hello.time_limit, hello.processing_delay
+        self._take_note = hello.take_note
+        self._nodes = len(hello.nodes)
+        self._clock_rates = [info.clock_rate for info in hello.nodes]
+        self._agenda = agenda
+        self._trace = trace
+        self._codec = codec
+        self._down = down
+        self._with_faults = with_faults
+        self.performing: dict[type[Any], Callable[[NodeId, Any], None]] = {
+            Send: self.send,
+            SetTimer: self._set_timer,
+            CancelTimer: self._cancel_timer,
+            Deliver: self._noted(self._deliver),
+            Note: self._noted(self._note),
+        }
+        """What carries out an action of each class for a node; it raises TypeError, ValueError."""
+
+    def send(self, node: NodeId, action: Send) -> None:
+        """Hands a message to the back-end; raises TypeError, ValueError for one that cannot be sent."""
+        message, destination, time = action.message, action.destination, self._agenda.now
+        if action.after != 0:
+            time = self._after(node, action.after)
+            if self._with_faults:
+                self._agenda.set_timer(node, Postponed(Send(destination, message)), time)
+                return
+        peer = None if destination == BROADCAST else destination
+        if node in self._down:
+            raise _unsendable(message, "from a node that is down")
+        if peer is not None and not 0 <= peer < self._nodes:
+            raise _unsendable(message, f"to {destination}, which is no node")
+        codec, kind = self._codec, type(message)
+        if left := codec.uncompared.get(kind):
+            codec.uncompared[kind] = left - 1
+            size = message.encoded_size()
+        else:
+            size = codec.compared_size(message)
+        if size > MAX_MESSAGE_BYTES:
+            raise _unsendable(message, f"of {size} bytes, at most {MAX_MESSAGE_BYTES} can be sent")
+        if time < self._time_limit:
+            sent = (node, time + self._processing_delay, destination, message, size)
+            self.outgoing.append(tuple.__new__(Transmission, sent))  # in a third of the time of the constructor
+            self._trace.add(time, node, SEND, message.message_type, None, peer, size)
+
+    def _set_timer(self, node: NodeId, action: SetTimer) -> None:
+        self._agenda.set_timer(node, action.key, self._after(node, action.after))
+
+    def _after(self, node: NodeId, delay: SimTime) -> SimTime:
+        """When so much time has passed by the node's own clock; raises TypeError, ValueError for what is no time."""
+        if type(delay) is not int or delay < 0:  # an action can be changed after it was made
+            check_time("an action asks for something", delay)
+        return self._agenda.now + round(delay * self._clock_rates[node])
+
+    def _cancel_timer(self, node: NodeId, action: CancelTimer) -> None:
+        self._agenda.cancel_timer(node, action.key)
+
+    def _deliver(self, node: NodeId, action: Deliver) -> None:
+        self._trace.add(self._agenda.now, node, DELIVER, None, str(action.notification.id), hops=action.hops)
+
+    def _note(self, node: NodeId, note: Note) -> None:
+        check_note_name(note.name)  # an action can be changed after it was made
+        self._trace.add(
+            self._agenda.now,
+            node,
+            note.name,
+            note.message_type,
+            note.notification_id,
+            note.peer,
+            note.bytes,
+            note.hops,
+            note.detail,
+        )
+
+    def _noted(self, perform: Callable[[NodeId, Any], None]) -> Callable[[NodeId, Any], None]:
+        """Performs the action, and writes a line in the simulator's own log if that wants one."""
+        take_note = self._take_note
+        if take_note is None:
+            return perform
+
+        def performed(node: NodeId, action: Action) -> None:
+            perform(node, action)
+            take_note(self._agenda.now, node, str(action))
+
+        return performed
+
+
+def refuse(_: NodeId, action: object) -> NoReturn:
+    """Raises TypeError for what an agent has answered in place of an action."""
+    raise TypeError(f"{action!r} is no action")
+
+
+def _unsendable(message: Message, problem: str) -> ValueError:
+    return ValueError(f"a {message.message_type} {problem}")
+
+
+def _trace_totals(trace: TraceWriter, end: SimTime, totals: Totals) -> None:
+    """Rows for the nodes' ways, and at the end of the run for their energy and the counts of their radios."""
+    for move in totals.moves:
+        trace.add(move.time, move.node, MOVE, detail=f"{move.x:.3f} {move.y:.3f}")
+    for node, energy in enumerate(totals.energy_mj):
+        trace.add(end, node, ENERGY, detail=f"{energy:.6f}")
+    for node, died_us in enumerate(totals.counts.get(DEATHS, ())):
+        if died_us:
+            trace.add(died_us * MICROSECOND, node, DIE)
+    for name, counts in sorted(totals.counts.items()):
+        if name == DEATHS:
+            continue
+        for node, count in enumerate(counts):
+            trace.add(end, node, RADIO, message_type=name, detail=str(count))
