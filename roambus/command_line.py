@@ -15,8 +15,7 @@ import traceback
 import click
 
 from roambus.bridge.errors import InterruptionError, RoambusError, UserError
-from roambus.bridge.interrupts import termination_interrupts
-from roambus.bridge.private_folder import remove_abandoned
+from roambus.bridge.process import remove_abandoned, termination_interrupts
 from roambus.commands.castalia import castalia
 from roambus.commands.compare import compare
 from roambus.commands.completion import completion

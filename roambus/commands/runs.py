@@ -128,7 +128,7 @@ def run(
 
 def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, backend: BackendFactory) -> None:
     from roambus.bridge.runs.layout import LOG_FILE, TRACE_FILE
-    from roambus.bridge.runs.remarks import remarks_in
+    from roambus.bridge.runs.log import remarks_in
     from roambus.bridge.runs.run import execute_apart
     from roambus.bridge.trace.writer import TraceLevel
     from roambus.experiments.sweeps.description import opened_results

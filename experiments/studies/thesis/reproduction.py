@@ -22,7 +22,7 @@ import click
 import jinja2
 
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.runs.asked import SWEEP
+from roambus.bridge.runs.layout import SWEEP
 from roambus.experiments.evidence.claim import Claim, check
 from roambus.experiments.measurements.measurements import Measurements, read_measurements
 from roambus.experiments.shipped import shipped_files

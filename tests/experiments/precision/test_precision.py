@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from benchmarks.precision_coverage import ENOUGH, NORMAL, POPULATIONS, claims, naive, stein
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.asked import count_runs, further_runs
-from roambus.bridge.runs.layout import AGENT, SEED
+from roambus.bridge.runs.layout import AGENT, SEED, count_runs, further_runs
 from roambus.commands import precisely
 from roambus.commands.precisely import Asked, asked_for, run_until_known
 from roambus.experiments.measurements.measurements import Measurements
