@@ -1,17 +1,37 @@
-"""The templates, sweeps and studies that come with roambus, found by where they lie.
+"""The templates, sweeps and studies that come with roambus, found by where they lie, and what a name stands for.
 
 Each study has a folder of its own in `studies`, called like the study with underscores for hyphens. In it lie its
 sweeps and templates. The templates and sweeps that belong to no study lie in `templates`.
+
+Every command that takes a name takes the path of a file as well, and looks for the name among its own kind first. One
+name can stand for things of several kinds, such as a template, a sweep of it and the study around both. So whoever
+gives a name of another kind is told which kind that is and what takes it, and whoever misspells one is told the near
+names of every kind.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from importlib.metadata import entry_points
 from pathlib import Path
+
+from roambus.bridge.agents.code import GROUP
+from roambus.bridge.errors import UserError
+from roambus.python_protocol.parameters import unknown
 
 TEMPLATES = Path(__file__).parent / "templates"
 """The folder of what belongs to no study, and of the parts that all templates include."""
+TEMPLATE_SUFFIX, SWEEP_SUFFIX = ".ini.j2", ".toml"
 
 _STUDIES = Path(__file__).parent / "studies"
+_USES = {
+    "template": "roambus run {}",
+    "sweep": "roambus sweep {}",
+    "study": "roambus reproduce {}",
+    "agent": "roambus run field --agent {}",
+}
+"""The kinds of things that have names, and the command that takes each."""
 
 
 def shipped_studies() -> dict[str, Path]:
@@ -34,3 +54,44 @@ def shipped_study(file: Path) -> str | None:
     """The name of the study in whose folder the file lies; None for any other file."""
     place = file.resolve().parent
     return next((name for name, folder in shipped_studies().items() if folder.resolve() == place), None)
+
+
+def find_file(kind: str, suffix: str, name: str) -> Path:
+    """The file of that path, or the shipped one of that kind and name; raises UserError."""
+    if Path(name).is_file():
+        return Path(name)
+    ours = shipped_files(suffix)
+    if name not in ours:
+        raise no_such(kind, name)
+    return ours[name]
+
+
+def no_such(kind: str, name: str) -> UserError:
+    """The error for a name that nothing of that kind has: it says what else has it, or which names are near."""
+    known = _known()
+    others = [other for other in known if name in known[other]]
+    if others:
+        uses = " or ".join(_USES[other].format(name) for other in others)
+        return UserError(f"there is no {kind} {name!r}, but there is {_listed(others, name)}: {uses}")
+    near = ", ".join(near_names(name, {other: names for other, names in known.items() if other != kind}))
+    also = f"; near names of other kinds: {near}" if near else ""
+    return UserError(f"{unknown(kind, name, known[kind])}{also}; or give the path of a file")
+
+
+def _listed(kinds: list[str], name: str) -> str:
+    return " and ".join(f"{'an' if kind == 'agent' else 'a'} {kind} {name!r}" for kind in kinds)
+
+
+def near_names(name: str, known: Mapping[str, Mapping[str, object]]) -> Iterator[str]:
+    """The nearest name of each kind that has one, with the kind."""
+    for kind, names in known.items():
+        yield from (f"{kind} {near!r}" for near in get_close_matches(name, names, n=1))
+
+
+def _known() -> dict[str, Mapping[str, object]]:
+    return {
+        "template": shipped_files(TEMPLATE_SUFFIX),
+        "sweep": shipped_files(SWEEP_SUFFIX),
+        "study": shipped_studies(),
+        "agent": {point.name: point for point in entry_points(group=GROUP)},
+    }
