@@ -27,7 +27,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -57,19 +57,32 @@ def termination_interrupts() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in _ENDS}
-    heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
-    for number in heard:
-        signal.signal(number, _interrupt_once)
     try:
-        yield
+        with _handled(_not_ignored(_ENDS), _interrupt_once):
+            yield
     finally:
-        for number in heard:
-            signal.signal(number, before[number])
         swallowed = bool(_noticed)
         _noticed.clear()
     if swallowed:
         raise KeyboardInterrupt
+
+
+@contextmanager
+def _handled(numbers: Collection[int], handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """These signals are handled so during the block, and as before after it."""
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
+
+
+def _not_ignored(numbers: Iterable[int]) -> list[int]:
+    """The signals that are not ignored; none in another thread than the main one, which hears none."""
+    if threading.current_thread() is not threading.main_thread():
+        return []
+    return [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 def termination_noticed() -> bool:
@@ -83,20 +96,11 @@ def interrupts_postponed() -> Iterator[None]:
 
     A library that calls Python back from C cannot pass the exception on: it prints a traceback, and the run goes on.
     """
-    handlers = {number: signal.getsignal(number) for number in INTERRUPTING}
-    raising = {
-        number for number, handler in handlers.items() if handler in {signal.default_int_handler, _interrupt_once}
-    }
-    if threading.current_thread() is not threading.main_thread():
-        raising = set()
+    ours = {signal.default_int_handler, _interrupt_once}
     received: list[int] = []
-    for number in raising:
-        signal.signal(number, lambda number, _: received.append(number))
-    try:
+    raising = [number for number in _not_ignored(INTERRUPTING) if signal.getsignal(number) in ours]
+    with _handled(raising, lambda number, _: received.append(number)):
         yield
-    finally:
-        for number in raising:
-            signal.signal(number, handlers[number])
     if received:
         raise KeyboardInterrupt
 
@@ -108,18 +112,8 @@ def interrupts_noticed() -> Iterator[Callable[[], bool]]:
     So a loop can end in good order. In another thread than the main one nothing is noticed.
     """
     received: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield lambda: False
-        return
-    before = {number: signal.getsignal(number) for number in INTERRUPTING}
-    heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
-    for number in heard:
-        signal.signal(number, lambda number, _: received.append(number))
-    try:
+    with _handled(_not_ignored(INTERRUPTING), lambda number, _: received.append(number)):
         yield lambda: bool(received)
-    finally:
-        for number in heard:
-            signal.signal(number, before[number])
 
 
 def is_raised(error: BaseException) -> bool:

@@ -5,13 +5,12 @@ sweeps and templates. The templates and sweeps that belong to no study lie in `t
 
 Every command that takes a name takes the path of a file as well, and looks for the name among its own kind first. One
 name can stand for things of several kinds, such as a template, a sweep of it and the study around both. So whoever
-gives a name of another kind is told which kind that is and what takes it, and whoever misspells one is told the near
-names of every kind.
+gives a name that nothing of the wanted kind has is told the near names of every kind, and the command that takes each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -67,25 +66,18 @@ def find_file(kind: str, suffix: str, name: str) -> Path:
 
 
 def no_such(kind: str, name: str) -> UserError:
-    """The error for a name that nothing of that kind has: it says what else has it, or which names are near."""
+    """The error for a name that nothing of that kind has: it says which names are near, also those of other kinds."""
     known = _known()
-    others = [other for other in known if name in known[other]]
-    if others:
-        uses = " or ".join(_USES[other].format(name) for other in others)
-        return UserError(f"there is no {kind} {name!r}, but there is {_listed(others, name)}: {uses}")
-    near = ", ".join(near_names(name, {other: names for other, names in known.items() if other != kind}))
-    also = f"; near names of other kinds: {near}" if near else ""
-    return UserError(f"{unknown(kind, name, known[kind])}{also}; or give the path of a file")
+    near = near_names(name, {other: names for other, names in known.items() if other != kind})
+    also = ", ".join(f"{other} {found!r} ({_USES[other].format(found)})" for other, found in near.items())
+    others = f"; near names of other kinds: {also}" if also else ""
+    return UserError(f"{unknown(kind, name, known[kind])}{others}; or give the path of a file")
 
 
-def _listed(kinds: list[str], name: str) -> str:
-    return " and ".join(f"{'an' if kind == 'agent' else 'a'} {kind} {name!r}" for kind in kinds)
-
-
-def near_names(name: str, known: Mapping[str, Mapping[str, object]]) -> Iterator[str]:
-    """The nearest name of each kind that has one, with the kind."""
-    for kind, names in known.items():
-        yield from (f"{kind} {near!r}" for near in get_close_matches(name, names, n=1))
+def near_names(name: str, known: Mapping[str, Mapping[str, object]]) -> dict[str, str]:
+    """The kinds that have a near name, each with the nearest, which is the name itself if a thing has it."""
+    found = {kind: get_close_matches(name, names, n=1) for kind, names in known.items()}
+    return {kind: near[0] for kind, near in found.items() if near}
 
 
 def _known() -> dict[str, Mapping[str, object]]:

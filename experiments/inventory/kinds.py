@@ -9,6 +9,7 @@ from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.errors import UserError
 from roambus.experiments.inventory.listing import (
     KINDS,
+    SINGULAR,
     first_sentence,
     heading,
     names,
@@ -17,10 +18,8 @@ from roambus.experiments.inventory.listing import (
 )
 from roambus.experiments.inventory.thing import Row, Thing
 from roambus.experiments.shipped import (
-    SWEEP_SUFFIX,
     TEMPLATE_SUFFIX,
     near_names,
-    shipped_files,
     shipped_studies,
     shipped_study,
 )
@@ -28,7 +27,7 @@ from roambus.experiments.studies.registry import load_study
 from roambus.experiments.sweeps.named_settings import named_settings
 from roambus.experiments.sweeps.sweep import Axis, Sweep, count_points, text_of
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.experiments.templates.render import template_variables
+from roambus.experiments.templates.render import find_template, template_variables
 from roambus.experiments.templates.variables import Scalar, Variable
 from roambus.python_protocol.parameters import describe_parameters
 from roambus.spark.metrics.catalogue import METRICS, Metric
@@ -37,12 +36,12 @@ from roambus.spark.metrics.catalogue import METRICS, Metric
 def find(name: str, kind: str | None = None) -> list[Thing]:
     """Everything of that name, of one kind or of all, or the file of that path; raises UserError with near names."""
     if Path(name).is_file():
-        return [_of_file(Path(name))]
+        return [_template(name) if name.endswith(TEMPLATE_SUFFIX) else _sweep(name)]
     asked = KINDS if kind is None else (kind,)
     known = {one: dict.fromkeys(names(one)) for one in asked}
     found = [_THINGS[one](name) for one in asked if name in known[one]]
     if not found:
-        near = ", ".join(near_names(name, {_SINGULAR[one]: known[one] for one in asked}))
+        near = ", ".join(f"{SINGULAR[one]} {close!r}" for one, close in near_names(name, known).items())
         guess = f"did you mean {near}? " if near else ""
         raise UserError(f"nothing is called {name!r}: {guess}roambus list says what there is")
     return found
@@ -51,13 +50,6 @@ def find(name: str, kind: str | None = None) -> list[Thing]:
 def everything(kind: str) -> list[Thing]:
     """All things of a kind, in the order of their names; raises UserError for one that is broken."""
     return [_THINGS[kind](name) for name in names(kind)]
-
-
-def _of_file(file: Path) -> Thing:
-    for suffix, thing in ((TEMPLATE_SUFFIX, _template_in), (SWEEP_SUFFIX, _sweep_in)):
-        if file.name.endswith(suffix):
-            return thing(str(file), file)
-    raise UserError(f"{file}: give a template (*{TEMPLATE_SUFFIX}), a sweep (*{SWEEP_SUFFIX}), or a name")
 
 
 # Agents
@@ -85,10 +77,7 @@ def _agent(name: str) -> Thing:
 
 
 def _template(name: str) -> Thing:
-    return _template_in(name, shipped_files(TEMPLATE_SUFFIX)[name])
-
-
-def _template_in(name: str, file: Path) -> Thing:
+    file = find_template(name)
     variables = [_variable(one, declared) for one, declared in sorted(template_variables(file).items())]
     return Thing(
         "template",
@@ -108,17 +97,13 @@ def _variable(name: str, declared: Variable | None) -> Row:
 
 
 def _sweep(name: str) -> Thing:
-    return _sweep_in(name, shipped_files(SWEEP_SUFFIX)[name])
-
-
-def _sweep_in(name: str, file: Path) -> Thing:
-    sweep = read_sweep(str(file))
+    sweep = read_sweep(name)
     facts = {"template": sweep.template.name.removesuffix(TEMPLATE_SUFFIX), "runs": str(count_points(sweep))}
     return Thing(
         "sweep",
         name,
-        heading(file),
-        {**facts, "seeds": str(len(sweep.seeds)), "back-end": sweep.backend, **_study_of(file)},
+        heading(Path(sweep.source)),
+        {**facts, "seeds": str(len(sweep.seeds)), "back-end": sweep.backend, **_study_of(Path(sweep.source))},
         {"agents": _choices(sweep), "axes": list(_axes(sweep.axes)), "fixed": list(_settings(sweep.fixed))},
         f"roambus sweep {name}",
     )
@@ -189,4 +174,3 @@ _THINGS: Mapping[str, Callable[[str], Thing]] = {
     "studies": _study,
     "metrics": _metric,
 }
-_SINGULAR = {"agents": "agent", "templates": "template", "sweeps": "sweep", "studies": "study", "metrics": "metric"}

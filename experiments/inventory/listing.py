@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -66,23 +66,20 @@ def study_metrics() -> dict[str, str]:
 
 def _declared(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """The column and the meaning of each metric that a module computes, as texts or as its names for texts."""
-    constants = dict(_constants(tree))
+    assigned = [pair for node in tree.body if isinstance(node, ast.Assign) for pair in _pairs(node)]
+    named = {ast.unparse(target): value for target, value in assigned}
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
     if any(ast.unparse(call.func) == "ExtraMetrics" for call in calls):  # one that only shows metrics declares some too
-        for node in (call for call in calls if ast.unparse(call.func) == Metric.__name__):
-            column, _, meaning = (constants.get(ast.unparse(one)) or ast.literal_eval(one) for one in node.args[:3])
+        for call in (call for call in calls if ast.unparse(call.func) == Metric.__name__):
+            column, _, meaning = (ast.literal_eval(named.get(ast.unparse(one), one)) for one in call.args[:3])
             yield column, meaning
 
 
-def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    for node in tree.body:
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str(text))):
-                yield name, text
-            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
-                for target, value in zip(targets, values, strict=False):
-                    if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                        yield ast.unparse(target), value.value
+def _pairs(node: ast.Assign) -> Iterable[tuple[ast.expr, ast.expr]]:
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+            return zip(targets, values, strict=True)
+    return [(node.targets[0], node.value)]
 
 
 def _tree(file: Path) -> ast.Module:
@@ -96,12 +93,14 @@ _SOURCES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "studies": shipped_studies,
     "metrics": lambda: study_metrics() | {metric.column: metric.meaning for metric in METRICS},
 }
+_UNTOLD = "Its source says nothing of it; roambus show loads it."
 _SUMMARIES: Mapping[str, Callable[[Any], str]] = {
-    "agents": lambda target: first_sentence(class_docstring(target) or "Its source is not there to be read."),
+    "agents": lambda target: first_sentence(class_docstring(target) or _UNTOLD),
     "templates": heading,
     "sweeps": heading,
     "studies": study_summary,
     "metrics": str,
 }
-KINDS = tuple(_SOURCES)
+SINGULAR = {"agents": "agent", "templates": "template", "sweeps": "sweep", "studies": "study", "metrics": "metric"}
+KINDS = tuple(SINGULAR)
 """What can be listed, by the word for it."""

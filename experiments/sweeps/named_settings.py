@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX
+from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files
 from roambus.experiments.sweeps.sweep import AgentChoice, Axis, Sweep, narrow, parse_scalar, plain_axis, validate
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import check_variables, find_variable
@@ -27,6 +27,13 @@ def named_settings(template: Path) -> list[Axis]:
         values = {**axis.values, **known.values} if known else axis.values
         axes[axis.name] = Axis(axis.name, values, zipped=True)
     return list(axes.values())
+
+
+def is_template(name: str) -> bool:
+    """Whether the path is a template's, or a template has the name and no sweep has."""
+    if name.endswith(TEMPLATE_SUFFIX) or Path(name).is_file():
+        return name.endswith(TEMPLATE_SUFFIX)
+    return name not in shipped_files(SWEEP_SUFFIX) and name in shipped_files(TEMPLATE_SUFFIX)
 
 
 def sweep_of(
