@@ -108,12 +108,12 @@ def _metrics(context: click.Context) -> Iterable[str]:
 
 def _variables(context: click.Context) -> Iterator[str]:
     """What --set takes: variables of the template or sweep that stands before, and settings that have a name."""
-    from roambus.experiments.sweeps.named_settings import named_settings
+    from roambus.experiments.sweeps.named_settings import is_template, named_settings
     from roambus.experiments.sweeps.sweep_file import read_sweep
     from roambus.experiments.templates.render import find_template, template_variables
 
     named = _argument(context)
-    is_sweep = context.info_name == "sweep" and (named.endswith(".toml") or named in _names("sweeps")(context))
+    is_sweep = context.info_name == "sweep" and not is_template(named)
     template = read_sweep(named).template if is_sweep else find_template(named)
     yield from (f"{name}=" for name in template_variables(template))
     yield from (f"{axis.name}={value}" for axis in named_settings(template) for value in axis.values)
