@@ -132,7 +132,7 @@ def _parser() -> argparse.ArgumentParser:
         "--agents",
         nargs="+",
         default=[*SECONDS],
-        help=f"{' or '.join(RADIOS)} (no agents at all), or names that roambus agents tells",
+        help=f"{' or '.join(RADIOS)} (no agents at all), or names that roambus list agents tells",
     )
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES, help=f"numbers of nodes {SIZES}")
     parser.add_argument("--rates", nargs="+", type=float, default=RATES, help="traffic per second (0.5 1 2 4 8)")

@@ -1,17 +1,36 @@
-"""The templates, sweeps and studies that come with roambus, found by where they lie.
+"""The templates, sweeps and studies that come with roambus, found by where they lie, and what a name stands for.
 
 Each study has a folder of its own in `studies`, called like the study with underscores for hyphens. In it lie its
 sweeps and templates. The templates and sweeps that belong to no study lie in `templates`.
+
+Every command that takes a name takes the path of a file as well, and looks for the name among its own kind first. One
+name can stand for things of several kinds, such as a template, a sweep of it and the study around both. So whoever
+gives a name that nothing of the wanted kind has is told the near names of every kind, and the command that takes each.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from difflib import get_close_matches
+from importlib.metadata import entry_points
 from pathlib import Path
+
+from roambus.bridge.agents.code import GROUP
+from roambus.bridge.errors import UserError
+from roambus.python_protocol.parameters import unknown
 
 TEMPLATES = Path(__file__).parent / "templates"
 """The folder of what belongs to no study, and of the parts that all templates include."""
+TEMPLATE_SUFFIX, SWEEP_SUFFIX = ".ini.j2", ".toml"
 
 _STUDIES = Path(__file__).parent / "studies"
+_USES = {
+    "template": "roambus run {}",
+    "sweep": "roambus sweep {}",
+    "study": "roambus reproduce {}",
+    "agent": "roambus run field --agent {}",
+}
+"""The kinds of things that have names, and the command that takes each."""
 
 
 def shipped_studies() -> dict[str, Path]:
@@ -34,3 +53,37 @@ def shipped_study(file: Path) -> str | None:
     """The name of the study in whose folder the file lies; None for any other file."""
     place = file.resolve().parent
     return next((name for name, folder in shipped_studies().items() if folder.resolve() == place), None)
+
+
+def find_file(kind: str, suffix: str, name: str) -> Path:
+    """The file of that path, or the shipped one of that kind and name; raises UserError."""
+    if Path(name).is_file():
+        return Path(name)
+    ours = shipped_files(suffix)
+    if name not in ours:
+        raise no_such(kind, name)
+    return ours[name]
+
+
+def no_such(kind: str, name: str) -> UserError:
+    """The error for a name that nothing of that kind has: it says which names are near, also those of other kinds."""
+    known = _known()
+    near = near_names(name, {other: names for other, names in known.items() if other != kind})
+    also = ", ".join(f"{other} {found!r} ({_USES[other].format(found)})" for other, found in near.items())
+    others = f"; near names of other kinds: {also}" if also else ""
+    return UserError(f"{unknown(kind, name, known[kind])}{others}; or give the path of a file")
+
+
+def near_names(name: str, known: Mapping[str, Mapping[str, object]]) -> dict[str, str]:
+    """The kinds that have a near name, each with the nearest, which is the name itself if a thing has it."""
+    found = {kind: get_close_matches(name, names, n=1) for kind, names in known.items()}
+    return {kind: near[0] for kind, near in found.items() if near}
+
+
+def _known() -> dict[str, Mapping[str, object]]:
+    return {
+        "template": shipped_files(TEMPLATE_SUFFIX),
+        "sweep": shipped_files(SWEEP_SUFFIX),
+        "study": shipped_studies(),
+        "agent": {point.name: point for point in entry_points(group=GROUP)},
+    }

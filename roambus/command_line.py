@@ -15,29 +15,24 @@ import traceback
 import click
 
 from roambus.bridge.errors import InterruptionError, RoambusError, UserError
-from roambus.bridge.interrupts import termination_interrupts
-from roambus.bridge.private_folder import remove_abandoned
-from roambus.commands.castalia import castalia
-from roambus.commands.compare import compare
-from roambus.commands.completion import completion
-from roambus.commands.crate import audit, crate
-from roambus.commands.dissector import dissector
-from roambus.commands.docs import docs
-from roambus.commands.explore import explore
-from roambus.commands.export import export
-from roambus.commands.finding import list_things, show
-from roambus.commands.information import agents, doctor
-from roambus.commands.links import links
-from roambus.commands.new import new
-from roambus.commands.replay import play, replay
-from roambus.commands.reproduce import reproduce
-from roambus.commands.results import aggregate, figures
-from roambus.commands.runs import render, rerun, run, serve
-from roambus.commands.sweep import sweep
-from roambus.commands.telling import Telling, with_options
-from roambus.commands.trace import trace
-from roambus.commands.verify import verify
-from roambus.commands.vet import vet
+from roambus.bridge.process import remove_abandoned, termination_interrupts
+from roambus.commands.exchange import crate, export, verify
+from roambus.commands.installation import castalia, completion, doctor
+from roambus.commands.inventory import docs, list_things, show
+from roambus.commands.output import Telling, with_options
+from roambus.commands.protocols import explore, new, play, trace, vet
+from roambus.commands.results import aggregate, compare, figures
+from roambus.commands.runs import render, replay, rerun, run, serve
+from roambus.commands.studies import reproduce
+from roambus.commands.sweeps import sweep
+
+MOVED = {
+    "agents": "roambus list agents, and roambus show AGENT for its parameters",
+    "audit": "roambus verify RESULTS --checklist",
+    "dissector": "roambus export --format dissector --agents AGENT,...",
+    "links": "roambus replay RECORDING --export links.html",
+}
+"""The commands of the last release that are others now, for this release."""
 
 
 def main() -> None:
@@ -115,7 +110,19 @@ def _describe(error: OSError) -> str:
     return f"{error.filename}: {problem}" if error.filename else problem
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """The commands; one that has moved says where to."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Finds the command that the arguments begin with; raises click.UsageError."""
+        if args[0] in MOVED:
+            raise click.UsageError(f"roambus {args[0]} is now {MOVED[args[0]]}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="roambus")
 def commands() -> None:
     """Runs publish/subscribe and ad hoc routing protocols, written in Python, on a realistic low-power radio.
@@ -128,6 +135,7 @@ def commands() -> None:
       roambus sweep thesis --set config=C2 --set speed=2,8 --seeds 2 --out results/small
       roambus aggregate results/small
       roambus compare results/small
+      roambus figures results/small
     Write a protocol of your own:
       roambus new agent rumour
     and see what is wrong with it:
@@ -141,20 +149,16 @@ def commands() -> None:
 
 
 for command in (
-    agents,
     aggregate,
-    audit,
     castalia,
     compare,
     completion,
     crate,
-    dissector,
     docs,
     doctor,
     explore,
     export,
     figures,
-    links,
     list_things,
     new,
     play,

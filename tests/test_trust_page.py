@@ -9,7 +9,7 @@ import pytest
 
 from roambus.bridge.limits import LIMITS, Limit
 from roambus.bridge.movement.lines import MAX_BYTES, MAX_LINE_BYTES
-from roambus.bridge.runs import asked
+from roambus.bridge.runs import layout
 from roambus.bridge.scenario import mobility, network
 from roambus.bridge.texts import MOST_BYTES
 from roambus.bridge.trace.schema import LATEST_S
@@ -43,7 +43,7 @@ def top(limit: Limit) -> str:
 def bounds() -> str:
     found = {
         "a text that users write: ini, template, sweep, scenario": f"{MOST_BYTES // MIB} MiB",
-        "`sweep.json`": f"{asked.MOST_BYTES // MIB} MiB",
+        "`sweep.json`": f"{layout.MOST_BYTES // MIB} MiB",
         "a movement file, unpacked; a line of it": f"{MAX_BYTES // MIB} MiB; {MAX_LINE_BYTES // MIB} MiB",
         "a message between host and simulator, and of a record": f"{MAX_FRAME_BYTES // MIB} MiB",
         "what the page of `roambus play` asks": f"{MAX_QUESTION_BYTES // 1024} KiB",

@@ -6,7 +6,7 @@ import subprocess
 
 from benchmarks.failures.trial import AGENT, ROAMBUS, TEMPLATE, Stage
 from roambus.bridge.backends.castalia.files import SIMULATOR_FOLDER
-from roambus.bridge.private_folder import BRIDGE, prefix_of
+from roambus.bridge.process import BRIDGE, prefix_of
 from roambus.bridge.runs.layout import TRACE_FILE
 
 

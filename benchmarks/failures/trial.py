@@ -16,7 +16,7 @@ from typing import Self
 
 from benchmarks.failures.processes import MARK, marked, program, status_of_orphan, wait_for
 from roambus.bridge.backends.castalia.files import SIMULATOR_FOLDER, SIMULATOR_LOG
-from roambus.bridge.private_folder import BRIDGE, prefix_of
+from roambus.bridge.process import BRIDGE, prefix_of
 from roambus.bridge.runs.layout import TRACE_FILE
 
 ROOT = Path(__file__).resolve().parents[2]

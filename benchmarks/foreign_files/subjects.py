@@ -14,7 +14,7 @@ from benchmarks.foreign_files.forged import forge_json, forge_table
 from roambus.bridge.movement.extent import Extent
 from roambus.bridge.movement.reader import read_movement
 from roambus.bridge.record.rerun import rerun
-from roambus.bridge.runs.asked import read_asked
+from roambus.bridge.runs.layout import read_asked
 from roambus.bridge.trace.reader import damage_of, read_trace
 from roambus.command_line import commands
 from roambus.experiments.export.exporter import Asked, export_results

@@ -5,6 +5,7 @@ Modules are looked for as an import would look for them, but nothing is imported
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -97,6 +98,24 @@ def announce_file(what: str, file: Path, announce: Announce) -> None:
     if file.is_file():
         code = AgentCode(what, "", (file.resolve(),))
         announce(f"runs {what} at {code.files[0]} (sha256 {code.hash[:_SHOWN_OF_HASH]})")
+
+
+def class_docstring(target: str) -> str | None:
+    """The docstring of a class, given as module:Class; None if it is not in the source, as that of a made class."""
+    module, _, name = target.partition(":")
+    spec = _find(module.split("."))
+    if spec is None or spec.origin is None or not spec.origin.endswith(".py") or not Path(spec.origin).is_file():
+        return None
+    try:
+        tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+    except (SyntaxError, ValueError):
+        return None
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            return ast.get_docstring(node)
+        if isinstance(node, ast.ImportFrom) and node.module and name in [one.asname or one.name for one in node.names]:
+            return class_docstring(f"{node.module}:{name}")
+    return None
 
 
 def _files_of(module: str) -> Sequence[Path]:

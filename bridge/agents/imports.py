@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.interrupts import is_raised
+from roambus.bridge.process import is_raised
 
 _OUR_PACKAGE = Path(__file__).parents[2]
 

@@ -24,7 +24,7 @@ from roambus.bridge.agents.imports import unable_to_exit
 from roambus.bridge.agents.registry import name_of
 from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.codec import CodecCheck, CodecError
-from roambus.bridge.interrupts import is_raised
+from roambus.bridge.process import is_raised
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent

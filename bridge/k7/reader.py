@@ -52,6 +52,14 @@ def read_k7(path: Path) -> Recording:
     return _recording(path, header, rows)
 
 
+def is_k7(path: Path) -> bool:
+    """Whether a file begins as a recording, plain or gzipped; raises OSError."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_GZIP_MAGIC)).startswith((b"{", _GZIP_MAGIC))
+
+
 def _content(path: Path) -> bytes:
     with path.open("rb") as file:
         packed = file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC

@@ -10,35 +10,28 @@ import io
 import os
 import shutil
 import time
-import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeVar
-
-import pyarrow as pa
 
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.castalia.files import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.backends.interface import Backend
-from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.host.agents import Tell, parameters_of
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.memory import peak_memory_mib
+from roambus.bridge.process import peak_memory_mib
 from roambus.bridge.record.record_file import RECORD_FILE
 from roambus.bridge.record.recorder import recorded
-from roambus.bridge.runs.apart import EndedError, apart, place_of_end
-from roambus.bridge.runs.conduct import conduct_seen, watch
+from roambus.bridge.runs.guard import EndedError, conduct_seen, guarded, place_of_end
 from roambus.bridge.runs.identity import run_key
 from roambus.bridge.runs.layout import FAILED_FILE, LOG_FILE, TRACE_FILE
-from roambus.bridge.runs.maker import maker_line, version_of_code
+from roambus.bridge.runs.log import log_of, log_of_failure, version_of_code
 from roambus.bridge.runs.plan import RunPlan
-from roambus.bridge.runs.remarks import MARK, remarks
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.metadata import RUN_KEY, WARM_UP, About
 from roambus.bridge.trace.reader import DamagedTraceError, damage_of, read_footer
@@ -47,88 +40,6 @@ from roambus.bridge.unfinished_file import check_replaceable
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.parameters import format_parameters
 from roambus.python_protocol.simtime import SECOND
-
-T = TypeVar("T")
-
-
-def is_complete(folder: Path, key: str) -> bool:
-    """Whether the folder holds the trace of just this run."""
-    return trace_state(folder, key) is TraceState.COMPLETE
-
-
-class TraceState(Enum):
-    """What there is of a run: nothing, the trace of another run, a damaged trace, or the whole trace of just this."""
-
-    MISSING = "missing"
-    DAMAGED = "damaged"
-    ANOTHER = "another run's"
-    COMPLETE = "complete"
-
-
-def trace_state(folder: Path, key: str) -> TraceState:
-    """What the folder holds of the run with this key; the trace is read to its end, for damage can be anywhere."""
-    trace = folder / TRACE_FILE
-    if not os.path.lexists(trace):
-        return TraceState.MISSING
-    try:
-        if read_footer(trace).metadata.get(RUN_KEY) != key:
-            return TraceState.ANOTHER
-    except DamagedTraceError:
-        return TraceState.DAMAGED
-    return TraceState.DAMAGED if damage_of(trace) else TraceState.COMPLETE
-
-
-def has_failed(folder: Path, key: str) -> bool:
-    """Whether just this run failed the last time."""
-    marker = folder / FAILED_FILE
-    return marker.is_file() and marker.read_bytes() == key.encode()
-
-
-def execute_apart(plan: RunPlan, backend: BackendFactory) -> None:
-    """Does what `execute` does in a process of its own, in which agents are refused what they may not.
-
-    Raises EndedError, too, if an agent ends that process.
-    """
-    try:
-        watched_apart(lambda: execute(plan, backend))
-    except EndedError as error:
-        raise error if error.was_killed else record_ended(plan, backend, error) from None
-
-
-def watched_apart(make: Callable[[], T]) -> T:
-    """What `make` returns in a process of its own, in which agents are refused what they may not; raises as `apart`."""
-
-    def watched() -> T:
-        watch()
-        return make()
-
-    _load_for_traces()
-    return apart(watched)
-
-
-def _load_for_traces() -> None:
-    """Has pyarrow load what it loads for its first array (pandas, where it is there), in a fifth of a second.
-
-    Done before a process is forked for a run, no run does so, and no simulator waits meanwhile.
-    """
-    pa.array([0])
-
-
-def record_ended(plan: RunPlan, backend: BackendFactory, ended: EndedError) -> EndedError:
-    """Leaves a log with the error of a run whose agent has ended the run's process; returns it, with the place."""
-    error = ended.at(plan.agent, place_of_end(lambda tell: _run_for_nothing(plan, backend, tell)))
-    _prepare(plan)
-    _record_failure(plan.folder, run_key(plan, backend), error)
-    return error
-
-
-def _run_for_nothing(plan: RunPlan, backend: BackendFactory, tell: Tell) -> None:
-    """Makes the run as far as it goes, and keeps nothing of it."""
-    with TemporaryDirectory() as folder, redirect_stdout(io.StringIO()):
-        private = replace(plan, results=Path(folder), record=False)
-        _prepare(private)
-        scenario, agent = read_scenario(private.folder / INI_FILE), load_agent(plan.agent)
-        Host(scenario, agent, backend.make(scenario, agent, private.folder), TraceWriter(), tell=tell).run()
 
 
 def execute(plan: RunPlan, backend: BackendFactory, key: str | None = None) -> None:
@@ -192,9 +103,8 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:
     used = (
         f"{time.monotonic() - start:.2f} s, {time.process_time() - cpu:.2f} s of CPU, {peak_memory_mib()} MiB at most"
     )
-    text = f"agent {scenario.agent or plan.agent}, seed {plan.seed}: complete in {used}\n{maker_line()}\n"
-    notes = "".join(f"{MARK}{remark}\n" for remark in remarks(scenario))
-    (plan.folder / LOG_FILE).write_text(text + notes, encoding="utf-8")
+    log = log_of(scenario, f"agent {scenario.agent or plan.agent}, seed {plan.seed}", used)
+    (plan.folder / LOG_FILE).write_text(log, encoding="utf-8")
     about = _about(plan, scenario, agent, backend.name, host.simulator)
     warm_up = {WARM_UP: repr(scenario.warm_up / SECOND)} if scenario.warm_up else {}
     metadata = {RUN_KEY: key, **warm_up, **about.metadata()}
@@ -221,11 +131,48 @@ def _about(plan: RunPlan, scenario: Scenario, agent: type[Agent], backend: str, 
 
 
 def _record_failure(folder: Path, key: str, error: Exception) -> None:
-    known = isinstance(error, RoambusError)
-    text = f"{error}\n" if isinstance(error, UserError) else "".join(traceback.format_exception(error))
-    whole = f"error: {error}\n\n{text}" if known else text
-    (folder / LOG_FILE).write_text(whole, encoding="utf-8", errors="backslashreplace")  # an agent has raised with it
+    log = folder / LOG_FILE
+    log.write_text(log_of_failure(error), encoding="utf-8", errors="backslashreplace")  # an agent has raised with it
     (folder / FAILED_FILE).write_text(key, encoding="utf-8")
+
+
+# What there is of a run
+
+
+def is_complete(folder: Path, key: str) -> bool:
+    """Whether the folder holds the trace of just this run."""
+    return trace_state(folder, key) is TraceState.COMPLETE
+
+
+class TraceState(Enum):
+    """What there is of a run: nothing, the trace of another run, a damaged trace, or the whole trace of just this."""
+
+    MISSING = "missing"
+    DAMAGED = "damaged"
+    ANOTHER = "another run's"
+    COMPLETE = "complete"
+
+
+def trace_state(folder: Path, key: str) -> TraceState:
+    """What the folder holds of the run with this key; the trace is read to its end, for damage can be anywhere."""
+    trace = folder / TRACE_FILE
+    if not os.path.lexists(trace):
+        return TraceState.MISSING
+    try:
+        if read_footer(trace).metadata.get(RUN_KEY) != key:
+            return TraceState.ANOTHER
+    except DamagedTraceError:
+        return TraceState.DAMAGED
+    return TraceState.DAMAGED if damage_of(trace) else TraceState.COMPLETE
+
+
+def has_failed(folder: Path, key: str) -> bool:
+    """Whether just this run failed the last time."""
+    marker = folder / FAILED_FILE
+    return marker.is_file() and marker.read_bytes() == key.encode()
+
+
+# What is left of a run
 
 
 @contextmanager
@@ -257,3 +204,34 @@ def discard(plan: RunPlan) -> None:
             (plan.results / plan.place.parents[depth]).rmdir()
         except OSError:
             return
+
+
+# Runs whose agents may do what agents may not
+
+
+def execute_apart(plan: RunPlan, backend: BackendFactory) -> None:
+    """Does what `execute` does in a process of its own, in which agents are refused what they may not.
+
+    Raises EndedError, too, if an agent ends that process.
+    """
+    try:
+        guarded(lambda: execute(plan, backend))
+    except EndedError as error:
+        raise error if error.was_killed else record_ended(plan, backend, error) from None
+
+
+def record_ended(plan: RunPlan, backend: BackendFactory, ended: EndedError) -> EndedError:
+    """Leaves a log with the error of a run whose agent has ended the run's process; returns it, with the place."""
+    error = ended.at(plan.agent, place_of_end(lambda tell: _run_for_nothing(plan, backend, tell)))
+    _prepare(plan)
+    _record_failure(plan.folder, run_key(plan, backend), error)
+    return error
+
+
+def _run_for_nothing(plan: RunPlan, backend: BackendFactory, tell: Tell) -> None:
+    """Makes the run as far as it goes, and keeps nothing of it."""
+    with TemporaryDirectory() as folder, redirect_stdout(io.StringIO()):
+        private = replace(plan, results=Path(folder), record=False)
+        _prepare(private)
+        scenario, agent = read_scenario(private.folder / INI_FILE), load_agent(plan.agent)
+        Host(scenario, agent, backend.make(scenario, agent, private.folder), TraceWriter(), tell=tell).run()

@@ -1,9 +1,12 @@
-"""Compares a metric among agents: the picture, the file of its numbers and the text all come from the same tables."""
+"""Compares a metric among agents: the file of its numbers, the text and the picture all come from the same tables.
+
+`compare_agents` has the numbers, `draw_compared` the picture of the same metric, axis and values: both have one name.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,8 +24,6 @@ from roambus.experiments.figures.plans import slug
 from roambus.experiments.measurements.measurements import Measurements
 from roambus.spark.aggregation.tables import replace_file
 
-COMPARE_FOLDER = "compare"
-"""The folder below the results, unless another one is asked for."""
 _LONGEST_STEM = 150
 """In characters: file systems take names of 255 bytes, and the suffix needs some."""
 
@@ -56,18 +57,38 @@ class Compared:
         return {"metric": self.metric, **tables, "files": list(self.files)}
 
 
-def compare_agents(measured: Measurements, asked: Asked, folder: Path, look: Look = USUAL) -> Iterator[Compared]:
-    """Writes `folder`/STEM in the formats of the look, and STEM.csv, for each metric; raises UserError."""
-    where = asked.where or {}
-    chosen = narrow(measured, asked.agents, where)
-    against = find_axis(chosen, asked.against)
+def compare_agents(measured: Measurements, asked: Asked, folder: Path) -> Iterator[Compared]:
+    """Writes `folder`/STEM.csv for each metric; raises UserError."""
+    chosen = _chosen(measured, asked)
+    with writing(folder):
+        for metric, stem in _stems(chosen, asked).items():
+            yield _compare(chosen, metric, folder / f"{stem}.csv")
+
+
+def draw_compared(measured: Measurements, asked: Asked, folder: Path, look: Look = USUAL) -> Iterator[Path]:
+    """Writes `folder`/STEM in the formats of the look, and its caption, for each metric; raises UserError."""
+    chosen = _chosen(measured, asked)
+    against, own = find_axis(chosen, asked.against), replace(look, agents=tuple(measured.agents))
+    with writing(folder):
+        for metric, stem in _stems(chosen, asked).items():
+            figures = panels(chosen, metric, against)
+            folder.mkdir(parents=True, exist_ok=True)
+            yield from draw_picture(figures, folder / stem, own)
+
+
+def _chosen(measured: Measurements, asked: Asked) -> Measurements:
+    chosen = narrow(measured, asked.agents, asked.where or {})
     for metric in asked.metrics:
         check_metric(chosen, metric)
+    return chosen
+
+
+def _stems(chosen: Measurements, asked: Asked) -> dict[str, str]:
+    """The metrics, each with the name of its files."""
     metrics = list(dict.fromkeys(asked.metrics)) or main_metrics(chosen)
-    ends = [f"against-{against}", *(f"{axis}-{'-'.join(values)}" for axis, values in where.items())]
-    with writing(folder):
-        for metric, stem in zip(metrics, file_stems(metrics, ends), strict=True):
-            yield _compare(chosen, metric, against, folder / stem, look)
+    values = (f"{axis}-{'-'.join(values)}" for axis, values in (asked.where or {}).items())
+    ends = [f"against-{find_axis(chosen, asked.against)}", *values]
+    return dict(zip(metrics, file_stems(metrics, ends), strict=True))
 
 
 def file_stems(metrics: Sequence[str], ends: Sequence[str]) -> list[str]:
@@ -82,11 +103,8 @@ def file_stems(metrics: Sequence[str], ends: Sequence[str]) -> list[str]:
     return stems
 
 
-def _compare(measured: Measurements, metric: str, against: str, stem: Path, look: Look) -> Compared:
-    figures = panels(measured, metric, against)
+def _compare(measured: Measurements, metric: str, table: Path) -> Compared:
     points, tests = points_table(measured, metric), paired_tests(measured, metric, all_pairs(measured.agents))
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    table = stem.with_name(f"{stem.name}.csv")
+    table.parent.mkdir(parents=True, exist_ok=True)
     replace_file(table, partial(whole_table(points, tests).to_csv, index=False, lineterminator="\n"))
-    text = text_of_comparison(measured, metric, points, tests)
-    return Compared(metric, text, (*draw_picture(figures, stem, look), table), points, tests)
+    return Compared(metric, text_of_comparison(measured, metric, points, tests), (table,), points, tests)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.layout import AGENT, FIGURES_FOLDER, SEED
+from roambus.bridge.runs.layout import AGENT, AGENTS, FIGURES_FOLDER, SEED, read_asked
 from roambus.bridge.runs.writing import unlinked, writing
 from roambus.bridge.trace.reader import DamagedTraceError
 from roambus.experiments.comparing.observations import Observed, distribution, observe, over_time
@@ -27,22 +28,31 @@ Place = tuple[tuple[str, str], ...]
 Where = Mapping[str, Sequence[str]]
 
 
-def draw_curves(results: Path, kinds: Sequence[str], where: Where, look: Look) -> list[Path]:
+def draw_curves(results: Path, kinds: Sequence[str], where: Where, look: Look, out: Path | None = None) -> list[Path]:
     """Draws these kinds of figures of every sweep in `results`; returns the files.
 
     `where` keeps some values of an axis, or some agents. There is a line for each place that is left, of all its seeds.
+    They go to `out`, or else to the folder of the results for figures.
     Raises UserError if there is no run, or too many lines, or a trace is damaged.
     """
-    folder = results / FIGURES_FOLDER
     sweeps = sweep_folders(existing_folder(results))
+    folder = out or unlinked(results / FIGURES_FOLDER)
+    look = replace(look, agents=tuple(dict.fromkeys(agent for sweep in sweeps for agent in _agents(sweep))))
     files = []
     with writing(folder):
-        unlinked(folder).mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         for sweep in sweeps:
             prefix = f"{sweep.name}-" if len(sweeps) > 1 else ""
             observed = _observed(sweep, where)
             files += [path for kind in kinds for path in draw(_figure(kind, prefix, observed), folder, look)]
     return files
+
+
+def _agents(sweep: Path) -> list[str]:
+    """The agents of a sweep that have runs, in its order."""
+    present = {dict(_place(trace)).get(AGENT, "") for trace in examine(find_traces(sweep))[0]}
+    asked = [agent for agent in read_asked(sweep).get(AGENTS, {}) if agent in present]
+    return asked + sorted(present.difference(asked), key=natural_order)
 
 
 def _observed(sweep: Path, where: Where) -> dict[Place, list[Observed]]:

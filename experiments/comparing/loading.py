@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.asked import read_asked
-from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, SEED, TRACES
+from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, SEED, TRACES, read_asked
 from roambus.bridge.runs.writing import writing
 from roambus.experiments.measurements.measurements import Measurements, read_measurements
 from roambus.experiments.studies.reading import existing_folder, find_extra, sweep_folders

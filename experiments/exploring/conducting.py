@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from roambus.bridge.errors import BackendError, RoambusError
-from roambus.bridge.interrupts import interrupts_noticed
+from roambus.bridge.process import interrupts_noticed
 from roambus.experiments.exploring.exploration import Exploration, Wrong
 from roambus.experiments.exploring.found import Bounds, Found
 from roambus.experiments.exploring.keeper import Keeper

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
-from roambus.bridge.interrupts import interrupts_noticed
+from roambus.bridge.process import interrupts_noticed
 from roambus.experiments.exploring.asking import Asking
 from roambus.experiments.exploring.found import INTERRUPTED, RAISES, Bounds, Clock, Found, Violation
 from roambus.experiments.exploring.network import Network, Successor

@@ -1,4 +1,4 @@
-"""Writes the files of an export: one for each run and format, whole or not at all."""
+"""Writes the files of an export: one for each run and format, and one dissector, whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from roambus.bridge.agents.registry import UntrustedAgentError, load_agent_of_results
 from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import AGENTS, read_asked
 from roambus.bridge.runs.run import errors_named
 from roambus.bridge.runs.writing import unlinked
 from roambus.bridge.unfinished_file import UnfinishedFile
+from roambus.experiments.export.capture.dissector import dissector
 from roambus.experiments.export.capture.recorded import capture_of, captures_of_nodes
 from roambus.experiments.export.graph import graph_file
 from roambus.experiments.export.json_lines import json_lines
@@ -26,6 +29,7 @@ from roambus.spark.aggregation.traces import Trace
 
 SCALARS, VECTORS, JSON_LINES = "sca", "vec", "jsonl"
 CAPTURE, CAPTURES, TIMELINE, GRAPH = "pcapng", "pcapng-nodes", "perfetto", "graphml"
+DISSECTOR, DISSECTOR_FILE = "dissector", "roambus.lua"
 EXPORT_FOLDER = "export"
 """The folder below the results, unless another one is asked for."""
 
@@ -37,11 +41,13 @@ Content = Iterable[str] | Iterable[bytes]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is to be written: the formats, the folder, if it is not that of the results, and the time of graphs (s)."""
+    """What is to be written: the formats, the folder, if not the usual one, the time of graphs (s), and agents."""
 
     formats: Sequence[str]
     out: Path | None = None
     at_s: float | None = None
+    agents: Sequence[str] = ()
+    """The agents whose messages a dissector reads; those of the results unless some are named."""
 
 
 def _one(ending: str, write: Callable[[Trace], Content]) -> Callable[[Trace, Asked], Iterator[tuple[str, Content]]]:
@@ -89,7 +95,20 @@ def _export(export: Export, asked: Asked, folder: Path) -> Iterator[tuple[Path |
     folder.mkdir(parents=True, exist_ok=True)
     yield from ((None, problem) for problem in export.problems)
     for kind in asked.formats:
-        yield from _scalars(export, folder) if kind == SCALARS else _streamed(export.traces, folder, kind, asked)
+        if kind == DISSECTOR:
+            yield write_dissector(export.results, asked.agents, folder)
+        else:
+            yield from _scalars(export, folder) if kind == SCALARS else _streamed(export.traces, folder, kind, asked)
+
+
+def write_dissector(results: Path, named: Sequence[str], folder: Path) -> tuple[Path | None, str | None]:
+    """The file, for agents that are named, or those of the results, of which only installed ones are run unasked."""
+    agents = named or dict.fromkeys(use for use, _ in read_asked(results).get(AGENTS, {}).values())
+    try:
+        loaded = {agent: load_agent_of_results(agent, trusted=bool(named)) for agent in agents}
+    except UntrustedAgentError as error:
+        return None, f"{results}: {error}: no dissector is written; if you trust that code, name it with --agents"
+    return _write(folder / DISSECTOR_FILE, dissector(loaded))
 
 
 def _scalars(export: Export, folder: Path) -> Iterator[tuple[Path | None, str | None]]:

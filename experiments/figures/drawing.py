@@ -1,8 +1,9 @@
 """Draws figures: the same style for all, and the same bytes for the same figure.
 
 Lines have a colour, a marker and a dash each, so that no reader depends on colours, and stand a little apart, so that
-intervals do not hide each other. No title is drawn: what a figure shows stands beside it, in its caption. Each part of
-a line has an id in the SVG file, by which the report hides single lines.
+intervals do not hide each other. The colour is the agent's, the same in all figures of a folder; of several lines of
+one agent, each has a lighter shade than the one before. No title is drawn: what a figure shows stands beside it, in its
+caption. Each part of a line has an id in the SVG file, by which the report hides single lines.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from roambus.experiments.figures.figure import CurveFigure, DotFigure, Drawn, Figure, Series
+from roambus.bridge.runs.layout import AGENT
+from roambus.experiments.figures.figure import CurveFigure, DotFigure, Dots, Drawn, Figure, Series
 from roambus.experiments.figures.look import USUAL, Look
 from roambus.experiments.figures.plain_matplotlib import (
     Artist,
@@ -34,6 +36,8 @@ from roambus.spark.aggregation.tables import replace_file
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """The palette of Okabe and Ito, whose colours are told apart with every kind of colour vision."""
 _GREYS = ("#000000", "#666666", "#999999")
+_SHADE, _LIGHTEST = 0.75, 0.3
+"""How much of its colour each further line of an agent keeps, and the least that one has."""
 _MARKERS, _LINES = "osD^vPX<>p*", ("-", "--", "-.", ":")
 _PNG_DPI = 300
 _PANEL_COLUMNS, _PANEL_DPI = 2, 110
@@ -142,9 +146,9 @@ def _plot_lines(figure: Figure, axes: Axes, look: Look) -> tuple[list[ErrorbarCo
     gaps = len(figure.series) - 1
     dodge = min(_DODGE, _SPREAD / max(gaps, 1)) * _spacing(list(places.values()))
     lines = []
-    for index, series in enumerate(figure.series):
+    for index, (series, paint) in enumerate(zip(figure.series, _paints(figure.series, look), strict=True)):
         shift = (index - gaps / 2) * dodge
-        lines.append(_plot_series(figure, series, [places[x] + shift for x in series.x], axes, _paint(index, look)))
+        lines.append(_plot_series(figure, series, [places[x] + shift for x in series.x], axes, paint))
     axes.set_xticks(list(places.values()), _labels(places))
     if len(places) == 1:
         (only,) = places.values()
@@ -156,9 +160,9 @@ def _plot_lines(figure: Figure, axes: Axes, look: Look) -> tuple[list[ErrorbarCo
 
 def _plot_curves(figure: CurveFigure, axes: Axes, look: Look) -> list[Line2D]:
     lines: list[Line2D] = []
-    for index, dots in enumerate(figure.series):
-        paint = {**_paint(index, look), "marker": ""}
-        lines += axes.plot(dots.x, dots.y, drawstyle="default" if figure.is_time else "steps-post", **paint)
+    for dots, paint in zip(figure.series, _paints(figure.series, look), strict=True):
+        drawstyle = "default" if figure.is_time else "steps-post"
+        lines += axes.plot(dots.x, dots.y, drawstyle=drawstyle, **{**paint, "marker": ""})
     if figure.logarithmic:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -170,8 +174,8 @@ def _plot_curves(figure: CurveFigure, axes: Axes, look: Look) -> list[Line2D]:
 
 def _plot_dots(figure: DotFigure, axes: Axes, look: Look) -> tuple[list[Line2D], str]:
     lines = []
-    for index, dots in enumerate(figure.series):
-        lines += axes.plot(dots.x, dots.y, **{**_paint(index, look), "linestyle": "", "markersize": 3})
+    for dots, paint in zip(figure.series, _paints(figure.series, look), strict=True):
+        lines += axes.plot(dots.x, dots.y, **{**paint, "linestyle": "", "markersize": 3})
     if figure.logarithmic:
         axes.set_yscale("log")
     elif all(y >= 0 for dots in figure.series for y in dots.y):
@@ -192,14 +196,30 @@ def _plot_series(
     return line
 
 
-def _paint(index: int, look: Look) -> dict[str, Any]:
-    """What tells a line from the others."""
+def _paints(series: Sequence[Series | Dots], look: Look) -> list[dict[str, Any]]:
+    """What tells each line from the others."""
+    ranks = [_rank(one.place.get(AGENT, ""), index, look) for index, one in enumerate(series)]
+    return [
+        {
+            "color": _colour(rank, 0 if look.is_grey else ranks[:index].count(rank), look),
+            "marker": _MARKERS[index % len(_MARKERS)],
+            "linestyle": _LINES[index % len(_LINES)],
+        }
+        for index, rank in enumerate(ranks)
+    ]
+
+
+def _rank(agent: str, index: int, look: Look) -> int:
+    """The place of the colour: the agent's among all of the results, or the line's own."""
+    return look.agents.index(agent) if agent in look.agents else index
+
+
+def _colour(rank: int, lines_before: int, look: Look) -> str:
+    """The colour of that rank, lighter for each line that has it before."""
     colours = _GREYS if look.is_grey else _COLOURS
-    return {
-        "color": colours[index % len(colours)],
-        "marker": _MARKERS[index % len(_MARKERS)],
-        "linestyle": _LINES[index % len(_LINES)],
-    }
+    colour, share = colours[rank % len(colours)], max(_LIGHTEST, _SHADE**lines_before)
+    parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(255 - (255 - part) * share):02X}" for part in parts)
 
 
 def _places(values: Sequence[str]) -> dict[str, float]:

@@ -44,11 +44,13 @@ _NARROW = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The formats that are written, the size in inches, and the style's name."""
+    """The formats that are written, the size in inches, the style's name, and whose colours they are."""
 
     formats: tuple[str, ...] = ("png", "svg")
     size: tuple[float, float] = SIZES["screen"]
     style: str = "colour"
+    agents: tuple[str, ...] = ()
+    """The agents of the results, in their order: each has the same colour in all figures of a folder."""
 
     @property
     def settings(self) -> dict[Any, Any]:

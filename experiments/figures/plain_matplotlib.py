@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-from roambus.bridge.working_folder import import_elsewhere
+from roambus.bridge.process import import_elsewhere
 
 mpl: Any = import_elsewhere("matplotlib")
 

@@ -1,59 +1,58 @@
-"""Finds all things of a kind, and the things of a name.
-
-Nothing is listed twice: agents are entry points of what is installed, the others lie where `experiments.shipped` finds
-them, and metrics are those that every run has, and those that the studies add.
-"""
+"""All that there is to know of a thing by its name: what it is, what it takes, and a command that uses it."""
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 
-from roambus.bridge.agents.registry import agent_names, load_agent
+from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.errors import UserError
+from roambus.experiments.inventory.listing import (
+    KINDS,
+    SINGULAR,
+    first_sentence,
+    heading,
+    names,
+    study_metrics,
+    study_summary,
+)
 from roambus.experiments.inventory.thing import Row, Thing
-from roambus.experiments.shipped import shipped_files, shipped_studies, shipped_study
+from roambus.experiments.shipped import (
+    TEMPLATE_SUFFIX,
+    near_names,
+    shipped_studies,
+    shipped_study,
+)
 from roambus.experiments.studies.registry import load_study
-from roambus.experiments.sweeps import sweep_file
 from roambus.experiments.sweeps.named_settings import named_settings
 from roambus.experiments.sweeps.sweep import Axis, Sweep, count_points, text_of
-from roambus.experiments.templates import render
-from roambus.experiments.templates.render import template_variables
+from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.experiments.templates.render import find_template, template_variables
 from roambus.experiments.templates.variables import Scalar, Variable
 from roambus.python_protocol.parameters import describe_parameters
 from roambus.spark.metrics.catalogue import METRICS, Metric
 
 
 def find(name: str, kind: str | None = None) -> list[Thing]:
-    """Everything of that name, of one kind or of all; raises UserError that says what there is."""
-    found = [thing for one in _asked(kind) for thing in KINDS[one](name)]
+    """Everything of that name, of one kind or of all, or the file of that path; raises UserError with near names."""
+    if Path(name).is_file():
+        return [_template(name) if name.endswith(TEMPLATE_SUFFIX) else _sweep(name)]
+    asked = KINDS if kind is None else (kind,)
+    known = {one: dict.fromkeys(names(one)) for one in asked}
+    found = [_THINGS[one](name) for one in asked if name in known[one]]
     if not found:
-        names = {thing.name for one in _asked(kind) for thing in KINDS[one](None)}
-        near = get_close_matches(name, names, n=1)
-        guess = f"did you mean {near[0]!r}? " if near else ""
+        near = ", ".join(f"{SINGULAR[one]} {close!r}" for one, close in near_names(name, known).items())
+        guess = f"did you mean {near}? " if near else ""
         raise UserError(f"nothing is called {name!r}: {guess}roambus list says what there is")
     return found
 
 
 def everything(kind: str) -> list[Thing]:
     """All things of a kind, in the order of their names; raises UserError for one that is broken."""
-    return sorted(KINDS[kind](None), key=lambda thing: thing.name)
-
-
-def _asked(kind: str | None) -> Iterable[str]:
-    return KINDS if kind is None else (kind,)
+    return [_THINGS[kind](name) for name in names(kind)]
 
 
 # Agents
-
-
-def _agents(name: str | None) -> Iterator[Thing]:
-    for one in agent_names():
-        if name in (None, one):
-            yield _agent(one)
 
 
 def _agent(name: str) -> Thing:
@@ -77,18 +76,13 @@ def _agent(name: str) -> Thing:
 # Templates and sweeps
 
 
-def _templates(name: str | None) -> Iterator[Thing]:
-    for one, file in shipped_files(render.SUFFIX).items():
-        if name in (None, one):
-            yield _template(one, file)
-
-
-def _template(name: str, file: Path) -> Thing:
+def _template(name: str) -> Thing:
+    file = find_template(name)
     variables = [_variable(one, declared) for one, declared in sorted(template_variables(file).items())]
     return Thing(
         "template",
         name,
-        _heading(file),
+        heading(file),
         _study_of(file),
         {"variables": variables, "named settings": list(_axes(named_settings(file)))},
         f"roambus run {name}",
@@ -102,20 +96,14 @@ def _variable(name: str, declared: Variable | None) -> Row:
     return {"name": name, "default": default, "meaning": declared.meaning, "takes": declared.takes}
 
 
-def _sweeps(name: str | None) -> Iterator[Thing]:
-    for one, file in shipped_files(sweep_file.SUFFIX).items():
-        if name in (None, one):
-            yield _sweep(one, file)
-
-
-def _sweep(name: str, file: Path) -> Thing:
-    sweep = sweep_file.read_sweep(str(file))
-    facts = {"template": sweep.template.name.removesuffix(render.SUFFIX), "runs": str(count_points(sweep))}
+def _sweep(name: str) -> Thing:
+    sweep = read_sweep(name)
+    facts = {"template": sweep.template.name.removesuffix(TEMPLATE_SUFFIX), "runs": str(count_points(sweep))}
     return Thing(
         "sweep",
         name,
-        _heading(file),
-        {**facts, "seeds": str(len(sweep.seeds)), "back-end": sweep.backend, **_study_of(file)},
+        heading(Path(sweep.source)),
+        {**facts, "seeds": str(len(sweep.seeds)), "back-end": sweep.backend, **_study_of(Path(sweep.source))},
         {"agents": _choices(sweep), "axes": list(_axes(sweep.axes)), "fixed": list(_settings(sweep.fixed))},
         f"roambus sweep {name}",
     )
@@ -156,62 +144,33 @@ def _study_of(file: Path) -> dict[str, str]:
 # Studies and metrics
 
 
-def _studies(name: str | None) -> Iterator[Thing]:
-    for one, folder in shipped_studies().items():
-        if name in (None, one):
-            yield _study(one, folder)
-
-
-def _study(name: str, folder: Path) -> Thing:
+def _study(name: str) -> Thing:
     study = load_study(name)
     facts = {"source of its claims": study.source, "claims": str(sum(len(sweep.claims) for sweep in study.sweeps))}
     sweeps = [{"name": sweep.name, "runs": f"{count_points(sweep.asked)} runs"} for sweep in study.sweeps]
-    told = ast.get_docstring(ast.parse((folder / "study.py").read_text(encoding="utf-8"))) or ""
-    example = f"roambus reproduce {name} --quick"
-    return Thing("study", name, first_sentence(told), facts, {"sweeps": sweeps}, example)
+    told = study_summary(shipped_studies()[name])
+    return Thing("study", name, told, facts, {"sweeps": sweeps}, f"roambus reproduce {name} --quick")
 
 
-def _metrics(name: str | None) -> Iterator[Thing]:
-    found = {metric.column: _metric(metric, "") for metric in METRICS}
-    for study in shipped_studies():
-        for sweep in load_study(study).sweeps:
-            found |= {one.column: _metric(one, study) for one in sweep.extra.catalogue if one.column not in found}
-    return (thing for column, thing in found.items() if name in (None, column))
-
-
-def _metric(metric: Metric, study: str) -> Thing:
+def _metric(name: str) -> Thing:
+    metric, study = next((metric, study) for metric, study in _metrics(name) if metric.column == name)
     facts = {"title": metric.title, "unit": metric.unit, "scale": metric.scale.value, "study": study}
     known = {word: value for word, value in facts.items() if value}
-    example = f"roambus compare RESULTS --metric {metric.column}"
-    return Thing("metric", metric.column, metric.meaning, known, example=example)
+    return Thing("metric", name, metric.meaning, known, example=f"roambus compare RESULTS --metric {name}")
 
 
-# Helpers
+def _metrics(name: str) -> Iterator[tuple[Metric, str]]:
+    """The metrics of every run, and those of the studies if it is none of these, each with its study."""
+    yield from ((metric, "") for metric in METRICS)
+    if name in study_metrics():
+        for study in shipped_studies():
+            yield from ((one, study) for sweep in load_study(study).sweeps for one in sweep.extra.catalogue)
 
 
-def first_sentence(text: str) -> str:
-    """The first sentence of a docstring or a comment, on one line."""
-    line = " ".join(text.strip().partition("\n\n")[0].split())
-    return re.split(r"(?<=\.)\s", line, maxsplit=1)[0]
-
-
-def _heading(file: Path) -> str:
-    """The first sentence of the comment with which a template or a sweep begins; a command in it is not part of it."""
-    lines = file.read_text(encoding="utf-8").splitlines()
-    start = next((number for number, line in enumerate(lines) if line.startswith("# ")), len(lines))
-    comment = []
-    for line in lines[start:]:
-        if not line.startswith("#") or line.startswith("#  "):
-            break
-        comment.append(line.lstrip("# "))
-    return re.sub(r":$", ".", first_sentence("\n".join(comment)))
-
-
-KINDS: Mapping[str, Callable[[str | None], Iterator[Thing]]] = {
-    "agents": _agents,
-    "templates": _templates,
-    "sweeps": _sweeps,
-    "studies": _studies,
-    "metrics": _metrics,
+_THINGS: Mapping[str, Callable[[str], Thing]] = {
+    "agents": _agent,
+    "templates": _template,
+    "sweeps": _sweep,
+    "studies": _study,
+    "metrics": _metric,
 }
-"""What can be listed, by the word for it: each gives the things of a name, or all of them."""

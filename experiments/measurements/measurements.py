@@ -17,8 +17,7 @@ import pyarrow.parquet as pq
 from pandas.api.types import is_numeric_dtype
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.asked import count_runs, read_asked
-from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, POINTS, RUNS, SEED
+from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, POINTS, RUNS, SEED, count_runs, read_asked
 from roambus.python_protocol.parameters import unknown
 from roambus.spark.aggregation.points import HALF_WIDTH, MEAN, METRIC, N, axes_of, natural_order
 from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, Metric, sent_metric

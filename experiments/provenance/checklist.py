@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from roambus.bridge.backends.ideal.unit_disk import reach_m
-from roambus.bridge.runs.asked import SEEDS
+from roambus.bridge.runs.layout import SEEDS
 from roambus.bridge.scenario.mobility import MANAGERS, RandomWaypoint
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.experiments.provenance.evidence import Evidence

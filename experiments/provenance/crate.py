@@ -20,7 +20,7 @@ from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.layout import LOG_FILE
-from roambus.bridge.runs.maker import read_maker
+from roambus.bridge.runs.log import read_maker
 from roambus.bridge.runs.run import errors_named
 from roambus.bridge.unfinished_file import UnfinishedFile
 from roambus.experiments.provenance.metadata import (

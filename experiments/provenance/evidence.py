@@ -12,9 +12,16 @@ from typing import Any
 from roambus.bridge.backends.castalia.files import INI_FILE
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.runs.asked import AGENTS, count_runs, read_asked
-from roambus.bridge.runs.layout import LOG_FILE, METRICS_FOLDER, POINTS, TRACES
-from roambus.bridge.runs.maker import Maker, read_maker
+from roambus.bridge.runs.layout import (
+    AGENTS,
+    LOG_FILE,
+    METRICS_FOLDER,
+    POINTS,
+    TRACES,
+    count_runs,
+    read_asked,
+)
+from roambus.bridge.runs.log import Maker, read_maker
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.experiments.provenance.connectivity import Connectivity, connectivity
 from roambus.experiments.provenance.unpacked import is_crate, read_metadata

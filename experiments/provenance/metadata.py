@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from roambus.bridge.runs.maker import Maker
+from roambus.bridge.runs.log import Maker
 from roambus.experiments.provenance.surroundings import requirements
 
 METADATA_FILE = "ro-crate-metadata.json"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from roambus.bridge.runs.asked import PRECISION, SWEEP
-from roambus.bridge.runs.layout import AGENT, SEED
+from roambus.bridge.runs.layout import AGENT, PRECISION, SEED, SWEEP
 from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.measurements.names import agent_name, axis_heading
 from roambus.experiments.studies.reading import SweepResults

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -20,17 +21,19 @@ from roambus.spark.aggregation.tables import replace_file
 
 
 def draw_figures(
-    results: Path, own: Study | None = None, look: Look = USUAL, metrics: Sequence[str] = ()
+    results: Path, own: Study | None = None, look: Look = USUAL, metrics: Sequence[str] = (), out: Path | None = None
 ) -> list[Path]:
     """Draws every figure that the metrics below `results` allow; returns the files, captions and tables among them.
 
     `own` is the study that the results are of, if it is none of ours. With `metrics` only figures of these are drawn.
+    They go to `out`, or else to the folder of the results for them.
     Raises UserError if there are no metrics, or not these, or nowhere to write.
     """
-    folder = results / FIGURES_FOLDER
+    folder = out or unlinked(results / FIGURES_FOLDER)
     sweeps = read_results(results, own).sweeps
+    look = replace(look, agents=tuple(dict.fromkeys(agent for found in sweeps for agent in found.measured.agents)))
     with writing(folder):
-        unlinked(folder).mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         chosen = [figure for found in sweeps for figure in _chosen(found, metrics)]
         drawn = [path for figure in chosen for path in draw(figure, folder, look)]
         return [*drawn, *(path for found in sweeps for path in _write_tables(found, folder) if not metrics)]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from roambus.bridge.runs.layout import LOG_FILE, TRACES
-from roambus.bridge.runs.maker import Maker, read_maker
+from roambus.bridge.runs.log import Maker, read_maker
 from roambus.experiments.studies.reading import StudyResults, SweepResults
 from roambus.experiments.sweeps.sweep import Sweep, override, text_of
 

@@ -45,7 +45,7 @@ def read_name(text: str) -> AgentName:
         raise UserError(f"{text!r} is no name for an agent: {rule}, such as my-gossip")
     name = AgentName(text)
     if text in agent_names():
-        raise UserError(f"there is an agent {text!r} already: choose another name (roambus agents lists them)")
+        raise UserError(f"there is an agent {text!r} already: choose another name (roambus list agents has them)")
     if _is_taken(name.package):
         raise UserError(f"{name.package!r} is a word or a package of Python's here already: choose another name")
     return name

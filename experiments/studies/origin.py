@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.asked import STUDY, SWEEP
+from roambus.bridge.runs.layout import STUDY, SWEEP
 from roambus.experiments.shipped import shipped_studies
 from roambus.experiments.studies.registry import load_study
 from roambus.experiments.studies.study import Study, StudySweep

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.asked import read_asked
-from roambus.bridge.runs.layout import SWEEP_FILE
+from roambus.bridge.runs.layout import SWEEP_FILE, read_asked
 from roambus.experiments.evidence.claim import Claim
 from roambus.experiments.measurements.measurements import Measurements, read_measurements
 from roambus.experiments.studies.origin import Origin, find_origin

@@ -12,9 +12,8 @@ from types import ModuleType
 
 from roambus.bridge.agents.imports import import_file
 from roambus.bridge.errors import UserError
-from roambus.experiments.shipped import shipped_studies
+from roambus.experiments.shipped import no_such, shipped_studies
 from roambus.experiments.studies.study import Study
-from roambus.python_protocol.parameters import unknown
 
 
 def load_study(reference: str) -> Study:
@@ -23,7 +22,7 @@ def load_study(reference: str) -> Study:
         return _study_of(import_file(f"study {reference!r}", Path(reference)), reference)
     ours = shipped_studies()
     if reference not in ours:
-        raise UserError(f"{unknown('study', reference, ours)}; or give the path of a file")
+        raise no_such("study", reference)
     return _study_of(importlib.import_module(f"{__package__}.{ours[reference].name}.study"), reference)
 
 

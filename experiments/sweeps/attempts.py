@@ -13,13 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from roambus.bridge.backends.factory import BackendFactory
-from roambus.bridge.interrupts import termination_interrupts
-from roambus.bridge.runs.apart import EndedError
-from roambus.bridge.runs.conduct import unclosable
+from roambus.bridge.process import termination_interrupts
+from roambus.bridge.runs.guard import EndedError, guarded, unclosable
 from roambus.bridge.runs.identity import run_key
 from roambus.bridge.runs.layout import LOG_FILE
 from roambus.bridge.runs.plan import RunPlan
-from roambus.bridge.runs.run import discard_files, errors_named, execute, is_complete, record_ended, watched_apart
+from roambus.bridge.runs.run import discard_files, errors_named, execute, is_complete, record_ended
 from roambus.experiments.sweeps.workspace import new_folder, remove_at_once
 
 
@@ -29,7 +28,7 @@ def attempt_apart(plan: RunPlan, backend: BackendFactory, workspace: Path, key: 
     Raises EndedError if somebody has killed that process. One that an agent has ended is the run's error.
     """
     try:
-        return watched_apart(lambda: attempt(plan, backend, workspace, key))
+        return guarded(lambda: attempt(plan, backend, workspace, key))
     except EndedError as error:
         if error.was_killed:
             raise

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.asked import (
+from roambus.bridge.runs.layout import (
     AGENTS,
     AXES,
     MORE_SEEDS,
@@ -23,10 +23,11 @@ from roambus.bridge.runs.asked import (
     SET,
     STUDY,
     SWEEP,
+    SWEEP_FILE,
     TEMPLATE,
+    TRACES,
     read_asked,
 )
-from roambus.bridge.runs.layout import SWEEP_FILE, TRACES
 from roambus.bridge.runs.run import errors_named
 from roambus.bridge.unfinished_file import UnfinishedFile, remove_unfinished
 from roambus.experiments.sweeps.sweep import Sweep

@@ -24,11 +24,12 @@ from roambus.bridge.runs.identity import run_key
 from roambus.bridge.runs.plan import Origin, RunPlan
 from roambus.bridge.runs.run import TraceState, has_failed, trace_state
 from roambus.bridge.trace.writer import TraceLevel
+from roambus.experiments.shipped import TEMPLATE_SUFFIX
 from roambus.experiments.sweeps.expected import work_of
 from roambus.experiments.sweeps.progress import Progress
 from roambus.experiments.sweeps.sweep import Point, Scalar, Sweep, expand
 from roambus.experiments.sweeps.workspace import tidy, workspace
-from roambus.experiments.templates.render import SUFFIX, defaults, find_beside, render
+from roambus.experiments.templates.render import defaults, find_beside, render
 
 BEGUN = (-1, None)
 """What a crew yields when a run begins; whoever counts the time that is left counts from the first."""
@@ -101,7 +102,7 @@ def plan_run(template: Path, point: Point, results: Path, level: TraceLevel = Tr
     radio_file = find_beside(template, radio_file_name(ini, _rendered(template)))
     places = _places(template, point, file_names(ini, _rendered(template)))
     files = tuple(pair for name, folder in places for pair in with_params(folder, [name]))
-    origin = Origin(template.name.removesuffix(SUFFIX), tuple(_settings(template, point, dict(files))))
+    origin = Origin(template.name.removesuffix(TEMPLATE_SUFFIX), tuple(_settings(template, point, dict(files))))
     return RunPlan(
         results, point.place, ini, radio_file, point.agent.agent, point.seed, level, files=files, origin=origin
     )

@@ -23,12 +23,11 @@ from typing import Any
 from roambus.bridge.backends import BACKENDS
 from roambus.bridge.errors import UserError
 from roambus.bridge.texts import read_text
-from roambus.experiments.shipped import shipped_files, shipped_study
+from roambus.experiments.shipped import SWEEP_SUFFIX, find_file, shipped_study
 from roambus.experiments.sweeps.sweep import AgentChoice, Axis, Scalar, Sweep, plain_axis, seed_range, text_of, validate
 from roambus.experiments.templates.render import find_template
 from roambus.python_protocol.parameters import unknown
 
-SUFFIX = ".toml"
 _MOST_DOTS = 50
 _DEEP_KEY = re.compile(rf"(?:[\w-]+\s?\.\s?){{{_MOST_DOTS + 1}}}")
 """A sweep has keys of three dots; the time to read one grows with the square of its dots."""
@@ -38,7 +37,7 @@ _MOST_BITS = 64
 
 def read_sweep(name: str) -> Sweep:
     """The sweep of that path, or of that name among ours; raises UserError naming file and key."""
-    path = _find_sweep(name)
+    path = find_file("sweep", SWEEP_SUFFIX, name)
     text = read_text(path)
     if _DEEP_KEY.search(text):
         raise UserError(f"{path}: a key of more than {_MOST_DOTS} dots goes too deep")
@@ -51,15 +50,6 @@ def read_sweep(name: str) -> Sweep:
     sweep = _build(path, content)
     validate(sweep)
     return sweep
-
-
-def _find_sweep(name: str) -> Path:
-    if Path(name).is_file():
-        return Path(name)
-    ours = shipped_files(SUFFIX)
-    if name not in ours:
-        raise UserError(f"{unknown('sweep', name, ours)}; or give the path of a file")
-    return ours[name]
 
 
 _KEYS = ("template", "seeds", "backend", "set", "axes", "agents")

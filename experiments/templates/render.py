@@ -40,12 +40,11 @@ from roambus.experiments.random_scenarios.sites import (
 from roambus.experiments.random_scenarios.skip_ring_commands import skip_ring_commands, skip_ring_crashes
 from roambus.experiments.random_scenarios.steady_state import steady_starts
 from roambus.experiments.random_scenarios.trees import migrating_tree
-from roambus.experiments.shipped import TEMPLATES, shipped_files
+from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file
 from roambus.experiments.templates.bounds import BoundedEnvironment, bounded, bounded_range, joined
 from roambus.experiments.templates.variables import Scalar, Variable, check_value, declared_variables
 from roambus.python_protocol.parameters import unknown
 
-SUFFIX = ".ini.j2"
 RUN_VARIABLES = ("seed", "agent", "agent_parameters")
 """The variables that are set for every run, by options of their own."""
 
@@ -54,12 +53,7 @@ Values = Mapping[str, Scalar]
 
 def find_template(name: str) -> Path:
     """The template of that path, or of that name among ours; raises UserError listing what there is."""
-    if Path(name).is_file():
-        return Path(name)
-    ours = shipped_files(SUFFIX)
-    if name not in ours:
-        raise UserError(f"{unknown('template', name, ours)}; or give the path of a file")
-    return ours[name]
+    return find_file("template", TEMPLATE_SUFFIX, name)
 
 
 def find_beside(template: Path, name: str) -> Path:
@@ -168,7 +162,7 @@ _TOO_DEEP = "a part that includes itself, a macro that calls itself, or brackets
 
 
 def _place(template: Path, error: Exception) -> str:
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith(SUFFIX)]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith(TEMPLATE_SUFFIX)]
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else str(template)
 
 

@@ -6,10 +6,7 @@ from pathlib import Path
 
 import jinja2
 
-from roambus.bridge.k7.reader import read_k7
 from roambus.bridge.k7.recording import EVERY_CHANNEL, Recording
-from roambus.bridge.runs.writing import writing
-from roambus.bridge.unfinished_file import check_replaceable
 from roambus.experiments.page_policy import source_hash
 from roambus.experiments.testbeds.layout import places_of
 from roambus.experiments.testbeds.numbers import Numbers, numbers_of
@@ -17,14 +14,6 @@ from roambus.experiments.testbeds.pictures import band, link_map, matrix, sparkl
 from roambus.python_protocol.simtime import SECOND
 
 _PAGE = Path(__file__).with_name("page")
-
-
-def write_page(file: Path, channel: int | None, page: Path) -> None:
-    """Writes the page of a K7 file; raises UserError for a file or a channel that cannot be shown, OSError."""
-    text = page_of(read_k7(file), channel)
-    with writing(page):
-        check_replaceable(page)
-        page.write_text(text, encoding="utf-8")
 
 
 def page_of(recording: Recording, channel: int | None) -> str:

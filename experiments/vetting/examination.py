@@ -13,7 +13,7 @@ from roambus.bridge.backends.interface import Backend
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.errors import AgentError, ConductError
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.runs.conduct import conduct_seen
+from roambus.bridge.runs.guard import conduct_seen
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
 from roambus.experiments.vetting.finding import Finding, of_error, place_of

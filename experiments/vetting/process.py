@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.conduct import watch
+from roambus.bridge.runs.guard import watch
 from roambus.experiments.vetting.examination import Job, examine
 
 

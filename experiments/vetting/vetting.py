@@ -20,7 +20,7 @@ from typing import IO, cast
 
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.apart import EndedError, apart
+from roambus.bridge.runs.guard import EndedError, apart
 from roambus.bridge.trace.difference import first_difference
 from roambus.experiments.vetting.examination import RUNS, Job, steps
 from roambus.experiments.vetting.finding import Finding, place_of

@@ -1,21 +1,141 @@
-"""These options belong to several commands, so that one name means the same everywhere.
+"""What stands on the command line: options that several commands have, so that one name means the same everywhere.
 
-`pairs` reads those that can be given several times as NAME=VALUE.
+The type of an option or an argument says what can stand there: a name or the path of a file, a number of seconds, a
+folder or an address on an object store. By it a shell completes names, for which they are found without importing
+pandas or Spark, for a shell waits for them. `grouped` gives a command several options as one value. `pairs` reads the
+options that can be given several times as NAME=VALUE.
 """
 
 from __future__ import annotations
 
+import csv
+import inspect
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial, wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
 from roambus.bridge.backends import BACKENDS
 from roambus.bridge.errors import UserError
-from roambus.commands.completion import AGENT_NAME, PARAMETER_VALUE, STUDY_NAME, VARIABLE_VALUE
+from roambus.bridge.limits import WORKERS as MOST_WORKERS
+from roambus.commands.output import remark
+from roambus.experiments.figures.look import read_look
+
+if TYPE_CHECKING:
+    from roambus.bridge.backends.castalia.endpoint import Transport
+    from roambus.experiments.storage.mirror import Mirror
+
+Command = Callable[..., None]
+Decorator = Callable[[Command], Command]
+
+
+def grouped(name: str, kind: Callable[..., Any], *options: Decorator) -> Decorator:
+    """Gives a command the options, as one argument of that name: what `kind` makes of their values."""
+    fields = list(inspect.signature(kind).parameters)
+
+    def decorated(command: Command) -> Command:
+        @wraps(command)
+        def call(**given: Any) -> None:
+            value = kind(**{field: given.pop(field) for field in fields})
+            command(**given, **{name: value})
+
+        found: Command = call
+        for option in reversed(options):
+            found = option(found)
+        return found
+
+    return decorated
+
+
+# What can stand there
+
+
+class Named(click.ParamType[str]):
+    """A text that is the name of one of the things that `names` gives, or, with `or_file`, the path of a file."""
+
+    name = "text"
+
+    def __init__(self, names: Callable[[click.Context], Iterable[str]], *, or_file: bool = False) -> None:
+        self._names, self._or_file = names, or_file
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
+        """The text as it is: whoever looks it up says what there is."""
+        return value
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        """The names that begin so; the shell's own files come in where there is none."""
+        found: list[str] = []
+        with suppress(UserError, OSError):  # a shell shows no errors
+            found = sorted({name for name in self._names(ctx) if name.startswith(incomplete)})
+        files = [CompletionItem(incomplete, type="file")] if self._or_file else []
+        return [*files, *map(CompletionItem, found)]
+
+
+def _argument(context: click.Context) -> str:
+    """The command's argument, if it stands before; click has put it aside if an option without its value comes last."""
+    names = [one.name for one in context.command.params if isinstance(one, click.Argument)]
+    found = [value for name in names if (value := context.params.get(str(name))) is not None]
+    return str([*found, *context.args, ""][0])
+
+
+def _names(*kinds: str) -> Callable[[click.Context], Iterable[str]]:
+    """What gives the names of these kinds, or of all."""
+
+    def found(_: click.Context) -> Iterator[str]:
+        from roambus.experiments.inventory.listing import KINDS, names
+
+        for one in kinds or KINDS:
+            yield from names(one)
+
+    return found
+
+
+def _metrics(context: click.Context) -> Iterable[str]:
+    """Those that the results have which stand before, or else those of every sweep."""
+    table = Path(_argument(context), "metrics", "runs.csv")
+    if not table.is_file():
+        return _names("metrics")(context)
+    with table.open(encoding="utf-8", newline="") as file:
+        head = next(csv.reader(file), [])
+    return head[head.index("seed") + 1 :] if "seed" in head else []
+
+
+def _variables(context: click.Context) -> Iterator[str]:
+    """What --set takes: variables of the template or sweep that stands before, and settings that have a name."""
+    from roambus.experiments.sweeps.named_settings import is_template, named_settings
+    from roambus.experiments.sweeps.sweep_file import read_sweep
+    from roambus.experiments.templates.render import find_template, template_variables
+
+    named = _argument(context)
+    is_sweep = context.info_name == "sweep" and not is_template(named)
+    template = read_sweep(named).template if is_sweep else find_template(named)
+    yield from (f"{name}=" for name in template_variables(template))
+    yield from (f"{axis.name}={value}" for axis in named_settings(template) for value in axis.values)
+
+
+def _parameters(context: click.Context) -> Iterator[str]:
+    from roambus.bridge.agents.registry import load_agent
+    from roambus.python_protocol.parameters import describe_parameters
+
+    agent = context.params.get("agent") or "beacon"
+    if agent in _names("agents")(context):  # a file is somebody's code, which pressing a key does not run
+        yield from (f"{row[0]}=" for row in describe_parameters(load_agent(agent).parameters_type))
+
+
+AGENT_NAME = Named(_names("agents"), or_file=True)
+TEMPLATE_NAME = Named(_names("templates"), or_file=True)
+SWEEP_NAME = Named(_names("sweeps", "templates"), or_file=True)
+STUDY_NAME = Named(_names("studies"), or_file=True)
+METRIC_NAME = Named(_metrics)
+THING_NAME = Named(_names(), or_file=True)
+VARIABLE_VALUE = Named(_variables)
+PARAMETER_VALUE = Named(_parameters)
 
 
 class Seconds(click.FloatRange):
@@ -29,6 +149,45 @@ class Seconds(click.FloatRange):
         if math.isnan(number):
             self.fail(f"{value} is no number of seconds", param, ctx)
         return number
+
+
+class ResultsFolder(click.Path):
+    """A folder, or an address on an object store: then its mirror, which is published when the command ends."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The folder as a Path; raises click.BadParameter, UserError, StorageError."""
+        if isinstance(value, str) and "://" in value and ctx is not None:
+            return _mirrored(value, ctx)
+        return super().convert(value, param, ctx)
+
+
+MIRRORS = "roambus.mirrors"
+"""The key under which a command keeps the mirrors that it uses: fetched when it begins, published when it ends."""
+
+
+def _mirrored(text: str, context: click.Context) -> Path:
+    """The folder that stands for an address, with everything that is there; raises UserError, StorageError."""
+    from roambus.experiments.storage.address import Address
+    from roambus.experiments.storage.mirror import Mirror
+
+    mirror = Mirror(Address.read(text))
+    fetched = mirror.fetch()
+    remark(f"{mirror.address.url}: {fetched} files fetched to {mirror.folder}")
+    context.meta.setdefault(MIRRORS, []).append(mirror)
+    context.call_on_close(partial(_publish, mirror))
+    return mirror.folder
+
+
+def _publish(mirror: Mirror) -> None:
+    published = mirror.publish()
+    remark(f"{mirror.address.url}: {published} files published")
+
+
+FOLDER = ResultsFolder(file_okay=False, path_type=Path)
+FILE, PLACE = click.Path(dir_okay=False, path_type=Path), click.Path(path_type=Path)
+
+
+# Options
 
 
 SETTINGS = click.option(
@@ -53,14 +212,14 @@ PARAMETERS = click.option(
     multiple=True,
     type=PARAMETER_VALUE,
     metavar="NAME=VALUE",
-    help="Sets a parameter of the agent; roambus agents lists them.",
+    help="Sets a parameter of the agent; roambus show AGENT has them.",
 )
 AGENT = click.option(
     "--agent",
     type=AGENT_NAME,
     default="beacon",
     show_default=True,
-    help="The protocol: a name that roambus agents lists, module:Class or file.py[:Class].",
+    help="The protocol: a name that roambus list agents has, module:Class or file.py[:Class].",
 )
 OTHER_AGENT = click.option(
     "--agent",
@@ -140,7 +299,7 @@ FIRST_SEEDS = click.option(
 )
 WORKERS = click.option(
     "--workers",
-    type=click.IntRange(1),
+    type=click.IntRange(1, int(MOST_WORKERS.most)),
     default=len(os.sched_getaffinity(0)),
     show_default="cores",
     help="How many processes make runs at once.",
@@ -179,24 +338,48 @@ STYLE = click.option(
     metavar="NAME",
     help="The style of figures: colour, grey (told apart by marker and dash), or slide (large).",
 )
-
-
-class ResultsFolder(click.Path):
-    """A folder, or an address on an object store: then its mirror, which is published when the command ends."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The folder as a Path; raises click.BadParameter, UserError, StorageError."""
-        if isinstance(value, str) and "://" in value and ctx is not None:
-            from roambus.commands.mirrors import mirrored
-
-            return mirrored(value, ctx)
-        return super().convert(value, param, ctx)
-
-
-FOLDER = ResultsFolder(file_okay=False, path_type=Path)
 OUT = click.option(
     "--out", type=FOLDER, default=Path("results/run"), show_default=True, help="The folder for the results."
 )
+AGAINST = click.option(
+    "--against",
+    metavar="AXIS",
+    help="The axis of the sweep that becomes the x axis.  [default: the first with more than one value]",
+)
+SOME_AGENTS = click.option(
+    "--agents", metavar="A,B,...", help="Only these agents of the results, in this order.  [default: all]"
+)
+PORT = click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, show_default="a free one", help="The port to serve it on."
+)
+
+
+# Groups of options
+
+
+class Simulator(NamedTuple):
+    """How a host and Castalia speak to each other; to other back-ends it does not matter (docs/bridge.md)."""
+
+    deadline: float | None = None
+    """In seconds."""
+    batching: bool = True
+    lookahead: bool = True
+    transport: Transport = "zeromq"
+
+
+class Single(NamedTuple):
+    """A single run, as options say which one."""
+
+    template: str
+    agent: str
+    parameters: Sequence[str]
+    settings: Sequence[str]
+    seed: int
+
+
+SIMULATOR = grouped("simulator", Simulator, DEADLINE, BATCHING, LOOKAHEAD, TRANSPORT)
+SINGLE = grouped("single", Single, click.argument("template", type=TEMPLATE_NAME), AGENT, PARAMETERS, SETTINGS, SEED)
+LOOK = grouped("look", read_look, FORMAT, SIZE, STYLE)
 
 
 def pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
@@ -210,3 +393,8 @@ def pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
             raise UserError(f"{option} {name}: given twice")
         found[name] = value
     return found
+
+
+def values_of(wheres: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The values that `--where` keeps of each axis; raises UserError."""
+    return {axis: tuple(values.split(",")) for axis, values in pairs("--where", wheres).items()}

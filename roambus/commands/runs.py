@@ -1,4 +1,4 @@
-"""`roambus render`, `run`, `serve` and `rerun` are about one run.
+"""`roambus run`, `render`, `serve`, `rerun` and `replay` are about one run.
 
 A single run is a sweep of one point. So it is planned, rendered and kept like each run of a sweep, and single runs of
 the same template, with other values or agents, fit into the same results.
@@ -7,60 +7,75 @@ the same template, with other values or agents, fit into the same results.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from roambus.commands.backend import announce_compilation, make_factory
-from roambus.commands.completion import TEMPLATE_NAME
+from roambus.bridge.errors import UserError
 from roambus.commands.options import (
-    AGENT,
     BACKEND,
-    BATCHING,
     CHECK,
-    DEADLINE,
+    FILE,
     FOLDER,
     LEVEL,
-    LOOKAHEAD,
     OTHER_AGENT,
     OUT,
-    PARAMETERS,
+    PLACE,
+    PORT,
     RECORD,
-    SEED,
-    SETTINGS,
-    TRANSPORT,
+    SIMULATOR,
+    SINGLE,
     Seconds,
+    Simulator,
+    Single,
     pairs,
 )
-from roambus.commands.telling import answer, detail, remark
+from roambus.commands.output import answer, detail, print_address, remark
 
 if TYPE_CHECKING:
-    from roambus.bridge.backends.castalia.endpoint import Transport
     from roambus.bridge.backends.factory import BackendFactory
-    from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
+    from roambus.experiments.sweeps.sweep import Sweep
 
 
 LONGEST_WAIT_S = 30 * 86400
 """Thirty days: who waits longer for a simulator has forgotten that the command runs."""
 
 
+def make_factory(backend: str, simulator: Simulator) -> BackendFactory:
+    """Returns the maker of the back-end of that name."""
+    if backend == "radio":
+        from roambus.bridge.backends.radio.factory import RadioFactory
+
+        return RadioFactory()
+    if backend == "ideal":
+        from roambus.bridge.backends.ideal.factory import IdealFactory
+
+        return IdealFactory()
+    from roambus.bridge.backends.castalia.factory import CastaliaFactory
+
+    return CastaliaFactory(*simulator)
+
+
+def announce_compilation(factory: BackendFactory) -> None:
+    """Says that the radio is about to be compiled, if it never was: then nothing else is seen for a while."""
+    if factory.name != "radio":
+        return
+    from roambus.bridge.backends.radio.kernel import is_compiled
+
+    if not is_compiled():
+        remark("the radio is compiled, once after each installation; that takes some 20 s")
+
+
 @click.command()
-@click.argument("template", type=TEMPLATE_NAME)
-@AGENT
-@PARAMETERS
-@SETTINGS
-@SEED
+@SINGLE
 @click.option(
     "--out",
     type=FOLDER,
     help="Writes run.ini and its radio parameters file to this folder, instead of printing the ini.",
 )
-def render(
-    template: str, agent: str, parameters: Sequence[str], settings: Sequence[str], seed: int, out: Path | None
-) -> None:
+def render(single: Single, out: Path | None) -> None:
     """Renders TEMPLATE into a plain OMNeT++ ini.
 
     The ini is all that a run depends on, besides the agent. TEMPLATE is the name of a template that comes with roambus
@@ -72,7 +87,7 @@ def render(
     from roambus.experiments.sweeps.runner import plan_run, render_point
     from roambus.experiments.sweeps.sweep import expand
 
-    sweep = _single_run("render", template, _choose(agent, parameters), settings, seed)
+    sweep = _sweep_of_one("render", single)
     (point,) = expand(sweep)
     if out is None:
         ini = render_point(sweep.template, point)
@@ -83,36 +98,14 @@ def render(
 
 
 @click.command()
-@click.argument("template", type=TEMPLATE_NAME)
-@AGENT
-@PARAMETERS
-@SETTINGS
-@SEED
+@SINGLE
 @LEVEL
 @BACKEND
-@DEADLINE
-@BATCHING
-@LOOKAHEAD
-@TRANSPORT
+@SIMULATOR
 @RECORD
 @CHECK
 @OUT
-def run(
-    template: str,
-    agent: str,
-    parameters: Sequence[str],
-    settings: Sequence[str],
-    seed: int,
-    level: str,
-    backend: str,
-    deadline: float | None,
-    batching: bool,
-    lookahead: bool,
-    transport: Transport,
-    record: bool,
-    check: bool,
-    out: Path,
-) -> None:
+def run(single: Single, level: str, backend: str, simulator: Simulator, record: bool, check: bool, out: Path) -> None:
     """Runs TEMPLATE once, and prints where its results are.
 
     They are a folder with the ini, the log and the trace of the run. TEMPLATE is the name of a template that comes with
@@ -121,14 +114,12 @@ def run(
 
     Example: roambus run field --agent beacon --set nodes=30 --seed 1 --out results/field
     """
-    sweep = _single_run("run", template, _choose(agent, parameters), settings, seed)
-    factory = make_factory(backend, deadline, batching=batching, lookahead=lookahead, transport=transport)
-    _run_once(sweep, level, record, check, out, factory)
+    _run_once(_sweep_of_one("run", single), level, record, check, out, make_factory(backend, simulator))
 
 
 def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, backend: BackendFactory) -> None:
     from roambus.bridge.runs.layout import LOG_FILE, TRACE_FILE
-    from roambus.bridge.runs.remarks import remarks_in
+    from roambus.bridge.runs.log import remarks_in
     from roambus.bridge.runs.run import execute_apart
     from roambus.bridge.trace.writer import TraceLevel
     from roambus.experiments.sweeps.description import opened_results
@@ -147,11 +138,7 @@ def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, ba
 
 
 @click.command()
-@click.argument("template", type=TEMPLATE_NAME)
-@AGENT
-@PARAMETERS
-@SETTINGS
-@SEED
+@SINGLE
 @LEVEL
 @click.option(
     "--endpoint",
@@ -165,26 +152,16 @@ def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, ba
     show_default=True,
     help="The seconds to wait for a simulator.",
 )
-@DEADLINE
-@BATCHING
-@LOOKAHEAD
-@TRANSPORT
+@SIMULATOR
 @RECORD
 @CHECK
 @OUT
 def serve(
-    template: str,
-    agent: str,
-    parameters: Sequence[str],
-    settings: Sequence[str],
-    seed: int,
+    single: Single,
     level: str,
     endpoint: str | None,
     wait: float,
-    deadline: float | None,
-    batching: bool,
-    lookahead: bool,
-    transport: Transport,
+    simulator: Simulator,
     record: bool,
     check: bool,
     out: Path,
@@ -198,9 +175,8 @@ def serve(
     """
     from roambus.bridge.backends.castalia.factory import ServeFactory
 
-    sweep = _single_run("serve", template, _choose(agent, parameters), settings, seed)
-    factory = ServeFactory(deadline, batching, lookahead, transport, endpoint, wait, _announce)
-    _run_once(sweep, level, record, check, out, factory)
+    factory = ServeFactory(*simulator, endpoint, wait, _announce)
+    _run_once(_sweep_of_one("serve", single), level, record, check, out, factory)
 
 
 def _announce(folder: Path) -> None:
@@ -208,7 +184,7 @@ def _announce(folder: Path) -> None:
 
 
 @click.command()
-@click.argument("record", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("record", type=FILE)
 @OTHER_AGENT
 @click.option("--pdb", "debugging", is_flag=True, help="Opens the debugger where an agent raises or first differs.")
 def rerun(record: Path, agent: str | None, debugging: bool) -> None:
@@ -230,22 +206,67 @@ def rerun(record: Path, agent: str | None, debugging: bool) -> None:
     )
 
 
-def _choose(agent: str, parameters: Sequence[str]) -> AgentChoice:
-    """Returns the agent, under a name that a folder can have."""
+def _sweep_of_one(command: str, single: Single) -> Sweep:
+    """A sweep of one run; what is set becomes its axes. The agent gets a name that a folder can have."""
+    from roambus.experiments.sweeps.named_settings import sweep_of
     from roambus.experiments.sweeps.sweep import AgentChoice
-
-    label = re.sub(r"[^\w.+-]+", "-", agent).strip("-")
-    return AgentChoice(label, agent, tuple(sorted(pairs("--param", parameters).items())))
-
-
-def _single_run(command: str, template: str, choice: AgentChoice, settings: Sequence[str], seed: int) -> Sweep:
-    """Returns a sweep of one run; what is set becomes its axes."""
-    from roambus.experiments.sweeps.named_settings import axis_of
-    from roambus.experiments.sweeps.sweep import Sweep, validate
     from roambus.experiments.templates.render import find_template
 
-    path, values = find_template(template), pairs("--set", settings)
-    axes = [axis_of(path, name, text) for name, text in sorted(values.items())]
-    sweep = Sweep(f"roambus {command}", path, (choice,), tuple(axes), (seed,))
-    validate(sweep)
-    return sweep
+    label = re.sub(r"[^\w.+-]+", "-", single.agent).strip("-")
+    agent = AgentChoice(label, single.agent, tuple(sorted(pairs("--param", single.parameters).items())))
+    settings = {name: [text] for name, text in pairs("--set", single.settings).items()}
+    return sweep_of(f"roambus {command}", find_template(single.template), agent, settings, single.seed)
+
+
+# Looking at a run
+
+
+@click.command()
+@click.argument("run", metavar="RUN|RECORDING", type=PLACE)
+@click.option("--with", "other", type=PLACE, help="Shows a second run beside the first, on the same clock.")
+@click.option(
+    "--again", is_flag=True, help="Makes a run that has no record again, to see its messages and routing tables."
+)
+@click.option("--channel", type=click.IntRange(-1, 255), help="The channel of a recording; -1 is the mean over all.")
+@click.option("--trust", is_flag=True, help="Runs the agent that the run names also if it is not installed.")
+@click.option("--export", type=FILE, help="Writes the page to this file instead of serving it.")
+@PORT
+def replay(
+    run: Path, other: Path | None, again: bool, channel: int | None, trust: bool, export: Path | None, port: int
+) -> None:
+    """Shows RUN as a film in the browser, or the links of a RECORDING.
+
+    RUN is the folder or the trace that a run has left. What the trace says of itself is told first: the agent with its
+    parameters, the template with its settings, the seed, the back-end, and the version of roambus.
+
+    The page is served to this machine only, until you press Ctrl-C. With --export it is one file that needs nothing
+    else. The film of a run that was made with --record, or is made --again, also shows what messages hold, which of
+    them arrived, the ways of notifications hop by hop, and routing tables. Without a record it shows what the trace
+    has.
+
+    For what messages hold, the run's agent is needed. One that is installed is run; an agent in a file, or in a module
+    that no installed package brings, is run with --trust only, for whoever made the results chose it. Without --trust
+    the film shows everything else, and a line says so.
+
+    A RECORDING is a testbed's links in the K7 format, which a run plays by --set links=FILE. Its page has a map of the
+    links, the delivery of each, delivery over signal strength, how links change over time, and what the recording does
+    not say.
+
+    Example: roambus replay results/run --export film.html
+    """
+    from roambus.bridge.k7.reader import is_k7, read_k7
+    from roambus.experiments.testbeds.page import page_of as page_of_links
+    from roambus.experiments.viewer.show import page_of, serve, write
+
+    recorded = is_k7(run)
+    if (recorded and other is not None) or (channel is not None and not recorded):
+        raise UserError("--with shows a second run beside a run, and --channel a channel of a recording")
+    if recorded:
+        page = page_of_links(read_k7(run), channel)
+    else:
+        page = page_of([run] if other is None else [run, other], remark, again=again, trust=trust)
+    if export is None:
+        serve(page, port, print_address)
+    else:
+        write(page, export)
+        answer(export, **{"page" if recorded else "film": export})

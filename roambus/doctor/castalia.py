@@ -22,7 +22,7 @@ from roambus.bridge.backends.castalia.releases import (
     release_in,
     tried,
 )
-from roambus.doctor.findings import Finding, Result, broken, look, missing, ok
+from roambus.doctor.findings import Check, Result, broken, missing, ok
 
 RELEASES = " or ".join(TRIED)
 """Our modules were tried with these releases of OMNeT++."""
@@ -34,26 +34,26 @@ ON_DEBIAN = "on Debian, as root: apt-get install"
 BUILD = "run roambus castalia build"
 
 
-def needed_to_run() -> list[Finding]:
-    """Looks at OMNeT++, Castalia and our modules for it."""
-    return [*simulators(), look("modules for Castalia", check_library, BUILD)]
+def needed_to_run() -> list[Check]:
+    """Returns the checks of OMNeT++, Castalia and our modules for it."""
+    return [*simulators(), Check("modules for Castalia", check_library, BUILD)]
 
 
-def simulators() -> list[Finding]:
-    """Looks at OMNeT++ and Castalia, which our modules are built against and run on."""
+def simulators() -> list[Check]:
+    """Returns the checks of OMNeT++ and Castalia, which our modules are built against and run on."""
     return [
-        look("OMNeT++", check_omnetpp, f"build OMNeT++ {RELEASES} anew"),
-        look("Castalia", check_castalia, "build Castalia anew"),
+        Check("OMNeT++", check_omnetpp, f"build OMNeT++ {RELEASES} anew"),
+        Check("Castalia", check_castalia, "build Castalia anew"),
     ]
 
 
-def needed_to_build() -> list[Finding]:
-    """Looks at make, the compiler, and the libraries of the wire."""
+def needed_to_build() -> list[Check]:
+    """Returns the checks of make, the compiler, and the libraries of the wire."""
     return [
-        look("make", check_make, f"{ON_DEBIAN} make"),
-        look("C++ compiler", check_compiler, f"{ON_DEBIAN} g++"),
-        look("libzmq for C++", lambda: check_package("libzmq", "libzmq3-dev"), f"{ON_DEBIAN} libzmq3-dev pkg-config"),
-        look("protobuf for C++", check_protobuf, f"{ON_DEBIAN} libprotobuf-dev protobuf-compiler pkg-config"),
+        Check("make", check_make, f"{ON_DEBIAN} make"),
+        Check("C++ compiler", check_compiler, f"{ON_DEBIAN} g++"),
+        Check("libzmq for C++", lambda: check_package("libzmq", "libzmq3-dev"), f"{ON_DEBIAN} libzmq3-dev pkg-config"),
+        Check("protobuf for C++", check_protobuf, f"{ON_DEBIAN} libprotobuf-dev protobuf-compiler pkg-config"),
     ]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -19,7 +19,7 @@ from rich.text import Text
 
 from roambus.bridge.errors import UserError
 from roambus.doctor.castalia import needed_to_build, needed_to_run
-from roambus.doctor.findings import Finding, Result, Status, broken, look, missing, ok
+from roambus.doctor.findings import Check, Finding, Result, Status, broken, look_at, missing, ok
 
 BACKENDS = ("radio", "castalia")
 PACKAGES = ("roambus", "numba", "numpy", "protobuf", "pyarrow", "pyspark", "pyzmq")
@@ -48,15 +48,12 @@ class Diagnosis:
         return [finding for finding in needed if not finding.is_ok]
 
 
-def examine() -> Diagnosis:
-    """Looks at everything; never raises, whatever is broken."""
-    packages = [look(package, partial(_check_package, package), INSTALL) for package in PACKAGES]
-    return Diagnosis(
-        python=[look("Python", _check_python, INSTALL), *packages, look("embedded radio", _check_radio, INSTALL)],
-        spark=[look("machine", _check_machine, ""), look("Java for Spark", _check_java, INSTALL)],
-        castalia=needed_to_run(),
-        building=needed_to_build(),
-    )
+def examine(tell: Callable[[str], object] = str) -> Diagnosis:
+    """Looks at everything, and tells before what; never raises, whatever is broken."""
+    packages = [Check(package, partial(_check_package, package), INSTALL) for package in PACKAGES]
+    python = [Check("Python", _check_python, INSTALL), *packages, Check("embedded radio", _check_radio, INSTALL)]
+    spark = [Check("machine", _check_machine, ""), Check("Java for Spark", _check_java, INSTALL)]
+    return Diagnosis(*(look_at(checks, tell) for checks in (python, spark, needed_to_run(), needed_to_build())))
 
 
 def report(diagnosis: Diagnosis, console: Console) -> None:

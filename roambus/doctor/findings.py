@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 
 class Status(Enum):
@@ -53,6 +54,23 @@ def missing(found: str, advice: str) -> Result:
 def broken(found: str, advice: str) -> Result:
     """Says that the thing is there and does not work."""
     return Result(Status.BROKEN, found, advice)
+
+
+class Check(NamedTuple):
+    """What is looked for, how, and the advice if looking for it fails."""
+
+    what: str
+    check: Callable[[], Result]
+    repair: str
+
+
+def look_at(checks: Iterable[Check], tell: Callable[[str], object] = str) -> list[Finding]:
+    """Returns what the checks find; `tell` is told before each of them what is looked at."""
+    found = []
+    for one in checks:
+        tell(one.what)
+        found.append(look(*one))
+    return found
 
 
 def look(what: str, check: Callable[[], Result], repair: str) -> Finding:

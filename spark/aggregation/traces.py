@@ -20,8 +20,20 @@ from pyspark.sql import functions as F  # noqa: N812  # the name that every text
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.runs.asked import AGENTS, AXES, SEEDS, count_runs, further_runs, read_asked
-from roambus.bridge.runs.layout import AGENT, FAILED_FILE, LOG_FILE, SEED, TRACE_FILE, TRACES
+from roambus.bridge.runs.layout import (
+    AGENT,
+    AGENTS,
+    AXES,
+    FAILED_FILE,
+    LOG_FILE,
+    SEED,
+    SEEDS,
+    TRACE_FILE,
+    TRACES,
+    count_runs,
+    further_runs,
+    read_asked,
+)
 from roambus.bridge.trace import reader
 from roambus.bridge.trace.metadata import RUN_KEY, WARM_UP
 from roambus.bridge.trace.reader import DamagedTraceError

@@ -19,8 +19,7 @@ from pathlib import Path
 from struct import Struct
 
 from roambus.bridge.errors import RoambusError
-from roambus.bridge.exit_status import describe_end, memory_kills
-from roambus.bridge.private_folder import SPARK, private_folder
+from roambus.bridge.process import SPARK, describe_end, memory_kills, private_folder
 from roambus.spark.engine.class_archive import options_to_read
 from roambus.spark.engine.java import find_java, write_java_home
 

@@ -7,8 +7,8 @@ import pytest
 
 FORKING = """
 import os, signal, time
-from roambus.bridge.interrupts import termination_interrupts
-from roambus.bridge.runs.apart import apart
+from roambus.bridge.process import termination_interrupts
+from roambus.bridge.runs.guard import apart
 
 def told_to_end():
     os.kill(os.getpid(), signal.SIGTERM)

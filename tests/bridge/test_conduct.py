@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from roambus.bridge.errors import ConductError
-from roambus.bridge.interrupts import termination_interrupts
-from roambus.bridge.runs.conduct import conduct_seen
+from roambus.bridge.process import termination_interrupts
+from roambus.bridge.runs.guard import conduct_seen
 
 
 def draw() -> None:

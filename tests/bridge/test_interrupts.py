@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from roambus.bridge.interrupts import interrupts_noticed, interrupts_postponed, termination_interrupts
+from roambus.bridge.process import interrupts_noticed, interrupts_postponed, termination_interrupts
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,8 @@ from roambus.bridge.backends.radio.factory import RadioFactory
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.identity import run_key
+from roambus.bridge.runs.log import remarks_in
 from roambus.bridge.runs.plan import RunPlan
-from roambus.bridge.runs.remarks import remarks_in
 from roambus.bridge.runs.run import execute
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Scalar, Sweep, plain_axis

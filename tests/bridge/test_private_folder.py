@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.private_folder import BEING_MADE_S, BRIDGE, SPARK, private_folder, remove_abandoned
+from roambus.bridge.process import BEING_MADE_S, BRIDGE, SPARK, private_folder, remove_abandoned
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from roambus.bridge.private_folder import SPARK, private_folder
+from roambus.bridge.process import SPARK, private_folder
 with private_folder(SPARK, Path(sys.argv[1])) as folder:
     (folder / "something").mkdir()
     os.kill(os.getpid(), signal.SIGKILL)

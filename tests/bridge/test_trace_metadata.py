@@ -16,7 +16,7 @@ from roambus.bridge.backends.ideal.factory import IdealFactory
 from roambus.bridge.backends.interface import Hello
 from roambus.bridge.backends.radio.factory import RadioFactory
 from roambus.bridge.runs.identity import run_key
-from roambus.bridge.runs.maker import version_of_code
+from roambus.bridge.runs.log import version_of_code
 from roambus.bridge.runs.plan import Origin, RunPlan
 from roambus.bridge.runs.run import execute
 from roambus.bridge.scenario.scenario import Scenario

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from roambus.bridge.agents import registry
+from roambus.command_line import MOVED, commands
+from roambus.experiments.inventory import listing
 from tests.roambus.conftest import Roambus
 from tests.support.agents import write_agent
 
@@ -51,7 +53,6 @@ class Listed(Agent):
         pass
 """
 COMMANDS = [
-    "agents",
     "render",
     "run",
     "rerun",
@@ -74,22 +75,39 @@ def test_every_command_explains_itself_with_an_example(roambus: Roambus, command
     assert f"Example: roambus {command}" in roambus(command, "--help").out
 
 
-def test_agents_are_listed_with_their_parameters(
+def test_agents_are_listed_and_shown_with_their_parameters(
     folder: Path, roambus: Roambus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it is, then each parameter with its default, meaning, unit and source; a broken agent with its error."""
+    """Each parameter with its default, meaning, unit and source; a broken agent is shown with its error."""
     package = folder / "site" / "other-1.0.dist-info"
     package.mkdir(parents=True)
     (package / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
     (package / "entry_points.txt").write_text("[roambus.agents]\nlisted = listed:Listed\nmissing = nowhere:Agent\n")
     (folder / "site" / "listed.py").write_text(LISTED)
     monkeypatch.syspath_prepend(folder / "site")
-    listed = roambus("agents").out
-    assert (
-        "listed: Says hello.\n  interval = 2s  (how often; RFC 3561)\n  ttl = 7  (how far; hops; RFC 3561)\n" in listed
-    )
-    assert "missing: agent 'missing' cannot be imported: ModuleNotFoundError: No module named 'nowhere'; " in listed
-    assert "correct it, or remove it: python -m pip uninstall other\n" in listed
+    listed = roambus("list", "agents").out
+    assert re.search(r"^listed +Says hello\.$", listed, re.M)
+    assert re.search(r"^missing +Its source says nothing of it; roambus show loads it\.$", listed, re.M)
+    shown = roambus("show", "listed").out
+    assert shown.startswith("agent listed: Says hello.\n")
+    assert "  interval = 2s  how often; s; RFC 3561\n  ttl = 7  how far; hops; RFC 3561\n" in shown
+    broken = roambus("show", "missing").out
+    assert "agent 'missing' cannot be imported: ModuleNotFoundError: No module named 'nowhere'; " in broken
+    assert "correct it, or remove it: python -m pip uninstall other\n" in broken
+
+
+def test_there_are_few_commands() -> None:
+    """What one has to look through to find the one that is needed; and what has moved is none of them."""
+    assert len(commands.commands) <= 24
+    assert not MOVED.keys() & commands.commands
+
+
+@pytest.mark.parametrize("command", MOVED)
+def test_a_command_that_has_moved_says_where_to(command: str, roambus: Roambus) -> None:
+    """In one line, as a usage error."""
+    done = roambus(command, "anything")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"Error: roambus {command} is now {MOVED[command]}\n"
 
 
 def test_a_rendered_ini_is_a_template_for_itself(folder: Path, roambus: Roambus) -> None:
@@ -232,6 +250,21 @@ def test_an_agent_that_raises_is_named_with_its_line(folder: Path, roambus: Roam
 
 def test_an_error_of_ours_keeps_its_traceback(roambus: Roambus, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only errors that a user can act on are cut down to one line."""
-    monkeypatch.setattr(registry, "agent_names", lambda: 1 / 0)
+    monkeypatch.setattr(listing, "shipped_studies", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        roambus("agents")
+        roambus("list", "metrics")
+
+
+def test_a_dissector_is_written_for_results_or_for_agents_that_are_named(folder: Path, roambus: Roambus) -> None:
+    """The code of an agent that results alone name is not run: it has to be named."""
+    assert roambus("export", "--format", "dissector", "--agents", "mft,mine.py").out == "roambus.lua\n"
+    assert all(name in (folder / "roambus.lua").read_text() for name in ("mft", "mine"))
+    run = ("run", "field", "--set", "nodes=2", "--set", "time_limit=1", "--backend", "ideal", "--agent")
+    for agent in ("beacon", "mine.py"):
+        assert roambus(*run, agent, "--out", f"of-{agent}").code == 0
+    written = roambus("export", "of-beacon", "--format", "dissector")
+    assert (written.code, written.out) == (0, "of-beacon/export/roambus.lua\n")
+    refused = roambus("export", "of-mine.py", "--format", "dissector")
+    assert (refused.code, "its agent 'mine.py' is not installed" in refused.err) == (1, True)
+    assert roambus("export", "of-mine.py", "--format", "dissector", "--agents", "mine.py").code == 0
+    assert roambus("export", "--format", "sca").code == 2

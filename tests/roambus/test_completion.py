@@ -11,7 +11,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from roambus.command_line import commands
-from roambus.commands.completion import VARIABLE
+from roambus.commands.installation import VARIABLE
 from tests.roambus.conftest import Roambus
 
 
@@ -31,7 +31,7 @@ def completed(*words: str) -> list[str]:
         (("run", "thesis", "--set", "brok"), ["brokers="]),
         (("run", "thesis", "--set", "config=C1"), ["config=C16"]),
         (("run", "thesis", "--agent", "gossip", "--param", "cou"), ["counter_threshold="]),
-        (("sweep", "migration"), ["migration-cost"]),
+        (("sweep", "migration"), ["migration-cost", "migrations"]),
         (("sweep", "thesis", "--set", "config=C3"), ["config=C32"]),
         (("reproduce", "skip"), ["skip-ring"]),
         (("show", "hops_me"), ["hops_mean"]),

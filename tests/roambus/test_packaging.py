@@ -95,7 +95,7 @@ def test_nothing_but_roambus_becomes_importable(place: Place) -> None:
 
 def test_the_installed_command_line_runs(place: Place) -> None:
     """With agents, templates and radio parameters from the wheel; by both of its names."""
-    assert "mft: " in place.succeed("roambus agents")
+    assert "agent mft: " in place.succeed("roambus show mft")
     run = "--agent mft --set time_limit=6 --set publish_until=4 --backend ideal --out results"
     folder = place.folder / place.succeed(f"python -m roambus run thesis {run}").strip()
     assert (folder / "trace.parquet").is_file()

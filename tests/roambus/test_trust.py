@@ -25,7 +25,7 @@ LOOKING = {
 }
 TRUSTING = ["replay", "RUN", "--trust", "--export", "trusted.html"]
 """Comes last: what it runs is the canary."""
-WRITTEN = ("aggregated", "metrics", "compare", "figures", "export", "film.html", "again.html", "both.html")
+WRITTEN = ("aggregated", "metrics", "figures", "export", "film.html", "again.html", "both.html")
 """What may be written below the results."""
 READ = ("sweep.json", "run.ini", "trace.parquet", "frames.roambus", ".ini", ".parquet", ".txt", ".csv", ".svg")
 """What may be read there, by the ends of the names."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from roambus.bridge.backends.castalia.files import SIMULATOR_LOG
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.errors import BackendError
-from roambus.bridge.exit_status import describe_end, memory_kills
+from roambus.bridge.process import describe_end, memory_kills
 
 LAST_LINES = 5
 LAST_BYTES = 4096

@@ -22,7 +22,7 @@ from roambus.bridge.backends.castalia.curve import Admission, require_keys
 from roambus.bridge.backends.castalia.endpoint import Endpoint
 from roambus.bridge.backends.castalia.guard import TICK_MS, Guard
 from roambus.bridge.errors import BackendError, UserError
-from roambus.bridge.interrupts import interrupts_postponed
+from roambus.bridge.process import interrupts_postponed
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Reject, ToSimulator
 

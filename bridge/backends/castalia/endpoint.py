@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import zmq
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.private_folder import BRIDGE, private_folder
+from roambus.bridge.process import BRIDGE, private_folder
 
 SOCKET = "bridge"
 Transport = Literal["zeromq", "local"]

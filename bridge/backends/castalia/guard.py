@@ -20,7 +20,7 @@ from typing import Any
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-from roambus.bridge.memory import peak_memory_mib
+from roambus.bridge.process import peak_memory_mib
 
 TICK_MS = 100
 """A wait looks so often whether something has changed."""

@@ -14,7 +14,7 @@ from roambus.bridge.backends.castalia.endpoint import Endpoint, Transport
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.rundir import NO_WAYS, Ways, run_directory
 from roambus.bridge.errors import UserError
-from roambus.bridge.interrupts import interrupts_postponed
+from roambus.bridge.process import interrupts_postponed
 
 FAREWELL_S = 1.0
 """A simulator that somebody else started may take so long to read why a run failed."""

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from roambus.bridge.working_folder import import_elsewhere
+from roambus.bridge.process import import_elsewhere
 
 _numba: Any = import_elsewhere("numba")
 _settings: Any = import_elsewhere("numba.core.config")

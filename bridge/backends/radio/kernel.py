@@ -24,7 +24,7 @@ from roambus.bridge.backends.radio.measured import apply_changes
 from roambus.bridge.backends.radio.room import ENOUGH, lacking
 from roambus.bridge.backends.radio.state import LISTENING, SENDING, SLEEPING, State
 from roambus.bridge.backends.radio.variation import find_varying_hearers
-from roambus.bridge.interrupts import interrupts_postponed
+from roambus.bridge.process import interrupts_postponed
 from roambus.python_protocol.simtime import SimTime
 
 Reached = tuple[int, int, int, int, int]

@@ -20,8 +20,7 @@ import click
 import pandas as pd
 
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.runs.asked import SWEEP
-from roambus.bridge.runs.layout import AGENT
+from roambus.bridge.runs.layout import AGENT, SWEEP
 from roambus.experiments.evidence.claim import Claim, ClaimTest, check
 from roambus.experiments.evidence.rule import Verdict
 from roambus.experiments.measurements.markdown import markdown_table

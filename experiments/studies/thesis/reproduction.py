@@ -22,16 +22,15 @@ import click
 import jinja2
 
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.runs.asked import SWEEP
+from roambus.bridge.runs.layout import SWEEP
 from roambus.experiments.evidence.claim import Claim, check
 from roambus.experiments.measurements.measurements import Measurements, read_measurements
-from roambus.experiments.shipped import shipped_files
+from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
 from roambus.experiments.studies.thesis.claims import THESIS_CLAIMS
 from roambus.experiments.studies.thesis.explanations import check_suppositions
 from roambus.experiments.studies.thesis.further_claims import check_further_claims
 from roambus.experiments.studies.thesis.gallery import BARE, THESIS, Gallery
 from roambus.experiments.studies.thesis.rerun_command import rerun_command
-from roambus.experiments.sweeps.sweep_file import SUFFIX
 from roambus.python_protocol.parameters import unknown
 from roambus.spark.aggregation.tables import replace_file
 
@@ -63,7 +62,7 @@ def write_reproduction(results: Sequence[Path], out: Path) -> Path:
 
 
 def _read_sweeps(results: Sequence[Path]) -> dict[str, Measurements]:
-    known = shipped_files(SUFFIX)
+    known = shipped_files(SWEEP_SUFFIX)
     sweeps = {}
     for folder in results:
         measured = read_measurements(folder)

@@ -16,7 +16,7 @@ from pyspark import SparkContext
 
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.private_folder import SHIPMENT, private_folder
+from roambus.bridge.process import SHIPMENT, private_folder
 from roambus.bridge.runs.identity import run_key
 from roambus.bridge.runs.plan import RunPlan
 from roambus.experiments.sweeps.cluster.job import Job

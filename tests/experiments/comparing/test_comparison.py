@@ -11,8 +11,7 @@ import pytest
 from scipy import stats
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.comparing import comparison
-from roambus.experiments.comparing.comparison import Asked, Compared, compare_agents, file_stems
+from roambus.experiments.comparing.comparison import Asked, Compared, compare_agents, draw_compared, file_stems
 from roambus.experiments.comparing.pictures import panels
 from roambus.experiments.measurements.measurements import Measurements
 from roambus.spark.aggregation.points import mean_points
@@ -32,22 +31,17 @@ def compared(folder: Path, asked: Asked, measured: Measurements = SMALL) -> list
     return list(compare_agents(measured, asked, folder))
 
 
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pictures take most of the time, and are looked at elsewhere."""
-    monkeypatch.setattr(comparison, "draw_picture", lambda *_: [])
-
-
 def test_each_metric_has_picture_and_table(tmp_path: Path) -> None:
     """PNG, SVG, caption and CSV beside each other under one name, and nothing else."""
-    (done,) = compared(tmp_path, Asked(("mft",), (c.DELIVERED,), where=AT_8))
+    asked = Asked(("mft",), (c.DELIVERED,), where=AT_8)
+    (done,) = compared(tmp_path, asked)
+    files = {*done.files, *draw_compared(SMALL, asked, tmp_path)}
     stem = "delivered-against-config-speed-8"
-    assert {file.name for file in done.files} == {f"{stem}.{kind}" for kind in ("png", "svg", "txt", "csv")}
-    assert set(done.files) == set(tmp_path.iterdir())
+    assert {file.name for file in files} == {f"{stem}.{kind}" for kind in ("png", "svg", "txt", "csv")}
+    assert files == set(tmp_path.iterdir())
     assert done.text.splitlines()[0] == "messages delivered, speed 8"
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_the_main_metrics_that_were_measured(tmp_path: Path) -> None:
     """Those are compared that any run has, unless others are asked for."""
     measured = with_runs(SMALL.runs[["agent", "config", "speed", "seed", c.MESSAGES, c.HOPS_MEAN]])
@@ -57,7 +51,6 @@ def test_the_main_metrics_that_were_measured(tmp_path: Path) -> None:
         compared(tmp_path, Asked(), with_runs(SMALL.runs[["agent", "config", "speed", "seed", c.MESSAGES]]))
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_the_table_has_every_point_and_every_test(tmp_path: Path) -> None:
     """Three agents at six places, three pairs at six places; the numbers are those of the runs."""
     (done,) = compared(tmp_path, Asked(metrics=(c.DELIVERED,)))
@@ -81,7 +74,6 @@ def test_the_table_has_every_point_and_every_test(tmp_path: Path) -> None:
     assert together == f"differences: {(tests['p_holm'] < 0.05).sum()} of 18 significant at 5 %"
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_agents_stand_in_the_order_asked_for(tmp_path: Path) -> None:
     """Their differences are the first minus the second; a value can be written as another number that is the same."""
     asked = Asked(("aodv", "mft"), (c.MESSAGES,), where={"config": ("C2", "C16"), "speed": ("2.0",)})
@@ -94,7 +86,6 @@ def test_agents_stand_in_the_order_asked_for(tmp_path: Path) -> None:
     assert significant.startswith("differences: ")
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_few_seeds_are_told_on_the_terminal(tmp_path: Path) -> None:
     """Instead of a p-value, and no difference is counted as tested; of more than two agents in a line."""
     two = with_runs(SMALL.runs[(SMALL.runs["config"] == "C2") & (SMALL.runs["seed"] < 2)])
@@ -123,7 +114,6 @@ def test_panels_agree_on_their_scale() -> None:
     assert {figure.logarithmic for figure in panels(narrow, c.MESSAGES_PER_NODE, "speed")} == {False}
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_against_the_agents(tmp_path: Path) -> None:
     """They stand side by side, also where there is no axis at all."""
     lines = [series.x for figure in panels(SMALL, c.DELIVERED, "agent") for series in figure.series]
@@ -142,7 +132,6 @@ def test_names_of_files() -> None:
     assert len(stems[2]) < 200
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_any_message_type_can_be_compared(tmp_path: Path) -> None:
     """Its name stands above the numbers, and its file lies in the folder."""
     runs = SMALL.runs[SMALL.runs["speed"] == "2"].assign(**{"sent_../../$x$<b>": 1.0})
@@ -189,7 +178,7 @@ def test_too_many_panels(tmp_path: Path) -> None:
     """Are refused, with the axes that can be narrowed."""
     many = measurements(configs=("C2",), speeds=tuple(map(str, range(13))), seeds=1, agents=("mft",))
     with pytest.raises(UserError, match=r"13 panels are too many for a picture: narrow speed \(--where\)"):
-        compared(tmp_path / "new", Asked(metrics=(c.MESSAGES,), against="config"), many)
+        list(draw_compared(many, Asked(metrics=(c.MESSAGES,), against="config"), tmp_path / "new"))
     assert not (tmp_path / "new").exists()
 
 

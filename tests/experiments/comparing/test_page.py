@@ -90,7 +90,7 @@ def test_the_page_shows_what_comes_out(done: list[Done]) -> None:
 
 def test_the_picture_of_the_page_comes_from_its_command(done: list[Done], folder: Path) -> None:
     """Byte for byte, with the matplotlib that it was drawn with; the SVG and the numbers lie beside it."""
-    drawn = folder / "results" / "cost" / "compare" / f"{STEM}.png"
+    drawn = folder / "results" / "cost" / "figures" / f"{STEM}.png"
     if mpl.__version__.encode() in PICTURE.read_bytes() or drawn.read_bytes() == PICTURE.read_bytes():
         assert drawn.read_bytes() == PICTURE.read_bytes()
     assert {file.suffix for file in drawn.parent.glob(f"{STEM}.*")} == {".png", ".svg", ".txt", ".csv"}
@@ -98,10 +98,13 @@ def test_the_picture_of_the_page_comes_from_its_command(done: list[Done], folder
 
 def test_a_process_needs_no_spark_for_what_is_aggregated(done: list[Done], folder: Path) -> None:
     """It draws, and writes the numbers of the same runs."""
-    command = [sys.executable, "-c", WITHOUT_SPARK, "compare", "results/cost", "--metric", "messages", "--out", "out"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stderr) == (0, "")
+    environment, printed = {**os.environ, "PYTHONPATH": str(ROOT)}, ""
+    for command in ("compare", "figures"):
+        words = [command, "results/cost", "--metric", "messages", "--against", "brokers", "--out", "out"]
+        program = [sys.executable, "-c", WITHOUT_SPARK, *words]
+        ended = subprocess.run(program, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        assert (ended.returncode, ended.stderr) == (0, "")
+        printed += ended.stdout
     files = {file.suffix: file for file in (folder / "out").iterdir()}
     assert files[".png"].read_bytes().startswith(b"\x89PNG")
     assert "</svg>" in files[".svg"].read_text()
@@ -109,7 +112,7 @@ def test_a_process_needs_no_spark_for_what_is_aggregated(done: list[Done], folde
     assert list(table["minus"].isna()) == [True] * 12 + [False] * 6
     assert set(table["n"]) == {4}
     for kind in ("png", "svg", "csv"):
-        assert f"out/messages-against-brokers.{kind}\n" in ended.stdout
+        assert f"out/messages-against-brokers.{kind}\n" in printed
 
 
 def read_notebook() -> nbformat.NotebookNode:

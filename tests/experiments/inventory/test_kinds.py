@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.inventory.kinds import KINDS, everything, find, first_sentence
+from roambus.experiments.inventory.kinds import everything, find
+from roambus.experiments.inventory.listing import KINDS, first_sentence, summaries
 from roambus.experiments.shipped import shipped_files, shipped_studies
+from roambus.experiments.studies.registry import load_study
+from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.experiments.templates.render import find_template
 from roambus.spark.metrics.catalogue import METRICS
 
 
@@ -19,6 +27,45 @@ def test_everything_has_a_name_and_a_sentence(kind: str) -> None:
     assert things
     assert all(thing.name and len(thing.summary) > len("A thing.") for thing in things)
     assert not [thing.name for thing in things if "roambus run" in thing.summary or not thing.summary.endswith(".")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_read_from_the_source_is_what_is_loaded(kind: str) -> None:
+    """The list imports nothing, and says the same as the things themselves."""
+    assert summaries(kind) == {thing.name: thing.summary for thing in everything(kind)}
+
+
+def test_a_list_imports_nothing_slow() -> None:
+    """It has to be there at once, also while a shell completes a name."""
+    code = "import sys; from roambus.experiments.inventory.listing import KINDS, summaries; [*map(summaries, KINDS)]; "
+    slow = "{'numpy', 'pandas', 'scipy', 'pyspark', 'pyarrow', 'numba', 'matplotlib', 'jinja2'}"
+    program = [sys.executable, "-c", f"{code}print({slow} & sys.modules.keys())"]
+    assert subprocess.run(program, capture_output=True, check=True).stdout == b"set()\n"
+
+
+def test_a_file_is_shown_as_what_it_is(tmp_path: Path) -> None:
+    """A template or a sweep by its ending."""
+    file = tmp_path / "own.toml"
+    file.write_text('# My sweep.\ntemplate = "thesis"\n[agents]\nmft = {}\n')
+    assert [(thing.kind, thing.summary) for thing in find(str(file))] == [("sweep", "My sweep.")]
+    assert [thing.kind for thing in find(str(shipped_files(".ini.j2")["tree"]))] == ["template"]
+
+
+@pytest.mark.parametrize(
+    ("load", "message"),
+    [
+        (
+            lambda: find_template("thesis-bare"),
+            "unknown template 'thesis-bare': .*sweep 'thesis-bare' .roambus sweep ",
+        ),
+        (lambda: read_sweep("field"), "unknown sweep 'field': .*template 'field' .roambus run field"),
+        (lambda: load_study("mft"), "unknown study 'mft': .*agent 'mft' .roambus run field --agent mft"),
+    ],
+)
+def test_a_name_of_another_kind_is_answered_with_that_kind(load: Callable[[], object], message: str) -> None:
+    """And with the command that takes it."""
+    with pytest.raises(UserError, match=message):
+        load()
 
 
 def test_nothing_is_left_out() -> None:
@@ -74,7 +121,7 @@ def test_a_thing_as_json_has_all_that_its_text_has() -> None:
 
 def test_a_name_that_nothing_has_is_refused_with_the_nearest_one() -> None:
     """The list itself would be too long for a message."""
-    with pytest.raises(UserError, match="nothing is called 'hops_maxx': did you mean 'hops_max'"):
+    with pytest.raises(UserError, match="nothing is called 'hops_maxx': did you mean metric 'hops_max'"):
         find("hops_maxx")
 
 

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from benchmarks.precision_coverage import ENOUGH, NORMAL, POPULATIONS, claims, naive, stein
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.asked import count_runs, further_runs
-from roambus.bridge.runs.layout import AGENT, SEED
-from roambus.commands import precisely
-from roambus.commands.precisely import Asked, asked_for, run_until_known
+from roambus.bridge.runs.layout import AGENT, SEED, count_runs, further_runs
+from roambus.commands import sweeps
+from roambus.commands.sweeps import Wish, run_until_known, wish
 from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.precision.looks import EARLY_ERROR, looks, significance_of
 from roambus.experiments.precision.seeds import Precision, for_claims, for_metric
@@ -141,13 +140,13 @@ def test_runs_are_made_until_it_is_known(
 ) -> None:
     """Nothing is made that is not asked for, each point ends with what it needs, and a second time all is there."""
     made: list[Sweep] = []
-    monkeypatch.setattr(precisely, "_measured", lambda *_: (part_of(made[-1]), []))
+    monkeypatch.setattr(sweeps, "_measured", lambda *_: (part_of(made[-1]), []))
 
     def make(sweep: Sweep) -> list[str]:
         made.append(sweep)
         return []
 
-    asked = Asked("0.01", None, None)
+    asked = Wish("0.01", None, None)
     for _ in range(2):
         assert run_until_known(SWEEP, Path("out"), asked, tests, NOTHING, make, "local") == []  # type: ignore[arg-type]
         said = capsys.readouterr().out
@@ -160,9 +159,9 @@ def test_runs_are_made_until_it_is_known(
 def test_options_that_go_with_a_width_alone_are_refused() -> None:
     """By their names; and so are more first seeds than there may be."""
     with pytest.raises(UserError, match="--metric goes with --precision"):
-        asked_for(None, DELIVERY_RATE_ALL, None)
+        wish(None, DELIVERY_RATE_ALL, None)
     with pytest.raises(UserError, match="--first-seeds"):
-        Asked("0.1", None, 11).precision(5, 10)
+        Wish("0.1", None, 11).precision(5, 10)
 
 
 def test_a_metric_that_there_is_not_is_refused_before_any_run_is_made() -> None:
@@ -172,4 +171,4 @@ def test_a_metric_that_there_is_not_is_refused_before_any_run_is_made() -> None:
         raise AssertionError("a run was made")
 
     with pytest.raises(UserError, match="unknown metric 'hop_mean': did you mean 'hops_mean'"):
-        run_until_known(SWEEP, Path("out"), Asked("0.01", "hop_mean", None), (), NOTHING, make, "local")
+        run_until_known(SWEEP, Path("out"), Wish("0.01", "hop_mean", None), (), NOTHING, make, "local")

@@ -86,7 +86,7 @@ def test_the_command_ends_with_one_while_anything_is_missing(
     run = "roambus run field --agent beacon --backend ideal --set nodes=3 --set time_limit=1 --out r"
     assert call(run, monkeypatch) == 0
     capsys.readouterr()
-    assert call("roambus audit r --json", monkeypatch) == 1
+    assert call("roambus verify r --checklist --json", monkeypatch) == 1
     found = json.loads(capsys.readouterr().out)
     assert {one["source"] for one in found["items"]} == {"K", "A"}
     assert found["missing"] == sum(not one["stated"] for one in found["items"]) > 0

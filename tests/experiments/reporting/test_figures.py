@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from roambus.experiments.figures import drawing
 from roambus.experiments.figures.drawing import draw, draw_panels
 from roambus.experiments.figures.figure import Figure, Series
 from roambus.experiments.figures.intervals import interval
-from roambus.experiments.figures.look import USUAL, read_look
+from roambus.experiments.figures.look import USUAL, Look, read_look
 from roambus.experiments.figures.plain_matplotlib import Axes, Picture
 from roambus.experiments.figures.scales import crowds, folded, unfolded
 from roambus.experiments.measurements.measurements import Measurements, read_measurements
@@ -140,6 +141,23 @@ def test_several_figures_in_one_picture(tmp_path: Path) -> None:
         header = (tmp_path / "panels.png").read_bytes()[16:24]
         sizes.append((int.from_bytes(header[:4]), int.from_bytes(header[4:])))
     assert sizes[1] == (sizes[0][0], 2 * sizes[0][1])
+
+
+def colours(figure: Figure, look: Look) -> list[str]:
+    return [paint["color"] for paint in drawing._paints(figure.series, look)]
+
+
+def test_an_agent_has_the_same_colour_in_all_figures() -> None:
+    """Whichever agents a figure shows, and in whatever order; further lines of an agent are lighter."""
+    look = replace(USUAL, agents=("mft", "aodv", "flooding"))
+    lines = [Series(agent, ("1",), (1.0,), (0.0,), (2,), {"agent": agent}) for agent in look.agents]
+    whole = colours(Figure("a", "a", "x", "y", ("1",), tuple(lines)), look)
+    assert len(set(whole)) == 3
+    assert colours(Figure("b", "b", "x", "y", ("1",), (lines[2], lines[0])), look) == [whole[2], whole[0]]
+    twice = colours(Figure("c", "c", "x", "y", ("1",), (lines[1], lines[1])), look)
+    assert twice[0] == whole[1] != twice[1]
+    grey = colours(Figure("d", "d", "x", "y", ("1",), (lines[1], lines[1])), replace(look, style="grey"))
+    assert grey[0] == grey[1]
 
 
 def test_nothing_of_a_line_is_cut() -> None:

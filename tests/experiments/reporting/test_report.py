@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.maker import maker_line
+from roambus.bridge.runs.log import maker_line
 from roambus.experiments.measurements.tables import format_mean, metrics_table, sent_table
 from roambus.experiments.reporting.facts import commands, facts
 from roambus.experiments.reporting.figure_files import metric_figures

@@ -83,10 +83,10 @@ RUN = "roambus run thesis --set time_limit=12 --set publish_until=8 --backend id
 
 def test_a_new_agent_is_listed_and_runs(place: Place) -> None:
     """Beside all others, with its parameters; its own tests pass."""
-    listed = place.succeed("roambus agents")
-    assert "my-gossip: Repeats the first copy of every notification" in listed
-    assert "  jitter = 10ms  (longest wait before it is repeated)\n" in listed
-    assert "mft: " in listed
+    listed = dict(line.split(maxsplit=1) for line in place.succeed("roambus list agents").splitlines())
+    assert listed["my-gossip"].startswith("Repeats the first copy of every notification")
+    assert "mft" in listed
+    assert "  jitter = 10ms  longest wait before it is repeated; s\n" in place.succeed("roambus show my-gossip")
     assert "3 passed" in place.succeed("cd my-gossip && python -m pytest -p no:cacheprovider")
     trace = place.folder / place.succeed(f"{RUN} my-gossip --param ttl=5").strip() / "trace.parquet"
     assert trace.is_file()
@@ -102,16 +102,16 @@ def test_its_sweep_compares_it(place: Place) -> None:
 
 
 def test_a_broken_agent_says_what_to_do(place: Place) -> None:
-    """In the list, in which all others stand as before, and when it is run."""
+    """When it is shown, and when it is run; the list stands as before, for it runs no agent."""
     path = place.folder / "my-gossip" / "my_gossip" / "agent.py"
     whole = path.read_text()
     path.write_text(whole.replace("class MyGossip", "import no_such_library\n\n\nclass MyGossip"))
     try:
-        listed, run = place.succeed("roambus agents").splitlines(), place.run(f"{RUN} my-gossip")
+        listed = place.succeed("roambus list agents")
+        line, run = place.succeed("roambus show my-gossip").rstrip(), place.run(f"{RUN} my-gossip")
     finally:
         path.write_text(whole)
-    (line,) = [line for line in listed if line.startswith("my-gossip: ")]
     cause = r"agent 'my-gossip' cannot be imported: .*/my_gossip/agent.py:\d+: ModuleNotFoundError: .*no_such_library'"
     assert re.search(f"{cause}; correct it, or remove it: python -m pip uninstall my-gossip$", line)
-    assert {"mft:", "beacon:"} <= {line.split()[0] for line in listed}
-    assert (run.returncode, run.stderr) == (2, f"error: {line.removeprefix('my-gossip: ')}\n")
+    assert {"mft", "beacon", "my-gossip"} <= {line.split()[0] for line in listed.splitlines()}
+    assert (run.returncode, run.stderr) == (2, f"error: {line.partition('It cannot be loaded: ')[2]}\n")

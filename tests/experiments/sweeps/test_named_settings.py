@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.sweeps.named_settings import axis_of, named_settings
+from roambus.experiments.sweeps.named_settings import axis_of, is_template, named_settings, sweep_of
+from roambus.experiments.sweeps.sweep import AgentChoice
 from roambus.experiments.templates.render import find_template
 
 SWEEP = """
@@ -49,3 +50,11 @@ def test_sweeps_beside_a_template_of_ones_own_name_its_settings(tmp_path: Path) 
     (tmp_path / "broken.toml").write_text("template = ")
     (tmp_path / "other.toml").write_text(SWEEP.replace("mine.ini.j2", "thesis").replace("nodes", "brokers"))
     assert axis_of(template, "config", "large").values == {"large": {"nodes": 9}}
+
+
+def test_a_template_is_swept_by_what_is_set() -> None:
+    """Each variable or named setting becomes an axis; a template that shares its name with a sweep is not meant."""
+    settings = {"config": ["C2", "C8"], "speed": ["2", "4.5"]}
+    sweep = sweep_of("roambus sweep", find_template("thesis"), AgentChoice("mft", "mft"), settings)
+    assert {axis.name: list(axis.values) for axis in sweep.axes} == {"config": ["C2", "C8"], "speed": ["2", "4.5"]}
+    assert [is_template(name) for name in ("tree", "thesis", "beacon", "own.ini.j2")] == [True, False, False, True]

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.shipped import shipped_files
+from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
 from roambus.experiments.sweeps.description import describe, opened_results
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand, override, parse_scalar, plain_axis
-from roambus.experiments.sweeps.sweep_file import SUFFIX, read_sweep
+from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import find_template
 
 GOOD = """\
@@ -62,7 +62,7 @@ def test_the_thesis_is_five_hundred_runs() -> None:
     }
 
 
-@pytest.mark.parametrize("path", sorted(shipped_files(SUFFIX).values()), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(shipped_files(SWEEP_SUFFIX).values()), ids=lambda path: path.stem)
 def test_every_sweep_of_ours_is_sound(path: Path, tmp_path: Path) -> None:
     """It names a template of ours and only variables that this has; every ini can be read, every agent be made.
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.shipped import TEMPLATES, shipped_files
+from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, shipped_files
 from roambus.experiments.templates.render import (
-    SUFFIX,
     check_variables,
     find_template,
     render,
@@ -19,7 +18,7 @@ from roambus.experiments.templates.render import (
 from roambus.experiments.templates.variables import Scalar, declared_variables
 
 RUN: dict[str, Scalar] = {"seed": 1, "agent": "beacon", "agent_parameters": ""}
-OURS = shipped_files(SUFFIX)
+OURS = shipped_files(TEMPLATE_SUFFIX)
 
 
 def own(folder: Path, text: str) -> Path:
@@ -119,5 +118,5 @@ def test_a_template_without_a_declaration_takes_every_name_that_it_uses(tmp_path
 
 def test_parts_are_shipped_with_declarations_where_they_have_variables() -> None:
     """They count as the variables of all templates that include them."""
-    parts = {file.name: declared_variables(file) for file in TEMPLATES.glob(f"_*{SUFFIX}")}
+    parts = {file.name: declared_variables(file) for file in TEMPLATES.glob(f"_*{TEMPLATE_SUFFIX}")}
     assert {name for name, declared in parts.items() if declared} == {"_cc2420_csma.ini.j2", "_random_waypoint.ini.j2"}

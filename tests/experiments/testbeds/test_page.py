@@ -77,6 +77,13 @@ def test_nodes_that_hear_each_other_well_are_near_each_other() -> None:
 
 def test_the_command_writes_the_page(file: Path, tmp_path: Path) -> None:
     """And says where."""
-    result = CliRunner().invoke(commands, ["links", str(file), "--export", str(tmp_path / "page.html")])
+    result = CliRunner().invoke(commands, ["replay", str(file), "--export", str(tmp_path / "page.html")])
     assert (result.exit_code, result.output.strip()) == (0, str(tmp_path / "page.html"))
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_what_belongs_to_a_run_is_refused_of_a_recording(file: Path, tmp_path: Path) -> None:
+    """And the other way round: a run has no channels."""
+    for arguments in ([str(file), "--with", str(tmp_path)], [str(tmp_path), "--channel", "11"]):
+        result = CliRunner().invoke(commands, ["replay", *arguments])
+        assert isinstance(result.exception, UserError)

@@ -21,7 +21,7 @@ from benchmarks.failures.sweeps import sweep, sweep_command
 from benchmarks.failures.trial import ROAMBUS, Stage
 from roambus.bridge.backends.castalia.files import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG
 from roambus.bridge.backends.castalia.rundir import SESSION
-from roambus.bridge.private_folder import BRIDGE, prefix_of
+from roambus.bridge.process import BRIDGE, prefix_of
 from roambus.bridge.runs.layout import TRACE_FILE
 from roambus.experiments.sweeps.workspace import PREFIX as WORKSPACE
 from tests.support.files import files_below

@@ -2,47 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
-from roambus.commands.backend import make_factory
-from roambus.commands.completion import STUDY_NAME
-from roambus.commands.options import (
-    AGENTS,
-    FIRST_SEEDS,
-    FOLDER,
-    METRIC,
-    PRECISION,
-    SEEDS,
-    SPARK,
-    SWEEP_BACKEND,
-    VALUES,
-    WORKERS,
-    pairs,
-)
-from roambus.commands.precisely import Asked, asked_for, run_until_known
-from roambus.commands.sweeping import Making, make_crew, report_problems, run_sweep
-from roambus.commands.telling import answer
+from roambus.commands.options import FOLDER, SPARK, STUDY_NAME, SWEEP_BACKEND, WORKERS, Simulator
+from roambus.commands.output import answer, report_problems
+from roambus.commands.runs import make_factory
+from roambus.commands.sweeps import CHOICE, WISH, Choice, Making, Wish, make_crew, run_sweep, run_until_known
 
 if TYPE_CHECKING:
-    from roambus.experiments.studies.study import Study, StudySweep
-    from roambus.experiments.sweeps.runner import Crew
-    from roambus.experiments.sweeps.sweep import Sweep
+    from roambus.experiments.studies.study import Study
 
 
 @click.command()
 @click.argument("study", type=STUDY_NAME)
 @click.option("--quick", is_flag=True, help="Runs the study in small, with fewer values and seeds: a minute or two.")
-@VALUES
-@AGENTS
-@SEEDS
-@PRECISION
-@METRIC
-@FIRST_SEEDS
+@CHOICE
+@WISH
 @WORKERS
 @SPARK
 @SWEEP_BACKEND
@@ -52,12 +31,8 @@ if TYPE_CHECKING:
 def reproduce(
     study: str,
     quick: bool,
-    settings: Sequence[str],
-    agents: str | None,
-    seeds: int | None,
-    precision: str | None,
-    metric: str | None,
-    first_seeds: int | None,
+    choice: Choice,
+    wished: Wish | None,
     workers: int,
     spark: str | None,
     backend: str | None,
@@ -73,6 +48,7 @@ def reproduce(
 
     Example: roambus reproduce thesis --quick --out results/thesis-quick
     """
+    from roambus.experiments.studies.reading import sweep_folder
     from roambus.experiments.studies.registry import load_study
     from roambus.spark.engine.session import begin_java, spark_session
 
@@ -80,48 +56,21 @@ def reproduce(
     folder = out or Path("results", f"{chosen.name}-quick" if quick else chosen.name)
     if spark is None:
         begin_java()  # it takes some seconds, while the runs are made
-    choice = _Choice(quick, pairs("--set", settings), agents, seeds, asked_for(precision, metric, first_seeds))
-    problems = _run_study(chosen, choice, folder, make_crew(workers, spark), backend, spark or "local[*]")
-    with spark_session(spark or "local[*]"):
+    crew, master = make_crew(workers, spark), spark or "local[*]"
+    problems = []
+    for one in chosen.sweeps:
+        small = (one.quick, one.quick_seeds) if quick else ({}, None)
+        sweep, place = choice.of(chosen.asked(one), *small), sweep_folder(folder, chosen, one)
+        factory = make_factory(backend or sweep.backend, Simulator())
+        make = partial(run_sweep, out=place, crew=crew, making=Making(retry_failed=True), backend=factory)
+        if wished is None or not (one.claims or wished.metric):
+            problems += make(sweep)
+        else:
+            problems += run_until_known(sweep, place, wished, one.claims, one.extra, make, master)
+    with spark_session(master):
         problems += _aggregate_study(chosen, folder)
     _report_study(chosen, folder)
     report_problems(problems)
-
-
-class _Choice(NamedTuple):
-    """What of a study is run."""
-
-    quick: bool
-    settings: Mapping[str, str]
-    agents: str | None
-    seeds: int | None
-    asked: Asked | None
-
-    def of(self, study: Study, one: StudySweep) -> Sweep:
-        """One of its sweeps, as far as it is run."""
-        from roambus.experiments.sweeps.choosing_agents import with_agents
-        from roambus.experiments.sweeps.sweep import override
-
-        settings, seeds = (one.quick, one.quick_seeds) if self.quick else ({}, None)
-        chosen = override(study.asked(one), {**settings, **self.settings}, self.seeds or seeds)
-        return chosen if self.agents is None else with_agents(chosen, self.agents)
-
-
-def _run_study(study: Study, choice: _Choice, folder: Path, crew: Crew, backend: str | None, master: str) -> list[str]:
-    """Runs the sweeps; returns a line for each run that failed."""
-    from roambus.experiments.studies.reading import sweep_folder
-
-    problems = []
-    for one in study.sweeps:
-        chosen = choice.of(study, one)
-        factory = make_factory(backend or chosen.backend)
-        out = sweep_folder(folder, study, one)
-        make = partial(run_sweep, out=out, crew=crew, making=Making(retry_failed=True), backend=factory)
-        if choice.asked is None or not (one.claims or choice.asked.metric):
-            problems += make(chosen)
-        else:
-            problems += run_until_known(chosen, out, choice.asked, one.claims, one.extra, make, master)
-    return problems
 
 
 def _aggregate_study(study: Study, folder: Path) -> list[str]:

@@ -1,6 +1,8 @@
-"""What a run was made with: the version of roambus, where that was checked out, when, and on what kind of machine.
+"""A run's log: what it took, what made it, and what a user should know of a run that went well.
 
-It is a line of the run's log, and no part of the run's identity. The machine's name is left out.
+What a run was made with is the version of roambus, where that was checked out, when, and on what kind of machine. It is
+no part of the run's identity, and the machine's name is left out. Remarks are about a recording that does not say how
+the links were. The log of a run that failed has its error instead.
 """
 
 from __future__ import annotations
@@ -8,15 +10,39 @@ from __future__ import annotations
 import os
 import platform
 import re
+import traceback
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
+from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.k7.gaps import gaps
+from roambus.bridge.k7.recording import EVERY_CHANNEL, Recording
+from roambus.bridge.scenario.scenario import Scenario
+
 _CHECKOUT = Path(__file__).resolve().parents[2]
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _LINE = re.compile(r"^made by (?P<code>roambus .+) on (?P<date>\d{4}-\d\d-\d\d) \d\d:\d\d UTC: (?P<machine>.+)$", re.M)
+_MARK = "note: "
+"""Such a line of the log is a remark."""
+
+
+def log_of(scenario: Scenario, who: str, used: str) -> str:
+    """The log of a run that is complete: `who` is its agent and seed, `used` the time and memory that it took."""
+    notes = "".join(f"{_MARK}{remark}\n" for remark in _remarks(scenario))
+    return f"{who}: complete in {used}\n{maker_line()}\n{notes}"
+
+
+def log_of_failure(error: Exception) -> str:
+    """The log of a run that ended so: a mistake of the user's needs no traceback."""
+    text = f"{error}\n" if isinstance(error, UserError) else "".join(traceback.format_exception(error))
+    return f"error: {error}\n\n{text}" if isinstance(error, RoambusError) else text
+
+
+# What made it
 
 
 class Maker(NamedTuple):
@@ -76,3 +102,30 @@ def _resolved(place: Path, reference: str) -> str:
 def _machine() -> str:
     cores = len(os.sched_getaffinity(0))
     return f"{platform.system()} {platform.machine()}, {cores} cores, Python {platform.python_version()}"
+
+
+# Remarks
+
+
+def _remarks(scenario: Scenario) -> Iterator[str]:
+    """Whole sentences, each of which names the file that it is about."""
+    links = scenario.measured
+    if links is None:
+        return
+    choice = links.choice(len(scenario.nodes), scenario.time_limit)
+    name = Path(links.recording.name).name
+    channel = int(choice.rows["channel"][0])
+    named = "the mean over all channels" if channel == EVERY_CHANNEL else f"channel {channel}"
+    yield f"{name}: the links are those of {named}"
+    yield from (f"{name}: {gap}" for gap in (*_left_out(links.recording), *gaps(choice)))
+
+
+def _left_out(recording: Recording) -> Iterator[str]:
+    lines = recording.left_out
+    if lines:
+        yield f"{len(lines)} rows tell of a node that hears itself, the first in line {lines[0]}: they are left out"
+
+
+def remarks_in(log: str) -> list[str]:
+    """The remarks in the text of a run's log."""
+    return [line.removeprefix(_MARK) for line in log.splitlines() if line.startswith(_MARK)]

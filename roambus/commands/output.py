@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from roambus.experiments.sweeps.progress import Progress
+
+
+EXIT_PROBLEMS = 1
+"""Runs failed or were left out, or a check has found something."""
 
 
 @dataclass(slots=True)
@@ -83,12 +89,29 @@ def answer_whole(text: str, document: Any) -> None:
         click.echo(text)
 
 
+def print_address(url: str) -> None:
+    """Prints where a page is served, at once: the command ends only with Ctrl-C."""
+    answer(url, url=url)
+    telling().print_at_once()
+
+
 def summary(text: str, /, **fields: Any) -> None:
     """Prints a sentence about the whole, which `-q` leaves out; `fields` tell programs the same."""
     told = telling()
     told.add(fields)
     if not (told.as_json or told.is_quiet):
         click.echo(text)
+
+
+def report_problems(problems: Sequence[str]) -> None:
+    """Says what is wrong with single runs, once everything else is done, and ends the command."""
+    told = telling()
+    told.add({"problems": list(problems)})
+    for problem in problems:
+        if problem not in told.problems and not told.as_json:
+            click.echo(f"  {problem}", err=True)
+    if problems:
+        sys.exit(EXIT_PROBLEMS)
 
 
 def remark(text: str) -> None:
@@ -109,6 +132,17 @@ def console() -> Console:
     from rich.console import Console
 
     return Console(stderr=True, quiet=telling().is_quiet)
+
+
+@contextmanager
+def bar(text: str, total: int | None) -> Iterator[Callable[[], None]]:
+    """Shows on a terminal, during the block, how far the command is: what is yielded says that one more is done."""
+    from rich.progress import Progress as Bar
+
+    shown = console()
+    with Bar(console=shown, transient=True, disable=not shown.is_terminal) as found:
+        task = found.add_task(text, total=total)
+        yield lambda: found.advance(task)
 
 
 def progress() -> Progress:

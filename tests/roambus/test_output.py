@@ -11,7 +11,7 @@ import click
 import pytest
 
 from roambus.command_line import commands
-from roambus.commands.telling import plain
+from roambus.commands.output import plain
 from tests.roambus.conftest import Roambus
 
 BROKEN = ("--out", "out", "--set", "nodes=2", "--set", "time_limit=3")
@@ -43,7 +43,7 @@ def test_the_options_stand_before_or_after_the_command(roambus: Roambus, place: 
     [
         (("run", "nowhere", "--json"), "unknown template 'nowhere'"),
         (("run", "--nonsense", "--json"), "No such option"),
-        (("show", "thesys", "--json"), "did you mean 'thesis'?"),
+        (("show", "thesys", "--json"), "did you mean template 'thesis', sweep 'thesis', study 'thesis'?"),
         (("aggregate", "nowhere", "--json"), "nowhere"),
     ],
 )

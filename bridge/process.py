@@ -1,0 +1,279 @@
+"""A process of roambus: the signals that end it, its temporary folders, its working folder, and how another one ended.
+
+Whatever ends a process, it leaves nothing behind and harms nothing that is the user's. The rules:
+
+- SIGTERM and SIGHUP are taken as Ctrl-C, so that the same code cleans up. Python raises KeyboardInterrupt at any point
+  of the main thread. Code that is called back from C cannot pass it on, so the signal is kept there until the call is
+  over; a loop that ends in good order asks whether one came.
+- A temporary folder can be entered by the user alone. It is locked by the process that made it, and the lock ends with
+  the process: a folder whose lock is free was left by one that was killed, and the next command removes it. Until a new
+  folder is locked it has another name.
+- Who looks at somebody's results often does so from within that folder. Some libraries read settings from the working
+  folder when they are imported: Matplotlib `matplotlibrc`, which can have LaTeX run, and Numba `.numba_config.yaml`,
+  which can say from where compiled code is loaded. So they are imported elsewhere.
+"""
+
+from __future__ import annotations
+
+import dis
+import fcntl
+import os
+import re
+import resource
+import shutil
+import signal
+import stat
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from types import FrameType, ModuleType, TracebackType
+
+_ENDS = (signal.SIGTERM, signal.SIGHUP)
+"""By which a process is told to end, and that its terminal is gone."""
+INTERRUPTING = (signal.SIGINT, *_ENDS)
+"""All that interrupt: Ctrl-C, too."""
+_noticed: list[int] = []
+
+
+def _interrupt_once(number: int, _: FrameType | None) -> None:
+    # What ends by the first one is not interrupted by a second.
+    signal.signal(number, signal.SIG_IGN)
+    _noticed.append(number)
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def termination_interrupts() -> Iterator[None]:
+    """SIGTERM or SIGHUP during the block raises KeyboardInterrupt, so that nothing is left behind.
+
+    A library may have swallowed it; then it is raised at the end of the block once more, or of a block inside it. What
+    is ignored, as SIGHUP is below nohup, stays so.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    try:
+        with _handled(_not_ignored(_ENDS), _interrupt_once):
+            yield
+    finally:
+        swallowed = bool(_noticed)
+        _noticed.clear()
+    if swallowed:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def _handled(numbers: Collection[int], handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """These signals are handled so during the block, and as before after it."""
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
+
+
+def _not_ignored(numbers: Iterable[int]) -> list[int]:
+    """The signals that are not ignored; none in another thread than the main one, which hears none."""
+    if threading.current_thread() is not threading.main_thread():
+        return []
+    return [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+
+
+def termination_noticed() -> bool:
+    """Whether SIGTERM or SIGHUP came during `termination_interrupts`, also if a library has swallowed it."""
+    return bool(_noticed)
+
+
+@contextmanager
+def interrupts_postponed() -> Iterator[None]:
+    """Ctrl-C during the block raises KeyboardInterrupt at its end.
+
+    A library that calls Python back from C cannot pass the exception on: it prints a traceback, and the run goes on.
+    """
+    ours = {signal.default_int_handler, _interrupt_once}
+    received: list[int] = []
+    raising = [number for number in _not_ignored(INTERRUPTING) if signal.getsignal(number) in ours]
+    with _handled(raising, lambda number, _: received.append(number)):
+        yield
+    if received:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def interrupts_noticed() -> Iterator[Callable[[], bool]]:
+    """Ctrl-C, SIGTERM or SIGHUP during the block is not raised: the function that is yielded says whether one came.
+
+    So a loop can end in good order. In another thread than the main one nothing is noticed.
+    """
+    received: list[int] = []
+    with _handled(_not_ignored(INTERRUPTING), lambda number, _: received.append(number)):
+        yield lambda: bool(received)
+
+
+def is_raised(error: BaseException) -> bool:
+    """Whether somebody wrote `raise` for this KeyboardInterrupt, which then did not come from a signal."""
+    last = _last(error.__traceback__)
+    if last is None or last.tb_frame.f_code is _interrupt_once.__code__:
+        return False
+    return last.tb_frame.f_code.co_code[last.tb_lasti] == dis.opmap["RAISE_VARARGS"]
+
+
+def _last(found: TracebackType | None) -> TracebackType | None:
+    while found is not None and found.tb_next is not None:
+        found = found.tb_next
+    return found
+
+
+# Temporary folders
+
+BRIDGE, SPARK, SHIPMENT = PURPOSES = ("bridge", "spark", "shipment")
+"""What the folders are for. No folder with another name is ever removed."""
+NEW = "new-"
+BEING_MADE_S = 10.0
+"""A folder that has its first name for so long was left by a process that was killed while making it."""
+_NAMES = re.compile(rf"({NEW})?roambus-({'|'.join(PURPOSES)})-[a-z0-9_]{{8}}")
+_MODE = 0o700
+"""The names and the mode that `mkdtemp` gives."""
+
+
+@contextmanager
+def private_folder(purpose: str, parent: Path | None = None) -> Iterator[Path]:
+    """A folder PARENT/roambus-PURPOSE-…, in the system's temporary folder unless told otherwise; raises OSError."""
+    parent = parent or Path(tempfile.gettempdir())
+    remove_abandoned(parent)
+    new = Path(tempfile.mkdtemp(prefix=f"{NEW}{prefix_of(purpose)}", dir=parent))
+    lock = os.open(new, os.O_DIRECTORY)
+    folder = new.with_name(new.name.removeprefix(NEW))
+    try:
+        with suppress(OSError):  # not every file system has locks: then it is never taken for abandoned
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        new.rename(folder)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(new, ignore_errors=True)
+        os.close(lock)
+
+
+def prefix_of(purpose: str) -> str:
+    """What the names of the folders for it begin with."""
+    return f"roambus-{purpose}-"
+
+
+def remove_abandoned(parent: Path | None = None) -> None:
+    """Removes the folders of processes that were killed, for nobody else could."""
+    with suppress(OSError), os.scandir(parent or tempfile.gettempdir()) as entries:
+        for entry in entries:
+            if _NAMES.fullmatch(entry.name):
+                _remove_if_abandoned(entry.path)
+
+
+def _remove_if_abandoned(folder: str) -> None:
+    try:
+        lock = os.open(folder, os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:  # another user's, something else, or gone by now
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if _is_ours_and_old(folder, os.fstat(lock)):
+            shutil.rmtree(folder, ignore_errors=True)
+    except OSError:  # its process lives
+        return
+    finally:
+        os.close(lock)
+
+
+def _is_ours_and_old(folder: str, status: os.stat_result) -> bool:
+    is_ours = status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) == _MODE
+    is_being_made = Path(folder).name.startswith(NEW) and time.time() - status.st_mtime < BEING_MADE_S
+    return is_ours and not is_being_made
+
+
+# The working folder
+
+_OPEN = os.O_DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY)
+"""A folder that may not be read can still be come back to, where the system has O_PATH."""
+
+
+def import_elsewhere(name: str) -> ModuleType:
+    """The module of that name, imported while another folder is the working folder, unless it is imported already."""
+    if name in sys.modules:
+        return sys.modules[name]
+    with _elsewhere():
+        return import_module(name)
+
+
+@contextmanager
+def _elsewhere() -> Iterator[None]:
+    """Makes the folder of this file the working folder in the block; it holds no settings of anybody's."""
+    before = None
+    with suppress(OSError):  # the working folder may have been removed
+        before = os.open(".", _OPEN)
+    os.chdir(Path(__file__).parent)
+    try:
+        yield
+    finally:
+        if before is not None:
+            os.fchdir(before)
+            os.close(before)
+
+
+# How a process ended, and what it used
+
+_SHELL = 128
+"""A shell, and Java, end with this more than the number of the signal that ended them."""
+_COUNTERS = (Path("/proc/vmstat"), Path("/sys/fs/cgroup/memory.events"))
+
+
+def describe_end(status: int, kills_before: int | None = None) -> str:
+    """Such as "was killed by SIGKILL"; `kills_before` are the `memory_kills` of when the process was started."""
+    if 0 <= status <= _SHELL:
+        return f"ended with exit status {status}"
+    number = -status if status < 0 else status - _SHELL
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        return f"was killed by signal {number}" if status < 0 else f"ended with exit status {status}"
+    if number == signal.SIGKILL:
+        return f"was killed by {name}{_by_whom(kills_before)}"
+    return f"was killed by {name}" if status < 0 else f"was ended by {name} (exit status {status})"
+
+
+def _by_whom(kills_before: int | None) -> str:
+    if kills_before is None:
+        return ""
+    if memory_kills() > kills_before:
+        return ", and the kernel has ended a process for want of memory meanwhile: give it more, or fewer workers"
+    return ", not by the kernel for want of memory as far as it says: somebody, or a limit of this machine's, sent it"
+
+
+def memory_kills() -> int:
+    """How many processes the kernel has ended for want of memory so far, as far as it tells."""
+    return sum(_counted(file) for file in _counters())
+
+
+def _counters() -> list[Path]:
+    files = list(_COUNTERS)
+    with suppress(OSError, IndexError):
+        group = Path("/proc/self/cgroup").read_text(encoding="ascii").splitlines()[-1].partition("::")[2]
+        files.append(Path("/sys/fs/cgroup", group.lstrip("/"), "memory.events"))
+    return list(dict.fromkeys(files))
+
+
+def _counted(file: Path) -> int:
+    try:
+        lines = file.read_text(encoding="ascii").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
+
+
+def peak_memory_mib() -> int:
+    """The most memory that this process has used so far, in earlier runs or in this one."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

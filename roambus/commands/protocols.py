@@ -1,0 +1,253 @@
+"""What a protocol does, and what is wrong with it: `roambus new`, `trace`, `play`, `explore` and `vet`.
+
+A scenario is a text file with a network and commands. `trace` prints the messages that its commands cause, `play` has
+the user give the commands in a browser, and `explore` tries every order of events.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from roambus.bridge.errors import InterruptionError
+from roambus.commands.options import AGENT_NAME, FILE, OTHER_AGENT, PARAMETERS, PORT, Seconds, pairs
+from roambus.commands.output import EXIT_PROBLEMS, answer, bar, console, print_address, remark
+
+if TYPE_CHECKING:
+    from roambus.experiments.exploring.report import Report
+
+EXIT_UNDECIDED = 5
+
+
+@click.group()
+def new() -> None:
+    """Begins something of your own.
+
+    Example: roambus new agent rumour
+    """
+
+
+@new.command()
+@click.argument("name")
+def agent(name: str) -> None:
+    """Writes a package with an agent called NAME into a folder of that name.
+
+    The agent is a small protocol that works at once, with parameters, messages, tests, and a sweep that compares it
+    with others. All of it is yours to change.
+
+    Example: roambus new agent rumour
+    """
+    from roambus.experiments.scaffold.names import read_name
+    from roambus.experiments.scaffold.writer import write_package
+
+    folder = Path(name)
+    write_package(read_name(name), folder)
+    answer(f"{folder}: install it with\n  python -m pip install --editable {folder}", folder=folder)
+
+
+# Scenarios
+
+EXPLORATION = """\
+SCENARIO is the head of a transcript (roambus docs transcripts), which draws a tree or links, with these lines:
+
+\b
+  may s1 subscribes f1          what may happen, at any moment and once; also
+                                any other command of roambus trace
+  may 3 times s1 is cut off     so often
+  may 2 link changes            any of a kind: link changes, cuts, tree changes,
+                                client moves, crashes, recoveries, losses
+  may 1 subscription to f1      by any subscriber; also unsubscription from f1,
+  may 1 publication of e1       by any publisher
+  may ... when quiet            only while nothing is under way
+  must no loops                 what must hold; also: tables lead to subscribers,
+                                nothing stuck, no phantoms, nothing lost,
+                                everything delivered, nothing twice, order kept,
+                                probes arrive, one leader a partition,
+                                eventually quiet
+  must mine.py:nobody_waits     a property of one's own
+  order any                     messages on a link overtake each other
+  messages slow                 timers run out while messages are under way
+  chance ends                   draws take the least and the greatest of a range,
+                                not the least only; of a choice they take each
+  for 10s                       no longer than this after the beginning
+  calm 5s                       quiet is when nothing was done for so long
+  graphs 4                      all connected graphs of 4 nodes n1..n4
+  trees 4                       all trees of 4 brokers b1/p1/s1..b4/p4/s4
+  nodes alike                   names of nodes do not matter to the agents
+"""
+"""What a scenario of `explore` says beside its network. Paragraphs that begin with \\b are shown as they stand."""
+
+
+@click.command()
+@click.argument("scenario", type=FILE)
+@OTHER_AGENT
+@PARAMETERS
+@click.option("--times", is_flag=True, help="Shows when each thing happens, counted from the command.")
+def trace(scenario: Path, agent: str | None, parameters: Sequence[str], times: bool) -> None:
+    """Prints SCENARIO with the messages that its commands cause.
+
+    SCENARIO is a text file with a network and commands; roambus docs transcripts explains how it is written. Links are
+    ideal: nothing is lost on a link that stands. With --agent, the parameters that the file gives its own agent are
+    left out. This is a whole scenario:
+
+    \b
+      agent mft
+      tree
+        b1
+          b2
+          b3/s3
+      clients s2@b2 p1@b1
+
+    \b
+      > s3 subscribes f3
+      > b3 is cut off
+      > p1 publishes e3
+      > b3 joins b2
+      > show table b1
+
+    Example: roambus trace scenario.txt --agent mft --times
+    """  # noqa: D301  # click wants the character itself
+    from roambus.bridge.transcript.transcript import Overrides, transcribe
+
+    text = transcribe(scenario, Overrides(agent, pairs("--param", parameters), times, remark))
+    answer(text.removesuffix("\n"), scenario=scenario, transcript=text)
+
+
+@click.command()
+@click.argument("scenario", type=FILE)
+@OTHER_AGENT
+@PARAMETERS
+@PORT
+def play(scenario: Path, agent: str | None, parameters: Sequence[str], port: int) -> None:
+    """Plays SCENARIO in the browser: you act, the agents react.
+
+    SCENARIO is a text file with a network and commands (roambus docs transcripts). Drag a node to a broker, or
+    away from all, or onto another node to link or part them. Crash, freeze, subscribe, publish, or write any command of
+    roambus trace. The page is like that of roambus replay, with ideal links, and is served to this machine only. What
+    you did can be saved as a transcript, which runs as a test.
+
+    Example: roambus play scenario.txt --agent mft
+    """
+    from roambus.bridge.transcript.transcript import Overrides
+    from roambus.experiments.viewer.play import play_session
+
+    play_session(scenario, Overrides(agent, pairs("--param", parameters), announce=remark), port, print_address)
+
+
+_LOCAL = click.Path(file_okay=False, path_type=Path)
+
+
+@click.command(
+    help=f"""Explores every order of events on the network of SCENARIO.
+
+{EXPLORATION}
+What is found wrong is printed as a transcript, the shortest that there is: roambus trace repeats it, and roambus
+play opens it. The exit code is 0 if everything was explored and holds, 1 if something does not hold, and 5 if
+that is not decided: the search was cut, or reached no state in which a property is asked. Ctrl-C ends a search in
+good order: what was explored so far is told. With --keep the same command goes on later, also after a bound or a
+kill.
+
+Example: roambus explore scenario.txt --seconds 60
+"""
+)
+@click.argument("scenario", type=FILE)
+@OTHER_AGENT
+@PARAMETERS
+@click.option("--depth", type=click.IntRange(1), help="Explores no more steps in a row than this.")
+@click.option("--states", type=click.IntRange(1), help="Ends at so many states.")
+@click.option("--seconds", type=Seconds(0, min_open=True), help="Ends after so many seconds, for each network.")
+@click.option("--memory", type=click.IntRange(1), metavar="MIB", help="Ends when the process has so much memory.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Explores with so many processes.")
+@click.option("--keep", type=_LOCAL, help="Goes on from what this folder keeps.")
+@click.option("--keep-on", is_flag=True, help="Goes on when a property does not hold, to see about the others.")
+@click.option("--no-reduction", is_flag=True, help="Tries also those orders of arrivals that come to the same.")
+@click.option("--out", type=_LOCAL, help="Writes transcripts into this folder.")
+def explore(
+    scenario: Path,
+    agent: str | None,
+    parameters: Sequence[str],
+    depth: int | None,
+    states: int | None,
+    seconds: float | None,
+    memory: int | None,
+    jobs: int,
+    keep: Path | None,
+    keep_on: bool,
+    no_reduction: bool,
+    out: Path | None,
+) -> None:
+    """Explores every order of events on the network of a scenario."""
+    from roambus.experiments.exploring.found import INTERRUPTED, Bounds
+    from roambus.experiments.exploring.workers import Request, explore_all
+
+    bounds = Bounds(depth, states, seconds, None if memory is None else memory * 2**20)
+    request = Request(scenario, agent, pairs("--param", parameters), bounds, not no_reduction, keep_on, keep)
+    reports = []
+    with console().status(f"exploring {scenario}") as status:
+        for one in explore_all(request, jobs, lambda found: status.update(f"exploring {scenario}: {found}"), remark):
+            reports.append(one)
+            _print(one, out)
+    if any(one.ended_by == INTERRUPTED for one in reports):
+        sys.exit(InterruptionError.exit_code)
+    if any(one.wrong for one in reports):
+        sys.exit(EXIT_PROBLEMS)
+    if not all(one.is_complete for one in reports):
+        sys.exit(EXIT_UNDECIDED)
+
+
+def _print(report: Report, out: Path | None) -> None:
+    """Tells what was found; transcripts go to the folder `out`, if there is one."""
+    from roambus.experiments.exploring.report import file_name
+
+    lines = list(report.lines())
+    for wrong in report.wrong:
+        if out is None:
+            lines.append(f"\n{wrong.transcript}")
+        else:
+            out.mkdir(parents=True, exist_ok=True)
+            path = out / f"{file_name(f'{report.name} {wrong.name}')}.txt"
+            path.write_text(wrong.transcript, encoding="utf-8")
+            lines.append(f"  {wrong.name}: see {path}")
+    answer("\n".join(lines), networks=[report])
+
+
+# Judging an agent
+
+
+@click.command()
+@click.argument("agent", type=AGENT_NAME)
+@PARAMETERS
+def vet(agent: str, parameters: Sequence[str]) -> None:
+    """Vets AGENT, and says what is wrong with it.
+
+    AGENT is a name that roambus list agents has, module:Class or file.py[:Class]. It runs for twelve simulated seconds
+    on ideal links, on the radio, and with frames of the largest size, on eight nodes that crash, freeze, leave and
+    return. A finding names the check, the line, and what to do:
+
+    \b
+      messages          a message is not what is read from its bytes
+      runs              the agent raises, asks for what there is not, such as a time
+                        that is no whole number, or does what agents may not
+      timers            a timer runs out for which there is no handler
+      shared memory     nodes change what all of them share, such as an attribute
+                        of the class
+      unknown messages  it raises for messages that it does not know
+      repeatable        another process makes another trace of the same run
+
+    All this is done in three processes of their own, with other hash seeds and in another order. The agent's code is
+    run, so vet what you would run. The exit code is 0 if nothing was found, and 1 if something was.
+
+    Example: roambus vet mft --param link_layer=false
+    """  # noqa: D301  # click wants the character itself
+    from roambus.experiments.vetting.vetting import steps_of_all
+    from roambus.experiments.vetting.vetting import vet as vet_agent
+
+    with bar(f"vetting {agent}", steps_of_all()) as one_more:
+        found = vet_agent(agent, pairs("--param", parameters), one_more)
+    answer("\n".join(map(str, found)) or f"{agent}: nothing was found", agent=agent, findings=found)
+    if found:
+        sys.exit(EXIT_PROBLEMS)

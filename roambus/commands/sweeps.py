@@ -1,0 +1,354 @@
+"""`roambus sweep` makes the runs of a sweep; what makes runs for `roambus reproduce` is here, too.
+
+Runs are made by processes of this machine, or by the executors of a Spark cluster. With `--precision` a sweep grows,
+point by point, until what is asked for is known as precisely as asked.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from roambus.bridge.errors import InterruptionError, UserError
+from roambus.commands.options import (
+    AGENTS,
+    CHECK,
+    DEADLINE,
+    FILE,
+    FIRST_SEEDS,
+    FOLDER,
+    LEVEL,
+    METRIC,
+    MIRRORS,
+    PRECISION,
+    RECORD,
+    SEEDS,
+    SPARK,
+    SWEEP_BACKEND,
+    SWEEP_NAME,
+    VALUES,
+    WORKERS,
+    Simulator,
+    grouped,
+    pairs,
+)
+from roambus.commands.output import answer, console, detail, progress, remark, report_problems, summary, telling
+from roambus.commands.runs import announce_compilation, make_factory
+from roambus.spark.metrics.catalogue import DELIVERY_RATE_ALL
+
+if TYPE_CHECKING:
+    from roambus.bridge.backends.factory import BackendFactory
+    from roambus.experiments.evidence.claim import ClaimTest
+    from roambus.experiments.measurements.measurements import Measurements
+    from roambus.experiments.precision.seeds import Precision, Wanted
+    from roambus.experiments.sweeps.runner import Crew, Summary
+    from roambus.experiments.sweeps.sweep import Sweep
+    from roambus.spark.metrics.extra import Extra
+
+FIRST_FOR_METRIC, FIRST_FOR_CLAIMS = 5, 3
+"""Seeds of each point before anything is judged. Claims are about several points, and need fewer of each."""
+
+
+class Choice(NamedTuple):
+    """What of a sweep is run, as options have it."""
+
+    settings: Sequence[str]
+    agents: str | None
+    seeds: int | None
+
+    def of(self, sweep: Sweep, small: Mapping[str, str], small_seeds: int | None = None) -> Sweep:
+        """The sweep as far as it is run; `small` and `small_seeds` are for what no option says. Raises UserError."""
+        from roambus.experiments.sweeps.choosing_agents import with_agents
+        from roambus.experiments.sweeps.sweep import override
+
+        chosen = override(sweep, {**small, **pairs("--set", self.settings)}, self.seeds or small_seeds)
+        return chosen if self.agents is None else with_agents(chosen, self.agents)
+
+    def named(self, name: str) -> Sweep:
+        """The sweep of that name or file, or a template swept by what is set alone; raises UserError."""
+        from roambus.experiments.sweeps.named_settings import is_template, sweep_of
+        from roambus.experiments.sweeps.sweep import AgentChoice
+        from roambus.experiments.sweeps.sweep_file import read_sweep
+        from roambus.experiments.templates.render import find_template
+
+        if not is_template(name):
+            return self.of(read_sweep(name), {})
+        settings = {key: text.split(",") for key, text in pairs("--set", self.settings).items()}
+        sweep = sweep_of("roambus sweep", find_template(name), AgentChoice("beacon", "beacon"), settings)
+        return self._replace(settings=()).of(replace(sweep, name=_stem(name)), {})
+
+
+def _stem(name: str) -> str:
+    """The name of a sweep or template, for a path that of its file."""
+    return Path(name.removesuffix(".ini.j2")).stem
+
+
+class Making(NamedTuple):
+    """How the runs of a sweep are made, as options have it; `part` is which of them."""
+
+    level: str = "app"
+    retry_failed: bool = False
+    check: bool = False
+    record: bool = False
+    part: str = "0/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How precisely something is to be known: the half width, and the metric and the first seeds if given."""
+
+    width: str
+    metric: str | None
+    first: int | None
+
+    def precision(self, usual_first: int, most: int) -> Precision:
+        """The bounds on the seeds; raises UserError."""
+        from roambus.experiments.precision.seeds import Precision
+        from roambus.experiments.precision.width import read_width
+
+        first = self.first or min(usual_first, most)
+        if first > most:
+            raise UserError(f"--first-seeds: {first} are more than the {most} seeds that a point has at most: --seeds")
+        return Precision(read_width(self.width), first, most)
+
+    def options(self, first: int) -> str:
+        """How the command line says it."""
+        metric = f" --metric {self.metric}" if self.metric else ""
+        return f"--precision {self.width}{metric} --first-seeds {first}"
+
+
+def wish(precision: str | None, metric: str | None, first_seeds: int | None) -> Wish | None:
+    """What the options ask for, if anything; raises UserError for options that mean nothing."""
+    if precision is not None:
+        return Wish(precision, metric, first_seeds)
+    for option, value in (("--metric", metric), ("--first-seeds", first_seeds)):
+        if value is not None:
+            raise UserError(f"{option} goes with --precision, which says how narrow the interval is to be")
+    return None
+
+
+CHOICE = grouped("choice", Choice, VALUES, AGENTS, SEEDS)
+WISH = grouped("wished", wish, PRECISION, METRIC, FIRST_SEEDS)
+_RETRY = click.option("--retry-failed", is_flag=True, help="Runs again what failed before.")
+_PART = click.option(
+    "--part", default="0/1", metavar="I/N", help="Makes part I of N alone, as a task of a job array does."
+)
+
+
+@click.command()
+@click.argument("sweep", metavar="SWEEP|TEMPLATE", type=SWEEP_NAME)
+@CHOICE
+@WISH
+@WORKERS
+@SPARK
+@SWEEP_BACKEND
+@DEADLINE
+@grouped("making", Making, LEVEL, _RETRY, CHECK, RECORD, _PART)
+@click.option("--slurm", type=FILE, metavar="FILE", help="Writes a job array for SLURM to this file, and makes no run.")
+@click.option("--tasks", type=click.IntRange(1), help="How many tasks the job array has.  [default: one for each run]")
+@click.option("--out", type=FOLDER, help="The folder for the results.  [default: results/NAME]")
+def sweep(
+    sweep: str,
+    choice: Choice,
+    wished: Wish | None,
+    workers: int,
+    spark: str | None,
+    backend: str | None,
+    deadline: float | None,
+    making: Making,
+    slurm: Path | None,
+    tasks: int | None,
+    out: Path | None,
+) -> None:
+    """Makes all runs of SWEEP that are not complete yet.
+
+    Each agent runs at each combination of the axes' values, once for each seed. SWEEP is the name of a sweep that comes
+    with roambus (a name that is not known lists them), or a TOML file of your own (roambus docs sweeps). A TEMPLATE is
+    swept by what is set: each --set is an axis, and --agents says which agents run. After Ctrl-C or a crash the same
+    command goes on with what is missing. A run that fails is reported, and does not stop the others; then the exit code
+    is 1.
+
+    With --slurm, a script is written instead, which sbatch takes (roambus docs cluster).
+
+    Example: roambus sweep thesis --set config=C2,C4 --set speed=2 --seeds 3 --out results/small
+
+    Until the delivery rate is known: roambus sweep thesis --set config=C2 --precision 0.02 --seeds 30
+
+    With an agent of your own: roambus sweep thesis --agents "mft,./mine.py rate=2" --set config=C2
+    """
+    from roambus.spark.metrics.extra import NOTHING
+
+    chosen, folder = choice.named(sweep), out or Path("results", _stem(sweep))
+    if slurm is not None:
+        answer(_write_job_array(slurm, chosen, folder, tasks), script=slurm)
+        return
+    factory = make_factory(backend or chosen.backend, Simulator(deadline))
+    make = partial(run_sweep, out=folder, crew=make_crew(workers, spark), making=making, backend=factory)
+    if wished is None:
+        report_problems(make(chosen))
+    else:
+        report_problems(run_until_known(chosen, folder, wished, (), NOTHING, make, spark or "local[*]"))
+
+
+def _write_job_array(file: Path, chosen: Sweep, results: Path, tasks: int | None) -> Path:
+    """Writes the script and what the sweep is; returns the file."""
+    from roambus.experiments.sweeps.description import opened_results
+    from roambus.experiments.sweeps.job_array import script, without_options
+    from roambus.experiments.sweeps.sweep import expand
+
+    arguments = without_options(sys.argv[1:], "--slurm", "--tasks", "--workers", "--part")
+    command = [sys.executable, "-m", "roambus", *arguments]
+    text = script(chosen.name, command, len(expand(chosen)), tasks, Path.cwd())
+    with opened_results(chosen, results):
+        file.write_text(text, encoding="utf-8")
+    return file
+
+
+# Making the runs
+
+
+def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: BackendFactory) -> list[str]:
+    """Makes the runs of a sweep, showing the progress; returns a line for each run that failed.
+
+    Whoever saw the progress was told of the runs that have failed now.
+    """
+    from rich.progress import track
+
+    from roambus.bridge.trace.writer import TraceLevel
+    from roambus.experiments.sweeps.description import opened_results
+    from roambus.experiments.sweeps.job_array import Part
+    from roambus.experiments.sweeps.runner import plan_runs, run_plans
+
+    shown = console()
+    watched = partial(track, description="planning", console=shown, transient=True, disable=not shown.is_terminal)
+    part = Part.read(making.part)
+    detail(f"{out}: planning")
+    planned = plan_runs(sweep, out, TraceLevel(making.level), watched)
+    chosen = part.of_all(planned)
+    plans = [replace(plan, check=making.check, record=making.record) for plan in chosen]
+    announce_compilation(backend)
+    try:
+        with opened_results(sweep, out):
+            made = run_plans(plans, backend, _publishing(crew, out), making.retry_failed, progress())
+    except KeyboardInterrupt:
+        raise InterruptionError(f"interrupted; the same command goes on with what is missing in {out}") from None
+    counts = {"done": made.complete, "already_there": made.skipped, "failed": len(made.failures)}
+    words = f"runs done {made.complete}, already there {made.skipped}, failed {len(made.failures)}"
+    summary(f"{out}: {words}", sweeps=[{"results": out, **counts}])
+    return _failures(made)
+
+
+def _failures(made: Summary) -> list[str]:
+    """A line for each run that failed; those that the progress has told are kept for `report_problems`."""
+    if not telling().is_quiet:
+        telling().problems |= {f"{place}: {error}" for place, error in made.failures if place not in made.earlier}
+    return [f"{place}: {error}" for place, error in made.failures]
+
+
+def make_crew(workers: int, spark: str | None) -> Crew:
+    """Returns what makes the runs: processes of this machine, or the executors of a Spark cluster."""
+    if spark is None:
+        from roambus.experiments.sweeps.workers import Processes
+
+        return Processes(workers)
+    from roambus.experiments.sweeps.cluster.crew import Cluster
+
+    return Cluster(spark, remark)
+
+
+def _publishing(crew: Crew, results: Path) -> Crew:
+    """The crew, or one that publishes each run when it ends, if these results are a mirror.
+
+    Raises UserError for executors of a cluster, which would look for the mirror on their own machines.
+    """
+    from roambus.experiments.sweeps.published import Published
+    from roambus.experiments.sweeps.workers import Processes
+
+    context = click.get_current_context(silent=True)
+    mirrors = context.meta.get(MIRRORS, []) if context is not None else []
+    mirror = next((one for one in mirrors if results.is_relative_to(one.folder)), None)
+    if mirror is None:
+        return crew
+    if not isinstance(crew, Processes):
+        raise UserError(
+            f"--spark: executors cannot write to {mirror.address.url}: give a folder that all of them reach"
+        )
+    return Published(crew, mirror)
+
+
+# Until it is known
+
+
+def run_until_known(
+    sweep: Sweep,
+    out: Path,
+    wished: Wish,
+    claims: Sequence[ClaimTest],
+    extra: Extra,
+    make: Callable[[Sweep], list[str]],
+    master: str,
+) -> list[str]:
+    """Makes the first runs, and more where they are needed: for the claims, if there are any and no metric is named.
+
+    Returns a line for each run that failed or cannot be read.
+    """
+    from roambus.experiments.precision.seeds import for_claims, for_metric
+
+    _check_metric(wished.metric, extra)
+    by_claims = bool(claims) and wished.metric is None
+    precision = wished.precision(FIRST_FOR_CLAIMS if by_claims else FIRST_FOR_METRIC, len(sweep.seeds))
+
+    def wanted(measured: Measurements) -> Wanted:
+        if by_claims:
+            return for_claims(sweep, measured, claims, precision)
+        return for_metric(sweep, measured, wished.metric or DELIVERY_RATE_ALL, precision)
+
+    first = tuple(sweep.seeds[: precision.first])
+    grown = replace(sweep, seeds=first, precision=wished.options(precision.first))
+    while True:
+        problems = make(grown)
+        measured, unreadable = _measured(out, extra, master)
+        found = wanted(measured)
+        more = {point: count for point, count in found.seeds.items() if count > precision.first}
+        if more == grown.more_seeds:
+            _tell(out, found, precision, None if by_claims else wished.metric or DELIVERY_RATE_ALL)
+            return list(dict.fromkeys([*problems, *unreadable]))
+        grown = replace(grown, more_seeds=more)
+
+
+def _check_metric(metric: str | None, extra: Extra) -> None:
+    """Raises UserError, before any run is made, for a metric that no run can have."""
+    from roambus.python_protocol.parameters import unknown
+    from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX
+
+    known = {one.column: one for one in (*METRICS, *extra.catalogue)}
+    if metric is not None and metric not in known and not metric.startswith(SENT_PREFIX):
+        raise UserError(unknown("metric", metric, known))
+
+
+def _measured(out: Path, extra: Extra, master: str) -> tuple[Measurements, list[str]]:
+    from roambus.experiments.measurements.measurements import read_measurements
+    from roambus.spark.aggregation.aggregate import aggregate
+
+    problems = aggregate(out, master, extra=extra)
+    return read_measurements(out, extra), problems
+
+
+def _tell(out: Path, found: Wanted, precision: Precision, metric: str | None) -> None:
+    """Says how many points took how many seeds, and names those that took more than the first."""
+    about = f"{metric} ± {precision.width}" if metric else f"the verdicts, or ± {precision.width}"
+    counts = sorted(Counter(found.seeds.values()).items())
+    lines = [f"seeds for {about}: {', '.join(f'{seeds} at {points} points' for seeds, points in counts)}"]
+    for point, seeds in found.seeds.items():
+        if seeds > precision.first:
+            bound = ", the most that there may be" if seeds == precision.most else ""
+            lines.append(f"  {point}: {seeds}{bound}")
+    lines += [f"  settled with {seeds} seeds: {claim}" for claim, seeds in found.settled.items()]
+    answer("\n".join(lines), precision=[{"results": out, "seeds": found.seeds, "settled": found.settled}])
