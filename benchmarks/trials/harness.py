@@ -130,11 +130,10 @@ class Tally:
 
     def complaints(self) -> list[str]:
         """All that was not as promised, with what was said of it."""
-        told = [
-            f"{one.subject}, {one.harm}: {'; '.join(one.complaints)}\n{one.said[-SHOWN:]}".strip()
-            for one in self.broken
+        return [
+            *map(_told, self.broken),
+            *(f"{harm}: nothing has felt it" for harm, felt in self.felt.items() if not felt),
         ]
-        return [*told, *(f"{harm}: nothing has felt it" for harm, felt in self.felt.items() if not felt)]
 
     def table(self) -> Table:
         """A row for each subject and harm."""
@@ -146,6 +145,10 @@ class Tally:
             numbers = [sum(counts) + wrong[row], *counts, wrong[row]]
             made.add_row(*row, *(f"{number:,}" for number in numbers), f"{slowest_s:.2f} s")
         return made
+
+
+def _told(broken: Outcome) -> str:
+    return f"{broken.subject}, {broken.harm}: {'; '.join(broken.complaints)}\n{broken.said[-SHOWN:]}".strip()
 
 
 def conduct(chapter: Chapter, asked: Asked) -> Tally:
@@ -160,9 +163,7 @@ def conduct(chapter: Chapter, asked: Asked) -> Tally:
                 faulthandler.dump_traceback_later(chapter.longest_s, exit=True, file=STDERR)
             tally.add(outcome)
             if outcome.complaints:
-                console.print(
-                    f"{outcome.subject}, {outcome.harm}: {outcome.complaints[0]}", markup=False, soft_wrap=True
-                )
+                console.print(_told(outcome), markup=False, highlight=False, soft_wrap=True)
     finally:
         faulthandler.cancel_dump_traceback_later()
     return tally

@@ -152,10 +152,10 @@ def marked(mark: str) -> list[int]:
     """The live processes of a trial."""
     entry = f"{MARK}={mark}".encode()
     found = []
-    for path in Path("/proc").glob("[0-9]*/environ"):
+    for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # gone by now, or another user's
-            if entry in path.read_bytes().split(b"\0"):
-                found.append(int(path.parent.name))
+            if entry in (path / "environ").read_bytes().split(b"\0"):
+                found.append(int(path.name))
     return found
 
 
