@@ -1,9 +1,10 @@
-# `make reproduce` runs the main job, `make test` passes the tests; both install what they need into .venv first, with
-# the fastest Python of those that roambus is tested with, or the one given as PYTHON=. `make docs` builds the documentation site.
+# `make reproduce` runs the main job, `make test` passes the tests. Each first installs into .venv what it needs: to run
+# (`make install`), and what tests and documentation need beyond that (`make install-dev`); with the fastest Python of
+# those that roambus is tested with, or the one given as PYTHON=. `make docs` builds the documentation site.
 VENV := .venv
 PIP = $(VENV)/bin/python -m pip --quiet
 
-.PHONY: docs install lock test test-slow reproduce wire
+.PHONY: docs install install-dev lock test test-slow reproduce wire
 
 install: $(VENV)/installed
 
@@ -17,8 +18,14 @@ $(VENV)/installed: pyproject.toml requirements-build.lock requirements.lock
 	$(VENV)/bin/python -m roambus.spark.engine.write_class_archive
 	touch $@
 
+install-dev: $(VENV)/installed-dev
+
+$(VENV)/installed-dev: $(VENV)/installed requirements-dev.lock
+	$(PIP) install --require-hashes --no-build-isolation --requirement requirements-dev.lock
+	touch $@
+
 # Renews the lock files: LOCK="--upgrade" takes the newest of everything, LOCK="--upgrade-package NAME" of one package.
-# What pyproject.toml has newly is added in any case, and nothing else changes.
+# What pyproject.toml has newly is added in any case, and nothing else changes. What running needs has one version in all.
 UV_VERSION := 0.13.9
 COMPILE = build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-emit-index-url --no-emit-find-links --system-certs $(LOCK)
@@ -27,9 +34,11 @@ lock:
 	$(or $(PYTHON),$(shell ./fastest_python.sh)) -m venv build/lock
 	build/lock/bin/python -m pip install --quiet uv==$(UV_VERSION)
 	$(COMPILE) --group build --output-file requirements-build.lock
-	$(COMPILE) pyproject.toml --group dev --output-file requirements.lock
+	$(COMPILE) pyproject.toml --output-file requirements.lock
+	$(COMPILE) --group dev --constraint requirements.lock --constraint requirements-build.lock \
+		--output-file requirements-dev.lock
 
-test: install
+test: install-dev
 	omnet/dependencies.sh
 	tests/chromium.sh
 	$(VENV)/bin/ruff check .
@@ -38,18 +47,18 @@ test: install
 	$(VENV)/bin/pytest -n 2 --dist worksteal
 
 # What takes longest: the tutorial, sweeps under kill -9, on a cluster and in a job array, damaged files, the fuzzer, and more.
-test-slow: install
+test-slow: install-dev
 	omnet/dependencies.sh
 	$(VENV)/bin/pytest -n 2 -m slow --hypothesis-profile=searching
 
 # After a change of bridge/wire/wire.proto or bridge/record/record.proto.
-wire: install
+wire: install-dev
 	$(VENV)/bin/python -m grpc_tools.protoc -I bridge/wire --python_out=bridge/wire --pyi_out=bridge/wire wire.proto
 	$(VENV)/bin/python -m grpc_tools.protoc -I bridge/record --python_out=bridge/record --pyi_out=bridge/record record.proto
 
 reproduce: install
 	$(VENV)/bin/roambus reproduce thesis --quick --out results/thesis-quick
 
-docs: install
+docs: install-dev
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --strict --quiet
 	@echo build/site/index.html

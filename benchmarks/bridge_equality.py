@@ -19,7 +19,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from benchmarks.bridge_overhead import Way
-from benchmarks.failures.stand_in import STAND_IN, all_linked
+from benchmarks.trials.processes import STAND_IN, all_linked
 from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
 from roambus.bridge.backends.castalia.factory import DEADLINE_S

@@ -13,7 +13,6 @@ from packaging.utils import canonicalize_name
 from tests.support.places import ROOT
 
 ENTRY = re.compile(r"^(\S[^\\\n]*?)((?: \\\n    --hash=sha256:[0-9a-f]{64})+)$", re.MULTILINE)
-PYTHONS, MACHINES = ("3.11", "3.12", "3.13"), ("x86_64", "aarch64")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
@@ -33,21 +32,57 @@ def locked(file: Path, environment: dict[str, str]) -> dict[str, str]:
     return versions
 
 
-@pytest.mark.parametrize("python", PYTHONS)
-@pytest.mark.parametrize("machine", MACHINES)
-def test_everything_that_is_asked_for_is_locked(python: str, machine: str) -> None:
+LOCKS = {
+    "requirements-build.lock": asked("build"),
+    "requirements.lock": [Requirement(line) for line in PROJECT["project"]["dependencies"]],
+    "requirements-dev.lock": asked("dev"),
+}
+EVERYWHERE = [
+    {
+        "python_version": python,
+        "python_full_version": f"{python}.9",
+        "platform_machine": machine,
+        "sys_platform": "linux",
+        "platform_python_implementation": "CPython",
+        "implementation_name": "cpython",
+    }
+    for python in ("3.11", "3.12", "3.13")
+    for machine in ("x86_64", "aarch64")
+]
+"""What is promised: every Python on every machine."""
+
+
+@pytest.mark.parametrize(
+    "environment", EVERYWHERE, ids=lambda one: f"{one['python_version']}-{one['platform_machine']}"
+)
+def test_everything_that_is_asked_for_is_locked(environment: dict[str, str]) -> None:
     """In a version that fits what is asked for."""
-    environment = {"python_version": python, "python_full_version": f"{python}.9", "platform_machine": machine}
-    environment |= {"sys_platform": "linux", "platform_python_implementation": "CPython"}
-    own = [Requirement(line) for line in PROJECT["project"]["dependencies"]]
-    for name, wanted in (("requirements-build.lock", asked("build")), ("requirements.lock", own + asked("dev"))):
+    for name, wanted in LOCKS.items():
         versions = locked(ROOT / name, environment)
         for one in wanted:
             if one.marker is None or one.marker.evaluate(environment):
                 assert one.specifier.contains(versions[canonicalize_name(one.name)]), one
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-build.lock"])
+@pytest.mark.parametrize(
+    "environment", EVERYWHERE, ids=lambda one: f"{one['python_version']}-{one['platform_machine']}"
+)
+def test_a_package_has_one_version_in_all_lock_files(environment: dict[str, str]) -> None:
+    """So that what is tested is what runs, whether the tests' packages are installed or not."""
+    versions: dict[str, str] = {}
+    for name in LOCKS:
+        for package, version in locked(ROOT / name, environment).items():
+            assert versions.setdefault(package, version) == version, package
+
+
+def test_what_only_tests_need_is_not_installed_for_running() -> None:
+    """Not one package of the tests' own comes with `make reproduce`."""
+    own = {canonicalize_name(one.name) for one in LOCKS["requirements.lock"] + LOCKS["requirements-build.lock"]}
+    tests = {canonicalize_name(one.name) for one in LOCKS["requirements-dev.lock"]} - own
+    assert not tests & locked(ROOT / "requirements.lock", EVERYWHERE[0]).keys()
+
+
+@pytest.mark.parametrize("name", LOCKS)
 def test_every_entry_has_hashes_and_no_host(name: str) -> None:
     """Whatever is no comment belongs to an entry with its hashes, and no line says where to fetch anything."""
     text = (ROOT / name).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Damaged files, bad values and want of room end in one message; benchmarks/foreign_files tries thousands."""
+"""Damaged files, bad values and want of room end in one message; `benchmarks.trials` tries thousands."""
 
 from __future__ import annotations
 
@@ -7,22 +7,31 @@ from random import Random
 
 import pytest
 
-from benchmarks.foreign_files.__main__ import main
-from benchmarks.foreign_files.damage import damage
-from benchmarks.foreign_files.judged import Tally, judge
+from benchmarks.trials.__main__ import main
+from benchmarks.trials.damage import damage
+from benchmarks.trials.files import judge
 from roambus.bridge.errors import UserError
 
 
 @pytest.mark.usefixtures("session")
 @pytest.mark.slow
-def test_whatever_is_damaged_is_read_or_refused(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("kind", "subjects", "trials"),
+    [
+        ("files", ["trace", "record", "ini", "sweep.json", "sweep file", "template", "setdest", "scenario"], 2),
+        ("values", ["one run", "sweeps", "results", "others"], 3),
+        ("room", ["run", "render"], 1),
+    ],
+)
+def test_whatever_is_damaged_is_read_or_refused(
+    kind: str, subjects: list[str], trials: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Also values that no option takes, and a process that can write no file: nothing is not as promised."""
-    only = ["trace", "record", "ini", "sweep.json", "sweep file", "template", "setdest", "scenario"]
-    assert main(["--files", "2", "--seed", "7", "--every", "80", "--sizes", "--only", *only]) == 0
-    lines = [line.rsplit(maxsplit=4) for line in capsys.readouterr().out.splitlines() if line.endswith(" 0")]
-    rows = [row for row in lines if all(number.isdigit() for number in row[1:])]
-    assert {row[0] for row in rows} == {*only, "bad values"}
-    assert all(int(row[1]) >= 2 for row in rows)
+    assert main([kind, "--trials", str(trials), "--seed", "7", "--subject", *subjects]) == 0
+    rows = [[cell.strip() for cell in line.split("|")] for line in capsys.readouterr().out.splitlines() if "|" in line]
+    assert {row[1] for row in rows[2:]} == set(subjects)
+    tried = {subject: sum(int(row[3]) for row in rows[2:] if row[1] == subject) for subject in subjects}
+    assert min(tried.values()) >= trials
 
 
 def test_damage_is_the_same_for_the_same_seed() -> None:
@@ -39,10 +48,11 @@ def test_faults_are_seen() -> None:
     def raising(error: Exception) -> None:
         raise error
 
-    tally = Tally()
-    judge(lambda: None, tally, "fine")
-    judge(lambda: raising(UserError("mine.toml: no such key")), tally, "refused")
+    assert judge(lambda: None) == ("worked", [])
+    assert judge(lambda: raising(UserError("mine.toml: no such key"))) == ("refused", [])
+    faults = []
     for error in (KeyError("x"), UserError(""), UserError("Traceback (most recent call last)"), MemoryError()):
-        judge(lambda error=error: raising(error), tally, "fault")  # type: ignore[misc]  # mypy knows no such lambda
-    assert (tally.outcomes["worked"], tally.outcomes["refused"], len(tally.faults)) == (1, 1, 4)
-    assert Path(__file__).name in " ".join(tally.faults)
+        _, complaints = judge(lambda error=error: raising(error))  # type: ignore[misc]  # mypy knows no such lambda
+        assert len(complaints) == 1
+        faults += complaints
+    assert Path(__file__).name in " ".join(faults)

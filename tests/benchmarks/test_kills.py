@@ -1,14 +1,12 @@
-"""Commands that are hit at random moments end as if nobody had hit them; benchmarks/kills.py does it by the hundred."""
+"""Commands that are hit at random moments end as if nobody had hit them; `benchmarks.trials kills` does it often."""
 
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from benchmarks.failures.processes import adopt_orphans
-from benchmarks.killing.subjects import subjects
-from benchmarks.killing.trial import set_stage
-from benchmarks.kills import trials
+from benchmarks.trials.kills import set_stage, subjects, trials
+from benchmarks.trials.processes import adopt_orphans
 
 TRIALS = {"run": 1, "sweep": 8, "stand-in": 8, "aggregate": 4, "reproduce": 6}
 
@@ -20,7 +18,7 @@ def test_a_command_that_is_hit_ends_and_the_next_one_completes_it(name: str, tmp
     """By any signal, in any of its processes: same bytes in the end, and nothing is left."""
     assert stand_in.is_file()
     adopt_orphans()
-    stage = set_stage(subjects(tmp_path, None)[name], tmp_path / name)
+    stage = set_stage(subjects(tmp_path)[name], tmp_path / name)
     done = list(trials(stage, TRIALS[name], Random(3)))
     assert len(done) == TRIALS[name]
-    assert [(trial.how, trial.complaints, trial.said) for trial in done if trial.complaints] == []
+    assert [(trial.harm, trial.complaints, trial.said) for trial in done if trial.complaints] == []

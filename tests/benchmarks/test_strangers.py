@@ -1,4 +1,4 @@
-"""Strangers at the socket of a run change nothing; benchmarks/strangers.py lets them come by the hundred thousand."""
+"""Strangers at the socket of a run change nothing; `benchmarks.trials strangers` lets thousands come."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from benchmarks.strangers import DOORS, Terms, conduct, undisturbed
+from benchmarks.trials.strangers import DOORS, Terms, conduct, undisturbed
 
 pytestmark = pytest.mark.slow
 

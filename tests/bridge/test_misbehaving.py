@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.misbehaving.catalogue import Misbehaving
-from benchmarks.misbehaving.messages import MESSAGES
-from benchmarks.misbehaving.processes import BEFORE_RUNS, IN_HANDLERS
-from benchmarks.misbehaving.trials import write
-from benchmarks.misbehaving.values import VALUES
+from benchmarks.trials.agents import write
+from benchmarks.trials.misbehaving.catalogue import Misbehaving
+from benchmarks.trials.misbehaving.messages import MESSAGES
+from benchmarks.trials.misbehaving.processes import BEFORE_RUNS, IN_HANDLERS
+from benchmarks.trials.misbehaving.values import VALUES
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.runs.run import execute, execute_apart
 from roambus.experiments.sweeps.runner import plan_runs

@@ -38,7 +38,7 @@ def chromium() -> Iterator[Browser]:
     program = next(filter(None, map(shutil.which, NAMES)), None)
     if program is None:
         pytest.skip("there is no Chromium here; on Debian: apt-get install chromium")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: make install")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: make install-dev")
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=program, headless=True, args=QUIET)
         _running.append(browser)

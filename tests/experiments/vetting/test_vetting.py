@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.misbehaving.catalogue import Misbehaving
-from benchmarks.misbehaving.chance import CHANCE
-from benchmarks.misbehaving.trials import write
+from benchmarks.trials.agents import write
+from benchmarks.trials.misbehaving.catalogue import Misbehaving
+from benchmarks.trials.misbehaving.chance import CHANCE
 from roambus.bridge.agents.registry import load_agent
 from roambus.experiments.vetting.examination import Job, _play, _scenario
 from roambus.experiments.vetting.finding import Finding

@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.bridge_failures import set_stage
-from benchmarks.failures.at_once import run_alone, run_at_once
-from benchmarks.failures.trial import Stage
+from benchmarks.trials.simulated_runs import Stage, run_alone, run_at_once, set_stage
 from roambus.bridge.backends.castalia.environment import CASTALIA_ROOT, OMNETPP_ROOT
 
 SECONDS = 30

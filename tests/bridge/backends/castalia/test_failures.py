@@ -7,13 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.bridge_failures import missed, set_stage, undisturbed_s
-from benchmarks.failures.conduct import End, Outcome, conduct
-from benchmarks.failures.kinds import KINDS, Kind
-from benchmarks.failures.processes import adopt_orphans
-from benchmarks.failures.stand_in import all_linked, install_stand_in
-from benchmarks.failures.sweeps import sweep
-from benchmarks.failures.trial import Stage
+from benchmarks.trials.bridge import FINISHED, KINDS, WENT_ON, Kind, conduct
+from benchmarks.trials.harness import PROMISED, Outcome, Tally
+from benchmarks.trials.processes import adopt_orphans, all_linked, install_stand_in
+from benchmarks.trials.simulated_runs import Stage, set_stage, sweep, undisturbed_s
 from roambus.bridge.backends.castalia.factory import CastaliaFactory
 from roambus.bridge.backends.castalia.files import SIMULATOR_FOLDER
 from roambus.bridge.errors import BackendError
@@ -29,7 +26,7 @@ SECONDS = 30
 """How long the runs are, in simulated time."""
 DEADLINE_S = 2.0
 MOMENTS = (0.3, 0.8)
-"""Of a run's time: while it starts, and while it runs. benchmarks/bridge_failures.py hits at hundreds of them."""
+"""Of a run's time: while it starts, and while it runs. `benchmarks.trials bridge` hits at hundreds of them."""
 
 
 @pytest.fixture(scope="module")
@@ -53,16 +50,19 @@ def test_a_run_that_is_hit_ends_in_time_with_its_cause_and_leaves_nothing(
     ends = set()
     for place, moment in enumerate(MOMENTS):
         outcome = conduct(kind, stage, KINDS.index(kind) * len(MOMENTS) + place, moment * whole_s)
-        assert outcome.end is not End.BROKEN, outcome.details
+        assert outcome.complaints == [], outcome.said
         ends.add(outcome.end)
-    assert End.PROMISED in ends or kind.name == "host frozen"  # which at both moments may be without a simulator
+    assert PROMISED in ends or kind.name == "host frozen"  # which at both moments may be without a simulator
 
 
 def test_a_kind_that_no_run_has_felt_is_a_complaint() -> None:
     """Whether blows went past the run or it had ended; one that was felt is enough."""
-    past = [Outcome("host frozen", 0, 0.1, End.WENT_ON), Outcome("host frozen", 1, 0.2, End.FINISHED)]
-    felt = [Outcome("Ctrl-C", 2, 0.1, End.FINISHED), Outcome("Ctrl-C", 3, 0.1, End.PROMISED)]
-    assert missed([*past, *felt]) == ["host frozen: no run has felt it"]
+    past = [Outcome("run", "host frozen", WENT_ON, felt=False), Outcome("run", "host frozen", FINISHED, felt=False)]
+    felt = [Outcome("run", "Ctrl-C", FINISHED, felt=False), Outcome("run", "Ctrl-C", PROMISED)]
+    tally = Tally()
+    for outcome in (*past, *felt):
+        tally.add(outcome)
+    assert tally.complaints() == ["host frozen: nothing has felt it"]
 
 
 @pytest.mark.slow

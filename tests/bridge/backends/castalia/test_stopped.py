@@ -14,11 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.bridge_failures import set_stage
-from benchmarks.failures.processes import describe, marked, wait_for
-from benchmarks.failures.stand_in import STAND_IN
-from benchmarks.failures.sweeps import sweep, sweep_command
-from benchmarks.failures.trial import ROAMBUS, Stage
+from benchmarks.trials.processes import ROAMBUS, STAND_IN, describe, marked, wait_for
+from benchmarks.trials.simulated_runs import Stage, set_stage, sweep, sweep_command
 from roambus.bridge.backends.castalia.files import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG
 from roambus.bridge.backends.castalia.rundir import SESSION
 from roambus.bridge.process import BRIDGE, prefix_of

@@ -1,1 +1,0 @@
-"""Feeds the host what no simulator should say: real conversations, mutated."""

@@ -1,1 +1,0 @@
-"""Commands that are hit at random moments, who of their processes can be hit, and what must be true afterwards."""
