@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from roambus.python_protocol.parameters import unknown
 from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.settings import unknown
 
 BROKERS, CLIENTS = "brokers", "clients"
 _FEWEST = 3

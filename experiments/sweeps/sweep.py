@@ -20,7 +20,7 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.limits import RUNS
 from roambus.bridge.runs.layout import AGENT, SEED, TRACES
 from roambus.experiments.templates.render import check_variables, find_variable
-from roambus.python_protocol.parameters import unknown
+from roambus.python_protocol.settings import unknown
 
 FOLDER_NAME = re.compile(r"[\w.+-]+")
 """The names that agents, axes and values may have: each is a part of a folder's name."""

@@ -26,7 +26,7 @@ from roambus.bridge.texts import read_text
 from roambus.experiments.shipped import SWEEP_SUFFIX, find_file, shipped_study
 from roambus.experiments.sweeps.sweep import AgentChoice, Axis, Scalar, Sweep, plain_axis, seed_range, text_of, validate
 from roambus.experiments.templates.render import find_template
-from roambus.python_protocol.parameters import unknown
+from roambus.python_protocol.settings import unknown
 
 _MOST_DOTS = 50
 _DEEP_KEY = re.compile(rf"(?:[\w-]+\s?\.\s?){{{_MOST_DOTS + 1}}}")

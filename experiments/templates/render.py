@@ -27,7 +27,7 @@ from jinja2 import (
 )
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.keys.values import quote
+from roambus.bridge.keys import quote
 from roambus.bridge.texts import read_text
 from roambus.experiments.random_scenarios.population import population
 from roambus.experiments.random_scenarios.returning_clients import returning
@@ -43,7 +43,7 @@ from roambus.experiments.random_scenarios.trees import migrating_tree
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file
 from roambus.experiments.templates.bounds import BoundedEnvironment, bounded, bounded_range, joined
 from roambus.experiments.templates.variables import Scalar, Variable, check_value, declared_variables
-from roambus.python_protocol.parameters import unknown
+from roambus.python_protocol.settings import unknown
 
 RUN_VARIABLES = ("seed", "agent", "agent_parameters")
 """The variables that are set for every run, by options of their own."""

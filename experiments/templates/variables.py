@@ -26,7 +26,7 @@ from typing import Any
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.texts import read_text
-from roambus.python_protocol.parameters import unknown
+from roambus.python_protocol.settings import unknown
 
 Scalar = int | float | str | bool
 _HEAD = re.compile(r"\{#-?\s*variables\b(?P<toml>.*?)-?#\}", re.DOTALL)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.ini.radio_file import RxMode, read_radio_file
+from roambus.bridge.ini.radio import RxMode, read_radio_file
 from roambus.experiments.shipped import TEMPLATES
 
 TEXT = (TEMPLATES / "CC2420.txt").read_text()

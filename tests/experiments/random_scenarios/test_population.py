@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.keys.values import quote
+from roambus.bridge.keys import quote
 from roambus.bridge.scenario.plans import commands, tree
 from roambus.bridge.scenario.scenario import Publication, Scenario
 from roambus.experiments.random_scenarios.population import Population, population

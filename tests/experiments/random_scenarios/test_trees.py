@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.keys.values import quote
+from roambus.bridge.keys import quote
 from roambus.bridge.scenario.happenings import ParentChange
 from roambus.bridge.scenario.plans import tree
 from roambus.bridge.scenario.scenario import Scenario

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.keys.values import quote
+from roambus.bridge.keys import quote
 from roambus.bridge.scenario.plans import commands
 from roambus.bridge.scenario.scenario import Publication, Scenario
 from roambus.experiments.evidence.claim import check
