@@ -40,7 +40,8 @@ def parameter(  # noqa: PLR0913  # all that is to be known of a parameter
     `at_most`, and greater than `above`; a text has to be one of the choices, if there are any.
     """
     kind, within = TIME if unit == "s" else kind_of(default), Range(at_least, at_most, above)
-    return setting_field(Setting("", kind, default, doc, unit, within, tuple(choices), source), default=default)
+    written = format_time(default) if kind is TIME else default
+    return setting_field(Setting("", kind, written, doc, unit, within, tuple(choices), source), default=default)
 
 
 @dataclass_transform(frozen_default=True)

@@ -91,7 +91,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is declared of a setting; the default is written as the values of its use are, and None if there is none."""
+    """What is declared of a setting; the default is as one writes it, and None if there is none."""
 
     name: str
     kind: Kind
@@ -122,7 +122,7 @@ class Setting:
     def read_given(self, value: Any) -> Any:
         """As `read`, from a value in a TOML file or in a template, which has a type already."""
         if not self.kind.takes(value):
-            raise ValueError(f"{plain(value)} is no {self.kind.name}: it must be {self.takes}")
+            raise ValueError(f"{plain(value)} is not {self.takes}")
         return self.read(self.kind.write(value))
 
     @property
@@ -150,14 +150,15 @@ class Setting:
         """What it can be set to, in words: "a whole number, at least 1"."""
         if self.choices:
             return self.range_text()
-        unit = "" if self.range_text() or not self.measure else f" ({self.measure})"
-        return ", ".join(filter(None, (f"a {self.kind.name}{unit}", self.range_text())))
+        if self.kind.is_time:
+            name = "time, in seconds or with its unit"
+        else:
+            name = f"{self.kind.name} ({self.measure})" if self.measure and self.within == ANY else self.kind.name
+        return ", ".join(filter(None, (f"a {name}", self.range_text())))
 
     @property
     def default_text(self) -> str:
         """The default as one writes it; empty if there is none."""
-        if isinstance(self.default, int) and self.kind.is_time:
-            return format_time(self.default)
         return "" if self.default is None else plain(self.default)
 
 

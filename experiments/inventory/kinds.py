@@ -25,11 +25,12 @@ from roambus.experiments.shipped import (
 )
 from roambus.experiments.studies.registry import load_study
 from roambus.experiments.sweeps.named_settings import named_settings
-from roambus.experiments.sweeps.sweep import Axis, Sweep, count_points, text_of
+from roambus.experiments.sweeps.sweep import Axis, Sweep, count_points
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import find_template, template_variables
-from roambus.experiments.templates.variables import Scalar, Variable
+from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.parameters import describe_parameters
+from roambus.python_protocol.settings import Setting, plain
 from roambus.spark.metrics.catalogue import METRICS, Metric
 
 
@@ -89,11 +90,10 @@ def _template(name: str) -> Thing:
     )
 
 
-def _variable(name: str, declared: Variable | None) -> Row:
+def _variable(name: str, declared: Setting | None) -> Row:
     if declared is None:
         return {"name": name, "default": "", "meaning": "", "takes": "anything"}
-    default = "" if declared.default is None else text_of(declared.default)
-    return {"name": name, "default": default, "meaning": declared.meaning, "takes": declared.takes}
+    return {"name": name, "default": declared.default_text, "meaning": declared.meaning, "takes": declared.takes}
 
 
 def _sweep(name: str) -> Thing:
@@ -129,11 +129,11 @@ def _axes(axes: Iterable[Axis]) -> Iterator[Row]:
 
 
 def _point(axis: str, label: str, settings: Mapping[str, Scalar]) -> Row:
-    return {"name": f"{axis}={label}", "sets": " ".join(f"{key}={text_of(value)}" for key, value in settings.items())}
+    return {"name": f"{axis}={label}", "sets": " ".join(f"{key}={plain(value)}" for key, value in settings.items())}
 
 
 def _settings(fixed: Mapping[str, Scalar]) -> Iterator[Row]:
-    return ({"name": f"{name}={text_of(value)}"} for name, value in fixed.items())
+    return ({"name": f"{name}={plain(value)}"} for name, value in fixed.items())
 
 
 def _study_of(file: Path) -> dict[str, str]:

@@ -42,8 +42,8 @@ from roambus.experiments.random_scenarios.steady_state import steady_starts
 from roambus.experiments.random_scenarios.trees import migrating_tree
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file
 from roambus.experiments.templates.bounds import BoundedEnvironment, bounded, bounded_range, joined
-from roambus.experiments.templates.variables import Scalar, Variable, check_value, declared_variables
-from roambus.python_protocol.settings import unknown
+from roambus.experiments.templates.variables import Scalar, check_value, declared_variables
+from roambus.python_protocol.settings import Setting, in_seconds, unknown
 
 RUN_VARIABLES = ("seed", "agent", "agent_parameters")
 """The variables that are set for every run, by options of their own."""
@@ -65,7 +65,7 @@ def find_beside(template: Path, name: str) -> Path:
     raise UserError(f"{template}: it names the file {name!r}, which lies neither beside it nor in {TEMPLATES}")
 
 
-def template_variables(template: Path) -> dict[str, Variable | None]:
+def template_variables(template: Path) -> dict[str, Setting | None]:
     """Every variable that the template, or a part that it includes, can be given, with its declaration if it has one.
 
     Raises UserError.
@@ -113,8 +113,8 @@ def check_variables(template: Path, choices: Iterable[Values], where: str) -> No
 
 
 def find_variable(
-    template: Path, name: str, where: str, known: Mapping[str, Variable | None] | None = None
-) -> Variable | None:
+    template: Path, name: str, where: str, known: Mapping[str, Setting | None] | None = None
+) -> Setting | None:
     """The declaration of a variable, if it has one; raises UserError, which begins with `where`, for an unknown one.
 
     `known` are the template's variables, for who asks often.
@@ -183,6 +183,7 @@ def _environment(folder: Path) -> BoundedEnvironment:
     )
     environment.filters["quoted"] = _quoted
     environment.filters["file_name"] = _file_name
+    environment.filters["time"] = in_seconds
     drawn = (interested_sites, migrating_tree, population, random_failures, random_site, random_sites, returning)
     own = {one.__name__: one for one in (*drawn, skip_ring_commands, skip_ring_crashes, steady_starts)}
     environment.globals = {"fail": _fail, "range": bounded_range, **own}

@@ -14,8 +14,8 @@ from roambus.bridge.scenario.mobility import Line, RandomWaypoint
 from roambus.bridge.scenario.node import NodeSettings
 from roambus.bridge.scenario.scenario import Publications, Scenario, Subscription
 from roambus.experiments.shipped import TEMPLATES
-from roambus.experiments.sweeps.sweep import Scalar
 from roambus.experiments.templates.render import find_template, render
+from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.beacon import Beacon
 from roambus.python_protocol.filters import Filter, parse_filter
 from roambus.python_protocol.roles import Role
