@@ -119,6 +119,6 @@ def _own(where: str, name: str, about: Mapping[str, Any]) -> Setting:
 def _kind(where: str, about: Mapping[str, Any]) -> Kind:
     examples = [one for one in (about.get("default"), *about.get("choices", ())) if one is not None]
     kind = KINDS.get(about["type"]) if "type" in about else kind_of(examples[0]) if examples else None
-    if kind not in KINDS.values():
+    if kind is None or kind not in KINDS.values():
         raise UserError(f"{where}: its type is one of {', '.join(KINDS)}")
     return kind
