@@ -112,7 +112,7 @@ def parameter_settings(parameters: type[Any]) -> Mapping[str, Setting]:
 def describe_parameters(parameters: type[Any]) -> list[tuple[str, str, str, str, str]]:
     """(name, default as a user would write it, unit, source, what it does) of each field."""
     return [
-        (one.name, one.default_text, one.unit, one.source, one.meaning)
+        (one.name, plain(one.default), one.unit, one.source, one.meaning)
         for one in parameter_settings(parameters).values()
     ]
 

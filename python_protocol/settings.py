@@ -156,11 +156,6 @@ class Setting:
             name = f"{self.kind.name} ({self.measure})" if self.measure and self.within == ANY else self.kind.name
         return ", ".join(filter(None, (f"a {name}", self.range_text())))
 
-    @property
-    def default_text(self) -> str:
-        """The default as one writes it; empty if there is none."""
-        return "" if self.default is None else plain(self.default)
-
 
 def _numbers(value: Any) -> list[float]:
     """What of a value its range is about: both ends of one that is drawn, and nothing of a text."""

@@ -31,7 +31,7 @@ from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import settings_of
 from roambus.python_protocol.sites import Sites
 
-_TREE, _SITES, _COMMANDS = (path_of(NetworkSettings, name) for name in ("tree", "sites", "commands"))
+_TREE, _SITES = path_of(NetworkSettings, "tree"), path_of(NetworkSettings, "sites")
 _ABSENCES = path_of(ApplicationSettings, "absences")
 _DEPARTURE = settings_of(NetworkSettings)["departure"]
 _LINKS, _CHANGES, _DELAYS, _PARTITIONS, _RANGE = (
@@ -54,10 +54,8 @@ def read_tree(keys: Lookup, nodes: Sequence[NodeSettings], absences: Sequence[Ab
 def _read_tree(keys: Lookup, nodes: Sequence[NodeSettings]) -> tuple[ParentChange, ...]:
     tree = keys.network.tree
     _check_nodes(keys, _TREE, (node for one in tree for node in (one.node, one.parent) if node is not None))
-    try:
+    with keys.told(_TREE):
         check_tree(tree, [node.roles for node in nodes])
-    except ValueError as error:
-        raise keys.error(_TREE, str(error)) from None
     return tree
 
 
@@ -69,10 +67,8 @@ def read_sites(keys: Lookup, nodes: Sequence[NodeSettings]) -> Sites | None:
     if keys.network.tree:
         raise keys.error(_SITES, f"{_TREE} gives a tree without sites: leave one of the two out")
     _check_nodes(keys, _SITES, sites.of_node)
-    try:
+    with keys.told(_SITES):
         check_roles(sites, [node.roles for node in nodes])
-    except ValueError as error:
-        raise keys.error(_SITES, str(error)) from None
     return sites
 
 
@@ -81,10 +77,8 @@ def read_faults(keys: Lookup) -> tuple[Fault, ...]:
     found: list[Fault] = []
     for node in keys.nodes:
         own = [Fault(at, node, kind) for at, kind in keys.value(FAULTS, node)]
-        try:
+        with keys.told(FAULTS.name, node):
             check_sequence(own)
-        except ValueError as error:
-            raise keys.error(FAULTS.name, str(error), node) from None
         found += own
     return tuple(sorted(found, key=lambda fault: fault.at))
 

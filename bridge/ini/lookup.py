@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -128,7 +129,13 @@ class Lookup:
         """The value of a key; if every node has the key, the value of `node`, or the one that all nodes share."""
         if EVERY_NODE not in key.name:
             return self._value(key, key.name)
-        return self._shared(key) if node is None else self._of_node(key, node)
+        if node is not None:
+            return self._of_node(key, node)
+        first = self._of_node(key, 0)
+        for other in self.nodes:
+            if self._of_node(key, other) != first:
+                raise self.error(key.name, "must be the same for all nodes as for node 0", other)
+        return first
 
     def build(self, settings: type[S], node: NodeId | None = None, **given: Any) -> S:
         """An instance of a settings class: `given` fields as they are, the others from the keys that they declare."""
@@ -153,6 +160,14 @@ class Lookup:
             raise self.error(key.name, f"there is no file {path}", node)
         return path
 
+    @contextmanager
+    def told(self, path: str, node: NodeId | None = None) -> Iterator[None]:
+        """A ValueError in the block is one of the key at that path."""
+        try:
+            yield
+        except ValueError as error:
+            raise self.error(path, str(error), node) from None
+
     def error(self, path: str, problem: str, node: NodeId | None = None) -> UserError:
         """A UserError that names file and key, and the line if the key is set; a node's own key if `node` is given."""
         entry = self._ini.find(_at(path, node or 0))
@@ -163,7 +178,8 @@ class Lookup:
         paths = [path for _, path in self._known()]
         for entry in self._ini.entries:
             if not _is_ignored(entry) and not any(entry.pattern.matches(path) for path in paths):
-                raise self._ini.error(entry, _unknown_key(entry.key))
+                hint = _meant(_generic(entry.key), [*(one.name for one in KEYS), *sorted(IGNORED_OPTIONS)])
+                raise self._ini.error(entry, f"unknown key, or no node or module that it could concern{hint}")
 
     def check_values(self) -> None:
         """Raises UserError for a value that cannot be read, or is not supported."""
@@ -180,14 +196,9 @@ class Lookup:
     def _of_node(self, key: Setting, node: NodeId) -> Any:
         path = _at(key.name, node)
         value = self._value(key, path)
-        return self._draw(value, path) if isinstance(value, Uniform) else value
-
-    def _shared(self, key: Setting) -> Any:
-        first = self._of_node(key, 0)
-        for node in self.nodes:
-            if self._of_node(key, node) != first:
-                raise self.error(key.name, "must be the same for all nodes as for node 0", node)
-        return first
+        if isinstance(value, Uniform):
+            return Random(f"{path}/{self.value(_SEED)}").uniform(*value)
+        return value
 
     def _value(self, key: Setting, path: str) -> Any:
         if path not in self._found:
@@ -208,12 +219,8 @@ class Lookup:
         return self._values[known]
 
     def _not_set(self, key: Setting, path: str) -> UserError:
-        close = difflib.get_close_matches(path, [entry.key for entry in self._ini.entries], n=1)
-        hint = f"; did you mean it by {close[0]}?" if close else ""
+        hint = _meant(path, (entry.key for entry in self._ini.entries)).replace("mean", "mean it by")
         return UserError(f"{self._ini.path}: {_generic(path)} is not set ({key.meaning}){hint}")
-
-    def _draw(self, uniform: Uniform, path: str) -> float:
-        return Random(f"{path}/{self.value(_SEED)}").uniform(uniform.low, uniform.high)
 
 
 def _is_ignored(entry: Entry) -> bool:
@@ -232,8 +239,7 @@ def _generic(path: str) -> str:
     return re.sub(r"node\[[^\]]*\]", EVERY_NODE, path)
 
 
-def _unknown_key(key: str) -> str:
-    known = [*(one.name for one in KEYS), *sorted(IGNORED_OPTIONS)]
-    close = difflib.get_close_matches(_generic(key), known, n=1)
-    hint = f"; did you mean {close[0]}?" if close else ""
-    return f"unknown key, or no node or module that it could concern{hint}"
+def _meant(name: str, known: Iterable[str]) -> str:
+    """What is perhaps meant by a name that is not known."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]}?" if close else ""

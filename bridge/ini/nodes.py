@@ -62,10 +62,8 @@ class NodeReader:
 
     @cached_property
     def _places(self) -> dict[NodeId, Place]:
-        try:
+        with self._keys.told(path_of(NetworkSettings, "deployment")):
             return place_nodes(self._keys.network.deployment, len(self._keys.nodes), self._field_m)
-        except ValueError as error:
-            raise self._keys.error(path_of(NetworkSettings, "deployment"), str(error)) from None
 
     def _position(self, node: NodeId) -> Place:
         if node in self._places:

@@ -20,7 +20,7 @@ from roambus.bridge.scenario.mac import DATA_RATE, FRAME_OVERHEAD, MacSettings
 from roambus.bridge.scenario.radio import FILE, MODE, TX_POWER, RadioSettings
 from roambus.bridge.texts import read_text
 from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.settings import Setting, settings_of
+from roambus.python_protocol.settings import Setting, read_number, settings_of
 from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 MODULATION = "PSK"
@@ -136,17 +136,15 @@ def read_radio_file(path: Path) -> RadioFile:
             read_line = _SECTIONS[line]
         elif line:
             try:
-                _read(read_line, radio, line)
+                if read_line is None:
+                    raise ValueError(
+                        f"{line!r} stands before the first section; the sections are {', '.join(_SECTIONS)}"
+                    )
+                read_line(radio, re.split(r"[,\s]+", line))
             except ValueError as error:
                 raise UserError(f"{path}:{number}: {error}") from None
     _check_complete(path, radio)
     return radio
-
-
-def _read(read_line: Callable[[RadioFile, list[str]], None] | None, radio: RadioFile, line: str) -> None:
-    if read_line is None:
-        raise ValueError(f"{line!r} stands before the first section; the sections are {', '.join(_SECTIONS)}")
-    read_line(radio, re.split(r"[,\s]+", line))
 
 
 def _read_mode(radio: RadioFile, words: list[str]) -> None:
@@ -157,14 +155,14 @@ def _read_mode(radio: RadioFile, words: list[str]) -> None:
         raise ValueError(f"receive mode {name} stands here twice")
     mode = RxMode(
         name=name,
-        data_rate_bps=round(_number(rate) * 1e3),
+        data_rate_bps=round(read_number(rate) * 1e3),
         modulation=modulation,
-        bits_per_symbol=round(_number(bits)),
-        bandwidth_hz=_number(bandwidth) * 1e6,
-        noise_bandwidth_hz=_number(noise_bandwidth) * 1e3,
-        noise_floor_dbm=_number(floor),
-        sensitivity_dbm=_number(sensitivity),
-        power_mw=_number(power),
+        bits_per_symbol=round(read_number(bits)),
+        bandwidth_hz=read_number(bandwidth) * 1e6,
+        noise_bandwidth_hz=read_number(noise_bandwidth) * 1e3,
+        noise_floor_dbm=read_number(floor),
+        sensitivity_dbm=read_number(sensitivity),
+        power_mw=read_number(power),
     )
     radio.modes.append(mode)
 
@@ -172,22 +170,13 @@ def _read_mode(radio: RadioFile, words: list[str]) -> None:
 def _read_tx_levels(radio: RadioFile, words: list[str]) -> None:
     if words[0] not in ("Tx_dBm", "Tx_mW"):
         raise ValueError(f"{words[0]!r} is neither Tx_dBm nor Tx_mW")
-    levels = [_number(word) for word in words[1:]]
+    levels = [read_number(word) for word in words[1:]]
     if words[0] == "Tx_mW":
         radio.tx_mw = levels
     elif levels != sorted(levels, reverse=True):
         raise ValueError("transmit levels must go from the strongest to the weakest")
     else:
         radio.tx_dbm = levels
-
-
-def _read_delays(radio: RadioFile, words: list[str]) -> None:
-    row = {states: round(value * MILLISECOND) for states, value in _matrix_row(words).items()}
-    radio.delays.update(row)
-
-
-def _read_powers(radio: RadioFile, words: list[str]) -> None:
-    radio.powers.update(_matrix_row(words))
 
 
 def _matrix_row(words: list[str]) -> dict[tuple[str, str], float]:
@@ -197,7 +186,11 @@ def _matrix_row(words: list[str]) -> dict[tuple[str, str], float]:
     row = dict(zip(STATES, words[1:], strict=True))
     if row.pop(after) != "-":
         raise ValueError(f"from {after} to {after} there is no transition: write -")
-    return {(before, after): _number(word) for before, word in row.items()}
+    return {(before, after): read_number(word) for before, word in row.items()}
+
+
+def _read_delays(radio: RadioFile, words: list[str]) -> None:
+    radio.delays |= {states: round(value * MILLISECOND) for states, value in _matrix_row(words).items()}
 
 
 def _read_sleep_level(radio: RadioFile, words: list[str]) -> None:
@@ -205,15 +198,8 @@ def _read_sleep_level(radio: RadioFile, words: list[str]) -> None:
         raise ValueError(f"a sleep level has 6 columns, not {len(words)}")
     for word in words[2:]:
         if word != "-":
-            _number(word)
-    radio.sleep_levels[words[0]] = _number(words[1])
-
-
-def _number(word: str) -> float:
-    try:
-        return float(word)
-    except ValueError:
-        raise ValueError(f"{word!r} is no number") from None
+            read_number(word)
+    radio.sleep_levels[words[0]] = read_number(words[1])
 
 
 def _check_complete(path: Path, radio: RadioFile) -> None:
@@ -240,6 +226,6 @@ _SECTIONS: dict[str, Callable[[RadioFile, list[str]], None]] = {
     "RX MODES": _read_mode,
     "TX LEVELS": _read_tx_levels,
     "DELAY TRANSITION MATRIX": _read_delays,
-    "POWER TRANSITION MATRIX": _read_powers,
+    "POWER TRANSITION MATRIX": lambda radio, words: radio.powers.update(_matrix_row(words)),
     "SLEEP LEVELS": _read_sleep_level,
 }

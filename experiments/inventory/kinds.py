@@ -29,7 +29,7 @@ from roambus.experiments.sweeps.sweep import Axis, Sweep, count_points
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import find_template, template_variables
 from roambus.experiments.templates.variables import Scalar
-from roambus.python_protocol.parameters import describe_parameters
+from roambus.python_protocol.parameters import parameter_settings
 from roambus.python_protocol.settings import Setting, plain
 from roambus.spark.metrics.catalogue import METRICS, Metric
 
@@ -61,9 +61,8 @@ def _agent(name: str) -> Thing:
         agent = load_agent(name)
     except UserError as error:
         return Thing("agent", name, f"It cannot be loaded: {error}")
-    columns = ("name", "default", "unit", "source", "meaning")
-    rows = [dict(zip(columns, one, strict=True)) for one in describe_parameters(agent.parameters_type)]
-    parameters = [{key: row[key] for key in ("name", "default", "meaning", "unit", "source")} for row in rows]
+    declared = parameter_settings(agent.parameters_type)
+    parameters = [{**_row(name, one), "unit": one.unit, "source": one.source} for name, one in declared.items()]
     return Thing(
         "agent",
         name,
@@ -79,7 +78,7 @@ def _agent(name: str) -> Thing:
 
 def _template(name: str) -> Thing:
     file = find_template(name)
-    variables = [_variable(one, declared) for one, declared in sorted(template_variables(file).items())]
+    variables = [_row(one, declared) for one, declared in sorted(template_variables(file).items())]
     return Thing(
         "template",
         name,
@@ -90,10 +89,11 @@ def _template(name: str) -> Thing:
     )
 
 
-def _variable(name: str, declared: Setting | None) -> Row:
+def _row(name: str, declared: Setting | None) -> Row:
     if declared is None:
         return {"name": name, "default": "", "meaning": "", "takes": "anything"}
-    return {"name": name, "default": declared.default_text, "meaning": declared.meaning, "takes": declared.takes}
+    default = "" if declared.default is None else plain(declared.default)
+    return {"name": name, "default": default, "meaning": declared.meaning, "takes": declared.takes}
 
 
 def _sweep(name: str) -> Thing:
