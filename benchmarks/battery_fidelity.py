@@ -22,8 +22,9 @@ from roambus.bridge.runs.run import execute
 from roambus.bridge.trace.reader import read_trace
 from roambus.bridge.trace.schema import DETAIL, DIE, ENERGY, EVENT, TIME_S
 from roambus.experiments.sweeps.runner import plan_run
-from roambus.experiments.sweeps.sweep import AgentChoice, Point, Scalar
+from roambus.experiments.sweeps.sweep import AgentChoice, Point
 from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.variables import Scalar
 
 SEEDS = 10
 GROUPS: Mapping[str, tuple[float, float]] = {

@@ -33,8 +33,9 @@ from roambus.bridge.runs.run import write_inputs
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
 from roambus.experiments.sweeps.runner import plan_runs
-from roambus.experiments.sweeps.sweep import AgentChoice, Scalar, Sweep, plain_axis
+from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
 from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.simtime import SECOND
 
 SECONDS = 10

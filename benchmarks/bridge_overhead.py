@@ -38,8 +38,8 @@ from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.experiments.shipped import TEMPLATES
-from roambus.experiments.sweeps.sweep import Scalar
 from roambus.experiments.templates.render import find_template, render
+from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.beacon import Beacon
 
 NODES, SIDE_M, RATE_PER_S, PAYLOAD_BYTES, SECONDS = 66, 110, 10, 40, 30

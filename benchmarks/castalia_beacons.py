@@ -18,8 +18,8 @@ from roambus.bridge.backends.castalia.installation import find_installation
 from roambus.bridge.backends.castalia.rundir import linked_directory
 from roambus.bridge.errors import BackendError
 from roambus.experiments.shipped import TEMPLATES
-from roambus.experiments.sweeps.sweep import Scalar
 from roambus.experiments.templates.render import find_template, render
+from roambus.experiments.templates.variables import Scalar
 
 APPLICATION = "SN.node[*].Application."
 

@@ -25,7 +25,7 @@ from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.traffic import PoissonSources
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.ini import read_scenario
-from roambus.experiments.sweeps.sweep import Scalar
+from roambus.experiments.templates.variables import Scalar
 
 NODES, SIDE_M, SECONDS, PAYLOAD_BYTES = 16, 60, 10, 40
 RADIO, MAC = "SN.node[*].Communication.Radio.", "SN.node[*].Communication.MAC."

@@ -31,8 +31,8 @@ from roambus.bridge.scenario.mobility import Static
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.experiments.shipped import TEMPLATES
-from roambus.experiments.sweeps.sweep import Scalar
 from roambus.experiments.templates.render import find_template, render
+from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.simtime import SimTime
 
 NODES, SIDE_M, PUBLISHERS, SPEED_MPS = 66, 110, 2, 8

@@ -49,8 +49,8 @@ from roambus.bridge.ini import parse_scenario
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.experiments.shipped import TEMPLATES
-from roambus.experiments.sweeps.sweep import Scalar
 from roambus.experiments.templates.render import find_template, render
+from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.beacon import Beacon
 from roambus.python_protocol.simtime import SimTime, from_seconds, to_seconds
 

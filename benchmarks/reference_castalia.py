@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from benchmarks.castalia_beacons import Outputs, run_beacons
 from benchmarks.reference_scenarios import LINE_SPEED_MPS, PAYLOAD_BYTES, Conditions, Counts
 from roambus.bridge.errors import BackendError
-from roambus.experiments.sweeps.sweep import Scalar
+from roambus.experiments.templates.variables import Scalar
 
 FIRST_SEED = 1000
 """The reference has the seed sets from 0 on: runs with these owe nothing to them."""

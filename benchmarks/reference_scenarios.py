@@ -20,8 +20,8 @@ from roambus.bridge.scenario.node import NodeSettings
 from roambus.bridge.scenario.radio import RadioSettings
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.experiments.shipped import TEMPLATES
-from roambus.experiments.sweeps.sweep import Scalar
 from roambus.experiments.templates.render import find_template, render
+from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
 Counts = dict[str, float]

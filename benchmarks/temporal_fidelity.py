@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from benchmarks.hardware.bursts import FACTORIES, Sent, exchange
 from benchmarks.held_groups import Rows, check, exit_code
-from roambus.experiments.sweeps.sweep import Scalar
+from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.simtime import SECOND
 
 SEEDS = 12

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from roambus.bridge.agents.code import GROUP
 from roambus.bridge.errors import UserError
-from roambus.python_protocol.parameters import unknown
+from roambus.python_protocol.settings import unknown
 
 TEMPLATES = Path(__file__).parent / "templates"
 """The folder of what belongs to no study, and of the parts that all templates include."""

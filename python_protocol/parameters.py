@@ -6,24 +6,21 @@
 
 A subclass of `Parameters` becomes a frozen dataclass. Its bounds hold wherever it is made, `parse_parameters` makes
 one from the texts of an ini file or of the command line, and help and documentation are made from the same
-declaration.
+declaration (`roambus.python_protocol.settings`).
 """
 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass
 from functools import wraps
-from math import isnan
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
-from roambus.python_protocol.simtime import SimTime, format_time, parse_time
+from roambus.python_protocol.settings import TIME, Range, Setting, kind_of, plain, setting_field, settings_of, unknown
+from roambus.python_protocol.simtime import format_time
 
 P = TypeVar("P")
-
-_TRUE, _FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
 
 
 def parameter(  # noqa: PLR0913  # all that is to be known of a parameter
@@ -42,43 +39,9 @@ def parameter(  # noqa: PLR0913  # all that is to be known of a parameter
     The bounds of a SimTime are in nanoseconds, as its values are. A value has to be at least `at_least`, at most
     `at_most`, and greater than `above`; a text has to be one of the choices, if there are any.
     """
-    bounds = Bounds(at_least, at_most, above, tuple(choices))
-    return dataclasses.field(default=default, metadata={"unit": unit, "source": source, "doc": doc, "bounds": bounds})
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What a value can be; None is no bound."""
-
-    at_least: float | None = None
-    at_most: float | None = None
-    above: float | None = None
-    choices: tuple[str, ...] = ()
-
-    def violation(self, value: Any, unit: str) -> str:
-        """What is wrong with a value, to go after its text; empty if nothing is."""
-        if self.choices and value not in self.choices:
-            return f"is none of {', '.join(self.choices)}"
-        if isinstance(value, float) and isnan(value):
-            return "is not a number"
-        for holds, words, bound in self._tests(value):
-            if not holds:
-                return f"is not {words} {_text_of(bound, unit)}"
-        return ""
-
-    def describe(self, unit: str) -> str:
-        """The bounds in words, such as "at least 1, at most 255"; empty if there are none."""
-        named = (("at least", self.at_least), ("greater than", self.above), ("at most", self.at_most))
-        words = [f"{words} {_text_of(bound, unit)}" for words, bound in named if bound is not None]
-        return ", ".join([*words, *([f"one of {', '.join(self.choices)}"] if self.choices else [])])
-
-    def _tests(self, value: Any) -> Iterable[tuple[bool, str, float]]:
-        if self.at_least is not None:
-            yield value >= self.at_least, "at least", self.at_least
-        if self.above is not None:
-            yield value > self.above, "greater than", self.above
-        if self.at_most is not None:
-            yield value <= self.at_most, "at most", self.at_most
+    kind, within = TIME if unit == "s" else kind_of(default), Range(at_least, at_most, above)
+    written = format_time(default) if kind is TIME else default
+    return setting_field(Setting("", kind, written, doc, unit, within, tuple(choices), source), default=default)
 
 
 @dataclass_transform(frozen_default=True)
@@ -105,7 +68,7 @@ class Parameters:
 
     def __post_init__(self) -> None:
         """Raises ValueError for a value outside its bounds; a subclass adds how its parameters depend on each other."""
-        check_bounds(self)
+        _check_given(type(self), vars(self))
 
 
 dataclass(frozen=True)(Parameters)
@@ -126,82 +89,44 @@ def _imply(parameters: type[Parameters]) -> None:
 
 
 def _check_given(parameters: type[Parameters], given: Mapping[str, Any]) -> None:
-    for field in dataclasses.fields(parameters):
-        if field.name in given:
-            _check_value(field, given[field.name])
+    for name, setting in settings_of(parameters).items():
+        if name in given:
+            _named(setting.check, name, given[name])
 
 
-def check_bounds(parameters: Any) -> None:
-    """Raises ValueError that names the first parameter whose value is outside its bounds, with value and bound."""
-    for field in dataclasses.fields(parameters):
-        _check_value(field, getattr(parameters, field.name))
+def _named(does: Callable[[Any], Any], name: str, value: Any) -> Any:
+    """What is done with the value of a parameter; an error names the parameter."""
+    try:
+        return does(value)
+    except ValueError as error:
+        raise ValueError(f"parameter {name}: {error}") from None
 
 
-def _check_value(field: Field[Any], value: Any) -> None:
-    bounds, unit = field.metadata.get("bounds"), field.metadata.get("unit", "")
-    if bounds is not None and (problem := bounds.violation(value, unit)):
-        raise ValueError(f"parameter {field.name}: {_text_of(value, unit)} {problem}")
-
-
-def _text_of(value: Any, unit: str) -> str:
-    return format_time(SimTime(value)) if unit == "s" else str(value)
+def parameter_settings(parameters: type[Any]) -> Mapping[str, Setting]:
+    """What each field declares, by its name; a field that says nothing has the kind of its default, and no bounds."""
+    fields = dataclasses.fields(parameters)
+    bare = {one.name: Setting(one.name, kind_of(one.default), one.default, "") for one in fields}
+    return {**bare, **settings_of(parameters)}
 
 
 def describe_parameters(parameters: type[Any]) -> list[tuple[str, str, str, str, str]]:
     """(name, default as a user would write it, unit, source, what it does) of each field."""
-    return [_describe(field) for field in dataclasses.fields(parameters)]
-
-
-def _describe(field: dataclasses.Field[Any]) -> tuple[str, str, str, str, str]:
-    text = field.metadata
-    default = format_value(field, field.default)
-    return field.name, default, text.get("unit", ""), text.get("source", ""), text.get("doc", "")
-
-
-def format_value(field: dataclasses.Field[Any], value: Any) -> str:
-    """`value` as `parse_parameters` reads it back."""
-    if field.metadata.get("unit") == "s":
-        return format_time(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return [
+        (one.name, plain(one.default), one.unit, one.source, one.meaning)
+        for one in parameter_settings(parameters).values()
+    ]
 
 
 def format_parameters(parameters: Any) -> dict[str, str]:
     """Every parameter with its value, as `parse_parameters` reads them back."""
-    return {one.name: format_value(one, getattr(parameters, one.name)) for one in dataclasses.fields(parameters)}
+    values = ((one, getattr(parameters, name)) for name, one in parameter_settings(type(parameters)).items())
+    return {one.name: format_time(value) if one.kind.is_time else plain(value) for one, value in values}
 
 
 def parse_parameters(parameters: type[P], values: Mapping[str, str]) -> P:
     """Fills the dataclass from texts; raises ValueError naming an unknown name or an unreadable value."""
-    fields = {field.name: field for field in dataclasses.fields(parameters)}  # type: ignore[arg-type]  # P is a dataclass
-    parsed: dict[str, Any] = {}
-    for name, text in values.items():
-        if name not in fields:
-            raise ValueError(unknown("parameter", name, fields))
-        parsed[name] = _parse_value(fields[name], text)
-    return parameters(**parsed)
-
-
-def _parse_value(field: dataclasses.Field[Any], text: str) -> Any:
-    try:
-        if field.metadata.get("unit") == "s":
-            return parse_time(text)
-        if isinstance(field.default, bool):
-            return _parse_bool(text)
-        kind: Any = type(field.default)
-        return kind(text)
-    except ValueError as error:
-        raise ValueError(f"parameter {field.name}: {error}") from None
-
-
-def _parse_bool(text: str) -> bool:
-    word = text.strip().lower()
-    if word not in _TRUE | _FALSE:
-        raise ValueError(f"{text!r} is neither true nor false")
-    return word in _TRUE
-
-
-def unknown(kind: str, name: str, known: Mapping[str, object]) -> str:
-    """One line for a name that is not known: what is meant, perhaps, and what there is."""
-    close = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"unknown {kind} {name!r}: {hint}there is {', '.join(sorted(known)) or 'none'}"
+    settings = parameter_settings(parameters)
+    for name in values:
+        if name not in settings:
+            raise ValueError(unknown("parameter", name, settings))
+    return parameters(**{name: _named(settings[name].read, name, text) for name, text in values.items()})

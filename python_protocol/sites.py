@@ -14,8 +14,8 @@ from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
-from roambus.python_protocol.parameters import unknown
 from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.settings import unknown
 
 BROKERS_A_SITE = 3
 EXAMPLE = "a: 0 1 2 | 6, b < a: 3 4 5 | 7"

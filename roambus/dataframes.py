@@ -24,7 +24,8 @@ from roambus.experiments.measurements.measurements import Measurements
 from roambus.experiments.storage.address import Address, is_address
 from roambus.experiments.storage.mirror import Mirror
 from roambus.experiments.studies.registry import load_study
-from roambus.experiments.sweeps.sweep import Scalar, text_of
+from roambus.experiments.templates.variables import Scalar
+from roambus.python_protocol.settings import plain
 
 Values = Scalar | Sequence[Scalar]
 """This is one value of an axis, or several."""
@@ -136,7 +137,7 @@ class Results:
 
 def _texts(where: Where) -> dict[str, list[str]]:
     """Returns the values as they stand in the names of folders."""
-    return {axis: [text_of(value) for value in _listed(values)] for axis, values in where.items()}
+    return {axis: [plain(value) for value in _listed(values)] for axis, values in where.items()}
 
 
 def _listed(values: Values) -> list[Scalar]:

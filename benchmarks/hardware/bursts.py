@@ -24,8 +24,9 @@ from roambus.bridge.ini import read_scenario
 from roambus.bridge.k7 import ROW, Recording
 from roambus.bridge.runs.run import write_inputs
 from roambus.experiments.sweeps.runner import plan_run
-from roambus.experiments.sweeps.sweep import AgentChoice, Point, Scalar
+from roambus.experiments.sweeps.sweep import AgentChoice, Point
 from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.beacon import BeaconMessage
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime

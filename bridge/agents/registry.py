@@ -14,7 +14,7 @@ from roambus.bridge.agents.code import DISTRIBUTION, GROUP, installed_agent, sou
 from roambus.bridge.agents.imports import import_file, import_installed, import_module
 from roambus.bridge.errors import UserError
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.parameters import unknown
+from roambus.python_protocol.settings import unknown
 
 _AN_AGENT = "subclass of roambus.Agent with a handler, which is a method under @on or @on_timer"
 

@@ -1,9 +1,8 @@
 """Rendered OMNeT++ ini files, read into `roambus.bridge.scenario.scenario.Scenario`.
 
-`syntax` splits a file into entries. `keys` gathers the keys that there are, and `lookup` finds their values in the
-file. `reader` puts the scenario together from its parts: `radio` with `radio_file` for radio and MAC, `nodes` with
-`deployment` and `movements` for the nodes, `measured` for links that were recorded or that vary, `links` for trees,
-links, absences and faults, `workload` with `orders` for the applications. `page` and `parity` write pages of the docs.
+`syntax` splits a file into entries, and `lookup`, which knows the keys that there are, finds their values. `reader`
+puts the scenario together from its parts: `radio` for radio and MAC, `nodes` for the nodes, `links` for who is linked
+to whom and who is up, `workload` for the applications. `page` writes the page of the docs about the keys.
 """
 
 from roambus.bridge.ini.reader import file_names, parse_scenario, radio_file_name, read_scenario

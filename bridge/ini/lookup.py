@@ -1,50 +1,145 @@
-"""Looks keys up in an ini, and builds the settings classes of the scenario from what they declare.
+"""Looks keys up in an ini: which keys there are, and what the ini says of them.
 
-A value is looked for by the full path of its key, in which the number of the node stands instead of `node[*]`. It is
-read once, by the declaration of its key; whatever is wrong with it is a UserError that names file, line and key.
+The modules of the scenario declare the keys; here they are gathered. Every key that is in no table here, and is no
+option by which OMNeT++ reports, is an error: nothing that a user writes is without a meaning. A value is looked for by
+the full path of its key, in which the number of the node stands instead of `node[*]`. It is read once, by the
+declaration of its key, and the settings classes of the scenario are built from such values; whatever is wrong with one
+is a UserError that names file, line and key.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
+from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.ini.keys import IGNORED_OBJECT_OPTIONS, IGNORED_OPTIONS, PER_MANAGER, PER_NODE, SHARED
 from roambus.bridge.ini.syntax import Entry, Ini
-from roambus.bridge.keys.key import EVERY_NODE, Key, declared_keys
-from roambus.bridge.keys.values import Uniform
+from roambus.bridge.keys import EVERY_NODE, Uniform
+from roambus.bridge.scenario import application, channel, ideal, mac, measured, mobility, network, radio
+from roambus.bridge.scenario import node as nodes
 from roambus.bridge.scenario.mobility import MANAGER
 from roambus.bridge.scenario.network import NetworkSettings, RunSettings
 from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.settings import Setting, settings_of
+
+SHARED: dict[str, tuple[Setting, ...]] = {
+    "The run and its network": network.KEYS,
+    "The wireless channel": channel.KEYS,
+    "Measured links": measured.KEYS,
+    "Ideal links": ideal.KEYS,
+}
+"""The keys that stand once in an ini, by what they are about."""
+
+PER_NODE: dict[str, tuple[Setting, ...]] = {
+    "Nodes": nodes.KEYS,
+    "The radio": radio.KEYS,
+    "The MAC and the routing": mac.KEYS,
+    "Mobility": mobility.KEYS,
+    "The application": application.KEYS,
+}
+"""The keys that every node has."""
+
+PER_MANAGER: dict[str, tuple[Setting, ...]] = mobility.MANAGER_KEYS
+"""The keys that a node has besides, by its mobility manager."""
+
+IGNORED_OPTIONS = frozenset(
+    {
+        "cmdenv-autoflush",
+        "cmdenv-event-banners",
+        "cmdenv-express-mode",
+        "cmdenv-interactive",
+        "cmdenv-log-prefix",
+        "cmdenv-output-file",
+        "cmdenv-performance-display",
+        "cmdenv-redirect-output",
+        "cmdenv-status-frequency",
+        "cmdenv-stop-batch-on-error",
+        "debug-on-errors",
+        "description",
+        "eventlog-file",
+        "experiment-label",
+        "fname-append-host",
+        "load-libs",
+        "measurement-label",
+        "ned-path",
+        "output-scalar-file",
+        "output-scalar-file-append",
+        "output-scalar-precision",
+        "output-vector-file",
+        "output-vector-file-append",
+        "output-vector-precision",
+        "print-undisposed",
+        "record-eventlog",
+        "replication-label",
+        "result-dir",
+        "user-interface",
+        "warnings",
+    }
+)
+"""Options of OMNeT++ that say how it reports, not what happens."""
+
+IGNORED_OBJECT_OPTIONS = frozenset(
+    {
+        "bin-recording",
+        "cmdenv-log-level",
+        "module-eventlog-recording",
+        "param-record-as-scalar",
+        "result-recording-modes",
+        "scalar-recording",
+        "statistic-recording",
+        "vector-buffer",
+        "vector-record-eventnumbers",
+        "vector-recording",
+        "vector-recording-intervals",
+    }
+)
+"""Options of OMNeT++ that end a path, such as `**.vector-recording`, and say how it reports."""
+
 
 S = TypeVar("S")
 
-_SEED = declared_keys(RunSettings)["seed"]
-_NODES = declared_keys(NetworkSettings)["nodes"]
+KEYS = (*chain(*SHARED.values(), *PER_NODE.values(), *PER_MANAGER.values()),)
+"""All of them; several managers have a key of the same path."""
+
+_SEED = settings_of(RunSettings)["seed"]
+_NODES = settings_of(NetworkSettings)["nodes"]
 
 
 class Lookup:
-    """The values of an ini's keys, typed, with Castalia's defaults. Every method raises UserError."""
+    """The values of an ini's keys, typed, with Castalia's defaults. Every method raises UserError.
 
-    def __init__(self, ini: Ini) -> None:
+    The files that the ini names lie in `folder`, but for those that lie where `elsewhere` says.
+    """
+
+    def __init__(self, ini: Ini, folder: Path, elsewhere: Mapping[str, Path] | None = None) -> None:
         self._ini = ini
+        self._folder = folder
+        self._elsewhere = elsewhere or {}
         self._found: dict[str, Any] = {}
+        self._values: dict[tuple[str, str], Any] = {}
 
-    def value(self, key: Key, node: NodeId | None = None) -> Any:
+    def value(self, key: Setting, node: NodeId | None = None) -> Any:
         """The value of a key; if every node has the key, the value of `node`, or the one that all nodes share."""
-        if not key.is_per_node:
-            return self._value(key, key.path)
-        return self._shared(key) if node is None else self._of_node(key, node)
+        if EVERY_NODE not in key.name:
+            return self._value(key, key.name)
+        if node is not None:
+            return self._of_node(key, node)
+        first = self._of_node(key, 0)
+        for other in self.nodes:
+            if self._of_node(key, other) != first:
+                raise self.error(key.name, "must be the same for all nodes as for node 0", other)
+        return first
 
     def build(self, settings: type[S], node: NodeId | None = None, **given: Any) -> S:
         """An instance of a settings class: `given` fields as they are, the others from the keys that they declare."""
-        declared = {name: key for name, key in declared_keys(settings).items() if name not in given}
+        declared = {name: key for name, key in settings_of(settings).items() if name not in given}
         return settings(**given, **{name: self.value(key, node) for name, key in declared.items()})
 
     @cached_property
@@ -57,6 +152,22 @@ class Lookup:
         """The ids of all nodes."""
         return range(self.value(_NODES))
 
+    def file(self, key: Setting, node: NodeId | None = None) -> Path:
+        """The file that a key names."""
+        name: str = self.value(key, node)
+        path = self._elsewhere.get(name, self._folder / name)
+        if not path.is_file():
+            raise self.error(key.name, f"there is no file {path}", node)
+        return path
+
+    @contextmanager
+    def told(self, path: str, node: NodeId | None = None) -> Iterator[None]:
+        """A ValueError in the block is one of the key at that path."""
+        try:
+            yield
+        except ValueError as error:
+            raise self.error(path, str(error), node) from None
+
     def error(self, path: str, problem: str, node: NodeId | None = None) -> UserError:
         """A UserError that names file and key, and the line if the key is set; a node's own key if `node` is given."""
         entry = self._ini.find(_at(path, node or 0))
@@ -67,61 +178,49 @@ class Lookup:
         paths = [path for _, path in self._known()]
         for entry in self._ini.entries:
             if not _is_ignored(entry) and not any(entry.pattern.matches(path) for path in paths):
-                raise self._ini.error(entry, _unknown_key(entry.key))
+                hint = _meant(_generic(entry.key), [*(one.name for one in KEYS), *sorted(IGNORED_OPTIONS)])
+                raise self._ini.error(entry, f"unknown key, or no node or module that it could concern{hint}")
 
     def check_values(self) -> None:
         """Raises UserError for a value that cannot be read, or is not supported."""
         for key, path in self._known():
             self._value(key, path)
 
-    def _known(self) -> Iterator[tuple[Key, str]]:
+    def _known(self) -> Iterator[tuple[Setting, str]]:
         """Every key that has a meaning in this ini, with its full path."""
-        yield from ((key, key.path) for key in chain(*SHARED.values()))
+        yield from ((key, key.name) for key in chain(*SHARED.values()))
         for node in self.nodes:
             manager = PER_MANAGER[self.value(MANAGER, node)]
-            yield from ((key, _at(key.path, node)) for key in chain(*PER_NODE.values(), manager))
+            yield from ((key, _at(key.name, node)) for key in chain(*PER_NODE.values(), manager))
 
-    def _of_node(self, key: Key, node: NodeId) -> Any:
-        path = _at(key.path, node)
+    def _of_node(self, key: Setting, node: NodeId) -> Any:
+        path = _at(key.name, node)
         value = self._value(key, path)
-        return self._draw(value, path) if isinstance(value, Uniform) else value
+        if isinstance(value, Uniform):
+            return Random(f"{path}/{self.value(_SEED)}").uniform(*value)
+        return value
 
-    def _shared(self, key: Key) -> Any:
-        first = self._of_node(key, 0)
-        for node in self.nodes:
-            if self._of_node(key, node) != first:
-                raise self.error(key.path, "must be the same for all nodes as for node 0", node)
-        return first
-
-    def _value(self, key: Key, path: str) -> Any:
+    def _value(self, key: Setting, path: str) -> Any:
         if path not in self._found:
             self._found[path] = self._read(key, path)
         return self._found[path]
 
-    def _read(self, key: Key, path: str) -> Any:
+    def _read(self, key: Setting, path: str) -> Any:
         entry = self._ini.find(path)
         text = entry.value if entry else key.default
         if text is None:
             raise self._not_set(key, path)
-        try:
-            value = key.read(text)
-        except ValueError as error:
-            raise self.error(path, str(error)) from None
-        if key.only and value not in key.only:
-            default = "" if entry else ", the default,"
-            raise self.error(
-                path,
-                f"{text}{default} is not known to the embedded radio ({key.doc}); it knows {', '.join(key.choices())}",
-            )
-        return value
+        known = key.name, text  # most nodes have the same values
+        if known not in self._values:
+            try:
+                self._values[known] = key.read(text)
+            except ValueError as error:
+                raise self.error(path, f"{'' if entry else 'the default '}{error}") from None
+        return self._values[known]
 
-    def _not_set(self, key: Key, path: str) -> UserError:
-        close = difflib.get_close_matches(path, [entry.key for entry in self._ini.entries], n=1)
-        hint = f"; did you mean it by {close[0]}?" if close else ""
-        return UserError(f"{self._ini.path}: {_generic(path)} is not set ({key.doc}){hint}")
-
-    def _draw(self, uniform: Uniform, path: str) -> float:
-        return Random(f"{path}/{self.value(_SEED)}").uniform(uniform.low, uniform.high)
+    def _not_set(self, key: Setting, path: str) -> UserError:
+        hint = _meant(path, (entry.key for entry in self._ini.entries)).replace("mean", "mean it by")
+        return UserError(f"{self._ini.path}: {_generic(path)} is not set ({key.meaning}){hint}")
 
 
 def _is_ignored(entry: Entry) -> bool:
@@ -140,12 +239,7 @@ def _generic(path: str) -> str:
     return re.sub(r"node\[[^\]]*\]", EVERY_NODE, path)
 
 
-def _unknown_key(key: str) -> str:
-    close = difflib.get_close_matches(_generic(key), _all_keys(), n=1)
-    hint = f"; did you mean {close[0]}?" if close else ""
-    return f"unknown key, or no node or module that it could concern{hint}"
-
-
-def _all_keys() -> list[str]:
-    keys = chain(*SHARED.values(), *PER_NODE.values(), *PER_MANAGER.values())
-    return [key.path for key in keys] + sorted(IGNORED_OPTIONS)
+def _meant(name: str, known: Iterable[str]) -> str:
+    """What is perhaps meant by a name that is not known."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]}?" if close else ""

@@ -1,6 +1,8 @@
-"""The page of the docs that lists every key, written from the declarations.
+"""The page of the docs about the keys of the ini, written from their declarations.
 
-`python -m roambus.bridge.ini.page docs/ini-keys.md` writes it; a test holds it to the declarations.
+It lists every key, and then says which of Castalia's the embedded radio does not know, or not wholly.
+`python -m roambus.bridge.ini.page docs/ini-keys.md` writes it; tests hold it to the declarations, and the keys to the
+modules of a Castalia that is there.
 """
 
 from __future__ import annotations
@@ -9,11 +11,15 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from roambus.bridge.ini import parity
-from roambus.bridge.ini.keys import PER_MANAGER, PER_NODE, SHARED
-from roambus.bridge.keys.key import Key
+from roambus.bridge.ini.lookup import PER_MANAGER, PER_NODE, SHARED
+from roambus.bridge.keys import keys_of
+from roambus.bridge.scenario import channel, mac, mobility, radio
+from roambus.bridge.scenario.channel import ChannelSettings
+from roambus.bridge.scenario.mac import MacSettings
+from roambus.bridge.scenario.radio import RadioSettings
+from roambus.python_protocol.settings import Setting, plain
 
-HEAD = """\
+_KEYS_HEAD = """\
 # Keys of the ini
 
 Every key that a rendered ini may hold; `roambus render` prints such an ini, and [Templates and sweeps](sweeps.md) says
@@ -29,37 +35,93 @@ cannot be read, is out of range, or is not known to the embedded radio.
 
 `python -m roambus.bridge.ini.page docs/ini-keys.md` writes this page from the declarations of the keys.
 """
-COLUMNS = "| Key | Type | Unit | Range | Default | Meaning |\n|---|---|---|---|---|---|\n"
+_KEYS_COLUMNS = "| Key | Type | Unit | Range | Default | Meaning |\n|---|---|---|---|---|---|\n"
+
+PARTS: dict[str, tuple[Setting, ...]] = {
+    "TunableMAC": tuple(one for one in mac.KEYS if one.name.startswith(mac.MAC)),
+    "Radio (CC2420)": radio.KEYS,
+    "WirelessChannel": channel.KEYS,
+    "NoMobilityManager, LineMobilityManager": (*mobility.KEYS, *mobility.MANAGER_KEYS["LineMobilityManager"]),
+}
+"""The keys by the module of Castalia that has them."""
+
+MODELLED = {
+    one.name
+    for one in (*keys_of(MacSettings), *keys_of(RadioSettings), *keys_of(ChannelSettings), *keys_of(mobility.Line))
+} | {radio.FILE.name, radio.MODE.name, radio.TX_POWER.name, mobility.MANAGER.name, channel.TEMPORAL_FILE.name}
+"""The paths of the keys that change what the embedded radio does."""
+
+_TRACE = "it is about Castalia's own trace"
+
+WHY = {
+    "sleepLevel": "the CC2420 has one level; of other radios the first is taken",
+    "state": "TunableMAC has its radio listen at once",
+    "phyDataRate": "it must be the radio's, which is read from the radio parameters file",
+    "phyFrameOverhead": "it must be the radio's own key of this name",
+    "collectTraceInfo": _TRACE,
+    "printStateTransitions": _TRACE,
+    "collisionModel": "the other models are for comparison with simulators that have no better one",
+    "carrierFreq": "all nodes are on one channel",
+    "carrierSenseInterruptEnabled": "TunableMAC does not use it",
+    "backoffType": "these are all that there are",
+    "zCellSize": "the field is flat",
+    "zCoorDestination": "the field is flat",
+    "pathLossMapFile": "losses are drawn from the model; given ones are not read",
+    "MobilityManagerName": "these are Castalia's own and those that come with roambus",
+}
+"""Why the embedded radio does not know all values of a key, by the last part of its path."""
+
+_CASTALIA_HEAD = """\
+## What the embedded radio does with Castalia's keys
+
+It does with the keys of Castalia's MAC, radio, channel and mobility managers what Castalia does, and
+[Back-ends](backends.md#how-far-to-trust-each) says how that is tested; these are the exceptions. A value that it does
+not know is an error. A key without effect is read and changes nothing.
+
+| Module | Key | Embedded radio | Why |
+|---|---|---|---|
+"""
 
 
 def page() -> str:
     """The whole page in Markdown: a table for each module."""
-    return "\n".join([HEAD, *_sections()])
+    shared = (f"## {title}\n\n{_table(keys)}" for title, keys in (SHARED | PER_NODE).items())
+    managers = (f"### {manager}\n\n{_table(keys)}" for manager, keys in PER_MANAGER.items() if keys)
+    unknown = ((title, one) for title, keys in PARTS.items() for one in keys if verdict(one) != "yes")
+    rows = "".join(f"| {title} | `{name_of(one)}` | {verdict(one)} | {why(one)} |\n" for title, one in unknown)
+    return "\n".join([_KEYS_HEAD, *shared, *managers, _CASTALIA_HEAD + rows])
 
 
-def _sections() -> Iterator[str]:
-    for title, keys in (SHARED | PER_NODE).items():
-        yield f"## {title}\n\n{_table(keys)}"
-    for manager, keys in PER_MANAGER.items():
-        if keys:
-            yield f"### {manager}\n\n{_table(keys)}"
-    yield parity.section()
+def _table(keys: Iterable[Setting]) -> str:
+    return _KEYS_COLUMNS + "".join(f"| {' | '.join(_cells(key))} |\n" for key in keys)
 
 
-def _table(keys: Iterable[Key]) -> str:
-    return COLUMNS + "".join(f"| {' | '.join(_cells(key))} |\n" for key in keys)
-
-
-def _cells(key: Key) -> Iterator[str]:
+def _cells(key: Setting) -> Iterator[str]:
     default = "must be set" if key.default is None else f"`{key.default}`"
-    for cell in (f"`{key.path}`", key.kind.name, key.unit or key.kind.unit, _range(key), default, key.doc):
+    within = _choices(key, '`""`') if key.choices else key.range_text()
+    for cell in (f"`{key.name}`", key.kind.name, key.measure, within, default, key.meaning):
         yield cell.replace("|", r"\|")
 
 
-def _range(key: Key) -> str:
-    if not key.only:
-        return key.range_text()
-    return " or ".join(f"`{choice}`" if choice else '`""`' for choice in key.choices())
+def _choices(key: Setting, empty: str) -> str:
+    return " or ".join(f"`{plain(choice)}`" if choice != "" else empty for choice in key.choices)
+
+
+def verdict(one: Setting) -> str:
+    """Whether the embedded radio knows the key: all of it, some values, or none."""
+    if one.choices:
+        return f"only {_choices(one, 'an empty text')}"
+    return "yes" if one.name in MODELLED else "no effect"
+
+
+def why(one: Setting) -> str:
+    """Why it does not know all values; empty if it does."""
+    return "" if verdict(one) == "yes" else WHY.get(name_of(one), "")
+
+
+def name_of(one: Setting) -> str:
+    """The last part of its path."""
+    return one.name.rpartition(".")[2]
 
 
 def main(arguments: list[str]) -> int:

@@ -1,33 +1,43 @@
-"""The radio and the MAC of a scenario: their keys, and what the radio parameters file says of the radio's mode."""
+"""The radio and the MAC of a scenario: their keys, and what the radio parameters file says of the radio's mode.
+
+The file is in Castalia's format and has these sections, each with a heading of its own: RX MODES (name, data rate in
+kbit/s, modulation, bits per symbol, bandwidth in MHz, noise bandwidth in kHz, noise floor in dBm, sensitivity in dBm,
+power in mW), TX LEVELS (dBm, mW), DELAY and POWER TRANSITION MATRIX (ms and mW, from the column's state to the row's),
+SLEEP LEVELS (name, mW, ...). # begins a comment.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from roambus.bridge.errors import UserError
 from roambus.bridge.ini.lookup import Lookup
-from roambus.bridge.ini.radio_file import RadioFile, RxMode, read_radio_file
-from roambus.bridge.keys.key import Key, declared_keys
 from roambus.bridge.scenario.mac import DATA_RATE, FRAME_OVERHEAD, MacSettings
 from roambus.bridge.scenario.radio import FILE, MODE, TX_POWER, RadioSettings
+from roambus.bridge.texts import read_text
 from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.settings import Setting, read_number, settings_of
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 MODULATION = "PSK"
 """The embedded radio models no other modulation."""
 
 
 class RadioReader:
-    """Reads radio and MAC; the radio parameters file lies in `folder`. Every method raises UserError."""
+    """Reads radio and MAC. Every method raises UserError."""
 
-    def __init__(self, keys: Lookup, folder: Path) -> None:
+    def __init__(self, keys: Lookup) -> None:
         self._keys = keys
-        self._folder = folder
 
     def radio(self) -> RadioSettings:
         """The settings of the radio, which all nodes have."""
         mode, file = self._mode, self._file
         if file.powers["RX", "TX"] != file.powers["TX", "RX"]:
-            raise self._keys.error(FILE.path, "the embedded radio knows one power for RX to TX and TX to RX")
+            raise self._keys.error(FILE.name, "the embedded radio knows one power for RX to TX and TX to RX")
         return self._keys.build(
             RadioSettings,
             data_rate_bps=mode.data_rate_bps,
@@ -52,7 +62,7 @@ class RadioReader:
     def mac(self) -> MacSettings:
         """The settings of the MAC, which must take the radio to be what it is."""
         self._check_same(DATA_RATE, self._mode.data_rate_bps / 1000)
-        self._check_same(FRAME_OVERHEAD, self._keys.value(declared_keys(RadioSettings)["frame_overhead_bytes"]))
+        self._check_same(FRAME_OVERHEAD, self._keys.value(settings_of(RadioSettings)["frame_overhead_bytes"]))
         return self._keys.build(MacSettings)
 
     def tx_power_dbm(self, node: NodeId) -> float:
@@ -61,29 +71,161 @@ class RadioReader:
         power: float | None = self._keys.value(TX_POWER, node)
         if power is not None and power not in levels:
             problem = f"{power:g} dBm is none of the radio's levels: {', '.join(f'{level:g}' for level in levels)}"
-            raise self._keys.error(TX_POWER.path, problem, node)
+            raise self._keys.error(TX_POWER.name, problem, node)
         return levels[0] if power is None else power
 
     @cached_property
     def _file(self) -> RadioFile:
-        path = self._folder / self._keys.value(FILE)
-        if not path.is_file():
-            raise self._keys.error(FILE.path, f"there is no file {path}")
-        return read_radio_file(path)
+        return read_radio_file(self._keys.file(FILE))
 
     @cached_property
     def _mode(self) -> RxMode:
         name = self._keys.value(MODE)
         modes = {mode.name: mode for mode in self._file.modes}
         if name and name not in modes:
-            raise self._keys.error(MODE.path, f"{name}: there is {', '.join(modes)}")
+            raise self._keys.error(MODE.name, f"{name}: there is {', '.join(modes)}")
         mode = modes[name] if name else self._file.modes[0]
         if mode.modulation != MODULATION:
             problem = f"mode {mode.name} has modulation {mode.modulation}; the embedded radio knows {MODULATION}"
-            raise self._keys.error(MODE.path, problem)
+            raise self._keys.error(MODE.name, problem)
         return mode
 
-    def _check_same(self, key: Key, radio: float) -> None:
+    def _check_same(self, key: Setting, radio: float) -> None:
         value = self._keys.value(key)
         if value != radio:
-            raise self._keys.error(key.path, f"{value:g} is not the radio's {radio:g}")
+            raise self._keys.error(key.name, f"{value:g} is not the radio's {radio:g}")
+
+
+STATES = ("RX", "TX", "SLEEP")
+
+
+@dataclass(frozen=True, slots=True)
+class RxMode:
+    """A mode in which the radio receives: rates are in bit/s, bandwidths in Hz, levels in dBm, power in mW."""
+
+    name: str
+    data_rate_bps: int
+    modulation: str
+    bits_per_symbol: int
+    bandwidth_hz: float
+    noise_bandwidth_hz: float
+    noise_floor_dbm: float
+    sensitivity_dbm: float
+    power_mw: float
+
+
+@dataclass(slots=True)
+class RadioFile:
+    """The contents of the file; `delays` (ns) and `powers` (mW) go from (state before, state after)."""
+
+    modes: list[RxMode] = field(default_factory=list)
+    tx_dbm: list[float] = field(default_factory=list)
+    tx_mw: list[float] = field(default_factory=list)
+    delays: dict[tuple[str, str], SimTime] = field(default_factory=dict)
+    powers: dict[tuple[str, str], float] = field(default_factory=dict)
+    sleep_levels: dict[str, float] = field(default_factory=dict)
+
+
+def read_radio_file(path: Path) -> RadioFile:
+    """Reads the file; raises UserError naming file and line, or OSError."""
+    radio = RadioFile()
+    read_line: Callable[[RadioFile, list[str]], None] | None = None
+    for number, raw in enumerate(read_text(path).splitlines(), 1):
+        line = raw.partition("#")[0].strip()
+        if line in _SECTIONS:
+            read_line = _SECTIONS[line]
+        elif line:
+            try:
+                if read_line is None:
+                    raise ValueError(
+                        f"{line!r} stands before the first section; the sections are {', '.join(_SECTIONS)}"
+                    )
+                read_line(radio, re.split(r"[,\s]+", line))
+            except ValueError as error:
+                raise UserError(f"{path}:{number}: {error}") from None
+    _check_complete(path, radio)
+    return radio
+
+
+def _read_mode(radio: RadioFile, words: list[str]) -> None:
+    if len(words) != 9:
+        raise ValueError(f"a receive mode has 9 columns, not {len(words)}")
+    name, rate, modulation, bits, bandwidth, noise_bandwidth, floor, sensitivity, power = words
+    if any(mode.name == name for mode in radio.modes):
+        raise ValueError(f"receive mode {name} stands here twice")
+    mode = RxMode(
+        name=name,
+        data_rate_bps=round(read_number(rate) * 1e3),
+        modulation=modulation,
+        bits_per_symbol=round(read_number(bits)),
+        bandwidth_hz=read_number(bandwidth) * 1e6,
+        noise_bandwidth_hz=read_number(noise_bandwidth) * 1e3,
+        noise_floor_dbm=read_number(floor),
+        sensitivity_dbm=read_number(sensitivity),
+        power_mw=read_number(power),
+    )
+    radio.modes.append(mode)
+
+
+def _read_tx_levels(radio: RadioFile, words: list[str]) -> None:
+    if words[0] not in ("Tx_dBm", "Tx_mW"):
+        raise ValueError(f"{words[0]!r} is neither Tx_dBm nor Tx_mW")
+    levels = [read_number(word) for word in words[1:]]
+    if words[0] == "Tx_mW":
+        radio.tx_mw = levels
+    elif levels != sorted(levels, reverse=True):
+        raise ValueError("transmit levels must go from the strongest to the weakest")
+    else:
+        radio.tx_dbm = levels
+
+
+def _matrix_row(words: list[str]) -> dict[tuple[str, str], float]:
+    after = words[0]
+    if after not in STATES or len(words) != 1 + len(STATES):
+        raise ValueError(f"a row of a matrix is one of {', '.join(STATES)} and then a column for each of them")
+    row = dict(zip(STATES, words[1:], strict=True))
+    if row.pop(after) != "-":
+        raise ValueError(f"from {after} to {after} there is no transition: write -")
+    return {(before, after): read_number(word) for before, word in row.items()}
+
+
+def _read_delays(radio: RadioFile, words: list[str]) -> None:
+    radio.delays |= {states: round(value * MILLISECOND) for states, value in _matrix_row(words).items()}
+
+
+def _read_sleep_level(radio: RadioFile, words: list[str]) -> None:
+    if len(words) != 6:
+        raise ValueError(f"a sleep level has 6 columns, not {len(words)}")
+    for word in words[2:]:
+        if word != "-":
+            read_number(word)
+    radio.sleep_levels[words[0]] = read_number(words[1])
+
+
+def _check_complete(path: Path, radio: RadioFile) -> None:
+    missing = [name for name, there in _contents(radio).items() if not there]
+    if missing:
+        raise UserError(f"{path}: it has no section {', '.join(missing)}, or not all of it")
+    if len(radio.tx_dbm) != len(radio.tx_mw):
+        counts = f"{len(radio.tx_dbm)} levels in dBm, but {len(radio.tx_mw)} in mW"
+        raise UserError(f"{path}: TX LEVELS has {counts}")
+
+
+def _contents(radio: RadioFile) -> dict[str, bool]:
+    transitions = len(STATES) * (len(STATES) - 1)
+    return {
+        "RX MODES": bool(radio.modes),
+        "TX LEVELS": bool(radio.tx_dbm),
+        "DELAY TRANSITION MATRIX": len(radio.delays) == transitions,
+        "POWER TRANSITION MATRIX": len(radio.powers) == transitions,
+        "SLEEP LEVELS": bool(radio.sleep_levels),
+    }
+
+
+_SECTIONS: dict[str, Callable[[RadioFile, list[str]], None]] = {
+    "RX MODES": _read_mode,
+    "TX LEVELS": _read_tx_levels,
+    "DELAY TRANSITION MATRIX": _read_delays,
+    "POWER TRANSITION MATRIX": lambda radio, words: radio.powers.update(_matrix_row(words)),
+    "SLEEP LEVELS": _read_sleep_level,
+}

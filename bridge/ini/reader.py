@@ -1,7 +1,7 @@
 """Puts a Scenario together from a rendered ini; everything unknown or not supported is a UserError with its line.
 
-The keys of the ini are checked first, all of them; then the parts of the scenario are read, each by a file of this
-room.
+The keys of the ini are checked first, all of them; then the parts of the scenario are read: `radio` reads radio and
+MAC, `nodes` the nodes, `links` who is linked to whom, and `workload` what the applications do.
 """
 
 from __future__ import annotations
@@ -10,14 +10,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from roambus.bridge.ini.links import read_absences, read_faults, read_ideal, read_sites, read_tree
+from roambus.bridge.ini.links import read_faults, read_ideal, read_measured, read_sites, read_temporal, read_tree
 from roambus.bridge.ini.lookup import Lookup
-from roambus.bridge.ini.measured import read_measured, read_temporal
-from roambus.bridge.ini.movements import Movements, movement_file_names
-from roambus.bridge.ini.nodes import NodeReader
+from roambus.bridge.ini.nodes import NodeReader, movement_file_names
 from roambus.bridge.ini.radio import RadioReader
 from roambus.bridge.ini.syntax import parse_ini
-from roambus.bridge.ini.workload import read_workload
+from roambus.bridge.ini.workload import read_absences, read_workload
 from roambus.bridge.scenario.application import AgentParameters, AgentSettings
 from roambus.bridge.scenario.channel import TEMPORAL_FILE, ChannelSettings
 from roambus.bridge.scenario.measured import LINKS_FILE
@@ -38,29 +36,26 @@ def parse_scenario(text: str, path: Path, folder: Path, files: Mapping[str, Path
 
     `files` says where those lie that are elsewhere, but for the radio parameters file.
     """
-    elsewhere = files or {}
-    keys = Lookup(parse_ini(text, path))
+    keys = Lookup(parse_ini(text, path), folder, files)
     keys.check_keys()
     keys.check_values()
-    radio = RadioReader(keys, folder)
-    reader = NodeReader(keys, radio, Movements(keys, folder, elsewhere))
+    radio = RadioReader(keys)
+    reader = NodeReader(keys, radio)
     nodes = tuple(reader.node(node) for node in keys.nodes)
-    measured = read_measured(keys, folder, elsewhere, nodes)
-    return replace(
-        _scenario(keys, radio, nodes), measured=measured, temporal=read_temporal(keys, folder, elsewhere, measured)
-    )
+    measured = read_measured(keys, nodes)
+    return replace(_scenario(keys, radio, nodes), measured=measured, temporal=read_temporal(keys, measured))
 
 
 def file_names(text: str, path: Path) -> list[str]:
     """The files that the text of the ini file `path` names, but for the radio parameters file; raises UserError."""
-    keys = Lookup(parse_ini(text, path))
+    keys = Lookup(parse_ini(text, path), path.parent)
     given = [keys.value(LINKS_FILE), keys.value(TEMPORAL_FILE)]
     return [*movement_file_names(keys), *filter(None, given)]
 
 
 def radio_file_name(text: str, path: Path) -> str:
     """The radio parameters file that the text of the ini file `path` names; raises UserError."""
-    name: str = Lookup(parse_ini(text, path)).value(FILE)
+    name: str = Lookup(parse_ini(text, path), path.parent).value(FILE)
     return name
 
 

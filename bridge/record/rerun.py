@@ -12,7 +12,7 @@ from roambus.bridge.agents.registry import load_agent
 from roambus.bridge.errors import AgentError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.keys.values import file_beside, quote
+from roambus.bridge.keys import file_beside, quote
 from roambus.bridge.record.debugger import AgentDebugger, open_where_it_raised
 from roambus.bridge.record.record_file import Record, open_record
 from roambus.bridge.record.record_pb2 import MovementFile

@@ -7,13 +7,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roambus.bridge.keys import values
-from roambus.bridge.keys.key import EVERY_NODE, Key, Range, key, keys_of
-from roambus.bridge.keys.kinds import TEXT, TIME, TRUTH, WHOLE, Kind
+from roambus.bridge import keys
+from roambus.bridge.keys import (
+    EVERY_NODE,
+    TEXT,
+    TIME,
+    TRUTH,
+    WHOLE,
+    key,
+    keys_of,
+    quoted,
+)
 from roambus.bridge.scenario import plans
 from roambus.bridge.scenario.plans import Away
 from roambus.bridge.scenario.radio import MOST_BYTES
 from roambus.python_protocol.filters import Filter, Value
+from roambus.python_protocol.settings import Range, Setting
 from roambus.python_protocol.simtime import SimTime
 
 APPLICATION = f"SN.{EVERY_NODE}.Application."
@@ -37,7 +46,7 @@ class AgentParameters:
 
     parameters: tuple[tuple[str, str], ...] = key(
         APPLICATION + "agentParameters",
-        Kind("settings", values.assignments),
+        quoted("settings", keys.assignments),
         '""',
         'the agent\'s own parameters, such as "name=value name=value"',
     )
@@ -49,7 +58,7 @@ class ApplicationSettings:
 
     filters: tuple[Filter, ...] = key(
         APPLICATION + "filter",
-        Kind("filters", values.filters),
+        quoted("filters", keys.filters),
         '"all"',
         "what a subscriber subscribes to; several filters have a semicolon between them",
     )
@@ -68,13 +77,13 @@ class ApplicationSettings:
     )
     absences: tuple[Away, ...] = key(
         APPLICATION + "absences",
-        Kind("plan of absences", plans.absences),
+        quoted("plan of absences", plans.absences),
         '""',
         'announced absences, such as "15s detach, 20s attach 5", where 5 is the broker in SN.tree',
     )
     attributes: tuple[tuple[str, Value], ...] = key(
         APPLICATION + "attributes",
-        Kind("attributes", values.attributes),
+        quoted("attributes", keys.attributes),
         '""',
         "attributes of each notification, such as \"topic = 'news' and price = 3\"",
     )
@@ -89,13 +98,13 @@ class ApplicationSettings:
 
 
 KEYS = (
-    Key(f"SN.{EVERY_NODE}.ApplicationName", TEXT, None, "the application", only=("BridgeApplication",)),
+    Setting(f"SN.{EVERY_NODE}.ApplicationName", TEXT, None, "the application", choices=("BridgeApplication",)),
     *keys_of(AgentSettings),
     *keys_of(AgentParameters),
     *keys_of(ApplicationSettings),
-    Key(APPLICATION + "applicationID", TEXT, '"bridge"', "Castalia's name for it, which has no effect"),
-    Key(APPLICATION + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
-    Key(APPLICATION + "priority", WHOLE, "1", "Castalia's priority of the application, which has no effect"),
-    Key(APPLICATION + "packetHeaderOverhead", WHOLE, "0", "a message's bytes are all", "bytes", only=(0,)),
-    Key(APPLICATION + "constantDataPayload", WHOLE, "0", "a message's bytes are all", "bytes", only=(0,)),
+    Setting(APPLICATION + "applicationID", TEXT, '"bridge"', "Castalia's name for it, which has no effect"),
+    Setting(APPLICATION + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
+    Setting(APPLICATION + "priority", WHOLE, "1", "Castalia's priority of the application, which has no effect"),
+    Setting(APPLICATION + "packetHeaderOverhead", WHOLE, "0", "a message's bytes are all", "bytes", choices=(0,)),
+    Setting(APPLICATION + "constantDataPayload", WHOLE, "0", "a message's bytes are all", "bytes", choices=(0,)),
 )

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roambus.bridge.keys.key import Key, Range, key, keys_of
-from roambus.bridge.keys.kinds import NUMBER, OPTIONAL_FILE, TEXT, TRUTH
+from roambus.bridge.keys import (
+    OPTIONAL_FILE,
+    TEXT,
+    TRUTH,
+    key,
+    keys_of,
+)
+from roambus.python_protocol.settings import NUMBER, Range, Setting
 
 CHANNEL = "SN.wirelessChannel."
 
-TEMPORAL_FILE = Key(
+TEMPORAL_FILE = Setting(
     CHANNEL + "temporalModelParametersFile",
     OPTIONAL_FILE,
     '""',
@@ -52,9 +58,9 @@ class ChannelSettings:
 
 
 KEYS = (
-    Key(CHANNEL + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
+    Setting(CHANNEL + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
     *keys_of(ChannelSettings),
-    Key(CHANNEL + "zCellSize", NUMBER, "1", "depth of a cell, which has no effect in a flat field", "m"),
-    Key(CHANNEL + "pathLossMapFile", TEXT, '""', "a file of given path losses", only=("",)),
+    Setting(CHANNEL + "zCellSize", NUMBER, "1", "depth of a cell, which has no effect in a flat field", "m"),
+    Setting(CHANNEL + "pathLossMapFile", TEXT, '""', "a file of given path losses", choices=("",)),
     TEMPORAL_FILE,
 )

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roambus.bridge.keys.key import Key, Range, key, keys_of
-from roambus.bridge.keys.kinds import NUMBER, TIME, TRUTH, Kind
+from roambus.bridge.keys import (
+    TIME,
+    TRUTH,
+    key,
+    keys_of,
+    quoted,
+)
 from roambus.bridge.scenario import plans
 from roambus.bridge.scenario.happenings import LinkChange, LinkDelay, Partition
 from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.settings import NUMBER, Range, Setting
 from roambus.python_protocol.simtime import SimTime
 
 _IDEAL = "SN.ideal."
 
-COMPLETE = Key(_IDEAL + "complete", TRUTH, "false", "every pair of nodes is linked, as over the Internet")
+COMPLETE = Setting(_IDEAL + "complete", TRUTH, "false", "every pair of nodes is linked, as over the Internet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +39,20 @@ class IdealLinks:
         within=Range(above=0),
     )
     delays: tuple[LinkDelay, ...] = key(
-        _IDEAL + "delays", Kind("delays", plans.link_delays), '""', 'delays of single links: "0-1 1-2 5ms, 2-3 20ms"'
+        _IDEAL + "delays", quoted("delays", plans.link_delays), '""', 'delays of single links: "0-1 1-2 5ms, 2-3 20ms"'
     )
     links: tuple[tuple[NodeId, NodeId], ...] = key(
-        _IDEAL + "links", Kind("links", plans.links), '""', 'the links of a given graph, such as "0-1 1-2"'
+        _IDEAL + "links", quoted("links", plans.links), '""', 'the links of a given graph, such as "0-1 1-2"'
     )
     changes: tuple[LinkChange, ...] = key(
         _IDEAL + "changes",
-        Kind("plan of links", plans.link_changes),
+        quoted("plan of links", plans.link_changes),
         '""',
         'changes of a given graph, such as "12s 0-1 1-2 down, 15s 0-1 up"',
     )
     partitions: tuple[Partition, ...] = key(
         _IDEAL + "partitions",
-        Kind("plan of partitions", plans.partitions),
+        quoted("plan of partitions", plans.partitions),
         '""',
         'groups without links between them, such as "12s 0..2 | 3 4, 20s merge"; a given tree can have none',
     )

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roambus.bridge.keys.key import EVERY_NODE, Key, Range, key, keys_of
-from roambus.bridge.keys.kinds import MILLISECONDS, NUMBER, TEXT, TRUTH, WHOLE
+from roambus.bridge.keys import (
+    EVERY_NODE,
+    MILLISECONDS,
+    TEXT,
+    TRUTH,
+    WHOLE,
+    key,
+    keys_of,
+)
 from roambus.bridge.scenario.radio import MOST_BYTES, MOST_FRAMES
+from roambus.python_protocol.settings import NUMBER, Range, Setting
 from roambus.python_protocol.simtime import SimTime
 
 COMMUNICATION = f"SN.{EVERY_NODE}.Communication."
 MAC = COMMUNICATION + "MAC."
 ROUTING = COMMUNICATION + "Routing."
 
-DATA_RATE = Key(MAC + "phyDataRate", NUMBER, "250.0", "data rate of the radio's mode", "kbit/s", Range(above=0))
-FRAME_OVERHEAD = Key(MAC + "phyFrameOverhead", WHOLE, "6", "what the radio adds to a frame", "bytes")
+DATA_RATE = Setting(MAC + "phyDataRate", NUMBER, "250.0", "data rate of the radio's mode", "kbit/s", Range(above=0))
+FRAME_OVERHEAD = Setting(MAC + "phyFrameOverhead", WHOLE, "6", "what the radio adds to a frame", "bytes")
 
 _BYTES = Range(0, MOST_BYTES)
 _WAIT = Range(at_least=0)
@@ -44,7 +52,7 @@ class MacSettings:
         WHOLE,
         "1",
         "bound of a back-off: 0 and 1 the base, 2 the base times the busy results in a row, 3 doubled by each",
-        only=(0, 1, 2, 3),
+        choices=(0, 1, 2, 3),
     )
     random_tx_offset: SimTime = key(
         MAC + "randomTxOffset", MILLISECONDS, "0.0", "bound of the random wait before the first sensing", within=_WAIT
@@ -110,14 +118,16 @@ class MacSettings:
 
 
 KEYS = (
-    Key(COMMUNICATION + "MACProtocolName", TEXT, '"BypassMAC"', "the MAC", only=("TunableMAC",)),
-    Key(MAC + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
-    Key(MAC + "printStateTransitions", TRUTH, "false", "a part of Castalia's own trace, which has no effect here"),
+    Setting(COMMUNICATION + "MACProtocolName", TEXT, '"BypassMAC"', "the MAC", choices=("TunableMAC",)),
+    Setting(MAC + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
+    Setting(MAC + "printStateTransitions", TRUTH, "false", "a part of Castalia's own trace, which has no effect here"),
     *keys_of(MacSettings),
     DATA_RATE,
     FRAME_OVERHEAD,
-    Key(COMMUNICATION + "RoutingProtocolName", TEXT, '"BypassRouting"', "the routing", only=("BypassRouting",)),
-    Key(ROUTING + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
-    Key(ROUTING + "maxNetFrameSize", WHOLE, "0", "longest frame of the routing; 0 means no limit", "bytes", only=(0,)),
-    Key(ROUTING + "netBufferSize", WHOLE, "32", "no effect, for packets pass straight through", "packets"),
+    Setting(COMMUNICATION + "RoutingProtocolName", TEXT, '"BypassRouting"', "the routing", choices=("BypassRouting",)),
+    Setting(ROUTING + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
+    Setting(
+        ROUTING + "maxNetFrameSize", WHOLE, "0", "longest frame of the routing; 0 means no limit", "bytes", choices=(0,)
+    ),
+    Setting(ROUTING + "netBufferSize", WHOLE, "32", "no effect, for packets pass straight through", "packets"),
 )

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from roambus.bridge import keys
 from roambus.bridge.k7.choice import Choice, choose
 from roambus.bridge.k7.recording import EVERY_CHANNEL, Recording
-from roambus.bridge.keys import values
-from roambus.bridge.keys.key import Key, Range, key, keys_of
-from roambus.bridge.keys.kinds import NUMBER, OPTIONAL_FILE, TIME, Kind
+from roambus.bridge.keys import (
+    OPTIONAL_FILE,
+    TIME,
+    key,
+    keys_of,
+    quoted,
+)
+from roambus.python_protocol.settings import NUMBER, Range, Setting
 from roambus.python_protocol.simtime import SimTime
 
 LINKS = "SN.links."
@@ -19,7 +25,7 @@ MOST_CHANNEL = 255
 
 def _channel(text: str) -> int | None:
     """Reads "first", "mean" or "15"; None is the first."""
-    name = values.string(text)
+    name = keys.string(text)
     if name in (FIRST, MEAN):
         return EVERY_CHANNEL if name == MEAN else None
     if not name.isdecimal() or len(name) > 3 or int(name) > MOST_CHANNEL:
@@ -27,7 +33,7 @@ def _channel(text: str) -> int | None:
     return int(name)
 
 
-LINKS_FILE = Key(
+LINKS_FILE = Setting(
     LINKS + "file",
     OPTIONAL_FILE,
     '""',
@@ -42,7 +48,7 @@ class MeasuredLinks:
     recording: Recording
     channel: int | None = key(
         LINKS + "channel",
-        Kind("text with a channel", _channel),
+        quoted("text with a channel", _channel),
         f'"{FIRST}"',
         f'channel of the recording: a number, "{FIRST}" for its first, "{MEAN}" for rows that are means over all',
     )

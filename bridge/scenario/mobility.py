@@ -8,8 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from roambus.bridge.keys.key import EVERY_NODE, Key, Range, key, keys_of
-from roambus.bridge.keys.kinds import COORDINATE, FILE, MILLISECONDS, NUMBER, TEXT, TIME, TRUTH
+from roambus.bridge.keys import (
+    COORDINATE,
+    EVERY_NODE,
+    FILE,
+    MILLISECONDS,
+    TEXT,
+    TIME,
+    TRUTH,
+    key,
+    keys_of,
+)
+from roambus.python_protocol.settings import NUMBER, Range, Setting
 from roambus.python_protocol.simtime import SimTime
 
 _MANAGER = f"SN.{EVERY_NODE}.MobilityManager."
@@ -20,7 +30,9 @@ _FIRST = "the first destination; -1: it is drawn like every other"
 DRAWN = -1.0
 """What stands for a first destination that is drawn."""
 
-MOVEMENT_FILE = Key(_MANAGER + "file", FILE, None, "a movement file of BonnMotion or of ns-2's setdest, beside the ini")
+MOVEMENT_FILE = Setting(
+    _MANAGER + "file", FILE, None, "a movement file of BonnMotion or of ns-2's setdest, beside the ini"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,22 +95,22 @@ MANAGERS: dict[str, type[Any]] = {
 }
 """The mobility that each MobilityManagerName stands for."""
 
-MANAGER_KEYS: dict[str, tuple[Key, ...]] = {
+MANAGER_KEYS: dict[str, tuple[Setting, ...]] = {
     "NoMobilityManager": (),
     "LineMobilityManager": (
         *keys_of(Line),
-        Key(_MANAGER + "zCoorDestination", NUMBER, "0", "height of the other end", "m", only=(0.0,)),
+        Setting(_MANAGER + "zCoorDestination", NUMBER, "0", "height of the other end", "m", choices=(0.0,)),
     ),
     "RandomWaypointMobilityManager": keys_of(RandomWaypoint),
     "MovementFileMobilityManager": (*keys_of(GivenWay), MOVEMENT_FILE),
 }
 """The keys that each MobilityManagerName adds."""
 
-MANAGER = Key(
-    f"SN.{EVERY_NODE}.MobilityManagerName", TEXT, '"NoMobilityManager"', "how the node moves", only=tuple(MANAGERS)
+MANAGER = Setting(
+    f"SN.{EVERY_NODE}.MobilityManagerName", TEXT, '"NoMobilityManager"', "how the node moves", choices=tuple(MANAGERS)
 )
 
 KEYS = (
     MANAGER,
-    Key(_MANAGER + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
+    Setting(_MANAGER + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
 )

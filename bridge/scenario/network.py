@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from roambus.bridge.keys.key import Key, Range, key, keys_of
-from roambus.bridge.keys.kinds import NUMBER, TEXT, TIME, WHOLE, WORD, Kind
-from roambus.bridge.limits import DURATION, NODES
+from roambus.bridge.keys import (
+    TEXT,
+    TIME,
+    WHOLE,
+    WORD,
+    key,
+    keys_of,
+    quoted,
+)
+from roambus.bridge.limits import DURATION, NODES, Limit
 from roambus.bridge.scenario import plans
 from roambus.bridge.scenario.happenings import ParentChange
 from roambus.bridge.scenario.plans import Order
+from roambus.python_protocol.settings import NUMBER, Kind, Range, Setting
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime, format_time
 from roambus.python_protocol.sites import Sites
 
@@ -24,18 +33,27 @@ _NETWORK = "SN."
 _SIDE = Range(above=0, at_most=1e6)
 
 
+def _limited(kind: Kind, limit: Limit, unit: int = 1) -> Kind:
+    """The kind with a limit on its values, because more would take too long; `unit` makes one of the limit's."""
+
+    def read(text: str) -> Any:
+        value = kind.read(text)
+        limit.check(value / unit)
+        return value
+
+    return replace(kind, read=read)
+
+
 @dataclass(frozen=True, slots=True)
 class RunSettings:
     """Options of OMNeT++ that say what happens."""
 
     time_limit: SimTime = key(
         "sim-time-limit",
-        TIME,
+        _limited(TIME, DURATION, SECOND),
         None,
         "how long a run lasts",
         within=Range(at_least=0),
-        limit=DURATION,
-        limit_unit=SECOND,
     )
     warm_up: SimTime = key(
         "warmup-period", TIME, "0s", "what happens before counts in no metric", within=Range(at_least=0)
@@ -47,7 +65,9 @@ class RunSettings:
 class NetworkSettings:
     """The field, and what is planned for many nodes."""
 
-    nodes: int = key(_NETWORK + "numNodes", WHOLE, None, "number of nodes", "nodes", Range(1, MOST_NODES), limit=NODES)
+    nodes: int = key(
+        _NETWORK + "numNodes", _limited(WHOLE, NODES), None, "number of nodes", "nodes", Range(1, MOST_NODES)
+    )
     field_x_m: float = key(_NETWORK + "field_x", NUMBER, "30", "width of the field", "m", _SIDE)
     field_y_m: float = key(_NETWORK + "field_y", NUMBER, "30", "height of the field", "m", _SIDE)
     deployment: str = key(
@@ -55,19 +75,19 @@ class NetworkSettings:
     )
     sites: Sites | None = key(
         _NETWORK + "sites",
-        Kind("sites", plans.sites),
+        quoted("sites", plans.sites),
         '""',
         'brokers and clients of each site, such as "a: 0 1 2 | 6, b < a: 3..5 | 7"; Castalia never asks for it',
     )
     tree: tuple[ParentChange, ...] = key(
         _NETWORK + "tree",
-        Kind("plan of parents", plans.tree),
+        quoted("plan of parents", plans.tree),
         '""',
         'parents in a given tree, such as "1:0 2:0 3:1, 12s 2:1, 15s 2:-"; Castalia never asks for it',
     )
     commands: tuple[Order, ...] = key(
         _NETWORK + "commands",
-        Kind("plan of commands", plans.commands),
+        quoted("plan of commands", plans.commands),
         '""',
         'what applications do, such as "12s 7 subscribe, 20s 9 publish, 30s 7 detach"; Castalia never asks for it',
     )
@@ -81,19 +101,21 @@ class NetworkSettings:
 
 
 KEYS = (
-    Key("network", WORD, None, "the network of Castalia", only=("SN",)),
+    Setting("network", WORD, None, "the network of Castalia", choices=("SN",)),
     *keys_of(RunSettings),
-    Key("simtime-resolution", WORD, "ps", "OMNeT++'s step of time; the bridge to it needs ns"),
-    Key("num-rngs", WHOLE, "1", "streams of random numbers in OMNeT++, which have no effect here"),
+    Setting("simtime-resolution", WORD, "ps", "OMNeT++'s step of time; the bridge to it needs ns"),
+    Setting("num-rngs", WHOLE, "1", "streams of random numbers in OMNeT++, which have no effect here"),
     *keys_of(NetworkSettings),
-    Key(_NETWORK + "field_z", NUMBER, "0", "depth of the field", "m", only=(0.0,)),
-    Key(_NETWORK + "wirelessChannelName", TEXT, '"WirelessChannel"', "the channel", only=("WirelessChannel",)),
-    Key(_NETWORK + "numPhysicalProcesses", WHOLE, "1", "what sensors sense, which has no effect here"),
-    Key(
+    Setting(_NETWORK + "field_z", NUMBER, "0", "depth of the field", "m", choices=(0.0,)),
+    Setting(_NETWORK + "wirelessChannelName", TEXT, '"WirelessChannel"', "the channel", choices=("WirelessChannel",)),
+    Setting(_NETWORK + "numPhysicalProcesses", WHOLE, "1", "what sensors sense, which has no effect here"),
+    Setting(
         _NETWORK + "physicalProcessName",
         TEXT,
         '"CustomizablePhysicalProcess"',
         "what sensors sense, which has no effect here",
     ),
-    Key(_NETWORK + "debugInfoFileName", TEXT, '"Castalia-Trace.txt"', "Castalia's own trace, which has no effect here"),
+    Setting(
+        _NETWORK + "debugInfoFileName", TEXT, '"Castalia-Trace.txt"', "Castalia's own trace, which has no effect here"
+    ),
 )

@@ -4,24 +4,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roambus.bridge.keys import values
-from roambus.bridge.keys.key import EVERY_NODE, Key, Range, key, keys_of
-from roambus.bridge.keys.kinds import COORDINATE, MILLISECONDS, NUMBER, SECONDS, TRUTH, Kind
+from roambus.bridge import keys
+from roambus.bridge.keys import (
+    COORDINATE,
+    EVERY_NODE,
+    MILLISECONDS,
+    SECONDS,
+    TRUTH,
+    key,
+    keys_of,
+    quoted,
+)
 from roambus.bridge.scenario import plans
 from roambus.bridge.scenario.application import APPLICATION
 from roambus.bridge.scenario.mobility import Mobility, Static
 from roambus.python_protocol.roles import Role
+from roambus.python_protocol.settings import NUMBER, Range, Setting
 from roambus.python_protocol.simtime import SimTime
 
 _NODE = f"SN.{EVERY_NODE}."
 _RESOURCES = _NODE + "ResourceManager."
 _BOOT = Range(at_least=0)
 
-X = Key(_NODE + "xCoor", COORDINATE, "0", "where the node starts; uniform(a, b) draws it per node")
-Y = Key(_NODE + "yCoor", COORDINATE, "0", "where the node starts; uniform(a, b) draws it per node")
-FAULTS = Key(
+X = Setting(_NODE + "xCoor", COORDINATE, "0", "where the node starts; uniform(a, b) draws it per node")
+Y = Setting(_NODE + "yCoor", COORDINATE, "0", "where the node starts; uniform(a, b) draws it per node")
+FAULTS = Setting(
     _NODE + "faults",
-    Kind("plan of faults", plans.faults),
+    quoted("plan of faults", plans.faults),
     '""',
     'when the node fails, such as "12s crash, 20s recover, 25s freeze"; Castalia never asks for it',
 )
@@ -35,7 +44,7 @@ class NodeSettings:
     mobility: Mobility = Static()
     tx_power_dbm: float = 0.0
     roles: Role = key(
-        APPLICATION + "roles", Kind("roles", values.roles), '""', "any of publisher, subscriber and broker"
+        APPLICATION + "roles", quoted("roles", keys.roles), '""', "any of publisher, subscriber and broker"
     )
     start_offset: SimTime = key(_NODE + "startupOffset", SECONDS, "0", "when the node boots", within=_BOOT)
     start_spread: SimTime = key(
@@ -71,10 +80,10 @@ class NodeSettings:
 KEYS = (
     X,
     Y,
-    Key(_NODE + "zCoor", NUMBER, "0", "height of the node", "m", only=(0.0,)),
-    Key(_NODE + "phi", NUMBER, "0", "orientation of the node, which has no effect"),
-    Key(_NODE + "theta", NUMBER, "0", "orientation of the node, which has no effect"),
+    Setting(_NODE + "zCoor", NUMBER, "0", "height of the node", "m", choices=(0.0,)),
+    Setting(_NODE + "phi", NUMBER, "0", "orientation of the node, which has no effect"),
+    Setting(_NODE + "theta", NUMBER, "0", "orientation of the node, which has no effect"),
     *keys_of(NodeSettings),
     FAULTS,
-    Key(_RESOURCES + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
+    Setting(_RESOURCES + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
 )

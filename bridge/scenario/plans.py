@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from roambus.bridge.keys import values
+from roambus.bridge import keys
 from roambus.bridge.scenario.happenings import FaultKind, LinkChange, LinkDelay, ParentChange, Partition
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime, format_time
@@ -29,7 +29,7 @@ _KINDS = {kind.value: kind for kind in FaultKind}
 
 def links(text: str) -> tuple[Pair, ...]:
     """Reads "0-1 1-2"."""
-    return tuple(map(_pair, values.string(text).split()))
+    return tuple(map(_pair, keys.string(text).split()))
 
 
 def link_delays(text: str) -> tuple[LinkDelay, ...]:
@@ -44,7 +44,7 @@ def link_delays(text: str) -> tuple[LinkDelay, ...]:
 
 
 def _latency(text: str) -> SimTime:
-    time = values.duration(text)
+    time = keys.duration(text)
     if time == 0:
         raise ValueError(f"{text} is not above 0")
     return time
@@ -119,7 +119,7 @@ def away(timed: Iterable[tuple[SimTime, Sequence[str]]]) -> tuple[Away, ...]:
             case ["detach"] if is_back:
                 found.append((at, None, None))
             case ["attach", *broker] if not is_back and len(broker) <= 1:
-                found[-1] = found[-1][0], at, values.integer(broker[0]) if broker else None
+                found[-1] = found[-1][0], at, keys.integer(broker[0]) if broker else None
             case _:
                 example = "'15s detach, 20s attach 5'" if is_back else "'20s attach', or '20s attach 5'"
                 raise ValueError(f"{' '.join(words)!r} at {format_time(at)} is out of place: write {example}")
@@ -127,7 +127,7 @@ def away(timed: Iterable[tuple[SimTime, Sequence[str]]]) -> tuple[Away, ...]:
 
 
 def _items(text: str) -> Iterator[str]:
-    for item in values.string(text).split(","):
+    for item in keys.string(text).split(","):
         if item.strip():
             yield item
 
@@ -140,7 +140,7 @@ def _timed(text: str, first: SimTime | None = None) -> Iterator[tuple[SimTime, l
         if place == 0 and first is not None and _PARENT.fullmatch(time):
             at, words = first, [time, *words]
         else:
-            at = values.duration(time)
+            at = keys.duration(time)
         if not words:
             raise ValueError(f"{item.strip()!r} does not say what happens then")
         if at < last:
@@ -152,7 +152,7 @@ def _timed(text: str, first: SimTime | None = None) -> Iterator[tuple[SimTime, l
 def _order(at: SimTime, words: list[str]) -> Order:
     match words:
         case [node, ("subscribe" | "unsubscribe" | "publish" | "detach" | "attach")] | [node, "attach", _]:
-            return Order(at, values.integer(node), tuple(words[1:]))
+            return Order(at, keys.integer(node), tuple(words[1:]))
     raise ValueError(f"{' '.join(words)!r} is no command such as '7 subscribe', '7 publish' or '7 attach 5'")
 
 

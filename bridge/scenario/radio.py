@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roambus.bridge.keys.key import EVERY_NODE, Key, Range, key, keys_of
-from roambus.bridge.keys.kinds import NUMBER, POWER, TEXT, TRUTH, WHOLE
+from roambus.bridge.keys import (
+    EVERY_NODE,
+    POWER,
+    TEXT,
+    TRUTH,
+    WHOLE,
+    key,
+    keys_of,
+)
+from roambus.python_protocol.settings import NUMBER, Range, Setting
 from roambus.python_protocol.simtime import MICROSECOND, SimTime
 
 RADIO = f"SN.{EVERY_NODE}.Communication.Radio."
@@ -15,9 +23,11 @@ MOST_BYTES = 65535
 MOST_FRAMES = 65535
 """Each node has room for so many in memory."""
 
-FILE = Key(RADIO + "RadioParametersFile", TEXT, None, "a file beside the ini with the radio's modes and levels")
-MODE = Key(RADIO + "mode", TEXT, '""', "the receive mode; an empty text means the first of the file")
-TX_POWER = Key(RADIO + "TxOutputPower", POWER, '""', "the transmit power; an empty text means the first of the file")
+FILE = Setting(RADIO + "RadioParametersFile", TEXT, None, "a file beside the ini with the radio's modes and levels")
+MODE = Setting(RADIO + "mode", TEXT, '""', "the receive mode; an empty text means the first of the file")
+TX_POWER = Setting(
+    RADIO + "TxOutputPower", POWER, '""', "the transmit power; an empty text means the first of the file"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +69,22 @@ class RadioSettings:
         RADIO + "phyFrameOverhead", WHOLE, "6", "what the radio adds to a frame", "bytes", Range(0, MOST_BYTES)
     )
     collision_model: int = key(
-        RADIO + "collisionModel", WHOLE, "2", "how signals disturb each other; 2 adds their powers up", only=(2,)
+        RADIO + "collisionModel", WHOLE, "2", "how signals disturb each other; 2 adds their powers up", choices=(2,)
     )
 
 
 KEYS = (
-    Key(RADIO + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
+    Setting(RADIO + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
     FILE,
     MODE,
     TX_POWER,
     *keys_of(RadioSettings),
-    Key(RADIO + "state", TEXT, '"RX"', "the state in which the radio boots", only=("RX",)),
-    Key(RADIO + "sleepLevel", TEXT, '""', "how deep it sleeps; an empty text means the first of the file", only=("",)),
-    Key(RADIO + "carrierFreq", NUMBER, "2400.0", "carrier frequency", "MHz", only=(2400.0,)),
-    Key(RADIO + "carrierSenseInterruptEnabled", TRUTH, "false", "interrupts when the channel is busy", only=(False,)),
+    Setting(RADIO + "state", TEXT, '"RX"', "the state in which the radio boots", choices=("RX",)),
+    Setting(
+        RADIO + "sleepLevel", TEXT, '""', "how deep it sleeps; an empty text means the first of the file", choices=("",)
+    ),
+    Setting(RADIO + "carrierFreq", NUMBER, "2400.0", "carrier frequency", "MHz", choices=(2400.0,)),
+    Setting(
+        RADIO + "carrierSenseInterruptEnabled", TRUTH, "false", "interrupts when the channel is busy", choices=(False,)
+    ),
 )

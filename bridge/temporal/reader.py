@@ -21,9 +21,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.keys.values import number
 from roambus.bridge.temporal.model import Distribution, Layer, TemporalModel, levels_between
 from roambus.bridge.texts import read_text
+from roambus.python_protocol.settings import read_number
 from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 SIGNAL, CORRELATION, COHERENCE = "Signal variability (dB)", "Correlation times (msec)", "Coherence time (msec)"
@@ -72,12 +72,12 @@ class _Reader:
         if name not in HEADS or name in self._heads:
             raise ValueError(f"{name[:40]!r} is none of the three heads, each once: {'; '.join(HEADS)}")
         separator = ":" if name == SIGNAL else ","
-        numbers = [number(part.strip()) for part in rest.split(separator)]
+        numbers = [read_number(part.strip()) for part in rest.split(separator)]
         _check_head(name, numbers)
         self._heads[name] = numbers
 
     def _take_distribution(self, head: str, rest: str) -> None:
-        numbers = [number(part.strip()) for part in head.split(",")]
+        numbers = [read_number(part.strip()) for part in head.split(",")]
         distribution = _read_distribution(rest)
         self._elements += sum(len(layer.values) + len(layer.onward) for layer in distribution)
         if self._elements > MOST_ELEMENTS:
@@ -157,7 +157,7 @@ def _read_layer(words: Sequence[str], names: dict[str, int]) -> Layer:
     for letter in letters:
         if letter not in names:
             raise ValueError(f"there is no layer {letter}")
-    values = tuple(number(word) for word in words if not _LETTER.fullmatch(word))
+    values = tuple(read_number(word) for word in words if not _LETTER.fullmatch(word))
     return Layer(values, tuple(names[letter] for letter in letters))
 
 

@@ -13,7 +13,7 @@ from roambus.bridge.transcript.field import parse_measure
 from roambus.bridge.transcript.network import Drawing, Network, expand_names
 from roambus.bridge.transcript.times import parse_positive
 from roambus.bridge.transcript.vocabulary import Vocabulary
-from roambus.python_protocol.parameters import unknown
+from roambus.python_protocol.settings import unknown
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from roambus.bridge.limits import NODES
 from roambus.bridge.transcript.field import Place, parse_place
-from roambus.python_protocol.parameters import unknown
 from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.settings import unknown
 from roambus.python_protocol.sites import SiteLine, Sites, make_sites, split_line
 
 PROCESSES = "/"

@@ -27,7 +27,8 @@ from roambus.bridge.transcript.timeline import Timeline
 from roambus.bridge.transcript.wording import NetworkNames, Wording
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.notes import CACHE, DROP, FORGET, MIGRATE, OVERLAY, REPLAY, SERVE, STORE
-from roambus.python_protocol.parameters import parse_parameters, unknown
+from roambus.python_protocol.parameters import parse_parameters
+from roambus.python_protocol.settings import unknown
 
 GIVEN_TREE = {"tree": "given", "link_layer": "false"}
 """Parameters of the broker family for the papers' links: a tree that is drawn, and nothing lost on it."""

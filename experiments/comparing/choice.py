@@ -11,7 +11,7 @@ import pandas as pd
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.measurements.measurements import Measurements
-from roambus.python_protocol.parameters import unknown
+from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.points import METRIC
 from roambus.spark.metrics.catalogue import MAIN_METRICS
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from roambus.bridge.errors import UserError
-from roambus.python_protocol.parameters import unknown
+from roambus.python_protocol.settings import unknown
 
 FORMATS = ("png", "svg", "pdf")
 SIZES = MappingProxyType({"screen": (6.4, 4.0), "column": (3.5, 2.8), "page": (7.2, 4.2), "slide": (10.0, 5.6)})

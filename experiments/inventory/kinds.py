@@ -25,11 +25,12 @@ from roambus.experiments.shipped import (
 )
 from roambus.experiments.studies.registry import load_study
 from roambus.experiments.sweeps.named_settings import named_settings
-from roambus.experiments.sweeps.sweep import Axis, Sweep, count_points, text_of
+from roambus.experiments.sweeps.sweep import Axis, Sweep, count_points
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import find_template, template_variables
-from roambus.experiments.templates.variables import Scalar, Variable
-from roambus.python_protocol.parameters import describe_parameters
+from roambus.experiments.templates.variables import Scalar
+from roambus.python_protocol.parameters import parameter_settings
+from roambus.python_protocol.settings import Setting, plain
 from roambus.spark.metrics.catalogue import METRICS, Metric
 
 
@@ -60,9 +61,8 @@ def _agent(name: str) -> Thing:
         agent = load_agent(name)
     except UserError as error:
         return Thing("agent", name, f"It cannot be loaded: {error}")
-    columns = ("name", "default", "unit", "source", "meaning")
-    rows = [dict(zip(columns, one, strict=True)) for one in describe_parameters(agent.parameters_type)]
-    parameters = [{key: row[key] for key in ("name", "default", "meaning", "unit", "source")} for row in rows]
+    declared = parameter_settings(agent.parameters_type)
+    parameters = [{**_row(name, one), "unit": one.unit, "source": one.source} for name, one in declared.items()]
     return Thing(
         "agent",
         name,
@@ -78,7 +78,7 @@ def _agent(name: str) -> Thing:
 
 def _template(name: str) -> Thing:
     file = find_template(name)
-    variables = [_variable(one, declared) for one, declared in sorted(template_variables(file).items())]
+    variables = [_row(one, declared) for one, declared in sorted(template_variables(file).items())]
     return Thing(
         "template",
         name,
@@ -89,10 +89,10 @@ def _template(name: str) -> Thing:
     )
 
 
-def _variable(name: str, declared: Variable | None) -> Row:
+def _row(name: str, declared: Setting | None) -> Row:
     if declared is None:
         return {"name": name, "default": "", "meaning": "", "takes": "anything"}
-    default = "" if declared.default is None else text_of(declared.default)
+    default = "" if declared.default is None else plain(declared.default)
     return {"name": name, "default": default, "meaning": declared.meaning, "takes": declared.takes}
 
 
@@ -129,11 +129,11 @@ def _axes(axes: Iterable[Axis]) -> Iterator[Row]:
 
 
 def _point(axis: str, label: str, settings: Mapping[str, Scalar]) -> Row:
-    return {"name": f"{axis}={label}", "sets": " ".join(f"{key}={text_of(value)}" for key, value in settings.items())}
+    return {"name": f"{axis}={label}", "sets": " ".join(f"{key}={plain(value)}" for key, value in settings.items())}
 
 
 def _settings(fixed: Mapping[str, Scalar]) -> Iterator[Row]:
-    return ({"name": f"{name}={text_of(value)}"} for name, value in fixed.items())
+    return ({"name": f"{name}={plain(value)}"} for name, value in fixed.items())
 
 
 def _study_of(file: Path) -> dict[str, str]:

@@ -18,7 +18,7 @@ from pandas.api.types import is_numeric_dtype
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, POINTS, RUNS, SEED, count_runs, read_asked
-from roambus.python_protocol.parameters import unknown
+from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.points import HALF_WIDTH, MEAN, METRIC, N, axes_of, natural_order
 from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, Metric, sent_metric
 from roambus.spark.metrics.extra import NOTHING, Extra

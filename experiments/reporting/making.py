@@ -8,7 +8,8 @@ from pathlib import Path
 from roambus.bridge.runs.layout import LOG_FILE, TRACES
 from roambus.bridge.runs.log import Maker, read_maker
 from roambus.experiments.studies.reading import StudyResults, SweepResults
-from roambus.experiments.sweeps.sweep import Sweep, override, text_of
+from roambus.experiments.sweeps.sweep import Sweep, override
+from roambus.python_protocol.settings import plain
 
 FEW_SEEDS = 5
 """With fewer seeds a point, an interval is so wide that only large differences are seen."""
@@ -38,9 +39,9 @@ def _kind(found: SweepResults) -> str:
 def _is_covered(found: SweepResults, sweep: Sweep) -> bool:
     """Whether there are all values and seeds that the sweep has, with the same fixed settings."""
     measured = found.measured
-    fixed = {name: text_of(value) for name, value in measured.sweep.get("set", {}).items()}
+    fixed = {name: plain(value) for name, value in measured.sweep.get("set", {}).items()}
     return (
-        fixed == {name: text_of(value) for name, value in sweep.fixed.items()}
+        fixed == {name: plain(value) for name, value in sweep.fixed.items()}
         and all(set(axis.values) <= set(measured.values(axis.name)) for axis in sweep.axes)
         and {choice.label for choice in sweep.agents} <= set(measured.agents)
         and len(sweep.seeds) <= measured.seeds

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files
-from roambus.experiments.sweeps.sweep import AgentChoice, Axis, Sweep, narrow, parse_scalar, plain_axis, validate
+from roambus.experiments.sweeps.sweep import AgentChoice, Axis, Sweep, narrow, plain_axis, validate
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import check_variables, find_variable
+from roambus.experiments.templates.variables import parse_scalar
 
 
 def named_settings(template: Path) -> list[Axis]:
@@ -52,13 +53,13 @@ def axis_of(template: Path, name: str, *texts: str) -> Axis:
     Raises UserError for what is neither.
     """
     try:
-        find_variable(template, name, "--set")
+        variable = find_variable(template, name, "--set")
     except UserError:
         named = next((axis for axis in named_settings(template) if axis.name == name), None)
         if named is None:
             raise
         return narrow(named, ",".join(texts), "--set")
-    axis = plain_axis(name, [*map(parse_scalar, texts)])
+    axis = plain_axis(name, [parse_scalar(text, variable) for text in texts])
     check_variables(template, list(axis.values.values()), "--set")
     return axis
 

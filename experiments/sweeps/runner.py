@@ -27,9 +27,10 @@ from roambus.bridge.trace.writer import TraceLevel
 from roambus.experiments.shipped import TEMPLATE_SUFFIX
 from roambus.experiments.sweeps.expected import work_of
 from roambus.experiments.sweeps.progress import Progress
-from roambus.experiments.sweeps.sweep import Point, Scalar, Sweep, expand
+from roambus.experiments.sweeps.sweep import Point, Sweep, expand
 from roambus.experiments.sweeps.workspace import tidy, workspace
 from roambus.experiments.templates.render import defaults, find_beside, render
+from roambus.experiments.templates.variables import Scalar
 
 BEGUN = (-1, None)
 """What a crew yields when a run begins; whoever counts the time that is left counts from the first."""

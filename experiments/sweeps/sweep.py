@@ -20,15 +20,14 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.limits import RUNS
 from roambus.bridge.runs.layout import AGENT, SEED, TRACES
 from roambus.experiments.templates.render import check_variables, find_variable
-from roambus.python_protocol.parameters import unknown
+from roambus.experiments.templates.variables import Scalar, parse_scalar
+from roambus.python_protocol.settings import Setting, plain, unknown
 
 FOLDER_NAME = re.compile(r"[\w.+-]+")
 """The names that agents, axes and values may have: each is a part of a folder's name."""
 
 LONGEST_NAME = 120
 """In bytes: file systems take names of 255, and a folder's has an axis and its value."""
-
-Scalar = int | float | str | bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +97,10 @@ def point_name(agent: str, axes: Iterable[tuple[str, str]]) -> str:
 
 def plain_axis(name: str, values: Sequence[Scalar]) -> Axis:
     """An axis that sets the variable of its own name; a file is called by its name, wherever it lies."""
-    texts = [text_of(value) for value in values]
+    texts = [plain(value) for value in values]
     files = [Path(text).name for text in texts]
     labels = files if len(set(files)) == len(set(texts)) else texts
     return Axis(name, {label: {name: value} for label, value in zip(labels, values, strict=True)})
-
-
-def text_of(value: Scalar) -> str:
-    """The value as folders and agents' parameters are written."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def seed_range(where: str, count: object) -> tuple[int, ...]:
@@ -179,8 +173,7 @@ def _override(sweep: Sweep, name: str, text: str) -> Sweep:
     if any(axis.name == name for axis in sweep.axes):
         axes = tuple(_override_axis(sweep, axis, text) if axis.name == name else axis for axis in sweep.axes)
         return dataclasses.replace(sweep, axes=axes)
-    _check_settable(sweep, name)
-    setting = {name: parse_scalar(text)}
+    setting = {name: parse_scalar(text, _settable(sweep, name))}
     check_variables(sweep.template, [setting], _option(sweep))
     return dataclasses.replace(sweep, fixed={**sweep.fixed, **setting})
 
@@ -193,7 +186,8 @@ def _option(sweep: Sweep) -> str:
 def _override_axis(sweep: Sweep, axis: Axis, text: str) -> Axis:
     if axis.zipped:
         return narrow(axis, text, _option(sweep))
-    replaced = plain_axis(axis.name, [parse_scalar(word) for word in text.split(",")])
+    variable = find_variable(sweep.template, axis.name, _option(sweep))
+    replaced = plain_axis(axis.name, [parse_scalar(word, variable) for word in text.split(",")])
     check_variables(sweep.template, list(replaced.values.values()), _option(sweep))
     return replaced
 
@@ -210,22 +204,12 @@ def _choose(where: str, label: str, known: Mapping[str, Any]) -> Any:
     return known[label]
 
 
-def _check_settable(sweep: Sweep, name: str) -> None:
+def _settable(sweep: Sweep, name: str) -> Setting | None:
     axes = {axis.name: axis for axis in sweep.axes}
     try:
-        find_variable(sweep.template, name, _option(sweep))
+        return find_variable(sweep.template, name, _option(sweep))
     except UserError as error:
         raise UserError(f"{error}; its axes are {', '.join(axes) or 'none'}") from None
-
-
-def parse_scalar(text: str) -> Scalar:
-    """Reads 3, 2.5, true, false; everything else is a text."""
-    for read in (int, float):
-        try:
-            return read(text)
-        except ValueError:
-            continue
-    return text == "true" if text in ("true", "false") else text
 
 
 # Expanding

@@ -24,9 +24,10 @@ from roambus.bridge.backends import BACKENDS
 from roambus.bridge.errors import UserError
 from roambus.bridge.texts import read_text
 from roambus.experiments.shipped import SWEEP_SUFFIX, find_file, shipped_study
-from roambus.experiments.sweeps.sweep import AgentChoice, Axis, Scalar, Sweep, plain_axis, seed_range, text_of, validate
+from roambus.experiments.sweeps.sweep import AgentChoice, Axis, Sweep, plain_axis, seed_range, validate
 from roambus.experiments.templates.render import find_template
-from roambus.python_protocol.parameters import unknown
+from roambus.experiments.templates.variables import Scalar
+from roambus.python_protocol.settings import plain, unknown
 
 _MOST_DOTS = 50
 _DEEP_KEY = re.compile(rf"(?:[\w-]+\s?\.\s?){{{_MOST_DOTS + 1}}}")
@@ -108,7 +109,7 @@ def _agent(path: Path, label: str, options: object) -> AgentChoice:
             problem = unknown("key", key, {"use": None, "parameters": None})
             raise UserError(f"{path}: agents.{label}: {problem}")
     parameters = _table(path, "parameters", options)
-    texts = {name: text_of(_scalar(path, f"agents.{label}.parameters.{name}", v)) for name, v in parameters.items()}
+    texts = {name: plain(_scalar(path, f"agents.{label}.parameters.{name}", v)) for name, v in parameters.items()}
     return AgentChoice(label, _reference(path, str(options.get("use", label))), tuple(sorted(texts.items())))
 
 

@@ -1,19 +1,20 @@
 """Renders templates (`*.ini.j2`, Jinja) into plain OMNeT++ ini files. Every variable must be set or have a default.
 
 Whoever makes the run sets `seed`, `agent` and `agent_parameters`; all other variables are the template's own, which it
-declares at its head (`roambus.experiments.templates.variables`). Templates can call `range` and `fail(message)`, filter
-by `quoted` and `file_name`, and draw what is random by the functions of `roambus.experiments.random_scenarios`:
-`migrating_tree`, `population`, `returning`, `skip_ring_commands`, `skip_ring_crashes`, `steady_starts` and those for
-sites.
+declares at its head (`roambus.experiments.templates.variables`). Templates can call `range` and `fail(message)`, and
+filter by `quoted`, `file_name` and `time`. What is random they draw by `steady_starts`, and by the functions that
+their study brings: those in `TEMPLATE_FUNCTIONS` of the module `scenario` beside them. A template of users' own can
+call those of all studies.
 """
 
 from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -27,23 +28,13 @@ from jinja2 import (
 )
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.keys.values import quote
+from roambus.bridge.keys import quote
 from roambus.bridge.texts import read_text
-from roambus.experiments.random_scenarios.population import population
-from roambus.experiments.random_scenarios.returning_clients import returning
-from roambus.experiments.random_scenarios.sites import (
-    interested_sites,
-    random_failures,
-    random_site,
-    random_sites,
-)
-from roambus.experiments.random_scenarios.skip_ring_commands import skip_ring_commands, skip_ring_crashes
-from roambus.experiments.random_scenarios.steady_state import steady_starts
-from roambus.experiments.random_scenarios.trees import migrating_tree
-from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file
+from roambus.experiments.random_scenarios import steady_starts
+from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file, shipped_studies
 from roambus.experiments.templates.bounds import BoundedEnvironment, bounded, bounded_range, joined
-from roambus.experiments.templates.variables import Scalar, Variable, check_value, declared_variables
-from roambus.python_protocol.parameters import unknown
+from roambus.experiments.templates.variables import Scalar, check_value, declared_variables
+from roambus.python_protocol.settings import Setting, in_seconds, unknown
 
 RUN_VARIABLES = ("seed", "agent", "agent_parameters")
 """The variables that are set for every run, by options of their own."""
@@ -65,7 +56,7 @@ def find_beside(template: Path, name: str) -> Path:
     raise UserError(f"{template}: it names the file {name!r}, which lies neither beside it nor in {TEMPLATES}")
 
 
-def template_variables(template: Path) -> dict[str, Variable | None]:
+def template_variables(template: Path) -> dict[str, Setting | None]:
     """Every variable that the template, or a part that it includes, can be given, with its declaration if it has one.
 
     Raises UserError.
@@ -113,8 +104,8 @@ def check_variables(template: Path, choices: Iterable[Values], where: str) -> No
 
 
 def find_variable(
-    template: Path, name: str, where: str, known: Mapping[str, Variable | None] | None = None
-) -> Variable | None:
+    template: Path, name: str, where: str, known: Mapping[str, Setting | None] | None = None
+) -> Setting | None:
     """The declaration of a variable, if it has one; raises UserError, which begins with `where`, for an unknown one.
 
     `known` are the template's variables, for who asks often.
@@ -183,10 +174,18 @@ def _environment(folder: Path) -> BoundedEnvironment:
     )
     environment.filters["quoted"] = _quoted
     environment.filters["file_name"] = _file_name
-    drawn = (interested_sites, migrating_tree, population, random_failures, random_site, random_sites, returning)
-    own = {one.__name__: one for one in (*drawn, skip_ring_commands, skip_ring_crashes, steady_starts)}
+    environment.filters["time"] = in_seconds
+    own = {one.__name__: one for one in (steady_starts, *functions_for(folder))}
     environment.globals = {"fail": _fail, "range": bounded_range, **own}
     return environment
+
+
+def functions_for(folder: Path) -> list[Callable[..., Any]]:
+    """What the templates in the folder can draw besides; nothing is imported from a folder that is not ours."""
+    studies, place = list(shipped_studies().values()), folder.resolve()
+    own = [one for one in studies if one.resolve() == place] or ([] if place == TEMPLATES.resolve() else studies)
+    names = [f"roambus.experiments.studies.{one.name}.scenario" for one in own if (one / "scenario.py").is_file()]
+    return [one for name in names for one in import_module(name).TEMPLATE_FUNCTIONS]
 
 
 def _finalize(value: Any) -> Any:

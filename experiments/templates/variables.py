@@ -2,83 +2,58 @@
 
     {#- variables
     brokers = { default = 2, at_least = 0, meaning = "Nodes that are brokers." }
-    speed = { default = 2, type = "number", unit = "m/s", above = 0, meaning = "Speed of every node." }
+    side = { key = "SN.field_x", default = 35, meaning = "Side of the square field." }
+    sigma = { key = "SN.wirelessChannel.sigma" }
     mobility = { default = "static", choices = ["static", "line"], meaning = "How nodes move." }
-    time_out = { optional = true, type = "text", meaning = "The agent's own time-out, unless this is set." }
+    time_out = { optional = true, type = "time", meaning = "The agent's own time-out, unless this is set." }
     -#}
 
-These, and those that the parts which it includes declare, are all that can be set then. A variable has a default, or is
-`optional` and then not defined unless it is set, or has to be set. It takes values of its `type`, which is that of the
-default unless it is said. Templates of users' own may leave the declaration out: then every name that they use can be
-set, to anything.
+These, and those that the parts which it includes declare, are all that can be set then. A variable that the template
+only passes on to a key of the ini names the key, and has its type, unit, range, choices, default and meaning from there
+(docs/ini-keys.md); it may have a default and a meaning of its own. A variable has a default, or is `optional` and then
+not defined unless it is set, or has to be set. It takes values of its `type`, which is that of the default unless it is
+said. A time is a number of seconds, or a text with its unit; the filter `time` writes either as an ini has it.
+Templates of users' own may leave the declaration out: then every name that they use can be set, to anything.
 """
 
 from __future__ import annotations
 
-import math
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.ini.lookup import KEYS
+from roambus.bridge.keys import string
 from roambus.bridge.texts import read_text
-from roambus.python_protocol.parameters import unknown
+from roambus.python_protocol.settings import KINDS, Kind, Range, Setting, kind_of, unknown
 
 Scalar = int | float | str | bool
+
 _HEAD = re.compile(r"\{#-?\s*variables\b(?P<toml>.*?)-?#\}", re.DOTALL)
-WHOLE, NUMBER, TEXT, TRUTH = "whole number", "number", "text", "truth value"
-_TYPES: dict[str, tuple[type, ...]] = {WHOLE: (int,), NUMBER: (int, float), TEXT: (str,), TRUTH: (bool,)}
+_BOUNDS = ("at_least", "at_most", "above")
+_OF_ANY = ("default", "optional", "meaning")
+_OF_KEYS, _OF_OTHERS = ("key", *_OF_ANY), ("type", "unit", *_BOUNDS, "choices", *_OF_ANY)
+"""What can be said of a variable that passes a key on, and of any other."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Variable:
-    """One variable of a template, as its declaration has it."""
-
-    name: str
-    meaning: str
-    type: str
-    default: Scalar | None = None
-    optional: bool = False
-    unit: str = ""
-    at_least: float | None = None
-    at_most: float | None = None
-    above: float | None = None
-    choices: tuple[Scalar, ...] = ()
-
-    @property
-    def takes(self) -> str:
-        """What it can be set to, for messages: "a whole number, at least 1"."""
-        if self.choices:
-            return " or ".join(filter(None, (", ".join(map(shown, self.choices[:-1])), shown(self.choices[-1]))))
-        bounds = (("above", self.above), ("at least", self.at_least), ("at most", self.at_most))
-        limits = [f"{text} {bound:g}" for text, bound in bounds if bound is not None]
-        return ", ".join([f"a {self.type}" + (f" ({self.unit})" if self.unit else ""), *limits])
-
-    def accepts(self, value: Scalar) -> bool:
-        """Whether it can be set to the value."""
-        if self.choices:
-            return value in self.choices
-        return _is_of_type(value, self.type) and (isinstance(value, str) or self._is_within(value))
-
-    def _is_within(self, value: float) -> bool:
-        return (
-            math.isfinite(value)
-            and (self.above is None or value > self.above)
-            and (self.at_least is None or value >= self.at_least)
-            and (self.at_most is None or value <= self.at_most)
-        )
+def parse_scalar(text: str, variable: Setting | None = None) -> Scalar:
+    """Reads 3, 2.5, true, false; everything else is a text, and so is everything for a variable that is one."""
+    if variable is not None and variable.kind.types == (str,):
+        return text
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text == "true" if text in ("true", "false") else text
 
 
-def shown(value: Scalar) -> str:
-    """A value as it is written on the command line."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def declared_variables(template: Path) -> dict[str, Variable] | None:
+def declared_variables(template: Path) -> dict[str, Setting] | None:
     """The variables that the file itself declares, without the parts that it includes; None if it declares nothing.
 
     Raises UserError.
@@ -87,7 +62,7 @@ def declared_variables(template: Path) -> dict[str, Variable] | None:
 
 
 @lru_cache(maxsize=64)
-def _declared_in(text: str, template: str) -> dict[str, Variable] | None:
+def _declared_in(text: str, template: str) -> dict[str, Setting] | None:
     """As `declared_variables`, from the text: a sweep renders the same template for each of its runs."""
     head = _HEAD.search(text)
     if head is None:
@@ -99,47 +74,51 @@ def _declared_in(text: str, template: str) -> dict[str, Variable] | None:
     return {name: _variable(f"{template}: variable {name}", name, about) for name, about in table.items()}
 
 
-def check_value(variable: Variable, value: Scalar, where: str) -> None:
+def check_value(variable: Setting, value: Scalar, where: str) -> None:
     """Raises UserError, which begins with `where`, for a value that the variable does not take."""
-    if not variable.accepts(value):
-        raise UserError(f"{where}: {variable.name} takes {variable.takes}, not {shown(value)}. {variable.meaning}")
+    try:
+        variable.read_given(value)
+    except ValueError as error:
+        raise UserError(f"{where}: {variable.name}: {error}. {variable.meaning}") from None
 
 
-_KEYS = tuple(field.name for field in fields(Variable) if field.name != "name")
-
-
-def _variable(where: str, name: str, about: object) -> Variable:
+def _variable(where: str, name: str, about: object) -> Setting:
     if not isinstance(about, dict):
         raise UserError(f"{where}: write {name} = {{ default = ..., meaning = ... }}")
-    for key in about:
-        if key not in _KEYS:
-            raise UserError(f"{where}: {unknown('key', key, dict.fromkeys(_KEYS))}")
-    _check_bounds(where, about)
-    made = Variable(name=name, **{"meaning": "", **about, "type": _type(where, about), "choices": _choices(about)})
-    if made.default is not None and not made.accepts(made.default):
-        raise UserError(f"{where}: its default {shown(made.default)} is not {made.takes}")
+    words = _OF_KEYS if "key" in about else _OF_OTHERS
+    for word in about:
+        if word not in words:
+            raise UserError(f"{where}: {unknown('word', word, dict.fromkeys(words))}")
+    made = _passed_on(where, name, about) if "key" in about else _own(where, name, about)
+    if made.default is not None:
+        check_value(made, made.default, f"{where}: its default")
     return made
 
 
-def _check_bounds(where: str, about: Mapping[str, Any]) -> None:
-    for key in ("at_least", "at_most", "above"):
-        if not _is_of_type(about.get(key, 0), NUMBER):
-            raise UserError(f"{where}: {key} is no number")
+def _passed_on(where: str, name: str, about: Mapping[str, Any]) -> Setting:
+    """A variable that is what its key is."""
+    key = next((one for one in KEYS if one.name == about["key"]), None)
+    if key is None:
+        raise UserError(f"{where}: {unknown('key', about['key'], {one.name: one for one in KEYS})}")
+    default, meaning = key.default, f"{key.meaning[0].upper()}{key.meaning[1:]}."
+    if default is not None:
+        default = None if about.get("optional") else string(default) if default[0] == '"' else parse_scalar(default)
+    return replace(key, name=name, default=about.get("default", default), meaning=about.get("meaning", meaning))
 
 
-def _type(where: str, about: Mapping[str, Any]) -> str:
-    name = about.get("type")
-    if name is None:
-        examples = [about.get("default"), *about.get("choices", ())]
-        name = next((kind for one in examples for kind in _TYPES if _is_of_type(one, kind)), None)
-    if name not in _TYPES:
-        raise UserError(f"{where}: its type is one of {', '.join(_TYPES)}")
-    return str(name)
+def _own(where: str, name: str, about: Mapping[str, Any]) -> Setting:
+    kind = _kind(where, about)
+    for word in _BOUNDS:
+        if word in about and not kind.takes(about[word]):
+            raise UserError(f"{where}: {word} is no {kind.name}")
+    within = Range(**{word: kind.read(kind.write(about[word])) for word in _BOUNDS if word in about})
+    meaning, unit, choices = about.get("meaning", ""), about.get("unit", ""), tuple(about.get("choices", ()))
+    return Setting(name, kind, about.get("default"), meaning, unit, within, choices)
 
 
-def _choices(about: Mapping[str, Any]) -> tuple[Scalar, ...]:
-    return tuple(about.get("choices", ()))
-
-
-def _is_of_type(value: object, kind: str) -> bool:
-    return isinstance(value, _TYPES[kind]) and (kind == TRUTH or not isinstance(value, bool))
+def _kind(where: str, about: Mapping[str, Any]) -> Kind:
+    examples = [one for one in (about.get("default"), *about.get("choices", ())) if one is not None]
+    kind = KINDS.get(about["type"]) if "type" in about else kind_of(examples[0]) if examples else None
+    if kind is None or kind not in KINDS.values():
+        raise UserError(f"{where}: its type is one of {', '.join(KINDS)}")
+    return kind

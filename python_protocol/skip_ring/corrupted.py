@@ -13,9 +13,10 @@ from random import Random
 
 from roambus.python_protocol.events import Started
 from roambus.python_protocol.filters import Notification, NotificationId
-from roambus.python_protocol.parameters import parameter, unknown
+from roambus.python_protocol.parameters import parameter
 from roambus.python_protocol.process import on
 from roambus.python_protocol.roles import BROADCAST, NodeId, Role
+from roambus.python_protocol.settings import unknown
 from roambus.python_protocol.simtime import SimTime
 from roambus.python_protocol.skip_ring.agent import SkipRing
 from roambus.python_protocol.skip_ring.labels import Label, label_of

@@ -325,7 +325,7 @@ def run_until_known(
 
 def _check_metric(metric: str | None, extra: Extra) -> None:
     """Raises UserError, before any run is made, for a metric that no run can have."""
-    from roambus.python_protocol.parameters import unknown
+    from roambus.python_protocol.settings import unknown
     from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX
 
     known = {one.column: one for one in (*METRICS, *extra.catalogue)}

@@ -24,7 +24,7 @@ def test_a_small_run_is_measured_and_profiled(capsys: pytest.CaptureFixture[str]
         ("--config", "C9", "unknown value 'C9'"),
         ("--agent", "mfd", "did you mean 'mft'?"),
         ("--speed", "2,8", "one value each"),
-        ("--seconds", "-3", "time_limit takes a number (s), above 0, not -3"),
+        ("--seconds", "-3", "time_limit: -3s is negative"),
     ],
 )
 def test_a_mistake_is_one_line(capsys: pytest.CaptureFixture[str], option: str, value: str, why: str) -> None:

@@ -9,91 +9,91 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.bridge.keys import values
-from roambus.bridge.keys.key import Key, Range
-from roambus.bridge.keys.kinds import COORDINATE, MILLISECONDS, NUMBER, SECONDS
+from roambus.bridge import keys
+from roambus.bridge.keys import COORDINATE, MILLISECONDS, SECONDS
 from roambus.python_protocol.filters import Filter, parse_filter
 from roambus.python_protocol.roles import Role
+from roambus.python_protocol.settings import NUMBER, Range, Setting, read_number
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, format_time
 
 
 @given(st.text())
 def test_strings_come_back_as_they_were_quoted(text: str) -> None:
     """Quotes, backslashes and line breaks survive."""
-    assert values.string(values.quote(text)) == text
+    assert keys.string(keys.quote(text)) == text
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_numbers_come_back_as_they_were_written(number: float) -> None:
     """Python's own notation is read exactly."""
-    assert values.number(repr(number)) == number
+    assert read_number(repr(number)) == number
 
 
 @given(st.integers(min_value=0, max_value=10**18))
 def test_durations_come_back_as_they_were_written(time: int) -> None:
     """Times never round."""
-    assert values.duration(format_time(time)) == time
+    assert keys.duration(format_time(time)) == time
 
 
 def test_parameters_of_castalia_are_in_its_own_units() -> None:
     """Milliseconds and seconds become nanoseconds."""
-    assert Key("", MILLISECONDS, None, "").read("0.128") == 128_000
-    assert Key("", MILLISECONDS, None, "").read("1e-9") == 1
-    assert Key("", SECONDS, None, "").read("0.05") == 50 * MILLISECOND
+    assert Setting("", MILLISECONDS, None, "").read("0.128") == 128_000
+    assert Setting("", MILLISECONDS, None, "").read("1e-9") == 1
+    assert Setting("", SECONDS, None, "").read("0.05") == 50 * MILLISECOND
 
 
 def test_powers_may_carry_their_unit() -> None:
     """Castalia reads the number off the front of the string."""
-    assert values.power('"-5dBm"') == values.power('"-5"') == -5.0
-    assert values.power('""') is None
+    assert keys.power('"-5dBm"') == keys.power('"-5"') == -5.0
+    assert keys.power('""') is None
 
 
 def test_settings_of_the_application_are_read() -> None:
     """Roles, attributes and agent parameters, in an order that does not depend on how they were written."""
-    assert values.roles('"publisher broker"') == Role.PUBLISHER | Role.BROKER
-    assert values.attributes("\"topic = 'news' and price = 3\"") == (("price", 3), ("topic", "news"))
-    assert values.assignments('"b=1s a=x"') == (("a", "x"), ("b", "1s"))
+    assert keys.roles('"publisher broker"') == Role.PUBLISHER | Role.BROKER
+    assert keys.attributes("\"topic = 'news' and price = 3\"") == (("price", 3), ("topic", "news"))
+    assert keys.assignments('"b=1s a=x"') == (("a", "x"), ("b", "1s"))
 
 
 def test_several_filters_have_semicolons_between_them() -> None:
     """One in a text is a part of it."""
     one, other = parse_filter("topic = 'a;b' and price < 3"), parse_filter("topic = 'c'")
-    assert values.filters("\"topic = 'a;b' and price < 3; topic = 'c'\"") == (one, other)
-    assert values.filters('"all"') == (Filter(),)
+    assert keys.filters("\"topic = 'a;b' and price < 3; topic = 'c'\"") == (one, other)
+    assert keys.filters('"all"') == (Filter(),)
 
 
 def test_coordinates_can_be_drawn() -> None:
     """uniform(a, b) stands for a number for each node."""
-    assert values.coordinate("uniform(0, 30)") == values.Uniform(0.0, 30.0)
-    assert values.coordinate("4.5") == 4.5
+    assert keys.coordinate("uniform(0, 30)") == keys.Uniform(0.0, 30.0)
+    assert keys.coordinate("4.5") == 4.5
 
 
 @pytest.mark.parametrize(
     ("read", "text"),
     [
-        (values.number, "5m"),
-        (values.number, "2*3"),
-        (values.number, "nan"),
-        (values.number, "1e999"),
-        (values.integer, "1.5"),
-        (values.integer, "-1"),
-        (values.integer, "1" * 19),
-        (values.boolean, "yes"),
-        (values.string, "CC2420.txt"),
-        (values.coordinate, "normal(0, 1)"),
-        (values.duration, "700"),
-        (values.duration, "-1s"),
-        (values.duration, "7 parsecs"),
-        (values.duration, "10000000000s"),
-        (values.duration, "1e999999999s"),
-        (values.power, '"loud"'),
-        (values.roles, '"listener"'),
-        (values.filters, '"topic is news"'),
-        (values.filters, '"price < 3; topic is news"'),
-        (values.attributes, '"price < 3"'),
-        (values.attributes, '"price = 3 and price = 4"'),
-        (values.assignments, '"rate"'),
-        (values.assignments, '"rate=1 rate=2"'),
+        (read_number, "5m"),
+        (read_number, "2*3"),
+        (read_number, "nan"),
+        (read_number, "1e999"),
+        (keys.integer, "1.5"),
+        (keys.integer, "-1"),
+        (keys.integer, "1" * 19),
+        (keys.boolean, "yes"),
+        (keys.string, "CC2420.txt"),
+        (keys.coordinate, "normal(0, 1)"),
+        (keys.duration, "700"),
+        (keys.duration, "-1s"),
+        (keys.duration, "7 parsecs"),
+        (keys.duration, "10000000000s"),
+        (keys.duration, "1e999999999s"),
+        (keys.power, '"loud"'),
+        (keys.roles, '"listener"'),
+        (keys.filters, '"topic is news"'),
+        (keys.filters, '"price < 3; topic is news"'),
+        (keys.attributes, '"price < 3"'),
+        (keys.attributes, '"price = 3 and price = 4"'),
+        (keys.assignments, '"rate"'),
+        (keys.assignments, '"rate=1 rate=2"'),
     ],
 )
 def test_values_that_cannot_be_read_are_refused(read: Callable[[str], Any], text: str) -> None:
@@ -104,13 +104,13 @@ def test_values_that_cannot_be_read_are_refused(read: Callable[[str], Any], text
 
 def test_seconds_are_exact_enough() -> None:
     """A second is 10^9 ns."""
-    assert Key("", SECONDS, None, "").read("700") == 700 * SECOND
+    assert Setting("", SECONDS, None, "").read("700") == 700 * SECOND
 
 
 def test_times_that_no_simulation_lasts_are_refused() -> None:
     """They would not fit in 64 bits of nanoseconds."""
     with pytest.raises(ValueError, match="longer than a simulation can last, which is 9000000000s"):
-        Key("", MILLISECONDS, None, "").read("1e13")
+        Setting("", MILLISECONDS, None, "").read("1e13")
 
 
 @pytest.mark.parametrize(
@@ -124,14 +124,14 @@ def test_times_that_no_simulation_lasts_are_refused() -> None:
 )
 def test_a_value_out_of_range_is_refused_with_the_range(unit: str, within: Range, refused: str, must_be: str) -> None:
     """The range stands at the declaration of the key, and its unit with it."""
-    key = Key("", NUMBER, None, "", unit, within)
+    declared = Setting("", NUMBER, None, "", unit, within)
     with pytest.raises(ValueError, match=f"^{refused} is out of range: it must be {must_be}$"):
-        key.read(refused)
+        declared.read(refused)
 
 
 def test_a_drawn_coordinate_keeps_its_range_at_both_ends() -> None:
     """What is drawn lies between them."""
-    key = Key("", COORDINATE, None, "", within=Range(0, 5))
-    assert key.read("uniform(0, 5)") == values.Uniform(0, 5)
+    declared = Setting("", COORDINATE, None, "", within=Range(0, 5))
+    assert declared.read("uniform(0, 5)") == keys.Uniform(0, 5)
     with pytest.raises(ValueError, match="from 0 to 5"):
-        key.read("uniform(3, 6)")
+        declared.read("uniform(3, 6)")

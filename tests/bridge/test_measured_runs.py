@@ -16,8 +16,9 @@ from roambus.bridge.runs.log import remarks_in
 from roambus.bridge.runs.plan import RunPlan
 from roambus.bridge.runs.run import execute
 from roambus.experiments.sweeps.runner import plan_runs
-from roambus.experiments.sweeps.sweep import AgentChoice, Scalar, Sweep, plain_axis
+from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
 from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.variables import Scalar
 from tests.support.recordings import k7, row
 
 ROWS = [row(0, 0, 1, -70, 1), row(0, 1, 0, -70, 1), row(5, 1, 2, -80, 0.5)]

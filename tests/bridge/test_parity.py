@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.backends.castalia.environment import CASTALIA_ROOT
-from roambus.bridge.ini.parity import MODELLED, PARTS, WHY, name_of, verdict, why
-from roambus.bridge.keys.key import keys_of
+from roambus.bridge.ini.page import MODELLED, PARTS, WHY, name_of, verdict, why
+from roambus.bridge.keys import keys_of
 from roambus.bridge.scenario.mac import MacSettings
 from tests.bridge.test_ini_keys import CASTALIAS_MODULES, LINE
 
@@ -25,13 +25,13 @@ MODULES = {
 def test_whatever_is_not_known_has_its_reason() -> None:
     """And no reason is left of a key that is known by now."""
     keys = list(chain(*PARTS.values()))
-    assert [one.path for one in keys if verdict(one) != "yes" and not why(one)] == []
+    assert [one.name for one in keys if verdict(one) != "yes" and not why(one)] == []
     assert set(WHY) == {name_of(one) for one in keys if verdict(one) != "yes"}
 
 
 def test_what_the_radio_reads_is_what_the_table_says_it_knows() -> None:
     """A key becomes a number of the compiled radio by being a field of the settings."""
-    assert {one.path for one in keys_of(MacSettings)} < MODELLED
+    assert {one.name for one in keys_of(MacSettings)} < MODELLED
 
 
 @pytest.mark.castalia

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.ini.radio_file import RxMode, read_radio_file
+from roambus.bridge.ini.radio import RxMode, read_radio_file
 from roambus.experiments.shipped import TEMPLATES
 
 TEXT = (TEMPLATES / "CC2420.txt").read_text()
@@ -41,14 +41,14 @@ def test_our_cc2420_has_the_values_of_the_design() -> None:
     ("old", "new", "message"),
     [
         ("normal, 250", "normal", "a receive mode has 9 columns, not 8"),
-        ("normal, 250", "normal, fast", "'fast' is no number"),
+        ("normal, 250", "normal, fast", "fast is not a number"),
         ("Tx_mW", "Tx_W", "'Tx_W' is neither Tx_dBm nor Tx_mW"),
         ("Tx_dBm 0 -1", "Tx_dBm -1 0", "from the strongest to the weakest"),
         ("RX - 0.01", "RX 0 0.01", "from RX to RX there is no transition"),
         ("TX 0.01 - 0.194", "TX 0.01 -", "a row of a matrix"),
         ("SLEEP 0.05 0.05 -", "OFF 0.05 0.05 -", "a row of a matrix"),
         ("idle 1.4, -, -, -, -", "idle 1.4", "a sleep level has 6 columns, not 2"),
-        ("idle 1.4, -", "idle 1.4, soon", "'soon' is no number"),
+        ("idle 1.4, -", "idle 1.4, soon", "soon is not a number"),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:

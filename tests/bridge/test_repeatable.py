@@ -16,8 +16,8 @@ from roambus.bridge.scenario.happenings import Fault, FaultKind, Partition
 from roambus.bridge.scenario.scenario import Scenario
 from roambus.bridge.trace.writer import TraceLevel, TraceWriter
 from roambus.experiments.shipped import TEMPLATES
-from roambus.experiments.sweeps.sweep import Scalar
 from roambus.experiments.templates.render import find_template, render
+from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.simtime import SECOND, SimTime
 

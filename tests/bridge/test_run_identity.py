@@ -105,7 +105,7 @@ def test_a_run_consists_of_agent_host_and_back_end(agent: str) -> None:
     """Neither the command line, nor studies, metrics, records and transcripts, nor another back-end are in its key."""
     parts = parts_of(agent)
     assert {"bridge/host/event_loop.py", "bridge/backends/radio/csma.py", "bridge/trace/writer.py"} <= parts
-    assert {"bridge/scenario/mac.py", "bridge/ini/reader.py", "bridge/keys/values.py"} <= parts
+    assert {"bridge/scenario/mac.py", "bridge/ini/reader.py", "bridge/keys.py"} <= parts
     others = ("bridge/record", "bridge/transcript", "bridge/runs", "bridge/wire", "bridge/backends/castalia")
     assert not [part for part in parts if part.startswith((*others, "spark", "experiments", "roambus"))]
 

@@ -18,8 +18,9 @@ from roambus.bridge.runs.run import write_inputs
 from roambus.bridge.wire import conversion as wire
 from roambus.bridge.wire.wire_pb2 import Failed, Finished, FromSimulator, Goodbye, Hello, Send, Step, ToSimulator
 from roambus.experiments.sweeps.runner import plan_runs
-from roambus.experiments.sweeps.sweep import AgentChoice, Scalar, Sweep
+from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
 from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import SECOND, SimTime
 

@@ -16,6 +16,7 @@ from typing import Any
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.happenings import Fault, FaultKind
+from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.scenario import Command, Publication, Workload
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
@@ -266,7 +267,8 @@ def carry_out(history: History, parameters: Mapping[str, str] | None = None) -> 
     )
     agents: list[CorruptedSkipRing] = []
     links = combinations(range(world.nodes), 2)
-    backend = IdealBackend(world.nodes, links, end, delay=history.delay * MILLISECOND, faults=world.faults)
+    ideal = IdealLinks(history.delay * MILLISECOND)
+    backend = IdealBackend(world.nodes, links, end, ideal=ideal, faults=world.faults)
     trace = TraceWriter()
     Host(described, _kept(agents), backend, trace).run()
     return Result(world, agents, trace.table().to_pylist(), end)

@@ -12,7 +12,7 @@ link cannot carry its sender is told (but for broadcasts), and the only randomne
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
@@ -29,9 +29,10 @@ from roambus.bridge.backends.interface import (
     sent_before,
 )
 from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, Partition
+from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.python_protocol.events import NO_LINK
 from roambus.python_protocol.roles import BROADCAST, NodeId
-from roambus.python_protocol.simtime import MILLISECOND, SimTime
+from roambus.python_protocol.simtime import SimTime
 
 PERFECT_RSSI_DBM = -50.0
 PERFECT_LQI_DB = 50.0
@@ -57,21 +58,20 @@ class IdealBackend:
         links: Iterable[tuple[NodeId, NodeId]],
         time_limit: SimTime,
         changes: Iterable[LinkChange | Partition] = (),
-        delay: SimTime = MILLISECOND,
+        ideal: IdealLinks = IdealLinks(),
         *,
-        delays: Mapping[frozenset[NodeId], SimTime] | None = None,
         faults: Iterable[Fault] = (),
         processing_delay: SimTime = 0,
         moves: Sequence[Move] = (),
     ) -> None:
-        """`delays` has the links that differ from `delay`; `moves` are the whole run's, for the trace only."""
+        """`ideal` says how links are, beside the `links` that there are; `moves` are for the trace only."""
         self._graph = Graph(nodes, links)
         self._happenings: deque[Happening] = deque(sorted([*changes, *faults], key=lambda one: one.at))
         """Changes and faults to come; of one instant the changes come first."""
         self._nodes = nodes
         self._time_limit = time_limit
-        self._delay = delay
-        self._delays = delays or {}
+        self._delay = ideal.delay
+        self._delays = {frozenset((one.a, one.b)): one.delay for one in ideal.delays}
         self._processing_delay = processing_delay
         self._moves = moves
         self._order = 0

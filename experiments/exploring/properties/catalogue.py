@@ -22,7 +22,7 @@ from roambus.experiments.exploring.properties.routing import (
     nothing_stuck,
     tables_lead_to_subscribers,
 )
-from roambus.python_protocol.parameters import unknown
+from roambus.python_protocol.settings import unknown
 
 EVENTUALLY_QUIET = "eventually quiet"
 

@@ -31,7 +31,7 @@ from roambus.experiments.studies.thesis.explanations import check_suppositions
 from roambus.experiments.studies.thesis.further_claims import check_further_claims
 from roambus.experiments.studies.thesis.gallery import BARE, THESIS, Gallery
 from roambus.experiments.studies.thesis.rerun_command import rerun_command
-from roambus.python_protocol.parameters import unknown
+from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.tables import replace_file
 
 DOCUMENT, PICTURES = "reproduction.md", "reproduction"

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.backends.interface import Transmission
-from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, Partition
+from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, LinkDelay, Partition
+from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.python_protocol.events import NO_LINK
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
@@ -130,9 +131,14 @@ def test_a_partition_separates_groups_until_they_merge() -> None:
 
 def test_a_broadcast_takes_the_delay_of_each_link() -> None:
     """Neighbours can hear it at different times."""
-    backend = IdealBackend(3, [(0, 1), (1, 2)], SECOND, delays={frozenset({1, 2}): ms(7)})
+    backend = IdealBackend(3, [(0, 1), (1, 2)], SECOND, ideal=IdealLinks(delays=(LinkDelay(1, 2, ms(7)),)))
     arrived, _ = carried(backend, [send(1, 1, 0)])
     assert arrived == [(ms(1), 0, 1), (ms(7), 2, 1)]
+
+
+def apart(delays: dict[frozenset[NodeId], SimTime]) -> IdealLinks:
+    """Ideal links of which these have delays of their own."""
+    return IdealLinks(delays=tuple(LinkDelay(min(pair), max(pair), delay) for pair, delay in delays.items()))
 
 
 NODES = 4
@@ -179,7 +185,7 @@ def test_links_are_fifo_and_account_for_every_unicast_frame(
     """Whatever happens to graph and nodes: each arrives or fails, once, but for what still waits for a frozen node."""
     live = [one for one in sorted(sends, key=lambda one: one[0]) if is_up(faults, one[1], one[0])]
     sent = [send(node, count, at, destination) for count, (at, node, destination) in enumerate(live)]
-    backend = IdealBackend(NODES, links, SECOND, changes, delays=delays, faults=faults)
+    backend = IdealBackend(NODES, links, SECOND, changes, ideal=apart(delays), faults=faults)
     arrived, failed = carried(backend, sent)
     by_link = defaultdict(list)
     for _, receiver, count in arrived:
@@ -207,7 +213,7 @@ def test_nothing_is_lost_on_a_link_that_stands(
     frozen = [fault(2, 1, FREEZE), fault(9, 1, RECOVER)]
     sent = [send(node, count, at, destination) for count, (at, node, destination) in enumerate(sends)]
     both = sorted([*faults, *frozen], key=lambda one: one.at)
-    backend = IdealBackend(NODES, {*links, (0, 1)}, SECOND, changes, delays=delays, faults=both)
+    backend = IdealBackend(NODES, {*links, (0, 1)}, SECOND, changes, ideal=apart(delays), faults=both)
     arrived, _ = carried(backend, sent)
     expected = []
     for count, one in enumerate(sent):

@@ -15,9 +15,10 @@ from roambus.bridge.errors import UserError
 from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
 from roambus.experiments.sweeps.description import describe, opened_results
 from roambus.experiments.sweeps.runner import plan_runs
-from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand, override, parse_scalar, plain_axis
+from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand, override, plain_axis
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.variables import parse_scalar
 
 GOOD = """\
 template = "thesis"
@@ -133,8 +134,8 @@ def test_setting_narrows_zipped_axes_and_replaces_plain_ones(sweep: Sweep) -> No
         ({"config": "C3"}, "--set config: unknown value 'C3': there is C2, C4"),
         ({"agent": "mtf"}, "--set agent: unknown value 'mtf': did you mean 'mft'"),
         ({"side": "3"}, "'side' is set in set and in axes.config"),
-        ({"speed": "fast"}, r"--set: speed takes a number \(m/s\), at least 0, not fast"),
-        ({"pause": "long"}, r"--set: pause takes a number \(s\), at least 0, not long"),
+        ({"speed": "fast"}, r"--set: speed: fast is not a number, at least 0 m/s"),
+        ({"pause": "long"}, r"--set: pause: long is not a number, at least 0 s"),
     ],
 )
 def test_a_wrong_setting_is_named(sweep: Sweep, settings: dict[str, str], message: str) -> None:

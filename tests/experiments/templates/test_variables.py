@@ -15,7 +15,7 @@ from roambus.experiments.templates.render import (
     render,
     template_variables,
 )
-from roambus.experiments.templates.variables import Scalar, declared_variables
+from roambus.experiments.templates.variables import Scalar, declared_variables, parse_scalar
 
 RUN: dict[str, Scalar] = {"seed": 1, "agent": "beacon", "agent_parameters": ""}
 OURS = shipped_files(TEMPLATE_SUFFIX)
@@ -59,14 +59,14 @@ def test_an_optional_variable_is_not_defined_unless_it_is_set(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"brokers": "abc"}, "brokers takes a whole number, at least 1, not abc. Nodes that are brokers."),
-        ({"brokers": 0}, "brokers takes a whole number, at least 1, not 0"),
-        ({"brokers": 2.5}, "brokers takes a whole number, at least 1, not 2.5"),
-        ({"brokers": True}, "brokers takes a whole number, at least 1, not true"),
-        ({"side": math.nan}, r"side takes a number \(m\), above 0, not nan"),
-        ({"speed": math.inf}, r"speed takes a number \(m/s\), at least 0, not inf"),
-        ({"start": "fast"}, "start takes uniform or steady, not fast"),
-        ({"prob_tx": 2}, "prob_tx takes a number, at least 0, at most 1, not 2"),
+        ({"brokers": "abc"}, "brokers: abc is not a whole number, at least 1. Nodes that are brokers."),
+        ({"brokers": 0}, "brokers: 0 is out of range: it must be at least 1. Nodes"),
+        ({"brokers": 2.5}, "brokers: 2.5 is not a whole number, at least 1"),
+        ({"brokers": True}, "brokers: true is not a whole number, at least 1"),
+        ({"side": math.nan}, "side: nan is not a number"),
+        ({"speed": math.inf}, "speed: inf is not a number"),
+        ({"start": "fast"}, "start: fast is not known here: it must be uniform or steady"),
+        ({"prob_tx": 2}, "prob_tx: 2 is out of range: it must be from 0 to 1"),
     ],
 )
 def test_a_value_that_a_variable_does_not_take_is_refused(values: dict[str, Scalar], message: str) -> None:
@@ -88,7 +88,7 @@ def test_what_a_template_uses_itself_is_no_variable_of_it() -> None:
         ("nodes = 3", r"variable nodes: write nodes = \{ default"),
         (
             'nodes = { defualt = 3, meaning = "Nodes." }',
-            "variable nodes: unknown key 'defualt': did you mean 'default'",
+            "variable nodes: unknown word 'defualt': did you mean 'default'",
         ),
         (
             'nodes = { meaning = "Nodes." }',
@@ -96,9 +96,15 @@ def test_what_a_template_uses_itself_is_no_variable_of_it() -> None:
         ),
         (
             'nodes = { default = 0, at_least = 1, meaning = "Nodes." }',
-            "its default 0 is not a whole number, at least 1",
+            "its default: nodes: 0 is out of range: it must be at least 1",
         ),
-        ('nodes = { default = 1, at_least = "1", meaning = "Nodes." }', "variable nodes: at_least is no number"),
+        ('nodes = { default = 1, at_least = "1", meaning = "Nodes." }', "variable nodes: at_least is no whole number"),
+        ('nodes = { key = "SN.numNode" }', "variable nodes: unknown key 'SN.numNode': did you mean 'SN.numNodes'"),
+        (
+            'nodes = { key = "SN.numNodes", at_least = 2 }',
+            "variable nodes: unknown word 'at_least': there is",
+        ),
+        ('nodes = { key = "SN.numNodes", default = 0 }', "its default: nodes: 0 is out of range: it must be from 1 to"),
         ('nodes = { type = "int", default = 1, meaning = "Nodes." }', "its type is one of whole number"),
     ],
 )
@@ -107,6 +113,55 @@ def test_a_wrong_declaration_is_named(tmp_path: Path, declaration: str, message:
     template = own(tmp_path, f"{{#- variables\n{declaration}\n-#}}\n")
     with pytest.raises(UserError, match=message):
         declared_variables(template)
+
+
+PASSING = """{#- variables
+sigma = { key = "SN.wirelessChannel.sigma" }
+side = { key = "SN.field_x", default = 35, meaning = "Side of the field." }
+delay = { key = "SN.ideal.delay" }
+channel = { key = "SN.links.channel" }
+battery = { key = "SN.node[*].ResourceManager.initialEnergy", optional = true }
+-#}
+{{ sigma }} {{ side }} {{ delay | time }} {{ channel | quoted }} {{ battery is defined }}"""
+
+
+def test_a_variable_that_passes_a_key_on_is_what_the_key_is(tmp_path: Path) -> None:
+    """Its type, unit, range, default and meaning are the key's, but for what the template says of it."""
+    template = own(tmp_path, PASSING)
+    variables = template_variables(template)
+    told = {name: (one.default, one.takes, one.meaning) for name, one in variables.items() if one is not None}
+    assert told == {
+        "sigma": (4.0, "a number, from 0 to 100 dB", "Standard deviation of the shadowing."),
+        "side": (35, "a number, above 0 and at most 1000000 m", "Side of the field."),
+        "delay": ("1ms", "a time, in seconds or with its unit, above 0s", told["delay"][2]),
+        "channel": ("first", "a text with a channel", told["channel"][2]),
+        "battery": (None, "a number, above 0 and at most 1000000000 J", told["battery"][2]),
+    }
+    assert render(template, RUN) == '4.0 35 1ms "first" false'
+    assert render(template, {**RUN, "delay": 0.5, "sigma": 0, "battery": 1}) == '0 35 0.5s "first" true'
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"sigma": 101}, "sigma: 101 is out of range: it must be from 0 to 100 dB. Standard deviation"),
+        ({"sigma": "much"}, "sigma: much is not a number, from 0 to 100 dB"),
+        ({"delay": 0}, "delay: 0s is out of range: it must be above 0s"),
+        ({"delay": "5 parsecs"}, "delay: .*parsecs"),
+        ({"channel": "second"}, 'channel: "second" is no channel such as "15"'),
+    ],
+)
+def test_a_value_that_the_key_does_not_have_is_refused(tmp_path: Path, values: dict[str, Scalar], message: str) -> None:
+    """Before anything is rendered, by the words that the ini's own error would have."""
+    with pytest.raises(UserError, match=f"^--set: {message}"):
+        check_variables(own(tmp_path, PASSING), [values], "--set")
+
+
+def test_a_text_of_the_command_line_is_read_as_its_variable_wants_it(tmp_path: Path) -> None:
+    """A channel is a text, though it looks like a number; a time may be either."""
+    variables = template_variables(own(tmp_path, PASSING))
+    assert [parse_scalar("15", variables[name]) for name in ("channel", "side", "delay")] == ["15", 15, 15]
+    assert parse_scalar("5ms", variables["delay"]) == "5ms"
 
 
 def test_a_template_without_a_declaration_takes_every_name_that_it_uses(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ from roambus.python_protocol.parameters import parse_parameters
 @pytest.mark.parametrize(
     ("name", "value", "problem"),
     [
-        ("cache_size", "-1", "parameter cache_size: -1 is not at least 0"),
-        ("policy", "random", "parameter policy: random is none of fifo-regeneration, fifo, lifo"),
-        ("remembered", "0", "parameter remembered: 0 is not at least 1"),
+        ("cache_size", "-1", "parameter cache_size: -1 is out of range: it must be at least 0"),
+        ("policy", "random", "parameter policy: random is not known here: it must be fifo-regeneration, fifo or lifo"),
+        ("remembered", "0", "parameter remembered: 0 is out of range: it must be at least 1"),
     ],
 )
 def test_a_value_out_of_its_bounds_is_refused(name: str, value: str, problem: str) -> None:

@@ -145,9 +145,9 @@ def test_a_copy_of_an_agent_acts_for_itself() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "problem"),
     [
-        ("routing", "fast", "parameter routing: fast is none of flooding, filtering"),
-        ("order", "fido", "parameter order: fido is none of none, fifo, total"),
-        ("time_out", "0s", "parameter time_out: 0s is not greater than 0s"),
+        ("routing", "fast", "parameter routing: fast is not known here: it must be flooding or filtering"),
+        ("order", "fido", "parameter order: fido is not known here: it must be none, fifo or total"),
+        ("time_out", "0s", "parameter time_out: 0s is out of range: it must be above 0s"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(name: str, value: str, problem: str) -> None:

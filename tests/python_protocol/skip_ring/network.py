@@ -11,6 +11,7 @@ from typing import Any
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.happenings import Fault
+from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.scenario import Command, Publication, Workload
 from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.events import Subscribe
@@ -82,7 +83,7 @@ def run(
     )
     agents: list[CorruptedSkipRing] = []
     links = combinations(range(nodes), 2)
-    backend = IdealBackend(nodes, links, described.time_limit, delay=10 * MILLISECOND, faults=faults)
+    backend = IdealBackend(nodes, links, described.time_limit, ideal=IdealLinks(10 * MILLISECOND), faults=faults)
     trace = TraceWriter()
     Host(described, _kept(agents), backend, trace).run()
     return Outcome(trace.table().to_pylist(), agents)

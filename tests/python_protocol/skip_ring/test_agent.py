@@ -198,16 +198,16 @@ def test_an_unknown_kind_of_corruption_is_refused() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "problem"),
     [
-        ("supervisor", "-1", "-1 is not at least 0"),
-        ("supervisor", "65534", "65534 is not at most 65533"),
-        ("key_bits", "0", "0 is not at least 1"),
-        ("key_bits", "129", "129 is not at most 128"),
-        ("round", "0s", "0s is not greater than 0s"),
-        ("jitter", "-1s", "-1s is not at least 0s"),
+        ("supervisor", "-1", "-1 is out of range: it must be from 0 to 65533"),
+        ("supervisor", "65534", "65534 is out of range: it must be from 0 to 65533"),
+        ("key_bits", "0", "0 is out of range: it must be from 1 to 128 bits"),
+        ("key_bits", "129", "129 is out of range: it must be from 1 to 128 bits"),
+        ("round", "0s", "0s is out of range: it must be above 0s"),
+        ("jitter", "-1s", "-1s is out of range: it must be at least 0s"),
         ("jitter", "2s", "it is not below twice the round"),
-        ("nodes", "1", "1 is not at least 2"),
-        ("nodes", "65535", "65535 is not at most 65534"),
-        ("topic", "-1", "-1 is not at least 0"),
+        ("nodes", "1", "1 is out of range: it must be from 2 to 65534"),
+        ("nodes", "65535", "65535 is out of range: it must be from 2 to 65534"),
+        ("topic", "-1", "-1 is out of range: it must be from 0 to 9223372036854775807"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(name: str, value: str, problem: str) -> None:

@@ -15,7 +15,6 @@ from roambus.experiments.evidence.claim import ClaimTest, check
 from roambus.experiments.evidence.rule import Verdict
 from roambus.experiments.figures.look_up import look_up
 from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.random_scenarios.skip_ring_commands import skip_ring_crashes
 from roambus.experiments.studies.skip_ring import further_claims as f
 from roambus.experiments.studies.skip_ring.claims import STEADY_CLAIMS
 from roambus.experiments.studies.skip_ring.crashes import RESTORED, ROUNDS_TO_RESTORE
@@ -23,6 +22,7 @@ from roambus.experiments.studies.skip_ring.informing import INFORMED, KNOWN_SENT
 from roambus.experiments.studies.skip_ring.joins import MOST_JOINS, TWO_CONSECUTIVE
 from roambus.experiments.studies.skip_ring.metrics import ANSWERS_PER_ROUND
 from roambus.experiments.studies.skip_ring.overhead import BY_SUBSCRIBERS
+from roambus.experiments.studies.skip_ring.scenario import skip_ring_crashes
 from roambus.experiments.studies.skip_ring.study import STUDY
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.simtime import SECOND

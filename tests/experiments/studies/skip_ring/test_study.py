@@ -8,17 +8,17 @@ import pandas as pd
 import pytest
 
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.keys.values import quote
+from roambus.bridge.keys import quote
 from roambus.bridge.scenario.plans import commands
 from roambus.bridge.scenario.scenario import Publication, Scenario
 from roambus.experiments.evidence.claim import check
 from roambus.experiments.evidence.rule import Verdict
 from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.random_scenarios.skip_ring_commands import skip_ring_commands
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.studies.skip_ring import metrics as m
 from roambus.experiments.studies.skip_ring.claims import STEADY_CLAIMS
 from roambus.experiments.studies.skip_ring.overhead import BY_SUBSCRIBERS
+from roambus.experiments.studies.skip_ring.scenario import skip_ring_commands
 from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.roles import Role

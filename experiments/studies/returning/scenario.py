@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from roambus.experiments.random_scenarios.trees import random_tree
+from roambus.experiments.random_scenarios import random_tree
 from roambus.python_protocol.roles import NodeId
 
 START_S = 25.0
@@ -120,3 +120,6 @@ def _visits(  # noqa: PLR0913, PLR0917  # as above
             return
         yield Visit(client, round(leaves, 3), round(returns, 3), home)
         at = returns
+
+
+TEMPLATE_FUNCTIONS = (returning,)

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from roambus.python_protocol.parameters import unknown
+from roambus.experiments.random_scenarios import Parents, random_tree
 from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.settings import unknown
 
 BROKERS, CLIENTS = "brokers", "clients"
 _FEWEST = 3
 """The fewest brokers: two of them have one tree only."""
-
-Parents = dict[NodeId, NodeId]
 
 
 def migrating_tree(seed: int, moving: str, brokers: int, migrations: int, start: int) -> str:
@@ -38,20 +37,6 @@ def migrating_tree(seed: int, moving: str, brokers: int, migrations: int, start:
     return ", ".join(plan)
 
 
-def random_tree(brokers: int, random: Random) -> Parents:
-    """The parents in a tree with root 0, each of all these trees as likely as any other (Aldous and Broder).
-
-    A random walk over the complete graph comes to each broker for the first time from its parent.
-    """
-    parents: Parents = {}
-    at = 0
-    while len(parents) < brokers - 1:
-        before, at = at, random.randrange(brokers)
-        if at:
-            parents.setdefault(at, before)
-    return parents
-
-
 def _migrate(parents: Parents, nodes: Sequence[NodeId], brokers: int, random: Random) -> str:
     """Draws and carries out one change; returns it as an ini has it, node:parent."""
     while True:
@@ -67,3 +52,6 @@ def _way_up(node: NodeId, parents: Mapping[NodeId, NodeId]) -> list[NodeId]:
     while way[-1] in parents:
         way.append(parents[way[-1]])
     return way
+
+
+TEMPLATE_FUNCTIONS = (migrating_tree,)

@@ -35,3 +35,9 @@ def skip_ring_crashes(seed: int, subscribers: int, share: float) -> list[int]:
     """Which of the subscribers 1 to `subscribers` crash: a share of them, rounded up."""
     number = ceil(share * subscribers)
     return sorted(Random(f"skip ring crashes/{seed}/{subscribers}").sample(range(1, subscribers + 1), number))
+
+
+TEMPLATE_FUNCTIONS = (
+    skip_ring_commands,
+    skip_ring_crashes,
+)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio.mobility import path, positions
 from roambus.bridge.scenario.mobility import RandomWaypoint
-from roambus.experiments.random_scenarios.steady_state import Start, steady_starts
+from roambus.experiments.random_scenarios import Start, steady_starts
 from roambus.python_protocol.simtime import SECOND
 
 SIDE, SPEED, NODES = 110.0, 8.0, 3000

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.keys.values import quote
+from roambus.bridge.keys import quote
 from roambus.bridge.scenario.happenings import ParentChange
 from roambus.bridge.scenario.plans import tree
 from roambus.bridge.scenario.scenario import Scenario
-from roambus.experiments.random_scenarios.trees import migrating_tree, random_tree
+from roambus.experiments.random_scenarios import random_tree
 from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.studies.migration_cost.scenario import migrating_tree
 from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND

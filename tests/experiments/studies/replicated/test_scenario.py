@@ -10,8 +10,8 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.scenario.happenings import FaultKind
 from roambus.bridge.scenario.scenario import Scenario
-from roambus.experiments.random_scenarios.sites import interested_sites
 from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.studies.replicated.scenario import interested_sites
 from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND

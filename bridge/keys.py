@@ -1,47 +1,92 @@
-"""The texts of single values: each function here reads one, and raises ValueError for a text that it cannot read.
+"""Keys of the ini: how each is declared, which kinds of values there are, and how their texts are read.
 
-A number is refused if it is not finite, and a time if it is longer than a simulation can last, so that nothing behind
-the reader has to think of either. What else a value may be is said by the range of its key.
+A settings class of the scenario is a frozen dataclass. Each of its fields that comes from the ini is made by `key()`,
+which declares a `Setting`: the key's path is its name, and its default is a text, as Castalia has it. The reader of the
+ini builds the class from these declarations, the compiled radio lays its records out by the same fields, templates
+that pass a key through name it, and the texts of errors and the pages of the docs are made from them. A key that has no
+effect here, or that can have one value only, needs no field: it is a `Setting` in the tuple `KEYS` of the module that
+declares its neighbours. Its choices are the values that the embedded radio knows, if it does not know all that Castalia
+does.
+
+The kinds are those of `roambus.python_protocol.settings` as OMNeT++ writes their values: texts stand in quotes, and
+truth values are true or false alone. Castalia's own parameters are plain numbers in units that their names do not tell,
+such as ms; OMNeT++ refuses a unit there, and so do these kinds. Parameters of our own modules, and OMNeT++'s options,
+are written with their unit. A number is refused if it is not finite, and a time if it is longer than a simulation can
+last, so that nothing behind the reader has to think of either.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
 
+from roambus.python_protocol import settings
 from roambus.python_protocol.filters import Filter, Operator, Value, parse_filter
 from roambus.python_protocol.roles import Role, parse_roles
-from roambus.python_protocol.simtime import SECOND, SimTime, format_time, parse_time
+from roambus.python_protocol.settings import (
+    ANY,
+    NUMBER,
+    NUMBER_PATTERN,
+    Kind,
+    Range,
+    Setting,
+    read_number,
+    setting_field,
+    settings_of,
+)
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime, format_time, parse_time
+
+EVERY_NODE = "node[*]"
+"""Stands for each node in the path of a key that every node has."""
 
 LONGEST: SimTime = 9 * 10**9 * SECOND
 """OMNeT++ and the compiled radio count nanoseconds in 64 bits."""
 MOST_DIGITS = 18
 """So that a whole number has room in 64 bits."""
 
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-_TIME = re.compile(rf"\s*({_NUMBER.pattern})\s*[a-z]+\s*")
+_TIME = re.compile(rf"\s*({NUMBER_PATTERN})\s*[a-z]+\s*")
 _UNIFORM = re.compile(r"uniform\(\s*([^,()]+?)\s*,\s*([^,()]+?)\s*\)")
 _FILTER_SEPARATOR = r";(?=(?:[^']*'[^']*')*[^']*$)"
 """A semicolon that is in no text."""
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 
-@dataclass(frozen=True, slots=True)
-class Uniform:
+def key(  # noqa: PLR0913, PLR0917  # each is one of the things that a key is declared to be
+    path: str,
+    kind: Kind,
+    default: str | None,
+    meaning: str,
+    unit: str = "",
+    within: Range = ANY,
+    choices: tuple[Any, ...] = (),
+) -> Any:
+    """A field of a settings class, with the key that it comes from; without a default the key must be set."""
+    declared = Setting(path, kind, default, meaning, unit, within, choices)
+    if default is None:
+        return setting_field(declared, kw_only=True)
+    return setting_field(declared, default=declared.read(default))
+
+
+def keys_of(owner: type[Any]) -> tuple[Setting, ...]:
+    """The keys that a settings class declares."""
+    return tuple(settings_of(owner).values())
+
+
+def path_of(owner: type[Any], field: str) -> str:
+    """The path of the key that a field comes from."""
+    return settings_of(owner)[field].name
+
+
+# Texts of single values: each function reads one, and raises ValueError for a text that it cannot read
+
+
+class Uniform(NamedTuple):
     """A number drawn anew for each node between `low` and `high`."""
 
     low: float
     high: float
-
-
-def number(text: str) -> float:
-    """Reads 3, -95.0 or 1e-5."""
-    if _NUMBER.fullmatch(text) is None:
-        raise ValueError(f"{text} is not a number without unit, such as 4 or -95.0")
-    if not math.isfinite(value := float(text)):
-        raise ValueError(f"{text} is too large to be a number here")
-    return value
 
 
 def integer(text: str) -> int:
@@ -58,11 +103,6 @@ def boolean(text: str) -> bool:
     if text not in ("true", "false"):
         raise ValueError(f"{text} is neither true nor false")
     return text == "true"
-
-
-def word(text: str) -> str:
-    """Takes the text as it stands (OMNeT++'s options want no quotes around names)."""
-    return text
 
 
 def string(text: str) -> str:
@@ -95,7 +135,7 @@ def optional_file_beside(text: str) -> str:
 def coordinate(text: str) -> float | Uniform:
     """Reads a number in metres, or uniform(a, b)."""
     match = _UNIFORM.fullmatch(text)
-    return Uniform(number(match[1]), number(match[2])) if match else number(text)
+    return Uniform(read_number(match[1]), read_number(match[2])) if match else read_number(text)
 
 
 def check_length(time: SimTime) -> SimTime:
@@ -120,7 +160,7 @@ def duration(text: str) -> SimTime:
 def power(text: str) -> float | None:
     """Reads "-5dBm" or "-5"; None for "", which stands for the radio's first level."""
     content = string(text).strip()
-    return number(content.removesuffix("dBm").strip()) if content else None
+    return read_number(content.removesuffix("dBm").strip()) if content else None
 
 
 def roles(text: str) -> Role:
@@ -151,3 +191,33 @@ def assignments(text: str) -> tuple[tuple[str, str], ...]:
     if len(values) < len(pairs):
         raise ValueError(f"{text} sets a parameter twice")
     return tuple(sorted(values.items()))
+
+
+# Kinds
+
+
+def quoted(name: str, read: Callable[[str], Any], unit: str = "") -> Kind:
+    """A kind of value that the ini has in quotes."""
+    return Kind(name, read, unit=unit, write=quote)
+
+
+def _in_units_of(unit: SimTime) -> Callable[[float], SimTime]:
+    """Converts numbers to times; a number above 0 never becomes 0."""
+
+    def convert(number: float) -> SimTime:
+        return max(check_length(round(number * unit)), int(number > 0))
+
+    return convert
+
+
+WHOLE = replace(settings.WHOLE, read=integer)
+TRUTH = replace(settings.TRUTH, read=boolean)
+WORD = Kind("word without quotes", str)
+TEXT = quoted("text", string)
+FILE = quoted("file below the ini's folder", file_beside)
+OPTIONAL_FILE = quoted("file below the ini's folder, or none", optional_file_beside)
+COORDINATE = Kind("number, or uniform(a, b)", coordinate, unit="m", types=(int, float, str))
+POWER = quoted("text with a number", power, unit="dBm")
+SECONDS = replace(NUMBER, convert=_in_units_of(SECOND), unit="s")
+MILLISECONDS = replace(NUMBER, convert=_in_units_of(MILLISECOND), unit="ms")
+TIME = replace(settings.TIME, name="time with its unit", read=duration)

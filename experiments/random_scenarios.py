@@ -1,4 +1,7 @@
-"""Draws where nodes are, and where they go, in the steady state of random waypoint movement.
+"""What scenarios of several studies draw from the run's seed, before the run starts: every agent gets the same.
+
+What one study draws stands in the module `scenario` of its folder. Here are random trees of brokers, and where nodes
+are, and where they go, in the steady state of random waypoint movement.
 
 Nodes that start uniformly in the field, each with a new way before it, are not yet as they will be: long ways take
 longer, so a node that is looked at later is more probably on a long one, which crosses the middle. In the steady state
@@ -18,6 +21,9 @@ import math
 from dataclasses import dataclass
 from random import Random
 
+from roambus.python_protocol.roles import NodeId
+
+Parents = dict[NodeId, NodeId]
 Place = tuple[float, float]
 
 _MEAN_DISTANCE = (2 + math.sqrt(2) + 5 * math.log(1 + math.sqrt(2))) / 15
@@ -65,3 +71,17 @@ def _on_a_way(random: Random, side: float) -> Start:
 
 def _place(random: Random, side: float) -> Place:
     return round(random.uniform(0, side), 3), round(random.uniform(0, side), 3)
+
+
+def random_tree(brokers: int, random: Random) -> Parents:
+    """The parents in a tree with root 0, each of all these trees as likely as any other (Aldous and Broder).
+
+    A random walk over the complete graph comes to each broker for the first time from its parent.
+    """
+    parents: Parents = {}
+    at = 0
+    while len(parents) < brokers - 1:
+        before, at = at, random.randrange(brokers)
+        if at:
+            parents.setdefault(at, before)
+    return parents

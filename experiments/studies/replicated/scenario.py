@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from roambus.experiments.random_scenarios.trees import random_tree
-from roambus.python_protocol.parameters import unknown
+from roambus.experiments.random_scenarios import random_tree
 from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.settings import unknown
 from roambus.python_protocol.sites import BROKERS_A_SITE
 
 _FAULTS = ("crash", "freeze")
@@ -78,3 +78,11 @@ def _site(site: int, sites: int, parent: int | None) -> str:
     clients = BROKERS_A_SITE * sites + site
     above = "" if parent is None else f" < site{parent}"
     return f"site{site}{above}: {first}..{first + BROKERS_A_SITE - 1} | {clients} {clients + sites}"
+
+
+TEMPLATE_FUNCTIONS = (
+    interested_sites,
+    random_failures,
+    random_site,
+    random_sites,
+)

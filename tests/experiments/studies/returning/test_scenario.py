@@ -9,8 +9,8 @@ import pytest
 
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.scenario.scenario import Scenario
-from roambus.experiments.random_scenarios.returning_clients import SHORTEST_S, START_S, Returning, returning
 from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.studies.returning.scenario import SHORTEST_S, START_S, Returning, returning
 from roambus.experiments.templates.render import Values, find_template, render
 from roambus.python_protocol.events import Attach, Detach
 from roambus.python_protocol.simtime import MILLISECOND

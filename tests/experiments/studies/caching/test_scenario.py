@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.keys.values import quote
+from roambus.bridge.keys import quote
 from roambus.bridge.scenario.plans import commands, tree
 from roambus.bridge.scenario.scenario import Publication, Scenario
-from roambus.experiments.random_scenarios.population import Population, population
 from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.studies.caching.scenario import Population, population
 from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.roles import Role

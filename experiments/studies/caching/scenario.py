@@ -192,3 +192,6 @@ def _poisson(mean: float, random: Random) -> int:
     while at < 1:
         count, at = count + 1, at - math.log(1 - random.random()) / mean
     return count
+
+
+TEMPLATE_FUNCTIONS = (population,)
