@@ -28,7 +28,7 @@ from scipy import stats
 
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.measurements.measurements import Measurements, read_measurements
+from roambus.experiments.measurements import Measurements, read_measurements
 
 METRICS = (
     "delivery_rate_thesis",

@@ -19,12 +19,13 @@ from benchmarks.hardware.bursts import FACTORIES
 from benchmarks.held_groups import Rows, check, exit_code
 from roambus.bridge.runs.layout import TRACE_FILE
 from roambus.bridge.runs.run import execute
-from roambus.bridge.trace.reader import read_trace
-from roambus.bridge.trace.schema import DETAIL, DIE, ENERGY, EVENT, TIME_S
+from roambus.bridge.trace.parquet import read_trace
+from roambus.bridge.trace.schema import DETAIL, EVENT, TIME_S
 from roambus.experiments.sweeps.runner import plan_run
 from roambus.experiments.sweeps.sweep import AgentChoice, Point
 from roambus.experiments.templates.render import find_template
 from roambus.experiments.templates.variables import Scalar
+from roambus.python_protocol.actions import DIE, ENERGY
 
 SEEDS = 10
 GROUPS: Mapping[str, tuple[float, float]] = {

@@ -20,18 +20,17 @@ import pyarrow as pa
 
 from benchmarks.bridge_overhead import Way
 from benchmarks.trials.processes import STAND_IN, all_linked
-from roambus.bridge.agents.registry import load_agent
-from roambus.bridge.backends.castalia.backend import CastaliaBackend
-from roambus.bridge.backends.castalia.factory import DEADLINE_S
-from roambus.bridge.backends.castalia.files import INI_FILE
+from roambus.bridge.agents import load_agent
+from roambus.bridge.backends.castalia.backend import DEADLINE_S, CastaliaBackend
+from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.run import write_inputs
-from roambus.bridge.scenario.scenario import Scenario
-from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
 from roambus.experiments.templates.render import find_template

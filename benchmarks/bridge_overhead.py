@@ -27,20 +27,18 @@ from typing import NamedTuple
 
 from benchmarks.bridge_steps import measure_steps
 from benchmarks.castalia_beacons import run_beacons
-from roambus.bridge.backends.castalia.backend import CastaliaBackend
-from roambus.bridge.backends.castalia.endpoint import Transport
-from roambus.bridge.backends.castalia.factory import DEADLINE_S
-from roambus.bridge.backends.castalia.files import INI_FILE
+from roambus.bridge.backends.castalia.backend import DEADLINE_S, CastaliaBackend
+from roambus.bridge.backends.castalia.endpoint import INI_FILE, Transport
 from roambus.bridge.backends.castalia.installation import find_installation
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar
-from roambus.python_protocol.beacon import Beacon
+from roambus.python_protocol.baselines import Beacon
 
 NODES, SIDE_M, RATE_PER_S, PAYLOAD_BYTES, SECONDS = 66, 110, 10, 40, 30
 DELAYS = ("0s", "1ms", "5ms")

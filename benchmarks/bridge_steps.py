@@ -20,16 +20,14 @@ import zmq
 
 from benchmarks.reference_scenarios import PAYLOAD_BYTES, SHADOWED, Conditions, static_scenario
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
-from roambus.bridge.backends.castalia.channel import Channel, listen
-from roambus.bridge.backends.castalia.cores import core_of_our_own
 from roambus.bridge.backends.castalia.endpoint import SCHEMES, Endpoint, Transport
-from roambus.bridge.backends.castalia.frames import FrameReader, framed
-from roambus.bridge.backends.castalia.local import CHUNK_BYTES
+from roambus.bridge.backends.castalia.local import CHUNK_BYTES, FrameReader, framed
+from roambus.bridge.backends.castalia.simulators import Channel, core_of_our_own, listen
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES, PROTOCOL_VERSION, SCHEMA_HASH, TIME_RESOLUTION
 from roambus.bridge.wire.wire_pb2 import Arrival, Finished, FromSimulator, Hello, Node, Step
-from roambus.python_protocol.beacon import Beacon, BeaconMessage
+from roambus.python_protocol.baselines import Beacon, BeaconMessage
 from roambus.python_protocol.simtime import SECOND
 
 NODES, SIDE_M = 66, 110

@@ -22,7 +22,7 @@ import numpy as np
 from benchmarks.castalia_beacons import Outputs, run_beacons, write_ini
 from benchmarks.radio_fidelity import Metric, compare, interval, ratio
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.backends.radio.traffic import PoissonSources
+from roambus.bridge.backends.radio.mac import PoissonSources
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.ini import read_scenario
 from roambus.experiments.templates.variables import Scalar

@@ -17,8 +17,8 @@ import click
 
 from benchmarks.histories import PARAMETERS, RUNS, SEED, count
 from roambus.python_protocol.brokers.agent import BrokerAgent
-from roambus.python_protocol.phoenix import Phoenix
-from roambus.python_protocol.simple import Simple
+from roambus.python_protocol.papers.phoenix import Phoenix
+from roambus.python_protocol.papers.simple import Simple
 from tests.support.command_histories import draw, wrong
 
 _AGENTS: dict[str, type[BrokerAgent]] = {"phoenix": Phoenix, "simple": Simple}

@@ -32,9 +32,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from pyarrow import Table
 
-from roambus.bridge.trace.schema import EVENT, MESSAGE_TYPE, MIGRATE, NODE, PEER, SEND, TIME_S
-from roambus.experiments.viewer.places import moved_places
-from roambus.spark.aggregation.tables import replace_file
+from roambus.bridge.trace.schema import EVENT, MESSAGE_TYPE, NODE, PEER, TIME_S
+from roambus.experiments.viewer.scene import moved_places
+from roambus.python_protocol.actions import MIGRATE, SEND
+from roambus.spark.aggregation.aggregate import replace_file
 
 STEP_S = 0.25
 """From one picture to the next."""

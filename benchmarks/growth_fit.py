@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from benchmarks.growth_runs import Case, Cost
-from roambus.spark.aggregation.tables import replace_file
+from roambus.spark.aggregation.aggregate import replace_file
 
 INCHES, DPI = (11, 4.5), 120
 

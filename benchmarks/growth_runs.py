@@ -20,16 +20,16 @@ from typing import NamedTuple
 
 import pyarrow.parquet as pq
 
-from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.agents import load_agent
+from roambus.bridge.backends.factory import RadioFactory
 from roambus.bridge.backends.interface import Step, Totals, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.backends.radio.factory import RadioFactory
-from roambus.bridge.backends.radio.traffic import PoissonSources
+from roambus.bridge.backends.radio.mac import PoissonSources
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.scenario.mobility import Static
-from roambus.bridge.scenario.scenario import Scenario
-from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.nodes import Static
+from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar

@@ -24,7 +24,7 @@ import click
 from rich.progress import track
 
 from benchmarks.histories import PARAMETERS
-from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.agents import load_agent
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from tests.support.moving_trees import FAULTS, FREEZE, IN_BUNDLES, KINDS, Plan, Result, Step, carry_out
 

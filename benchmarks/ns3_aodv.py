@@ -31,18 +31,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.interface import Backend
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.mobility import path
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.scenario.mobility import RandomWaypoint
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.nodes import RandomWaypoint
 from roambus.bridge.trace import schema
-from roambus.bridge.trace.writer import TraceWriter
-from roambus.experiments.measurements.markdown import markdown_table
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.experiments.measurements import markdown_table
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import render
 from roambus.python_protocol.aodv import Aodv

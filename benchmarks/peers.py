@@ -33,25 +33,24 @@ from typing import NamedTuple
 
 from benchmarks.castalia_beacons import run_beacons
 from benchmarks.peers_routing import routing_table
-from roambus.bridge.backends.castalia.backend import CastaliaBackend
-from roambus.bridge.backends.castalia.factory import DEADLINE_S
-from roambus.bridge.backends.castalia.files import INI_FILE
+from roambus.bridge.backends.castalia.backend import DEADLINE_S, CastaliaBackend
+from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.backends.castalia.installation import find_installation
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
-from roambus.bridge.backends.ideal.topology import make_ideal
-from roambus.bridge.backends.ideal.unit_disk import reach_m
+from roambus.bridge.backends.ideal.backend import make_ideal
+from roambus.bridge.backends.ideal.graph import reach_m
 from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.setup import place, randomness
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.scenario.scenario import Scenario
-from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar
-from roambus.python_protocol.beacon import Beacon
+from roambus.python_protocol.baselines import Beacon
 from roambus.python_protocol.simtime import SimTime, from_seconds, to_seconds
 
 PAYLOAD_BYTES = 40

@@ -15,14 +15,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.ns3_aodv import CASES, Case, Result, has_ns3, hosted, ini_of, run_ns3, run_ours, scenario_of
-from roambus.bridge.backends.castalia.backend import CastaliaBackend
-from roambus.bridge.backends.castalia.factory import DEADLINE_S
-from roambus.bridge.backends.castalia.files import INI_FILE
+from roambus.bridge.backends.castalia.backend import DEADLINE_S, CastaliaBackend
+from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.backends.castalia.installation import find_installation
-from roambus.bridge.backends.castalia.rundir import ways_of
-from roambus.bridge.backends.castalia.simulators import StartedSimulator
+from roambus.bridge.backends.castalia.simulators import StartedSimulator, ways_of
 from roambus.bridge.errors import UserError
-from roambus.experiments.measurements.markdown import markdown_table
+from roambus.experiments.measurements import markdown_table
 from roambus.experiments.shipped import TEMPLATES
 from roambus.python_protocol.aodv import Aodv
 

@@ -22,11 +22,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from roambus.experiments.evidence.rule import SIGNIFICANCE, Part, Side, make_part
-from roambus.experiments.precision.looks import half_width_at, looks, settled_at, significance_of
-from roambus.experiments.precision.stein import seeds_needed
-from roambus.experiments.precision.width import Width
-from roambus.spark.aggregation.points import half_width
+from roambus.experiments.claims import SIGNIFICANCE, Part, Side, make_part
+from roambus.experiments.precision import Width, half_width_at, looks, seeds_needed, settled_at, significance_of
+from roambus.spark.aggregation.aggregate import half_width
 
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 

@@ -25,12 +25,12 @@ from pathlib import Path
 from benchmarks.reference_scenarios import PAYLOAD_BYTES, SHADOWED, Conditions, static_scenario
 from roambus.bridge.backends.interface import Totals
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.backends.radio.traffic import PoissonSources
+from roambus.bridge.backends.radio.mac import PoissonSources
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.scenario.scenario import Scenario
-from roambus.bridge.trace.writer import TraceWriter
-from roambus.python_protocol.beacon import Beacon
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.python_protocol.baselines import Beacon
 
 NODES, SIDE_M, RATE_PER_S, SECONDS = 66, 110, 10, 30
 

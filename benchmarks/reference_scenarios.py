@@ -11,14 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.backends.radio.traffic import PoissonSources
+from roambus.bridge.backends.radio.mac import PoissonSources
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.scenario.channel import ChannelSettings
-from roambus.bridge.scenario.mac import MacSettings
-from roambus.bridge.scenario.mobility import Line
-from roambus.bridge.scenario.node import NodeSettings
-from roambus.bridge.scenario.radio import RadioSettings
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.nodes import Line, NodeSettings
+from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar

@@ -21,8 +21,8 @@ from statistics import fmean
 import click
 import pandas as pd
 
-from roambus.python_protocol.skip_ring.definition import skip_ring
-from roambus.spark.aggregation.points import half_width
+from roambus.python_protocol.papers.skip_ring.corrupted import skip_ring
+from roambus.spark.aggregation.aggregate import half_width
 
 Graph = Mapping[int, set[int]]
 _BITS = 32

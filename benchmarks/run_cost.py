@@ -27,20 +27,21 @@ from typing import Any, NamedTuple
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.agents import load_agent
+from roambus.bridge.backends.factory import RadioFactory
 from roambus.bridge.backends.interface import Step, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.backends.radio.factory import RadioFactory
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
+from roambus.bridge.runs.identity import RunPlan
 from roambus.bridge.runs.layout import TRACE_FILE
-from roambus.bridge.runs.plan import RunPlan
-from roambus.bridge.trace.schema import EVENT, SEND
-from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.bridge.trace.schema import EVENT
 from roambus.experiments.sweeps.runner import plan_runs, prepare
 from roambus.experiments.sweeps.sweep import Sweep, override
 from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.python_protocol.actions import SEND
 from roambus.python_protocol.simtime import SimTime, to_seconds
 
 PUBLISHING_SHARE = 500 / 700
@@ -50,7 +51,7 @@ ROOT = Path(__file__).resolve().parent.parent
 COMPONENTS = (
     ("bridge/backends/radio/kernel", "radio kernel"),
     ("bridge/backends", "back-end"),
-    ("bridge/trace/writer.py", "trace"),
+    ("bridge/trace/parquet.py", "trace"),
     ("bridge", "host"),
     ("python_protocol/messages", "codec"),
     ("python_protocol/aodv/messages.py", "codec"),

@@ -23,8 +23,9 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from benchmarks.tree_shape import Parents, way_to_root
-from roambus.bridge.trace.schema import DETAIL, EVENT, MIGRATE, NODE, PEER, ROLE, SEND, TIME_S
-from roambus.experiments.evidence.rule import Part, Side, make_part
+from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, PEER, TIME_S
+from roambus.experiments.claims import Part, Side, make_part
+from roambus.python_protocol.actions import MIGRATE, ROLE, SEND
 from roambus.python_protocol.roles import NodeId
 
 SLICE_S = 10.0

@@ -12,7 +12,8 @@ from statistics import fmean
 import pyarrow.compute as pc
 from pyarrow import Table
 
-from roambus.bridge.trace.schema import DETAIL, EVENT, MIGRATE, NODE, PEER, ROLE, SEND, TIME_S
+from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, PEER, TIME_S
+from roambus.python_protocol.actions import MIGRATE, ROLE, SEND
 from roambus.python_protocol.roles import Role, parse_roles
 
 SETTLED_S = 10

@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from roambus.bridge.agents.code import GROUP
+from roambus.bridge.agents import GROUP
 from roambus.bridge.errors import UserError
 from roambus.python_protocol.settings import unknown
 

@@ -6,26 +6,231 @@ repeatable and an agent testable.
 
 `handle` is the boundary to whoever runs the agent, a back-end or a test. It calls the handlers that the class has under
 `@on` and `@on_timer` (`process`), and returns what they collected.
+
+Processes: state machines whose handlers are named by the event or message that they take.
+
+A process is what a paper calls one: it is told something, changes its state, and says what is to be done. A handler
+is a method under `@on`, and reads like the algorithm of the paper:
+
+    @on(Publish)
+    def publish(self, event, now):
+        self.send(BROADCAST, Gossip(event.notification))
+
+Handlers do nothing themselves. `send`, `set_timer`, `deliver` and the others collect actions in their order, and
+whoever drives the process takes them and carries them out. So a process has no I/O, its state is plain data that can
+be copied and compared, and what it does is tested by what it is told.
+
+An `Agent` is the process of a whole node. A part of it, such as the broker beside the client, is a process of its own.
+Parts that are made with `of` collect in the list of the process that they are a part of, so that all actions stay in
+the order in which they were asked for.
+
+Tables of an agent's state for a person to look at, as the thesis prints them in its tables 2.2 and 2.3.
+
+An agent makes a `Listing` of texts from its state, and whoever shows it aligns the columns.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
-from roambus.python_protocol.actions import Action
-from roambus.python_protocol.events import Event, Received
-from roambus.python_protocol.listing import Listing
-from roambus.python_protocol.messages.message import MessageSet
+from roambus.python_protocol.actions import (
+    Action,
+    CancelTimer,
+    Deliver,
+    Note,
+    Send,
+    SetTimer,
+    check_answer,
+    check_handler,
+)
+from roambus.python_protocol.events import Event, Received, TimerFired, TimerKey
+from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.parameters import Parameters
-from roambus.python_protocol.process import Process, heard_by
-from roambus.python_protocol.refusals import check_answer
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SimTime
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+_HANDLES, _TIMES = "__handles__", "__times__"
+"""The attributes of a method that hold what `on` and `on_timer` were given."""
+
+
+def on(*kinds: type[Any]) -> Callable[[Handler], Handler]:
+    """Makes a method the handler of events, called as (event, now), or of messages, called as (message, sender, now).
+
+    A message goes to the handler of its class; the handler of `Received`, if there is one, is called with the event for
+    messages that no other handler takes. Events and messages without any handler are ignored. A method that replaces a
+    handler in a subclass is the handler there, with or without `on`.
+    """
+    return _marked(_HANDLES, kinds)
+
+
+def on_timer(*keys: TimerKey) -> Callable[[Handler], Handler]:
+    """Makes a method the handler of timers, called as (key, now): of those with this key, or with keys of this class.
+
+    The handler of `TimerFired`, if there is one, is called with the event for timers that no other handler takes.
+    """
+    return _marked(_TIMES, keys)
+
+
+def _marked(mark: str, kinds: tuple[Any, ...]) -> Callable[[Handler], Handler]:
+    def mark_method(method: Handler) -> Handler:
+        setattr(method, mark, kinds)
+        return method
+
+    return mark_method
+
+
+class Process:
+    """Finds the handler of whatever it is told, and collects the actions that handlers ask for."""
+
+    handlers: ClassVar[Mapping[type[Any], Callable[..., Any]]] = {}
+    """The handler of each class of events and messages."""
+    timer_handlers: ClassVar[Mapping[Any, Callable[..., Any]]] = {}
+    """The handler of each timer, by its key or by the class of its key."""
+
+    def __init_subclass__(cls, **about: Any) -> None:
+        super().__init_subclass__(**about)
+        _refuse_names(cls)
+        cls.handlers, cls.timer_handlers = _find(cls, _HANDLES), _find(cls, _TIMES)
+
+    def __init__(self, of: Process | None = None) -> None:
+        """`of` is the process that this one is a part of: it takes what this one asks for among its own actions."""
+        self._actions: list[Action] = [] if of is None else of._actions
+
+    @classmethod
+    def heard(cls) -> list[type[Message]]:
+        """The classes of messages that it has handlers for."""
+        return heard_by(cls)
+
+    # What handlers ask for
+
+    def send(self, destination: NodeId, message: Message, after: SimTime = 0) -> None:
+        """Hands a message to the MAC, for one neighbour or BROADCAST, `after` nanoseconds from now (see `Send`)."""
+        self._actions.append(Send(destination, message, after))
+
+    def set_timer(self, key: TimerKey, after: SimTime) -> None:
+        """Has the timer of this key run out `after` nanoseconds from now, and not when it was to before."""
+        self._actions.append(SetTimer(key, after))
+
+    def cancel_timer(self, key: TimerKey) -> None:
+        """Forgets the timer of this key, if it is set."""
+        self._actions.append(CancelTimer(key))
+
+    def deliver(self, notification: Notification, hops: int = 0) -> None:
+        """Gives a notification to the application; `hops` is the number of radio hops that it has come."""
+        self._actions.append(Deliver(notification, hops))
+
+    def note(  # noqa: PLR0913  # a column of the trace each
+        self,
+        name: str,
+        *,
+        message_type: str | None = None,
+        notification_id: str | None = None,
+        peer: NodeId | None = None,
+        size: int | None = None,
+        hops: int | None = None,
+        detail: str | None = None,
+    ) -> None:
+        """Writes a row into the trace; `python_protocol.notes` has the names that metrics read."""
+        self._actions.append(Note(name, message_type, notification_id, peer, size, hops, detail))
+
+    def perform(self, actions: Iterable[Action]) -> None:
+        """Adds actions that a part of this process has asked for."""
+        self._actions += actions
+
+    def take(self) -> list[Action]:
+        """The actions that it and its parts have collected since this was last called, in their order."""
+        actions = self._actions.copy()
+        self._actions.clear()  # it stays the same list, because the parts collect in it, too
+        return actions
+
+    # What it is told
+
+    def tell(self, event: Any, now: SimTime) -> None:
+        """Calls the handler of an event; nothing happens if there is none."""
+        kind = type(event)
+        if kind is Received:
+            Process.hear(self, event.message, event.sender, now, event)  # a handler may be called `hear` itself
+        elif kind is TimerFired:
+            Process.fire(self, event.key, now, event)
+        elif (handler := self.handlers.get(kind)) is not None and (answer := handler(self, event, now)) is not None:
+            check_answer(handler, answer)
+
+    def hear(self, message: Message, sender: NodeId, now: SimTime, event: Received | None = None) -> None:
+        """Calls the handler of a message from a node; this is the one place where messages are ignored."""
+        handler = self.handlers.get(type(message))
+        answer = None
+        if handler is not None:
+            answer = handler(self, message, sender, now)
+        elif event is not None and (handler := self.handlers.get(Received)) is not None:
+            answer = handler(self, event, now)
+        if answer is not None:
+            check_answer(handler, answer)
+
+    def fire(self, key: TimerKey, now: SimTime, event: TimerFired | None = None) -> None:
+        """Calls the handler of a timer that has run out."""
+        handler = self.timer_handlers.get(type(key)) or self.timer_handlers.get(key)
+        answer = None
+        if handler is not None:
+            answer = handler(self, key, now)
+        elif event is not None and (handler := self.handlers.get(TimerFired)) is not None:
+            answer = handler(self, event, now)
+        if answer is not None:
+            check_answer(handler, answer)
+
+
+def heard_by(cls: type[Process]) -> list[type[Message]]:
+    """What `Process.heard` says, also of a class that has an attribute of its own of that name."""
+    return [kind for kind in cls.handlers if issubclass(kind, Message)]
+
+
+_TAKEN = ("send", "set_timer", "cancel_timer", "deliver", "note", "perform", "take", "tell")
+"""Methods of a process that no other method may hide: handlers act by them, and they are driven by them."""
+
+
+def _refuse_names(cls: type[Process]) -> None:
+    for name in _TAKEN:
+        if name in vars(cls):
+            raise TypeError(f"{cls.__name__}.{name} hides what every process does by {name}(): choose another name")
+
+
+def _find(cls: type[Process], mark: str) -> dict[Any, Callable[..., Any]]:
+    """The handlers of a class: what its own methods are marked with, and what those were that they replace."""
+    names = {
+        kind: name
+        for base in reversed(cls.__mro__)
+        for name, method in vars(base).items()
+        for kind in getattr(method, mark, ())
+    }
+    for name in names.values():
+        check_handler(cls.__name__, name, getattr(cls, name))
+    return {kind: getattr(cls, name) for kind, name in names.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A table: the names of its columns, and a text for each column of each row."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def lines(self) -> list[str]:
+        """The lines of the table, its head first, with aligned columns."""
+        table = (self.head, *self.rows)
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in table]
+
+
+def by_first_column(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Listing:
+    """A table sorted by its first column, f2 before f10; rows that are alike there stay in their order."""
+    return Listing(head, tuple(sorted(rows, key=lambda row: (len(row[0]), row[0]))))
 
 
 class Agent(Process):

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.sites import Sites
+from roambus.python_protocol.roles import NodeId, Sites
 
 TimerKey = Hashable
 """What names one of an agent's timers: a string, a tuple such as ("retransmit", 7), or an object of a class of keys."""

@@ -15,8 +15,8 @@ from enum import Enum
 from struct import Struct
 from typing import Any, ClassVar, Self
 
-from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
 from roambus.python_protocol.messages.fields import Names
+from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer
 from roambus.python_protocol.messages.shapes import (
     TWO_BYTES,
     Enumerated,

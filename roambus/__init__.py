@@ -20,8 +20,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from roambus.bridge.errors import AgentError, BackendError, RoambusError, UserError
-from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
-from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.actions import (
+    DROP,
+    MIGRATE,
+    REPLAY,
+    ROUTE,
+    STORE,
+    Action,
+    CancelTimer,
+    Deliver,
+    Note,
+    Send,
+    SetTimer,
+    node_list,
+)
+from roambus.python_protocol.agent import Agent, Listing, Process, on, on_timer
 from roambus.python_protocol.events import (
     NO_LINK,
     Attach,
@@ -42,17 +55,13 @@ from roambus.python_protocol.events import (
     Unsubscribe,
 )
 from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator, Value
-from roambus.python_protocol.listing import Listing
-from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
 from roambus.python_protocol.messages.fields import I64, U8, U16, U32, Integer, LongBytes, LongTuple, bit
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.notes import DROP, MIGRATE, REPLAY, ROUTE, STORE, node_list
+from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer
 from roambus.python_protocol.parameters import Parameters, parameter
-from roambus.python_protocol.parts.jitter import Jitter
-from roambus.python_protocol.parts.recent import Recent
-from roambus.python_protocol.process import Process, on, on_timer
-from roambus.python_protocol.roles import BROADCAST, NodeId, Role
+from roambus.python_protocol.parts.flood import Jitter, Recent
+from roambus.python_protocol.roles import BROADCAST, NodeId, Role, Site, Sites
 from roambus.python_protocol.simtime import (
     MICROSECOND,
     MILLISECOND,
@@ -62,7 +71,6 @@ from roambus.python_protocol.simtime import (
     from_seconds,
     to_seconds,
 )
-from roambus.python_protocol.sites import Site, Sites
 
 if TYPE_CHECKING:
     from roambus.dataframes import Results, results

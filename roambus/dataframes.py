@@ -16,14 +16,20 @@ import numpy as np
 import pandas as pd
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.comparing.choice import as_number, check_metric, find_axis, narrow
-from roambus.experiments.comparing.loading import Loaded, load
-from roambus.experiments.comparing.pairs import axis_column, paired_tests
-from roambus.experiments.comparing.tables import in_order, points_table
-from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.storage.address import Address, is_address
-from roambus.experiments.storage.mirror import Mirror
-from roambus.experiments.studies.registry import load_study
+from roambus.experiments.comparing.comparison import (
+    as_number,
+    axis_column,
+    check_metric,
+    find_axis,
+    in_order,
+    narrow,
+    paired_tests,
+    points_table,
+)
+from roambus.experiments.comparing.observations import Loaded, load
+from roambus.experiments.measurements import Measurements
+from roambus.experiments.object_store import Address, Mirror, is_address
+from roambus.experiments.studies.study import load_study
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.settings import plain
 

@@ -23,7 +23,7 @@ import pyspark
 
 from roambus.bridge.errors import UserError
 from roambus.spark.engine.java import find_java, write_java_home
-from roambus.spark.engine.master import check_master, local_address
+from roambus.spark.engine.session import check_master, local_address
 
 _CONNECT_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 MASTER_STARTS_S = 60.0

@@ -14,22 +14,20 @@ from typing import Any, get_args
 import pandas as pd
 import pytest
 
-from roambus.bridge.agents.registry import load_agent
-from roambus.bridge.backends.factory import BackendFactory
-from roambus.bridge.backends.ideal.factory import IdealFactory
-from roambus.bridge.backends.radio.factory import RadioFactory
+from roambus.bridge.agents import load_agent
+from roambus.bridge.backends.factory import BackendFactory, IdealFactory, RadioFactory
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.trace import schema
-from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.bridge.transcript.commands import SYNTAX
 from roambus.bridge.transcript.head import _HeadReader
 from roambus.bridge.transcript.transcript import Overrides, transcribe
-from roambus.experiments.inventory.kinds import everything
-from roambus.experiments.measurements.markdown import markdown_table
+from roambus.experiments.inventory import everything
+from roambus.experiments.measurements import markdown_table
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
-from roambus.python_protocol import actions, events, notes
+from roambus.python_protocol import actions, events
 from roambus.spark.metrics.catalogue import METRICS
 from tests.support.documents import Row, listings, marked, quoted, rows, section
 
@@ -59,7 +57,7 @@ def test_columns_of_traces() -> None:
 def test_events_of_traces(title: str, by_host: bool) -> None:  # the value of a case
     """Each means what is said where it is defined, and agents may note all but those of the host."""
     documented = {name: row["Meaning"] for name, row in by_name(TRACE, title, "Event").items()}
-    said = {name: meaning for name, meaning in constants(notes) if (name in notes.HOST_EVENTS) == by_host}
+    said = {name: meaning for name, meaning in constants(actions) if (name in actions.HOST_EVENTS) == by_host}
     assert documented == said
 
 

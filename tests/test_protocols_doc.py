@@ -25,40 +25,30 @@ from roambus.python_protocol.aodv import Aodv
 from roambus.python_protocol.aodv.messages import Unreachable
 from roambus.python_protocol.aodv.routing_table import Route
 from roambus.python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
-from roambus.python_protocol.brokers.broker import Broker
+from roambus.python_protocol.brokers.broker import Broker, BrokerParameters, Entry, Pub
 from roambus.python_protocol.brokers.client import Client
-from roambus.python_protocol.brokers.messages import Pub
-from roambus.python_protocol.brokers.parameters import BrokerParameters
-from roambus.python_protocol.brokers.routing import Entry
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
-from roambus.python_protocol.messages.bytes import Writer
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.mft.messages import Beat, Below, Bmig, Bqueries, Bsubs, Known, Place
+from roambus.python_protocol.messages.octets import Writer
+from roambus.python_protocol.mft.messages import Beat, Below, Bmig, Bqueries, Bsubs, Known, Place, Timestamp
 from roambus.python_protocol.mft.spreading import SpreadingBroker
-from roambus.python_protocol.mft.timestamps import Timestamp
+from roambus.python_protocol.papers.phoenix.broker import Stamp
+from roambus.python_protocol.papers.replicated.broker import Broker as ReplicatedBroker
+from roambus.python_protocol.papers.replicated.messages import ReplicatedParameters
+from roambus.python_protocol.papers.skip_ring import SkipRing
+from roambus.python_protocol.papers.skip_ring.agent import Member
+from roambus.python_protocol.papers.skip_ring.labels import Reference
+from roambus.python_protocol.papers.skip_ring.messages import Check, SkipRingParameters, Summary
+from roambus.python_protocol.papers.skip_ring.publications import Publications
+from roambus.python_protocol.papers.skip_ring.ring import BuildRing, Shortcuts
+from roambus.python_protocol.papers.skip_ring.subscriber import Outsider, Subscriber
+from roambus.python_protocol.papers.skip_ring.supervisor import Database, Supervisor
 from roambus.python_protocol.parameters import describe_parameters
 from roambus.python_protocol.parts.bundle import Bundle
 from roambus.python_protocol.parts.election import Election, ElectionParameters, Heartbeat, Leadership
-from roambus.python_protocol.parts.link import LinkAck, LinkData
-from roambus.python_protocol.parts.link_parameters import LinkParameters
-from roambus.python_protocol.phoenix.messages import Stamp
-from roambus.python_protocol.replicated.broker import Broker as ReplicatedBroker
-from roambus.python_protocol.replicated.parameters import ReplicatedParameters
-from roambus.python_protocol.roles import Role
-from roambus.python_protocol.sites import Site, Sites
-from roambus.python_protocol.skip_ring import SkipRing
-from roambus.python_protocol.skip_ring.build_ring import BuildRing
-from roambus.python_protocol.skip_ring.database import Database
-from roambus.python_protocol.skip_ring.member import Member
-from roambus.python_protocol.skip_ring.messages import Check, Summary
-from roambus.python_protocol.skip_ring.parameters import SkipRingParameters
-from roambus.python_protocol.skip_ring.publications import Publications
-from roambus.python_protocol.skip_ring.references import Reference
-from roambus.python_protocol.skip_ring.refusal import Outsider
-from roambus.python_protocol.skip_ring.shortcuts import Shortcuts
-from roambus.python_protocol.skip_ring.subscriber import Subscriber
-from roambus.python_protocol.skip_ring.supervisor import Supervisor
+from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkParameters
+from roambus.python_protocol.roles import Role, Site, Sites
 from tests.support.documents import Row, quoted, rewrite_column, rows, section
 
 ROOT = Path(__file__).parents[1]

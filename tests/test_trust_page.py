@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.limits import LIMITS, Limit
-from roambus.bridge.movement.lines import MAX_BYTES, MAX_LINE_BYTES
+from roambus.bridge.movement_files import MAX_BYTES, MAX_LINE_BYTES
 from roambus.bridge.runs import layout
-from roambus.bridge.scenario import mobility, network
+from roambus.bridge.scenario import network, nodes
 from roambus.bridge.texts import MOST_BYTES
 from roambus.bridge.trace.schema import LATEST_S
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
@@ -50,7 +50,7 @@ def bounds() -> str:
         "the time of a row of a trace, and of a way-point": f"{LATEST_S:,.0f} s",
         "the number of nodes, whatever is set": f"{network.MOST_NODES:,}",
         "a side of the field": f"{network._SIDE.at_most:,.0f} m",
-        "the speed of a node": f"{mobility._SPEEDS.at_most:,.0f} m/s",
+        "the speed of a node": f"{nodes._SPEEDS.at_most:,.0f} m/s",
         "the seed of a run": f"{network.MOST_SEED:,}",
         "the name of an agent, axis or value in a sweep": f"{LONGEST_NAME} bytes",
     }

@@ -89,8 +89,8 @@ def noticed_by_exploring() -> bool:
     """Whether exploring a question finds anything wrong."""
     from roambus.bridge.errors import RoambusError  # noqa: PLC0415
     from roambus.experiments.exploring.exploration import explore  # noqa: PLC0415  # after the mutation
-    from roambus.experiments.exploring.found import Bounds  # noqa: PLC0415
     from roambus.experiments.exploring.scenario_file import read_question  # noqa: PLC0415
+    from roambus.experiments.exploring.search import Bounds  # noqa: PLC0415
 
     for name in QUESTIONS:
         try:

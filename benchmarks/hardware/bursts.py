@@ -14,20 +14,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from roambus.bridge.agents.registry import load_agent
-from roambus.bridge.backends.castalia.factory import CastaliaFactory
-from roambus.bridge.backends.castalia.files import INI_FILE
-from roambus.bridge.backends.factory import BackendFactory
+from roambus.bridge.agents import load_agent
+from roambus.bridge.backends.castalia.backend import CastaliaFactory
+from roambus.bridge.backends.castalia.endpoint import INI_FILE
+from roambus.bridge.backends.factory import BackendFactory, RadioFactory
 from roambus.bridge.backends.interface import Backend, Transmission
-from roambus.bridge.backends.radio.factory import RadioFactory
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.k7 import ROW, Recording
+from roambus.bridge.recordings import ROW, Recording
 from roambus.bridge.runs.run import write_inputs
 from roambus.experiments.sweeps.runner import plan_run
 from roambus.experiments.sweeps.sweep import AgentChoice, Point
 from roambus.experiments.templates.render import find_template
 from roambus.experiments.templates.variables import Scalar
-from roambus.python_protocol.beacon import BeaconMessage
+from roambus.python_protocol.baselines import BeaconMessage
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 

@@ -20,7 +20,7 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import erfc, ndtr
 
 from benchmarks.hardware.statistics import Curve, Sample
-from roambus.bridge.temporal.model import Layer, TemporalModel
+from roambus.bridge.temporal_model import Layer, TemporalModel
 from roambus.python_protocol.simtime import SECOND
 
 QUANTILES = 200

@@ -51,8 +51,8 @@ PROTOCOLS = (
         "election",
         (
             "python_protocol/parts/election",
-            "python_protocol/parts/overlay.py",
-            "python_protocol/parts/link_estimator.py",
+            "python_protocol/parts/election/algorithm.py",
+            "python_protocol/parts/election/by_quality.py",
         ),
         (
             *(f"{_TESTS}/test_election_{one}.py" for one in ("leaders", "relay", "tree", "time_out", "by_quality")),
@@ -75,12 +75,12 @@ PROTOCOLS = (
     ),
     Protocol(
         "flooding",
-        ("python_protocol/flooding.py", "python_protocol/parts/flood.py"),
+        ("python_protocol/baselines.py", "python_protocol/parts/flood.py"),
         (f"{_TESTS}/test_flooding.py",),
         (),
     ),
-    Protocol("gossip", ("python_protocol/gossip.py",), (f"{_TESTS}/test_gossip.py",), ()),
-    Protocol("beacon", ("python_protocol/beacon.py",), (f"{_TESTS}/test_beacon.py",), ()),
+    Protocol("gossip", ("python_protocol/baselines.py",), (f"{_TESTS}/test_gossip.py",), ()),
+    Protocol("beacon", ("python_protocol/baselines.py",), (f"{_TESTS}/test_beacon.py",), ()),
     Protocol(
         "link",
         ("python_protocol/parts/link.py",),
@@ -89,7 +89,7 @@ PROTOCOLS = (
     ),
     Protocol(
         "given-tree",
-        ("python_protocol/parts/given_tree.py",),
+        ("python_protocol/brokers/agent.py",),
         (f"{_TESTS}/test_given_tree.py",),
         (*_BROKERS, _SCENARIOS),
     ),

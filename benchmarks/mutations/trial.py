@@ -18,16 +18,7 @@ from typing import NamedTuple
 
 import pytest
 
-from benchmarks.mutations.child import (
-    FOLDERS,
-    LEAST_LIMIT_S,
-    PATIENCE,
-    PROFILE,
-    conclude,
-    enter,
-    limit_time,
-    run_tests,
-)
+from benchmarks.mutations.child import FOLDERS, LEAST_LIMIT_S, PATIENCE, PROFILE, conclude, enter, limit_time, run_tests
 from benchmarks.mutations.in_memory import InMemory
 from benchmarks.mutations.targets import PROTOCOLS, Mutant, Protocol, stages
 

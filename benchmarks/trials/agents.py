@@ -25,13 +25,13 @@ from benchmarks.trials.misbehaving.chance import CHANCE
 from benchmarks.trials.misbehaving.messages import MESSAGES
 from benchmarks.trials.misbehaving.processes import PROCESSES
 from benchmarks.trials.misbehaving.values import VALUES
-from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.agents import load_agent
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.runs.layout import TRACE_FILE
-from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.trace.parquet import TraceWriter
 from roambus.command_line import main
-from roambus.experiments.sweeps.workspace import PREFIX
+from roambus.experiments.sweeps.attempts import PREFIX
 from roambus.python_protocol.roles import Role
 from tests.support.scenarios import scenario
 

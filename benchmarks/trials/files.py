@@ -25,23 +25,21 @@ from random import Random
 from benchmarks.trials.damage import damage, forge_json, forge_table
 from benchmarks.trials.harness import Asked, Chapter, Outcome, patience
 from roambus.bridge.errors import RoambusError
-from roambus.bridge.movement.extent import Extent
-from roambus.bridge.movement.reader import read_movement
-from roambus.bridge.record.rerun import rerun
+from roambus.bridge.movement_files import Extent, read_movement
+from roambus.bridge.record.replay import rerun
 from roambus.bridge.runs.layout import read_asked
-from roambus.bridge.trace.reader import damage_of, read_trace
+from roambus.bridge.trace.parquet import damage_of, read_trace
 from roambus.bridge.transcript.transcript import transcribe
 from roambus.command_line import commands
 from roambus.experiments.export import exporter
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures
 from roambus.experiments.reporting.report import write_report
-from roambus.experiments.studies.reading import read_results
-from roambus.experiments.sweeps.description import opened_results
+from roambus.experiments.studies.study import read_results
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import Sweep
-from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.experiments.sweeps.sweep_file import opened_results, read_sweep
 from roambus.experiments.templates.render import render, template_variables
-from roambus.experiments.viewer.show import page_of
+from roambus.experiments.viewer.server import page_of
 from roambus.python_protocol.simtime import SECOND
 from roambus.spark.aggregation.aggregate import aggregate
 from roambus.spark.aggregation.traces import find_traces, missing

@@ -25,18 +25,18 @@ import zmq
 from benchmarks.trials.harness import Asked, Chapter, Outcome
 from benchmarks.trials.mutations import mutate
 from benchmarks.trials.processes import all_linked, stand_in
-from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
-from roambus.bridge.backends.castalia.connection import Connection
 from roambus.bridge.backends.castalia.endpoint import Endpoint
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
+from roambus.bridge.backends.castalia.zeromq import Connection
 from roambus.bridge.backends.interface import Move, Totals
 from roambus.bridge.errors import BackendError, ProtocolError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.scenario.scenario import Scenario
-from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.wire import conversion as wire
 from roambus.bridge.wire.wire_pb2 import FromSimulator, ToSimulator
 from roambus.experiments.sweeps.runner import plan_runs

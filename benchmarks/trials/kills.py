@@ -30,16 +30,9 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.trials.harness import Asked, Chapter, Outcome
-from benchmarks.trials.processes import (
-    Command,
-    all_linked,
-    castalia,
-    install_stand_in,
-    left_in,
-    program,
-)
+from benchmarks.trials.processes import Command, all_linked, castalia, install_stand_in, left_in, program
 from roambus.bridge.runs.layout import LOG_FILE, STORE_FOLDER, SWEEP_FILE, TRACE_FILE
-from roambus.experiments.sweeps.workspace import PREFIX
+from roambus.experiments.sweeps.attempts import PREFIX
 from roambus.spark.aggregation.aggregate import aggregate
 from roambus.spark.engine.session import spark_session
 
@@ -60,7 +53,7 @@ STUDY = '''"""A study of one small sweep."""
 
 from pathlib import Path
 
-from roambus.experiments.figures.plans import Plan, agent_lines
+from roambus.experiments.figures.figure import Plan, agent_lines
 from roambus.experiments.studies.study import Study, StudySweep
 
 

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 from benchmarks.trials.harness import Asked, Chapter, Outcome
 from benchmarks.trials.processes import Command, use_of, wait_for
-from roambus.experiments.viewer.bounded_server import MOST_GUESTS, MOST_STRANGERS
+from roambus.experiments.viewer.server import MOST_GUESTS, MOST_STRANGERS
 
 SCENARIO = "agent mft\ntree\n  b1\n    b2\n    b3/s3\nclients s2@b2 p2@b2\n"
 STATUS = re.compile(rb"HTTP/1\.[01] [2-5][0-9][0-9] ")

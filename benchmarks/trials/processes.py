@@ -25,9 +25,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from roambus.bridge.backends.castalia.environment import CASTALIA_ROOT, OMNET_ROOT, OMNETPP_ROOT
-from roambus.bridge.backends.castalia.files import INI_FILE
-from roambus.bridge.backends.castalia.modules import LIBRARY
+from roambus.bridge.backends.castalia.endpoint import INI_FILE
+from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT, LIBRARY, OMNET_ROOT, OMNETPP_ROOT
 from roambus.bridge.errors import UserError
 from roambus.python_protocol.simtime import SECOND
 

@@ -20,7 +20,7 @@ from benchmarks.trials.files import RUN, lay
 from benchmarks.trials.harness import Asked, Chapter, Outcome
 from benchmarks.trials.kills import FULL, fill, small_disk
 from benchmarks.trials.processes import ROAMBUS
-from roambus.bridge.trace.reader import damage_of
+from roambus.bridge.trace.parquet import damage_of
 from roambus.spark.engine.session import spark_session
 
 WRITERS: dict[str, list[str]] = {

@@ -20,7 +20,7 @@ from benchmarks.trials.processes import (
     surroundings,
     wait_for,
 )
-from roambus.bridge.backends.castalia.files import SIMULATOR_FOLDER, SIMULATOR_LOG
+from roambus.bridge.backends.castalia.endpoint import SIMULATOR_FOLDER, SIMULATOR_LOG
 from roambus.bridge.backends.castalia.installation import find_installation
 from roambus.bridge.errors import UserError
 from roambus.bridge.process import BRIDGE, prefix_of

@@ -20,19 +20,18 @@ from random import Random
 from types import CodeType, GeneratorType
 from typing import Any
 
-from roambus.bridge.agents.imports import unable_to_exit
-from roambus.bridge.agents.registry import name_of
+from roambus.bridge.agents import name_of, unable_to_exit
 from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.codec import CodecCheck, CodecError
 from roambus.bridge.process import is_raised
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.scenario.definition import Scenario
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Received, TimerFired
 from roambus.python_protocol.parameters import parse_parameters
+from roambus.python_protocol.roles import EXAMPLE as EXAMPLE_SITES
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime, format_time
-from roambus.python_protocol.sites import EXAMPLE as EXAMPLE_SITES
 
 Handle = Callable[[Event, SimTime], Iterable[Action]]
 Tell = Callable[[str], None]

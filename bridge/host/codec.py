@@ -15,7 +15,7 @@ from dataclasses import Field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.agents.registry import name_of
+from roambus.bridge.agents import name_of
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import Message
 

@@ -28,16 +28,31 @@ from roambus.bridge.host.agenda import Agenda
 from roambus.bridge.host.agents import Tell, announced, checked, describe_failure, handler_of, make_agents
 from roambus.bridge.host.codec import CodecCheck, CodecError
 from roambus.bridge.host.workload import Outages, commands, trace_command
+from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.faults import check_faults
-from roambus.bridge.scenario.given_tree import rewirings
-from roambus.bridge.scenario.scenario import Scenario
-from roambus.bridge.trace.schema import DELIVER, DIE, DROP, ENERGY, MOVE, RADIO, RECEIVE, SEND
-from roambus.bridge.trace.writer import TraceWriter
-from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
+from roambus.bridge.scenario.tree import rewirings
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.python_protocol.actions import (
+    DELIVER,
+    DIE,
+    DROP,
+    ENERGY,
+    MOVE,
+    RADIO,
+    RECEIVE,
+    SEND,
+    Action,
+    CancelTimer,
+    Deliver,
+    Note,
+    Send,
+    SetTimer,
+    check_note_name,
+    check_time,
+)
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Received, SendFailed, Sited, Started, TimerFired
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.refusals import check_note_name, check_time
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MICROSECOND, SimTime, format_time
 

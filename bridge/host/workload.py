@@ -17,12 +17,13 @@ from typing import NamedTuple, cast
 
 from roambus.bridge.backends.interface import NodeInfo
 from roambus.bridge.host.agenda import Agenda
+from roambus.bridge.scenario.definition import Command, Publication, Publications, Scenario
 from roambus.bridge.scenario.faults import Outages as PlannedOutages
 from roambus.bridge.scenario.faults import outage_at, outages
-from roambus.bridge.scenario.hands import Handling
-from roambus.bridge.scenario.happenings import Fault, FaultKind
-from roambus.bridge.scenario.scenario import Command, Publication, Publications, Scenario
-from roambus.bridge.trace.schema import (
+from roambus.bridge.scenario.nodes import Handling
+from roambus.bridge.scenario.plans import Fault, FaultKind
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.python_protocol.actions import (
     ATTACH,
     CRASH,
     DETACH,
@@ -32,8 +33,8 @@ from roambus.bridge.trace.schema import (
     ROLE,
     SUBSCRIBE,
     UNSUBSCRIBE,
+    node_list,
 )
-from roambus.bridge.trace.writer import TraceWriter
 from roambus.python_protocol.events import (
     Attach,
     Crashed,
@@ -48,7 +49,6 @@ from roambus.python_protocol.events import (
     Unsubscribe,
 )
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
-from roambus.python_protocol.notes import node_list
 from roambus.python_protocol.roles import NodeId, Role, format_roles
 from roambus.python_protocol.simtime import SimTime
 

@@ -1,4 +1,4 @@
-"""Rendered OMNeT++ ini files, read into `roambus.bridge.scenario.scenario.Scenario`.
+"""Rendered OMNeT++ ini files, read into `roambus.bridge.scenario.definition.Scenario`.
 
 `syntax` splits a file into entries, and `lookup`, which knows the keys that there are, finds their values. `reader`
 puts the scenario together from its parts: `radio` for radio and MAC, `nodes` for the nodes, `links` for who is linked

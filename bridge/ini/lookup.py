@@ -22,17 +22,16 @@ from typing import Any, TypeVar
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini.syntax import Entry, Ini
 from roambus.bridge.keys import EVERY_NODE, Uniform
-from roambus.bridge.scenario import application, channel, ideal, mac, measured, mobility, network, radio
-from roambus.bridge.scenario import node as nodes
-from roambus.bridge.scenario.mobility import MANAGER
+from roambus.bridge.scenario import ideal, network, nodes, radio
 from roambus.bridge.scenario.network import NetworkSettings, RunSettings
+from roambus.bridge.scenario.nodes import MANAGER
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import Setting, settings_of
 
 SHARED: dict[str, tuple[Setting, ...]] = {
     "The run and its network": network.KEYS,
-    "The wireless channel": channel.KEYS,
-    "Measured links": measured.KEYS,
+    "The wireless channel": radio.CHANNEL_KEYS,
+    "Measured links": ideal.MEASURED_KEYS,
     "Ideal links": ideal.KEYS,
 }
 """The keys that stand once in an ini, by what they are about."""
@@ -40,13 +39,13 @@ SHARED: dict[str, tuple[Setting, ...]] = {
 PER_NODE: dict[str, tuple[Setting, ...]] = {
     "Nodes": nodes.KEYS,
     "The radio": radio.KEYS,
-    "The MAC and the routing": mac.KEYS,
-    "Mobility": mobility.KEYS,
-    "The application": application.KEYS,
+    "The MAC and the routing": radio.MAC_KEYS,
+    "Mobility": nodes.MOBILITY_KEYS,
+    "The application": nodes.APPLICATION_KEYS,
 }
 """The keys that every node has."""
 
-PER_MANAGER: dict[str, tuple[Setting, ...]] = mobility.MANAGER_KEYS
+PER_MANAGER: dict[str, tuple[Setting, ...]] = nodes.MANAGER_KEYS
 """The keys that a node has besides, by its mobility manager."""
 
 IGNORED_OPTIONS = frozenset(

@@ -13,10 +13,8 @@ from pathlib import Path
 
 from roambus.bridge.ini.lookup import PER_MANAGER, PER_NODE, SHARED
 from roambus.bridge.keys import keys_of
-from roambus.bridge.scenario import channel, mac, mobility, radio
-from roambus.bridge.scenario.channel import ChannelSettings
-from roambus.bridge.scenario.mac import MacSettings
-from roambus.bridge.scenario.radio import RadioSettings
+from roambus.bridge.scenario import nodes, radio
+from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
 from roambus.python_protocol.settings import Setting, plain
 
 _KEYS_HEAD = """\
@@ -38,17 +36,17 @@ cannot be read, is out of range, or is not known to the embedded radio.
 _KEYS_COLUMNS = "| Key | Type | Unit | Range | Default | Meaning |\n|---|---|---|---|---|---|\n"
 
 PARTS: dict[str, tuple[Setting, ...]] = {
-    "TunableMAC": tuple(one for one in mac.KEYS if one.name.startswith(mac.MAC)),
+    "TunableMAC": tuple(one for one in radio.MAC_KEYS if one.name.startswith(radio.MAC)),
     "Radio (CC2420)": radio.KEYS,
-    "WirelessChannel": channel.KEYS,
-    "NoMobilityManager, LineMobilityManager": (*mobility.KEYS, *mobility.MANAGER_KEYS["LineMobilityManager"]),
+    "WirelessChannel": radio.CHANNEL_KEYS,
+    "NoMobilityManager, LineMobilityManager": (*nodes.MOBILITY_KEYS, *nodes.MANAGER_KEYS["LineMobilityManager"]),
 }
 """The keys by the module of Castalia that has them."""
 
 MODELLED = {
     one.name
-    for one in (*keys_of(MacSettings), *keys_of(RadioSettings), *keys_of(ChannelSettings), *keys_of(mobility.Line))
-} | {radio.FILE.name, radio.MODE.name, radio.TX_POWER.name, mobility.MANAGER.name, channel.TEMPORAL_FILE.name}
+    for one in (*keys_of(MacSettings), *keys_of(RadioSettings), *keys_of(ChannelSettings), *keys_of(nodes.Line))
+} | {radio.FILE.name, radio.MODE.name, radio.TX_POWER.name, nodes.MANAGER.name, radio.TEMPORAL_FILE.name}
 """The paths of the keys that change what the embedded radio does."""
 
 _TRACE = "it is about Castalia's own trace"

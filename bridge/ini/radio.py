@@ -16,8 +16,7 @@ from pathlib import Path
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini.lookup import Lookup
-from roambus.bridge.scenario.mac import DATA_RATE, FRAME_OVERHEAD, MacSettings
-from roambus.bridge.scenario.radio import FILE, MODE, TX_POWER, RadioSettings
+from roambus.bridge.scenario.radio import DATA_RATE, FILE, FRAME_OVERHEAD, MODE, TX_POWER, MacSettings, RadioSettings
 from roambus.bridge.texts import read_text
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import Setting, read_number, settings_of

@@ -4,13 +4,16 @@ It is the line MAGIC and then entries: a byte that says what it is, the length a
 network byte order), a protobuf message. The first entry is the header (record.proto), each further one a message of
 wire.proto, in the order in which they were said. The last one is Goodbye or Failed: so a record that is cut off can
 be told from a run that failed.
+
+Records a run: whatever carries its messages, the exchange is kept as if it had crossed the socket.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from struct import Struct
 from typing import BinaryIO
@@ -18,11 +21,20 @@ from zlib import crc32
 
 from google.protobuf.message import DecodeError, Message
 
-from roambus.bridge.errors import UserError
-from roambus.bridge.record.record_pb2 import Header
+from roambus.bridge.agents import find_code
+from roambus.bridge.backends.castalia.endpoint import INI_FILE
+from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
+from roambus.bridge.errors import AgentError, BackendError, UserError
+from roambus.bridge.ini import file_names, radio_file_name
+from roambus.bridge.movement_files import with_params
+from roambus.bridge.record.record_pb2 import Header, MovementFile
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.trace.parquet import TraceLevel
 from roambus.bridge.unfinished_file import UnfinishedFile
+from roambus.bridge.wire import conversion as wire
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
-from roambus.bridge.wire.wire_pb2 import FromSimulator, ToSimulator
+from roambus.bridge.wire.wire_pb2 import FromSimulator, Goodbye, ToSimulator
+from roambus.python_protocol.simtime import SimTime
 
 RECORD_FILE = "frames.roambus"
 MAGIC = b"roambus record 1\n"
@@ -142,3 +154,105 @@ def open_record(path: Path) -> Iterator[Record]:
     """Reads the header; raises UserError or OSError."""
     with path.open("rb") as file:
         yield Record(path, file)
+
+
+def recorded(backend: Backend, folder: Path, scenario: Scenario, agent: str, level: TraceLevel) -> RecordingBackend:
+    """The back-end that also keeps a record, beside the run's ini in `folder` and what that names; raises OSError.
+
+    `agent` is the reference by which the run's agent was found.
+    """
+    ini = (folder / INI_FILE).read_text(encoding="utf-8")
+    name = radio_file_name(ini, folder / INI_FILE)
+    files = with_params(folder, file_names(ini, folder / INI_FILE))
+    header = Header(
+        roambus_version=version("roambus"),
+        ini=ini,
+        radio_file_name=name,
+        radio_file=(folder / name).read_bytes(),
+        agent=agent,
+        agent_hash=find_code(agent).hash,
+        level=level.value,
+        movements=[MovementFile(name=name, content=file.read_bytes()) for name, file in files],
+    )
+    return RecordingBackend(backend, folder / RECORD_FILE, header, scenario)
+
+
+class RecordingBackend:
+    """Passes everything on, and writes it down; a run that an agent or the simulator ended leaves a record, too."""
+
+    def __init__(self, backend: Backend, path: Path, header: Header, scenario: Scenario) -> None:
+        self._backend = backend
+        self._path = path
+        self._header = header
+        self._seed = scenario.seed
+        self._writer: RecordWriter | None = None
+        self._host = wire.HostSide(scenario.time_limit)
+        self._deliveries = 0
+        self._more = False
+        self._at_limit = False
+        self._is_whole = False
+
+    def open(self) -> Hello:
+        """Opens the back-end; like the other methods, it raises OSError if the record cannot be written."""
+        self._writer = RecordWriter(self._path)
+        self._writer.begin(self._header)
+        hello = self._backend.open()
+        self._writer.write(wire.write_hello(hello, self._seed, token=""))
+        return hello
+
+    def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
+        """Has the back-end advance, and writes down what both sides say."""
+        self._write(self._host.answer(transmissions, None if self._more else wake_up))
+        step = self._backend.advance(transmissions, wake_up)
+        if step is None:
+            self._at_limit = True
+        else:
+            self._write(wire.write_step(step))
+            self._deliveries += len(step.deliveries)
+            self._more = step.more
+        return step
+
+    def fail(self, error: BaseException) -> None:
+        """Ends the record with what an agent or the simulator did wrong; any other error leaves no record."""
+        self._backend.fail(error)
+        if isinstance(error, AgentError):
+            self._end(ToSimulator(failed=wire.write_failed(error)))
+        elif isinstance(error, BackendError):
+            self._end(FromSimulator(failed=wire.write_failed(error)))
+
+    def close(self) -> Totals:
+        """Closes the back-end, and gives the record its name."""
+        try:
+            totals = self._close_backend()
+            if self._at_limit:
+                self._write(wire.write_finished(totals, self._host.sends, self._deliveries))
+                self._end(ToSimulator(goodbye=Goodbye()))
+            return totals
+        finally:
+            self._keep()
+
+    def _close_backend(self) -> Totals:
+        try:
+            return self._backend.close()
+        except BackendError as error:
+            if not self._is_whole:
+                self._end(FromSimulator(failed=wire.write_failed(error)))
+            raise
+
+    def _write(self, message: FromSimulator | ToSimulator) -> None:
+        if self._writer is None:
+            raise RuntimeError("the back-end was not opened")
+        self._writer.write(message)
+
+    def _end(self, message: FromSimulator | ToSimulator) -> None:
+        self._write(message)
+        self._is_whole = True
+
+    def _keep(self) -> None:
+        if self._writer is None:
+            return
+        try:
+            if self._is_whole:
+                self._writer.finish()
+        finally:
+            self._writer.discard()

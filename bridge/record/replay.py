@@ -1,20 +1,81 @@
-"""A back-end without simulator: it says what a record's simulator said, and compares what the host answers."""
+"""A back-end without simulator: it says what a record's simulator said, and compares what the host answers.
+
+Runs the agents of a record once more, without any simulator, and in a debugger if need be.
+
+Tells a person how what the host says differs from what a record has.
+
+Python's debugger, at the lines of an agent: what drives the agent is not what somebody wants to look at.
+"""
 
 from __future__ import annotations
 
+import pdb
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import FrameType, TracebackType
 
+from roambus.bridge.agents import Announce, announce_code, load_agent, silently
 from roambus.bridge.backends.interface import Hello, Step, Totals, Transmission
 from roambus.bridge.errors import AgentError, ProtocolError, RoambusError, UserError
-from roambus.bridge.record.differences import describe_difference
-from roambus.bridge.record.record_file import Frame, Record
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.host.agents import is_blamed
+from roambus.bridge.host.event_loop import Host
+from roambus.bridge.ini import parse_scenario
+from roambus.bridge.keys import file_beside, quote
+from roambus.bridge.record.record_file import Frame, Record, open_record
+from roambus.bridge.record.record_pb2 import MovementFile
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.bridge.wire import conversion as wire
-from roambus.bridge.wire.wire_pb2 import FromSimulator, Goodbye, ToSimulator
+from roambus.bridge.wire.wire_pb2 import FromSimulator, Goodbye, Reply, Send, ToSimulator, Welcome
+from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import MessageSet
+from roambus.python_protocol.messages.octets import DecodeError
+from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import SimTime, format_time
+
+
+def describe_difference(recorded: ToSimulator, now: ToSimulator, messages: MessageSet) -> tuple[str, str]:
+    """The first thing that differs, as it was recorded and as it is now; `messages` decode the payloads."""
+    match recorded.WhichOneof("body"), now.WhichOneof("body"):
+        case "reply", "reply":
+            return _replies(recorded.reply, now.reply, messages)
+        case "welcome", "welcome":
+            return _wake_up(recorded.welcome), _wake_up(now.welcome)
+        case "failed", _:
+            return f"the agent raised: {recorded.failed.reason}", "it did not raise"
+        case kind, other:
+            return f"{kind}", f"{other}"
+
+
+def _replies(recorded: Reply, now: Reply, messages: MessageSet) -> tuple[str, str]:
+    for before, after in zip_longest(recorded.sends, now.sends):
+        if before != after:
+            return _send(before, messages), _send(after, messages)
+    return _wake_up(recorded), _wake_up(now)
+
+
+def _send(send: Send | None, messages: MessageSet) -> str:
+    if send is None:
+        return "nothing more is sent"
+    to = "all" if send.destination == BROADCAST else f"node {send.destination}"
+    return f"node {send.node} sends to {to} at {format_time(send.time)}: {_message(send.payload, messages)}"
+
+
+def _message(payload: bytes, messages: MessageSet) -> str:
+    try:
+        return str(messages.decode(payload))
+    except DecodeError:
+        return f"{len(payload)} bytes that are no message of this agent, {payload.hex(' ', -4)}"
+
+
+def _wake_up(answer: Reply | Welcome) -> str:
+    if not answer.HasField("wake_up"):
+        return "nothing is due any more"
+    return f"something is due next at {format_time(answer.wake_up)}"
 
 
 class DifferenceError(RoambusError):
@@ -130,3 +191,111 @@ class ReplayBackend:
             yield
         except ProtocolError as error:
             raise UserError(f"{self._record.path}: frame {frame.number} at byte {frame.offset}: {error}") from error
+
+
+def open_where_it_raised(error: BaseException, agent: type[Agent]) -> None:
+    """Opens the debugger at the last line of the agent's in the traceback of an error; at its end if there is none."""
+    chain = list(_chain(error.__traceback__))
+    theirs = [place for place, one in enumerate(chain) if is_blamed(agent)(_file(one.tb_frame))]
+    kept = chain[: theirs[-1] + 1] if theirs else chain
+    shown: TracebackType | None = None
+    for one in reversed(kept):
+        shown = TracebackType(shown, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    pdb.post_mortem(shown)
+
+
+def _chain(traceback: TracebackType | None) -> list[TracebackType]:
+    return [] if traceback is None else [traceback, *_chain(traceback.tb_next)]
+
+
+def _file(frame: FrameType) -> Path:
+    return Path(frame.f_code.co_filename)
+
+
+class AgentDebugger(pdb.Pdb):
+    """A debugger that stops in the code of one agent only: first where that is called next."""
+
+    def __init__(self, agent: type[Agent]) -> None:
+        super().__init__()
+        self._is_theirs = is_blamed(agent)
+
+    def stop_here(self, frame: FrameType) -> bool:
+        """Whether it stops in a frame: what `step` and `next` ask for, if the frame is the agent's."""
+        return self._is_theirs(_file(frame)) and super().stop_here(frame)
+
+    def user_call(self, frame: FrameType, argument_list: None) -> None:
+        """Goes on to the first line of what is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """The number of frames of a record that the agents agree with, and how the recorded run ended."""
+
+    frames: int
+    ending: str
+
+
+def rerun(
+    path: Path, agent: str | None = None, *, stop_before: int | None = None, announce: Announce = silently
+) -> Rerun:
+    """Runs the record's agent, or another, on what the simulator said; first `announce` is told what code that is.
+
+    `stop_before` opens the debugger at the first line of an agent's that answers in that frame. Raises DifferenceError,
+    AgentError when an agent raises, as in the record or not, and UserError for what is no record, or damaged.
+    """
+    with open_record(path) as record:
+        reference = agent or record.header.agent
+        announce_code(reference, announce, record.header.agent_hash if agent is None else None)
+        agent_class = load_agent(reference)
+        scenario = replace(scenario_of(record), agent=reference)
+        replay = ReplayBackend(
+            record, scenario, agent_class.messages, stop_before, AgentDebugger(agent_class).set_trace
+        )
+        host = Host(scenario, agent_class, replay, TraceWriter(TraceLevel(record.header.level)))
+        try:
+            host.run()
+        except AgentError as error:
+            place = "as recorded" if replay.raised_as_recorded else "though not in the record"
+            text = f"{path}: frame {replay.frame}, {place}: {error}"
+            raise AgentError(text, error.node, error.time, error.event) from error.__cause__
+        return Rerun(replay.frame, replay.ending)
+
+
+def debug(path: Path, agent: str | None = None, *, announce: Announce = silently) -> Rerun:
+    """Does what `rerun` does, and opens the debugger where an agent raises, or where the answer begins that differs."""
+    try:
+        return rerun(path, agent, announce=announce)
+    except AgentError as error:
+        if error.__cause__ is not None:
+            open_where_it_raised(error.__cause__, _agent_of(path, agent))
+        raise
+    except DifferenceError as difference:
+        with suppress(Exception):  # however the debugger is left, the difference is the result
+            rerun(path, agent, stop_before=difference.frame)
+        raise
+
+
+def _agent_of(path: Path, agent: str | None) -> type[Agent]:
+    with open_record(path) as record:
+        return load_agent(agent or record.header.agent)
+
+
+def scenario_of(record: Record) -> Scenario:
+    """The scenario of the recorded ini; the files that it names lie in a folder for the moment."""
+    name = record.header.radio_file_name
+    if Path(name).name != name:
+        raise record.damaged(0, f"{name!r} is no name of a radio parameters file")
+    with TemporaryDirectory() as folder:
+        Path(folder, name).write_bytes(record.header.radio_file)
+        for movement in record.header.movements:
+            _write_movement(record, Path(folder), movement)
+        return parse_scenario(record.header.ini, Path(f"{record.path} (run.ini)"), Path(folder))
+
+
+def _write_movement(record: Record, folder: Path, movement: MovementFile) -> None:
+    try:
+        file = folder / file_beside(quote(movement.name))
+    except ValueError as error:
+        raise record.damaged(0, str(error)) from None
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(movement.content)

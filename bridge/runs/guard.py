@@ -40,9 +40,9 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from roambus import bridge
+import roambus.bridge
 from roambus.bridge import host
-from roambus.bridge.backends.castalia.files import INI_FILE
+from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.errors import AgentError, ConductError, RoambusError
 from roambus.bridge.process import INTERRUPTING, interrupts_postponed, termination_interrupts, termination_noticed
 from roambus.bridge.record.record_file import RECORD_FILE
@@ -223,7 +223,7 @@ def _belong_to_parent() -> None:
 
 # What agents may not
 
-_BRIDGE, _HOST = str(Path(bridge.__file__).parent), str(Path(host.__file__).parent)
+_BRIDGE, _HOST = str(Path(str(roambus.bridge.__file__)).parent), str(Path(host.__file__).parent)
 """Agents are called from the host; what the rest of the bridge does is not theirs."""
 
 _EVENTS = {

@@ -8,6 +8,8 @@ DIR/figures/*.{png,svg,txt,csv}, DIR/report.html    what `roambus.experiments` d
 
 `sweep.json` can be damaged, or a stranger's, so that everything in it is checked: whoever reads it by this module finds
 what a sweep writes, and nothing else. Results that an earlier version made lack the keys that it did not know.
+
+Tells a user that a file or a folder cannot be written, and what to do.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -149,3 +152,22 @@ _CHECKS = {
     MORE_SEEDS: _are_counts,
     PRECISION: _is_text,
 }
+
+
+@contextmanager
+def writing(place: Path) -> Iterator[None]:
+    """Raises UserError, which names the file or folder, for any OSError while it is written in the block."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"{place}: {error.strerror or error}: make room or give a folder you can write to") from None
+
+
+def unlinked(folder: Path) -> Path:
+    """The folder of ours in a results folder, which need not be there yet; raises UserError if it is a link.
+
+    Results can come from a stranger, whose link could lead to any folder of the user's.
+    """
+    if folder.is_symlink():
+        raise UserError(f"{folder}: this is a link, which is not followed: remove it, or put a folder there")
+    return folder

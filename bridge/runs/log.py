@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.k7.gaps import gaps
-from roambus.bridge.k7.recording import EVERY_CHANNEL, Recording
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.recordings import EVERY_CHANNEL, Recording, gaps
+from roambus.bridge.scenario.definition import Scenario
 
 _CHECKOUT = Path(__file__).resolve().parents[2]
 _COMMIT = re.compile(r"[0-9a-f]{40}")

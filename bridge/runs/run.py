@@ -17,25 +17,22 @@ from enum import Enum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from roambus.bridge.agents.registry import load_agent
-from roambus.bridge.backends.castalia.files import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG
+from roambus.bridge.agents import load_agent
+from roambus.bridge.backends.castalia.endpoint import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.backends.interface import Backend
 from roambus.bridge.host.agents import Tell, parameters_of
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.process import peak_memory_mib
-from roambus.bridge.record.record_file import RECORD_FILE
-from roambus.bridge.record.recorder import recorded
+from roambus.bridge.record.record_file import RECORD_FILE, recorded
 from roambus.bridge.runs.guard import EndedError, conduct_seen, guarded, place_of_end
-from roambus.bridge.runs.identity import run_key
+from roambus.bridge.runs.identity import RunPlan, run_key
 from roambus.bridge.runs.layout import FAILED_FILE, LOG_FILE, TRACE_FILE
 from roambus.bridge.runs.log import log_of, log_of_failure, version_of_code
-from roambus.bridge.runs.plan import RunPlan
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.metadata import RUN_KEY, WARM_UP, About
-from roambus.bridge.trace.reader import DamagedTraceError, damage_of, read_footer
-from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.trace.parquet import DamagedTraceError, TraceWriter, damage_of, read_footer
 from roambus.bridge.unfinished_file import check_replaceable
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.parameters import format_parameters

@@ -2,16 +2,26 @@
 
 A node that is up can crash or freeze, one that is frozen can crash, and one that is down can recover. From a plan
 follow the outages of each node, by which the workload knows when a node that is down carries a command out.
+
+Clients that are away for a while: what their agents are told, and what becomes of their places in a given tree.
+
+An absence is announced. The agent is told (`Detach`) while its link stands; the client leaves its place in the tree a
+moment later, so that the agent can say goodbye. It takes a place again at the instant at which it attaches, and the
+agent is told of the place (`Rewired`) before it is told to `Attach`. Without a given tree, and for the client on a
+broker's node, the links are what they are, and the agent is told the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.scenario.happenings import Fault, FaultKind
-from roambus.python_protocol.roles import NodeId
+from roambus.bridge.scenario.definition import Command
+from roambus.bridge.scenario.plans import Fault, FaultKind, ParentChange
+from roambus.python_protocol.events import Attach, Detach
+from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SimTime, format_time
 
 _STATES = {FaultKind.CRASH: "has crashed", FaultKind.FREEZE: "is frozen", FaultKind.RECOVER: "is up"}
@@ -83,3 +93,102 @@ def outage_at(planned: Outages, node: NodeId, at: SimTime) -> Outage | None:
         if outage.start <= at and (outage.end is None or at < outage.end):
             return outage
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """The application of `node` detaches at `leaves` and attaches at `returns`, or never if that is None."""
+
+    node: NodeId
+    leaves: SimTime
+    returns: SimTime | None = None
+    broker: NodeId | None = None
+    """The broker to which it returns in a given tree; None means the one where it was."""
+
+
+class AbsenceError(ValueError):
+    """An absence of `node` contradicts the tree."""
+
+    def __init__(self, node: NodeId, problem: str) -> None:
+        super().__init__(problem)
+        self.node = node
+
+
+def absence_commands(absences: Iterable[Absence]) -> Iterator[Command]:
+    """The commands that tell the agents of the absences."""
+    for one in absences:
+        yield Command(one.leaves, one.node, Detach())
+        if one.returns is not None:
+            yield Command(one.returns, one.node, Attach())
+
+
+def with_absences(
+    tree: Sequence[ParentChange], absences: Iterable[Absence], roles: Sequence[Role], departure: SimTime
+) -> tuple[ParentChange, ...]:
+    """The given tree, in the order of time, which clients leave and come back to; `roles` are those of the nodes.
+
+    The absences of a node are in the order of time. Raises AbsenceError for the first that contradicts the tree.
+    """
+    brokers = frozenset(node for node, its in enumerate(roles) if Role.BROKER in its)
+    changes, own = list(tree), _by_node(tree)
+    for absence in absences:
+        before = own.setdefault(absence.node, [])
+        _check_broker(absence, bool(tree), brokers)
+        if tree and absence.node not in brokers:
+            _check_times(absence, before, departure)
+            places = _places(absence, before, departure)
+            before += places
+            changes += places
+    return tuple(sorted(changes, key=lambda change: change.at))
+
+
+def _by_node(tree: Sequence[ParentChange]) -> dict[NodeId, list[ParentChange]]:
+    found: dict[NodeId, list[ParentChange]] = {}
+    for change in tree:
+        found.setdefault(change.node, []).append(change)
+    return found
+
+
+def _places(absence: Absence, changes: Sequence[ParentChange], departure: SimTime) -> list[ParentChange]:
+    """The changes of place that the absence adds to the node's own `changes`."""
+    node, returns = absence.node, absence.returns
+    before = [change for change in changes if change.at <= absence.leaves]
+    old = sorted(before, key=lambda change: change.at)[-1].parent if before else None
+    places = [ParentChange(absence.leaves + departure, node, None)]
+    if returns is not None:
+        places.append(ParentChange(returns, node, old if absence.broker is None else absence.broker))
+    return places
+
+
+def _check_broker(absence: Absence, is_tree_given: bool, brokers: frozenset[NodeId]) -> None:
+    if absence.broker is None:
+        return
+    if not is_tree_given:
+        raise AbsenceError(
+            absence.node, "without SN.tree there is no place to come back to: write 'attach' without a broker"
+        )
+    if absence.node in brokers:
+        raise AbsenceError(
+            absence.node, f"node {absence.node} is a broker and keeps its place: write 'attach' without a broker"
+        )
+    if absence.broker not in brokers:
+        raise AbsenceError(
+            absence.node, f"node {absence.broker} is no broker, so node {absence.node} cannot come back to it"
+        )
+
+
+def _check_times(absence: Absence, changes: Sequence[ParentChange], departure: SimTime) -> None:
+    """Raises AbsenceError if the absence and the node's own `changes` do not go together in time."""
+    if absence.returns is not None and absence.returns <= absence.leaves + departure:
+        left = format_time(absence.leaves + departure)
+        raise AbsenceError(
+            absence.node, f"node {absence.node} leaves its place at {left} only: let it attach after that"
+        )
+    for change in changes:
+        if _is_away(absence, change.at):
+            problem = f"SN.tree gives node {change.node} a parent at {format_time(change.at)}, when it is away"
+            raise AbsenceError(absence.node, f"{problem}: write 'attach' with its broker instead")
+
+
+def _is_away(absence: Absence, at: SimTime) -> bool:
+    return absence.leaves < at and (absence.returns is None or at <= absence.returns)

@@ -5,22 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from roambus.bridge.keys import (
-    TEXT,
-    TIME,
-    WHOLE,
-    WORD,
-    key,
-    keys_of,
-    quoted,
-)
+from roambus.bridge.keys import TEXT, TIME, WHOLE, WORD, key, keys_of, quoted
 from roambus.bridge.limits import DURATION, NODES, Limit
 from roambus.bridge.scenario import plans
-from roambus.bridge.scenario.happenings import ParentChange
-from roambus.bridge.scenario.plans import Order
+from roambus.bridge.scenario.plans import Order, ParentChange
+from roambus.python_protocol.roles import Sites
 from roambus.python_protocol.settings import NUMBER, Kind, Range, Setting
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime, format_time
-from roambus.python_protocol.sites import Sites
 
 DEPARTURE = 100 * MILLISECOND
 """From a detachment until the client leaves its place in a given tree, unless the scenario says otherwise."""

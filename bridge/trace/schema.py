@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from roambus.python_protocol.notes import (
+from roambus.python_protocol.actions import (
     ANSWER,
     ATTACH,
     CACHE,

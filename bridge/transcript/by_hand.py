@@ -17,7 +17,7 @@ from itertools import count
 from random import Random
 from typing import Any, TypeVar
 
-from roambus.bridge.scenario.hands import Handling, HandsOn, Picks, Ring
+from roambus.bridge.scenario.nodes import Handling, HandsOn, Picks, Ring
 from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, Event, TimerFired

@@ -6,12 +6,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from roambus.bridge.scenario.happenings import FaultKind
-from roambus.bridge.transcript.document import PROMPT
-from roambus.bridge.transcript.field import Place, parse_place
+from roambus.bridge.scenario.plans import FaultKind
+from roambus.bridge.transcript.document import PROMPT, Attributes, Place, Vocabulary, parse_duration, parse_place
 from roambus.bridge.transcript.network import Network
-from roambus.bridge.transcript.times import parse_duration
-from roambus.bridge.transcript.vocabulary import Attributes, Vocabulary
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.roles import NodeId

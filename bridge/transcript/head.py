@@ -8,11 +8,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from roambus.bridge.limits import LINKS
-from roambus.bridge.transcript.document import Document, Line
-from roambus.bridge.transcript.field import parse_measure
+from roambus.bridge.transcript.document import Document, Line, Vocabulary, parse_measure, parse_positive
 from roambus.bridge.transcript.network import Drawing, Network, expand_names
-from roambus.bridge.transcript.times import parse_positive
-from roambus.bridge.transcript.vocabulary import Vocabulary
 from roambus.python_protocol.settings import unknown
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 

@@ -1,20 +1,42 @@
-"""A journal of what the agents of a run are told and do, in its order, with whole messages."""
+"""A journal of what the agents of a run are told and do, in its order, with whole messages.
+
+Tells in words what agents do: who sends what to whom, who delivers, stores, replays and drops.
+
+Finds the lines that stand below each command.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from roambus.bridge.transcript.timeline import Look
-from roambus.python_protocol.actions import Action, Deliver, Note, Send
-from roambus.python_protocol.agent import Agent
+from roambus.bridge.transcript.document import format_attributes
+from roambus.bridge.transcript.network import Network
+from roambus.bridge.transcript.timeline import Look, Slot
+from roambus.python_protocol.actions import (
+    ANSWER,
+    CACHE,
+    DROP,
+    FORGET,
+    MIGRATE,
+    REPLAY,
+    ROUTE,
+    STORE,
+    Action,
+    Deliver,
+    Note,
+    Send,
+)
+from roambus.python_protocol.agent import Agent, Listing
 from roambus.python_protocol.events import Event, SendFailed
-from roambus.python_protocol.listing import Listing
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.fields import NOBODY
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.roles import BROADCAST, NodeId, Role
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 
 class Entry(NamedTuple):
@@ -71,3 +93,168 @@ def watched(agent_class: type[Agent], journal: Journal) -> type[Agent]:
             return actions
 
     return Watched
+
+
+class NetworkNames(Names):
+    """The names of a transcript."""
+
+    def __init__(self, network: Network, filters: dict[Filter, str], events: dict[str, str]) -> None:
+        """`filters` by themselves, `events` by the identifiers of the notifications."""
+        self._network = network
+        self._filters = filters
+        self._events = events
+
+    def node(self, node: NodeId | None) -> str:
+        """The name of it in the transcript, as `Names` says."""
+        return super().node(node) if node is None or node == BROADCAST else self._network.node_name(node)
+
+    def subscriber(self, node: NodeId | None) -> str:
+        """The name of it in the transcript, as `Names` says."""
+        return NOBODY if node is None else self._network.subscriber_name(node)
+
+    def filter(self, one: Filter) -> str:
+        """The name of it in the transcript, as `Names` says."""
+        return self._filters.get(one) or super().filter(one)
+
+    def notification(self, one: Notification) -> str:
+        """The name of it in the transcript, as `Names` says."""
+        return self._events.get(str(one.id)) or f"{{{format_attributes(one.attributes)}}}"
+
+    def notification_id(self, identifier: str) -> str:
+        """The name of it in the transcript, as `Names` says."""
+        return self._events.get(identifier, identifier)
+
+
+class Wording:
+    """Puts entries and views of a journal in lines, with the names of a transcript."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._write: dict[type[Any], Callable[[str, Any], str]] = {
+            Send: self._send,
+            SendFailed: self._fail,
+            Note: self._note,
+        }
+        self._notes: dict[str, Callable[[str, Note], str]] = {
+            STORE: lambda node, note: f"{node} stores {self._subject(note)} for {names.subscriber(note.peer)}",
+            REPLAY: lambda node, note: f"{node} replays {self._subject(note)} for {names.subscriber(note.peer)}",
+            DROP: lambda node, note: f"{node} drops {self._subject(note)} ({note.detail})",
+            CACHE: lambda node, note: f"{node} caches {self._subject(note)}",
+            FORGET: lambda node, note: f"{node} forgets {self._subject(note)} ({note.detail})",
+            MIGRATE: self._migrate,
+        }
+
+    def line(self, entry: Entry) -> str:
+        """One thing that a node did, or that was not done for it."""
+        if isinstance(entry.what, Deliver):
+            return f"{self._names.subscriber(entry.node)} delivers {self._names.notification(entry.what.notification)}"
+        return self._write[type(entry.what)](self._names.node(entry.node), entry.what)
+
+    def lines(self, view: View) -> Iterator[str]:
+        """The listings of the nodes that a command names, or of all that have something to show."""
+        show = view.look.show
+        for node, listings in view.listings.items():
+            listing = listings.get(show.what)
+            if listing is not None and (listing.rows or show.nodes):
+                yield self._names.node(node)
+                yield from (f"  {line}" for line in listing.lines())
+
+    def _send(self, node: str, send: Send) -> str:
+        return f"{node} -> {self._names.node(send.destination)}  {send.message.describe(self._names)}"
+
+    def _fail(self, node: str, failure: SendFailed) -> str:
+        ends = f"{node} -x {self._names.node(failure.destination)}"
+        return f"{ends}  {failure.message.describe(self._names)} ({failure.reason})"
+
+    def _note(self, node: str, note: Note) -> str:
+        write = self._notes.get(note.name)
+        return (
+            write(node, note)
+            if write
+            else f"{node} notes {note.name} {self._subject(note)} {note.detail or ''}".rstrip()
+        )
+
+    def _migrate(self, node: str, note: Note) -> str:
+        return f"{node} has no parent" if note.peer is None else f"{node} migrates to {self._names.node(note.peer)}"
+
+    def _subject(self, note: Note) -> str:
+        """What a note is about."""
+        if note.notification_id is not None:
+            return self._names.notification_id(note.notification_id)
+        return note.message_type or ""
+
+
+NOTHING = "(nothing)"
+"""This line stands below a command that nothing follows."""
+
+ALWAYS_HIDDEN = {ROUTE, ANSWER}
+"""These notes are for the metrics only."""
+
+Outputs = dict[int, list[str]]
+"""The lines below each command, by the number of the command's line."""
+
+
+class OutputWriter:
+    """Gives each slot's command what happened in it."""
+
+    def __init__(self, slots: Sequence[Slot], wording: Wording, delay: SimTime, hidden: Collection[str]) -> None:
+        """`hidden` are types of messages and names of notes; a message is under way for `delay`."""
+        self._slots = slots
+        self._starts = [slot.start for slot in slots]
+        self._wording = wording
+        self._delay = delay
+        self._hidden = hidden
+
+    def outputs(self, journal: Journal, *, times: bool) -> Outputs:
+        """The lines below each command; `times`: each with the time since the command."""
+        found: Outputs = {slot.number: [] for slot in self._slots if slot.number is not None}
+        for view in journal.views:
+            if view.look.number is not None:
+                found[view.look.number] += self._wording.lines(view)
+        visible = list(self._visible(journal.entries))
+        for entry in visible:
+            slot = self._slot(entry.time)
+            if slot.number is not None:
+                prefix = f"{_milliseconds(entry.time - slot.start)} " if times else ""
+                found[slot.number].append(prefix + self._wording.line(entry))
+        self._say_what_is_not_quiet(visible, found)
+        return {number: lines or [NOTHING] for number, lines in found.items()}
+
+    def _visible(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        # What there is no way for is told at once: that is one line, not two.
+        failed = {_transmission(entry, entry.what) for entry in entries if isinstance(entry.what, SendFailed)}
+        for entry in entries:
+            is_told_below = isinstance(entry.what, Send) and _transmission(entry, entry.what) in failed
+            if not is_told_below and _kind(entry.what) not in self._hidden:
+                yield entry
+
+    def _slot(self, time: SimTime) -> Slot:
+        """The last that has begun: one that only shows something takes no time, and gets nothing."""
+        return self._slots[bisect_right(self._starts, time) - 1]
+
+    def _say_what_is_not_quiet(self, entries: Iterable[Entry], found: Outputs) -> None:
+        for slot in self._slots:
+            if slot.number is None or slot.is_cut_short:
+                continue
+            under_way = sum(self._is_under_way(one, slot) for one in entries)
+            if under_way:
+                found[slot.number].append(f"(not quiet: {under_way} under way)")
+
+    def _is_under_way(self, entry: Entry, slot: Slot) -> bool:
+        """Whether it is sent in this slot, and arrives after it."""
+        return isinstance(entry.what, Send) and slot.start <= entry.time < slot.end <= entry.time + self._delay
+
+
+def _kind(what: Send | SendFailed | Deliver | Note) -> str | None:
+    """The name by which `hide` calls it."""
+    if isinstance(what, Note):
+        return what.name
+    return None if isinstance(what, Deliver) else what.message.message_type
+
+
+def _transmission(entry: Entry, what: Send | SendFailed) -> tuple[SimTime, NodeId, NodeId, int]:
+    return entry.time, entry.node, what.destination, id(what.message)
+
+
+def _milliseconds(time: SimTime) -> str:
+    return f"{f'{time / MILLISECOND:.3f}'.rstrip('0').rstrip('.'):>5}ms"

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from roambus.bridge.limits import NODES
-from roambus.bridge.transcript.field import Place, parse_place
-from roambus.python_protocol.roles import NodeId, Role
+from roambus.bridge.transcript.document import Place, parse_place
+from roambus.python_protocol.roles import NodeId, Role, SiteLine, Sites, make_sites, split_line
 from roambus.python_protocol.settings import unknown
-from roambus.python_protocol.sites import SiteLine, Sites, make_sites, split_line
 
 PROCESSES = "/"
 _NAME = re.compile(r"([bspn])(\d+)")

@@ -7,17 +7,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from roambus.bridge.backends.ideal.by_hand import Arrival
-from roambus.bridge.scenario.channel import ChannelSettings
+from roambus.bridge.backends.ideal.backend import Arrival
+from roambus.bridge.scenario.definition import Command, Publication, Scenario, Workload
 from roambus.bridge.scenario.faults import Outage, outage_at, outages
-from roambus.bridge.scenario.hands import HandsOn, Picks, Ring
-from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, ParentChange
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.mac import MacSettings
 from roambus.bridge.scenario.network import DEPARTURE
-from roambus.bridge.scenario.node import NodeSettings
-from roambus.bridge.scenario.radio import RadioSettings
-from roambus.bridge.scenario.scenario import Command, Publication, Scenario, Workload
+from roambus.bridge.scenario.nodes import HandsOn, NodeSettings, Picks, Ring
+from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange
+from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
 from roambus.bridge.transcript import commands
 from roambus.bridge.transcript.commands import (
     Apply,
@@ -36,7 +33,7 @@ from roambus.bridge.transcript.commands import (
     Wait,
     Walk,
 )
-from roambus.bridge.transcript.field import Ways
+from roambus.bridge.transcript.document import Ways
 from roambus.bridge.transcript.head import Head
 from roambus.bridge.transcript.network import Network
 from roambus.python_protocol.events import Attach, Detach

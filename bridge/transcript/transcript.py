@@ -8,25 +8,21 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.agents.code import Announce, announce_code, silently
-from roambus.bridge.agents.registry import load_agent
-from roambus.bridge.backends.ideal.backend import IdealBackend
-from roambus.bridge.backends.ideal.topology import make_hand_worked, make_ideal
+from roambus.bridge.agents import Announce, announce_code, load_agent, silently
+from roambus.bridge.backends.ideal.backend import IdealBackend, make_hand_worked, make_ideal
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.scenario.scenario import Scenario
-from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.by_hand import worked_by_hand
 from roambus.bridge.transcript.commands import CommandReader
 from roambus.bridge.transcript.document import Document, read_document
 from roambus.bridge.transcript.head import Head, read_head
-from roambus.bridge.transcript.journal import Journal, watched
+from roambus.bridge.transcript.journal import ALWAYS_HIDDEN, Journal, NetworkNames, OutputWriter, Wording, watched
 from roambus.bridge.transcript.network import Network
-from roambus.bridge.transcript.outputs import ALWAYS_HIDDEN, OutputWriter
 from roambus.bridge.transcript.timeline import Timeline
-from roambus.bridge.transcript.wording import NetworkNames, Wording
+from roambus.python_protocol.actions import CACHE, DROP, FORGET, MIGRATE, OVERLAY, REPLAY, SERVE, STORE
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.notes import CACHE, DROP, FORGET, MIGRATE, OVERLAY, REPLAY, SERVE, STORE
 from roambus.python_protocol.parameters import parse_parameters
 from roambus.python_protocol.settings import unknown
 

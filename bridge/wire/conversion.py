@@ -29,10 +29,10 @@ from roambus.bridge.backends.interface import (
     make_deliveries,
 )
 from roambus.bridge.errors import AgentError, ProtocolError
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.wire import wire_pb2 as pb
-from roambus.python_protocol.messages.bytes import DecodeError
 from roambus.python_protocol.messages.message import Message, MessageSet
+from roambus.python_protocol.messages.octets import DecodeError
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SimTime, format_time
 

@@ -1,11 +1,27 @@
 """Compares a metric among agents: the file of its numbers, the text and the picture all come from the same tables.
 
 `compare_agents` has the numbers, `draw_compared` the picture of the same metric, axis and values: both have one name.
+
+Finds what is to be compared by its names: metrics, agents, axes and values, and the runs that are left.
+
+Tests agents against each other, seed by seed, for runs of one seed share movement and radio.
+
+Two agents are compared at each place of the sweep by a two-sided paired t-test over the seeds that both have. The
+p-values of all tests of a table are adjusted by Holm's method.
+
+Makes the tables of a comparison: the points, and the file that holds them beside the tests.
+
+Writes a comparison as a short text for the terminal.
+
+Draws a metric against an axis, with a line for each agent, in the style of the report.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+import math
+import re
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,16 +29,283 @@ from typing import Any
 
 import pandas as pd
 
-from roambus.bridge.runs.writing import writing
-from roambus.experiments.comparing.choice import check_metric, find_axis, main_metrics, narrow
-from roambus.experiments.comparing.pairs import all_pairs, paired_tests
-from roambus.experiments.comparing.pictures import draw_picture, panels
-from roambus.experiments.comparing.tables import points_table, whole_table
-from roambus.experiments.comparing.text import text_of_comparison
-from roambus.experiments.figures.look import USUAL, Look
-from roambus.experiments.figures.plans import slug
-from roambus.experiments.measurements.measurements import Measurements
-from roambus.spark.aggregation.tables import replace_file
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import AGENT, writing
+from roambus.experiments.claims import SIGNIFICANCE, Part, Side, format_p, holm, make_part
+from roambus.experiments.figures.drawing import USUAL, Look, draw, draw_panels
+from roambus.experiments.figures.figure import Figure, Line, Plan, agent_lines, look_up, slug
+from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, format_mean
+from roambus.python_protocol.settings import unknown
+from roambus.spark.aggregation.aggregate import HALF_WIDTH, MEAN, METRIC, N, replace_file
+from roambus.spark.metrics.catalogue import MAIN_METRICS, Scale
+
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?")
+
+Where = Mapping[str, Sequence[str]]
+"""The values that axes are narrowed to, as texts."""
+
+
+def titles(measured: Measurements) -> dict[str, str]:
+    """The titles of what can be compared, by name; message types that a terminal could not show are left out."""
+    return {metric.column: metric.axis_title for metric in measured.comparable() if metric.column.isprintable()}
+
+
+def check_metric(measured: Measurements, metric: str) -> None:
+    """Raises UserError unless these runs have that metric."""
+    known = titles(measured)
+    if metric not in known:
+        raise UserError(unknown("metric", metric, known))
+    if metric not in set(measured.points[METRIC]):
+        raise UserError(f"none of these runs has {metric} ({known[metric]})")
+
+
+def main_metrics(measured: Measurements) -> list[str]:
+    """The main metrics that these runs have; raises UserError if there is none."""
+    present = set(measured.points[METRIC])
+    chosen = [metric for metric in MAIN_METRICS if metric in present]
+    if not chosen:
+        raise UserError(f"these runs have none of {', '.join(MAIN_METRICS)}: choose a metric")
+    return chosen
+
+
+def find_axis(measured: Measurements, axis: str | None) -> str:
+    """The axis of that name, or the first with more than one value, or else the agents. Raises UserError."""
+    axes = measured.axes
+    if axis is None:
+        return next((name for name in axes if len(measured.values(name)) > 1), AGENT)
+    if axis not in (*axes, AGENT):
+        raise UserError(unknown("axis", axis, dict.fromkeys([*axes, AGENT])))
+    return axis
+
+
+def narrow(measured: Measurements, agents: Sequence[str], where: Where) -> Measurements:
+    """The runs of these agents, in this order, at these values; raises UserError if there is none.
+
+    Without any name all agents are meant.
+    """
+    for agent in agents:
+        _choose("agent", agent, measured.agents)
+    chosen = {axis: _values(measured, axis, wanted) for axis, wanted in where.items()}
+    places = {**chosen, AGENT: list(dict.fromkeys(agents)) or measured.agents}
+    runs, points = (_at(table, places) for table in (measured.runs, measured.points))
+    if runs.empty:
+        wanted = ", ".join(f"{axis} {' or '.join(values)}" for axis, values in places.items())
+        raise UserError(f"there is no run of {wanted}")
+    return replace(measured, runs=runs, points=points, sweep={**measured.sweep, "agents": dict.fromkeys(places[AGENT])})
+
+
+def _values(measured: Measurements, axis: str, wanted: Sequence[str]) -> list[str]:
+    if axis not in measured.axes:
+        raise UserError(unknown("axis", axis, dict.fromkeys(measured.axes)))
+    return [_choose(f"value of {axis}", value, measured.values(axis)) for value in wanted]
+
+
+def _choose(kind: str, wanted: str, known: Sequence[str]) -> str:
+    """The name itself, or a name that is the same number: 2.0 finds 2."""
+    found = [name for name in known if name == wanted] or [name for name in known if _same_number(name, wanted)]
+    if not found:
+        raise UserError(unknown(kind, wanted, dict.fromkeys(known)))
+    return found[0]
+
+
+def _same_number(a: str, b: str) -> bool:
+    return as_number(a) is not None and as_number(a) == as_number(b)
+
+
+def as_number(text: str) -> float | None:
+    """The number that a text is; None for any other text."""
+    return float(text) if _NUMBER.fullmatch(text) else None
+
+
+def _at(table: pd.DataFrame, places: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    for column, values in places.items():
+        table = table[table[column].isin(values)]
+    return table
+
+
+MINUS, DIFFERENCE, P, P_HOLM, NOTE = "minus", "difference", "p", "p_holm", "note"
+FEWEST_SEEDS = 3
+"""So many seeds must two agents have in common for a test."""
+
+Pair = tuple[str, str]
+Place = tuple[str, ...]
+
+
+def all_pairs(agents: Sequence[str]) -> list[Pair]:
+    """Each two agents once, in their order."""
+    return list(itertools.combinations(agents, 2))
+
+
+def paired_tests(measured: Measurements, metric: str, pairs: Sequence[Pair]) -> pd.DataFrame:
+    """A row for each pair at each place of the sweep: agent, minus, the axes, then what the test says.
+
+    `difference` is the mean over the seeds that both have of the first agent's metric minus the second's, `half_width`
+    half its 95 % interval, `n` the number of these seeds, `p` of the two-sided paired t-test, and `p_holm` the same
+    adjusted by Holm for all tests of the table. With fewer than three seeds there is no p; then `note` says so.
+    """
+    places = list(itertools.product(*(measured.values(axis) for axis in measured.axes)))
+    samples = {
+        (agent, place): _sample(measured, metric, agent, place) for agent in {*sum(pairs, ())} for place in places
+    }
+    rows = [
+        {AGENT: a, MINUS: b, **_named(measured, place), **_tested(samples[a, place], samples[b, place])}
+        for (a, b), place in itertools.product(pairs, places)
+    ]
+    table = pd.DataFrame(rows, columns=[AGENT, MINUS, *map(axis_column, measured.axes), *_MEASURED])
+    tested = table[P].notna()
+    table.loc[tested, P_HOLM] = holm(list(table.loc[tested, P]))
+    return table
+
+
+_MEASURED = (DIFFERENCE, HALF_WIDTH, N, P, P_HOLM, NOTE)
+
+
+def axis_column(axis: str) -> str:
+    """The column of an axis in tables; an axis that is called like another column gets a prefix."""
+    return f"axis_{axis}" if axis in (MINUS, *_MEASURED) else axis
+
+
+def _named(measured: Measurements, place: Place) -> dict[str, str]:
+    return {axis_column(axis): value for axis, value in zip(measured.axes, place, strict=True)}
+
+
+def _sample(measured: Measurements, metric: str, agent: str, place: Place) -> pd.Series[float]:
+    """One value for each seed; empty if there is none."""
+    try:
+        return by_seed(measured, metric, **{AGENT: agent}, **dict(zip(measured.axes, place, strict=True)))
+    except NotMeasuredError:
+        return pd.Series(dtype=float)
+
+
+def _tested(first: pd.Series[float], second: pd.Series[float]) -> dict[str, object]:
+    part: Part = make_part("", first - second, Side.ABOVE)
+    enough = part.seeds >= FEWEST_SEEDS
+    note = "" if enough else f"fewer than {FEWEST_SEEDS} common seeds"
+    p = part.p if enough else math.nan
+    return {DIFFERENCE: part.mean, HALF_WIDTH: part.half_width, N: part.seeds, P: p, P_HOLM: math.nan, NOTE: note}
+
+
+def points_table(measured: Measurements, metric: str) -> pd.DataFrame:
+    """A row for each agent at each place: agent, the axes, mean, half width of the 95 % interval, number of seeds."""
+    chosen = measured.points[measured.points[METRIC] == metric]
+    renamed = chosen.rename(columns={axis: axis_column(axis) for axis in measured.axes})
+    return in_order(renamed[[AGENT, *map(axis_column, measured.axes), MEAN, HALF_WIDTH, N]], measured)
+
+
+def in_order(table: pd.DataFrame, measured: Measurements, last: str = "") -> pd.DataFrame:
+    """The rows of a table by agents and axes, in the sweep's order; the axis `last` comes after the others."""
+    ranks = {axis_column(axis): _ranks(measured, axis) for axis in measured.axes}
+    ranks |= dict.fromkeys((AGENT, MINUS), _ranks(measured, AGENT))
+    places = sorted((column for column in table if column in ranks), key=lambda column: column == axis_column(last))
+    rows = table.sort_values(places, key=lambda column: column.map(ranks[str(column.name)]))
+    return rows[[*places, *(column for column in table if column not in places)]].reset_index(drop=True)
+
+
+def _ranks(measured: Measurements, axis: str) -> dict[str, int]:
+    return {value: rank for rank, value in enumerate(measured.values(axis))}
+
+
+def whole_table(points: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
+    """What the file holds: the points, then the tests, whose `mean` is that of the difference to the agent `minus`."""
+    columns = [MEAN if column == DIFFERENCE else column for column in tests]
+    parts = [table for table in (points, tests.rename(columns={DIFFERENCE: MEAN})) if len(table)]
+    return pd.concat(parts).reindex(columns=columns)
+
+
+MOST_PAIRS = 10
+"""Up to so many pairs of agents, each has a line that says how often they differ."""
+
+Row = dict[Hashable, Any]
+
+
+def text_of_comparison(measured: Measurements, metric: str, points: pd.DataFrame, tests: pd.DataFrame) -> str:
+    """The metric, the agents' means at each place, the difference if they are two, and how many differences count."""
+    varying = [axis for axis in measured.axes if len(measured.values(axis)) > 1]
+    fixed = "".join(f", {axis} {measured.values(axis)[0]}" for axis in measured.axes if axis not in varying)
+    table = _table(measured, varying, points, tests).to_string(index=False)
+    return "\n".join([measured.title(metric) + fixed, table, *_significant(tests)])
+
+
+def _table(measured: Measurements, axes: list[str], points: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
+    """A row for each place, in the order of the tests, of which there are some at every place."""
+    texts: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in (*tests.to_dict("records"), *points.to_dict("records")):
+        place = tuple(row[axis_column(axis)] for axis in axes)
+        column, text = _mean(row) if MEAN in row else _difference(row)
+        texts.setdefault(place, {})[column] = text
+    two = [f"{a} - {b}" for a, b in [measured.agents]] if len(measured.agents) == 2 else []
+    rows = [[*place, *(cells.get(column, "") for column in (*measured.agents, *two))] for place, cells in texts.items()]
+    return pd.DataFrame(rows, columns=[*axes, *measured.agents, *two])
+
+
+def _mean(row: Row) -> tuple[str, str]:
+    return row[AGENT], format_mean(row[MEAN], row[HALF_WIDTH])
+
+
+def _difference(row: Row) -> tuple[str, str]:
+    text = f"{format_mean(row[DIFFERENCE], row[HALF_WIDTH])}, " if row[N] else ""
+    return f"{row[AGENT]} - {row[MINUS]}", text + (row[NOTE] or format_p(row[P_HOLM]))
+
+
+def _significant(tests: pd.DataFrame) -> Iterator[str]:
+    """A line for each pair if they are few, and for all together; then how many could not be tested."""
+    tested = tests[tests[P_HOLM].notna()]
+    pairs = [(f"{a} - {b}", rows) for (a, b), rows in tested.groupby([AGENT, MINUS], sort=False)]
+    single = pairs if 1 < len(pairs) <= MOST_PAIRS else []
+    for name, rows in [*single, *([("differences", tested)] if pairs else [])]:
+        found = (rows[P_HOLM] < SIGNIFICANCE).sum()
+        yield f"{name}: {found} of {len(rows)} significant at {SIGNIFICANCE * 100:g} %"
+    for note, rows in tests[tests[NOTE] != ""].groupby(NOTE):
+        yield f"differences: {len(rows)} of {len(tests)} not tested, {note}"
+
+
+MOST_PANELS = 12
+"""The most panels that one picture has: more of them nobody can read."""
+_DECADE = 10
+
+
+def panels(measured: Measurements, metric: str, against: str) -> list[Figure]:
+    """A figure for each combination of the values of the other axes; one without any value is left out.
+
+    Against the agents themselves there is one line, of all agents. Raises UserError if there are too many panels.
+    """
+    others = [axis for axis in measured.axes if axis != against]
+    places = [dict(zip(others, place, strict=True)) for place in itertools.product(*map(measured.values, others))]
+    figures = (look_up(measured, _plan(measured, metric, against, place)) for place in places)
+    found = [figure for figure in figures if figure.series]
+    if len(found) > MOST_PANELS:
+        varying = [axis for axis in others if len(measured.values(axis)) > 1]
+        raise UserError(f"{len(found)} panels are too many for a picture: narrow {' or '.join(varying)} (--where)")
+    if measured.metric(metric).scale is Scale.LOGARITHMIC and not _spans_a_decade(found):
+        return [replace(figure, scale=Scale.FROM_ZERO) for figure in found]
+    return found
+
+
+def _spans_a_decade(figures: Sequence[Figure]) -> bool:
+    """Whether the means differ by a factor of ten; smaller differences are easier to read on a linear axis."""
+    means = [mean for figure in figures for series in figure.series for mean in series.mean]
+    return 0 < _DECADE * min(means) <= max(means)
+
+
+def _plan(measured: Measurements, metric: str, against: str, place: dict[str, str]) -> Plan:
+    title = measured.title(metric)
+    at = "".join(f", {axis} {value}" for axis, value in place.items())
+    lines = [Line("", place)] if against == AGENT else agent_lines(measured, place)
+    return Plan("", title + at, metric, against, lines)
+
+
+def draw_picture(figures: Sequence[Figure], stem: Path, look: Look = USUAL) -> list[Path]:
+    """Writes STEM in each format of the look, with all the figures, and its caption as STEM.txt; raises OSError."""
+    if len(figures) == 1:
+        return draw(replace(figures[0], name=stem.name), stem.parent, look)
+    files = [stem.with_name(f"{stem.name}.{kind}") for kind in look.formats]
+    for file in files:
+        draw_panels(figures, file, same_y=True, look=look)
+    caption = stem.with_name(f"{stem.name}.txt")
+    text = "".join(f"{figure.caption}\n" for figure in figures)
+    replace_file(caption, partial(Path.write_text, data=text, encoding="utf-8"))
+    return [*files, caption]
+
 
 _LONGEST_STEM = 150
 """In characters: file systems take names of 255 bytes, and the suffix needs some."""

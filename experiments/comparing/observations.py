@@ -1,9 +1,19 @@
-"""What single notifications did: read from the traces of runs, for figures that show more than means."""
+"""What single notifications did: read from the traces of runs, for figures that show more than means.
+
+Figures of single notifications: how delays are distributed, and how many deliveries there are over time.
+
+Reads the runs of a sweep with all their metrics, whether they were aggregated before or not.
+
+Traces are found and examined; what earlier aggregations found of them comes from their store, and the rest is computed.
+If there are no traces, because they are large and were deleted, the tables of an aggregation are read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,18 +21,29 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from roambus.bridge.trace.reader import read_batches
-from roambus.bridge.trace.schema import (
-    DELIVER,
-    DETAIL,
-    EVENT,
-    LIST_SEPARATOR,
-    NODE,
-    NOTIFICATION_ID,
-    PUBLISH,
-    TIME_S,
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import (
+    AGENT,
+    AGENTS,
+    FIGURES_FOLDER,
+    METRICS_FOLDER,
+    SEED,
+    TRACES,
+    read_asked,
+    unlinked,
+    writing,
 )
-from roambus.spark.aggregation.traces import Trace
+from roambus.bridge.trace.parquet import DamagedTraceError, read_batches
+from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, NOTIFICATION_ID, TIME_S
+from roambus.experiments.figures.drawing import Look, draw
+from roambus.experiments.figures.figure import CurveFigure, Dots
+from roambus.experiments.measurements import Measurements, agent_name, read_measurements
+from roambus.experiments.studies.study import Study, existing_folder, find_extra, sweep_folders
+from roambus.experiments.sweeps.sweep import FOLDER_NAME
+from roambus.python_protocol.actions import DELIVER, LIST_SEPARATOR, PUBLISH
+from roambus.spark.aggregation.aggregate import Progress, mean_points, metrics_of, name_runs, natural_order
+from roambus.spark.aggregation.traces import Trace, examine, find_traces
+from roambus.spark.metrics.catalogue import METRICS
 
 _COLUMNS = [TIME_S, NODE, EVENT, NOTIFICATION_ID, DETAIL]
 
@@ -84,3 +105,166 @@ def over_time(runs: Sequence[Observed]) -> tuple[NDArray[np.float64], NDArray[np
     edges = np.linspace(0, end_s, _BINS + 1)
     counts: Iterable[NDArray[np.int64]] = (np.histogram(run.delivered_s, edges)[0] for run in runs)
     return (edges[:-1] + edges[1:]) / 2, np.mean(list(counts), axis=0) / (end_s / _BINS)
+
+
+DELAYS, DELIVERIES = "delays", "deliveries"
+KINDS = (DELAYS, DELIVERIES)
+MOST_LINES = 12
+"""More lines nobody can tell apart."""
+
+Place = tuple[tuple[str, str], ...]
+Where = Mapping[str, Sequence[str]]
+
+
+def draw_curves(results: Path, kinds: Sequence[str], where: Where, look: Look, out: Path | None = None) -> list[Path]:
+    """Draws these kinds of figures of every sweep in `results`; returns the files.
+
+    `where` keeps some values of an axis, or some agents. There is a line for each place that is left, of all its seeds.
+    They go to `out`, or else to the folder of the results for figures.
+    Raises UserError if there is no run, or too many lines, or a trace is damaged.
+    """
+    sweeps = sweep_folders(existing_folder(results))
+    folder = out or unlinked(results / FIGURES_FOLDER)
+    look = replace(look, agents=tuple(dict.fromkeys(agent for sweep in sweeps for agent in _agents(sweep))))
+    files = []
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for sweep in sweeps:
+            prefix = f"{sweep.name}-" if len(sweeps) > 1 else ""
+            observed = _observed(sweep, where)
+            files += [path for kind in kinds for path in draw(_figure(kind, prefix, observed), folder, look)]
+    return files
+
+
+def _agents(sweep: Path) -> list[str]:
+    """The agents of a sweep that have runs, in its order."""
+    present = {dict(_place(trace)).get(AGENT, "") for trace in examine(find_traces(sweep))[0]}
+    asked = [agent for agent in read_asked(sweep).get(AGENTS, {}) if agent in present]
+    return asked + sorted(present.difference(asked), key=natural_order)
+
+
+def _observed(sweep: Path, where: Where) -> dict[Place, list[Observed]]:
+    traces, _ = examine(find_traces(sweep))
+    chosen = [(place, trace) for trace in traces if _is_at(place := _place(trace), where)]
+    places = sorted({place for place, _ in chosen}, key=lambda place: [natural_order(value) for _, value in place])
+    if not places:
+        raise UserError(f"{sweep}: there is no run{' there' if where else ''}: give the folder that a sweep wrote")
+    if len(places) > MOST_LINES:
+        raise UserError(f"{sweep}: {len(places)} lines are too many for a figure: narrow {_varying(places)} (--where)")
+    try:
+        return {place: [observe(trace) for at, trace in chosen if at == place] for place in places}
+    except DamagedTraceError as error:
+        raise UserError(f"{error}: run the sweep again to make it anew") from None
+
+
+def _place(trace: Trace) -> Place:
+    levels = (level.partition("=") for level in trace.run.split("/"))
+    return tuple((name, value) for name, _, value in levels if name != SEED)
+
+
+def _is_at(place: Place, where: Where) -> bool:
+    known = dict(place)
+    return all(known.get(axis) in values for axis, values in where.items())
+
+
+def _varying(places: Sequence[Place]) -> str:
+    names = [name for name, _ in places[0]]
+    return " or ".join(name for name in names if len({dict(place).get(name) for place in places}) > 1)
+
+
+def _figure(kind: str, prefix: str, observed: Mapping[Place, Sequence[Observed]]) -> CurveFigure:
+    curve = distribution if kind == DELAYS else over_time
+    varying = _varying([*observed]).split(" or ")
+    lines = []
+    for place, runs in observed.items():
+        x, y = curve(runs)
+        lines.append(Dots(_label(place, varying), tuple(map(float, x)), tuple(map(float, y)), dict(place)))
+    seeds = max(map(len, observed.values()))
+    if kind == DELAYS:
+        title = "how long deliveries took, as a share of all that were to be made"
+        return CurveFigure(
+            f"{prefix}{kind}", title, "end-to-end delay (s)", "share delivered within", tuple(lines), seeds
+        )
+    title = "deliveries over the time of the run"
+    return CurveFigure(f"{prefix}{kind}", title, "time (s)", "deliveries per second", tuple(lines), seeds, is_time=True)
+
+
+def _label(place: Place, varying: Sequence[str]) -> str:
+    """The agent, and the values of the axes in which lines differ."""
+    words = [agent_name(value) if name == AGENT else f"{name} {value}" for name, value in place]
+    names = [name for name, _ in place]
+    return ", ".join(word for name, word in zip(names, words, strict=True) if name == AGENT or name in varying)
+
+
+_NAME = FOLDER_NAME.pattern
+_PLACE = re.compile(rf"{AGENT}={_NAME}(/{_NAME}={_NAME})*/{SEED}=(0|[1-9][0-9]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What was measured in the folder of one sweep, and a line for each run that is left out because it is damaged."""
+
+    folder: Path
+    measured: Measurements
+    problems: tuple[str, ...]
+
+
+def load(results: Path, own: Study | None = None, progress: Progress | None = None) -> Loaded:
+    """The runs of the sweep in this folder, with the metrics of the catalogue and of the study that they are of.
+
+    Metrics that no aggregation has computed yet are computed with Spark, and kept; `progress` is told. Without traces
+    the tables of an aggregation do. `own` is the study, if it is none of ours. Raises UserError if there is no run that
+    can be read, RoambusError if Spark fails.
+    """
+    folder = _folder_of_sweep(results)
+    files = find_traces(folder)
+    if not files and (folder / METRICS_FOLDER).is_dir():
+        return Loaded(folder, read_measurements(folder, find_extra(folder, own)), ())
+    if not files:
+        raise UserError(f"{folder}: holds no runs: give the folder that a sweep wrote (its --out)")
+    traces, damaged = examine(files)
+    _check_places(folder, traces)
+    return _measure(folder, traces, list(damaged.values()), own, progress)
+
+
+def _folder_of_sweep(results: Path) -> Path:
+    first, *others = sweep_folders(existing_folder(results))
+    if others:
+        raise UserError(f"{results}: holds several sweeps: give one of {', '.join(map(str, [first, *others]))}")
+    return first
+
+
+def _check_places(folder: Path, traces: Sequence[Trace]) -> None:
+    """Raises UserError unless runs lie where sweeps put them, all with the same axes in the same order."""
+    for trace in traces:
+        where = folder / TRACES / trace.run
+        names = _names(trace)
+        if not _PLACE.fullmatch(trace.run) or len(set(names)) < len(names):
+            raise UserError(f"{where}: no sweep puts a run there ({AGENT}=NAME/AXIS=VALUE/{SEED}=NUMBER): remove it")
+        if names != _names(traces[0]):
+            raise UserError(f"{where}: has other axes than {traces[0].run}: keep them in two folders")
+
+
+def _names(trace: Trace) -> list[str]:
+    """The names of the levels of the run's folder: agent, axes and seed."""
+    return [level.partition("=")[0] for level in trace.run.split("/")]
+
+
+def _measure(
+    folder: Path, traces: Sequence[Trace], problems: list[str], own: Study | None, progress: Progress | None
+) -> Loaded:
+    if not traces:
+        raise UserError(_nothing_to_read(folder, problems))
+    description, extra = read_asked(folder), find_extra(folder, own)
+    with writing(folder):
+        metrics, damaged = metrics_of(folder, traces, extra, progress=progress)
+    problems = [*problems, *damaged.values()]
+    if metrics.empty:
+        raise UserError(_nothing_to_read(folder, problems))
+    runs = name_runs(metrics, [metric.column for metric in extra.catalogue])
+    measured = Measurements(runs, mean_points(runs), description, metrics=(*METRICS, *extra.catalogue))
+    return Loaded(folder, measured, tuple(problems))
+
+
+def _nothing_to_read(folder: Path, problems: Sequence[str]) -> str:
+    return f"{folder}: no run can be read; the first: {problems[0]}"

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import chain
 
-from roambus.bridge.scenario.happenings import FaultKind
+from roambus.bridge.scenario.plans import FaultKind
 from roambus.bridge.transcript.commands import Apply, Command, Fail, Move, PublishEvent, Relink
-from roambus.bridge.transcript.document import parse_document
+from roambus.bridge.transcript.document import format_attributes, parse_document
 from roambus.bridge.transcript.network import Network as Drawn
 from roambus.bridge.transcript.transcript import follow
-from roambus.bridge.transcript.vocabulary import format_attributes
-from roambus.experiments.exploring.beginning import Beginning
+from roambus.experiments.exploring.initial_state import Beginning
 from roambus.experiments.exploring.rules import Arrive, Do, RunOut, Step
 from roambus.python_protocol.events import Subscribe
 from roambus.python_protocol.filters import Filter

@@ -2,24 +2,207 @@
 
 Time passes only when a timer runs out: by so much as was left of it. Unless messages are slow, a timer runs out only
 when nothing is under way, because links are much faster than timers.
+
+What can be done in a world, and what a command comes to in it: worked out once for each world.
+
+What follows at one instant: nodes are told something, answer, and are told of what they could not send.
+
+Everything that a step causes at one instant belongs to it, so that a state is one in which all nodes have answered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from roambus.bridge.transcript.commands import Command
-from roambus.experiments.exploring.consequences import Consequences, Draft
-from roambus.experiments.exploring.nodes import Arrived, Failure, Nodes, Ringing
-from roambus.experiments.exploring.numbering import Numbering
-from roambus.experiments.exploring.parts import Item, Queues, Worlds, used
-from roambus.experiments.exploring.plans import Plan, Plans
-from roambus.experiments.exploring.rules import Arrive, Raised, Rules, RunOut, State, Step
-from roambus.experiments.exploring.world import World
-from roambus.python_protocol.roles import NodeId
+from roambus.experiments.exploring.nodes import Arrived, Failure, Nodes, Numbering, Outcome, Ringing
+from roambus.experiments.exploring.rules import (
+    Arrive,
+    Do,
+    Item,
+    Picks,
+    Queues,
+    Raised,
+    Rules,
+    RunOut,
+    State,
+    Step,
+    Worlds,
+    used,
+)
+from roambus.experiments.exploring.world import World, automorphisms, do, representatives
+from roambus.python_protocol.events import NO_LINK, SendFailed
+from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SimTime, format_time
+
+
+class Plan(NamedTuple):
+    """What a command comes to in one world: the next world, the numbers of the events that are told, and the step."""
+
+    world: int
+    before: tuple[tuple[NodeId, int], ...]
+    after: tuple[tuple[NodeId, int], ...]
+    step: int
+    cuts: bool
+    """Whether links may have gone."""
+    when_quiet: bool
+    """Whether it may be given only while nothing is under way."""
+
+
+class Plans:
+    """Knows the commands of each world."""
+
+    def __init__(self, rules: Rules, nodes: Nodes, worlds: Worlds, steps: Numbering[Step]) -> None:
+        self._rules = rules
+        self._nodes = nodes
+        self._worlds = worlds
+        self._steps = steps
+        self._known: dict[int, list[Plan]] = {}
+
+    def of(self, number: int) -> list[Plan]:
+        """What can be done in the world of that number."""
+        found = self._known.get(number)
+        if found is None:
+            world = self._worlds[number]
+            allowed = (place for place in range(len(self._rules.may)) if world.left[place])
+            found = [self.plan(number, one, place) for place in allowed for one in self._options(place, world)]
+            self._known[number] = found
+        return found
+
+    def plan(self, number: int, command: Command, may: int | None) -> Plan:
+        """What a command comes to, which the line at that place allows, or no line has to."""
+        world, number_of = self._worlds[number], self._nodes.events.number
+        told = do(command, world, self._rules.brokers)
+        after = replace(told.world if may is None else used(told.world, may), calm=0)
+        if not self._rules.history:
+            after = replace(after, published=())
+        return Plan(
+            self._worlds.number(after),
+            tuple((node, number_of(event)) for node, event in told.before),
+            tuple((node, number_of(event)) for node, event in told.after),
+            self._steps.number(Do(command, -1 if may is None else may)),
+            not world.edges <= after.edges,
+            may is not None and self._rules.may[may].when_quiet,
+        )
+
+    def _options(self, place: int, world: World) -> Iterable[Command]:
+        """The commands that a line allows; of alike ones at the beginning only one."""
+        options = self._rules.may[place].options(world)
+        if not self._rules.alike or world.left != tuple(one.times for one in self._rules.may):
+            return options
+        return representatives(options, automorphisms(world, self._rules.alike))
+
+
+MOST_ROUNDS = 1000
+"""So often in a row nodes may send at one instant what cannot be sent."""
+Telling = Sequence[tuple[NodeId, int]]
+"""Which nodes are told which events, by their numbers."""
+
+
+@dataclass(slots=True)
+class Draft:
+    """A state that is being made, its world last; what could not be sent; what chance picked."""
+
+    numbers: list[int]
+    failed: list[tuple[NodeId, int]] = field(default_factory=list)
+    picks: Picks = ()
+
+    def copy(self) -> Draft:
+        """The same, to be made otherwise."""
+        return Draft(self.numbers.copy(), self.failed.copy(), self.picks)
+
+
+class Consequences:
+    """Works out every way in which chance can have things go."""
+
+    def __init__(self, nodes: Nodes, worlds: Worlds, queues: Queues, *, history: bool) -> None:
+        """With `history` the world keeps what was delivered and taken on."""
+        self._nodes = nodes
+        self._worlds = worlds
+        self._queues = queues
+        self._history = history
+
+    def tell_all(self, first: Draft | Raised, told: Telling) -> list[Draft | Raised]:
+        """Tells nodes one after the other, and then those whose messages found no link."""
+        ended: list[Draft | Raised] = []
+        waiting: list[tuple[Draft | Raised, Telling, int]] = [(first, told, 0)]
+        while waiting:
+            one, events, rounds = waiting.pop()
+            if rounds > MOST_ROUNDS:
+                ended.append(Raised("what cannot be sent is sent again and again, at one instant"))
+                continue
+            for draft in self.tell_in_turn(one, events):
+                if isinstance(draft, Raised) or not draft.failed:
+                    ended.append(draft)
+                else:
+                    failed, draft.failed = draft.failed, []
+                    waiting.append((draft, failed, rounds + 1))
+        return ended
+
+    def tell_in_turn(self, first: Draft | Raised, told: Telling) -> list[Draft | Raised]:
+        """Tells nodes one after the other."""
+        drafts = [first]
+        for node, event in told:
+            drafts = [after for draft in drafts for after in self._tell(draft, node, event)]
+        return drafts
+
+    def _tell(self, draft: Draft | Raised, node: NodeId, event: int) -> Iterator[Draft | Raised]:
+        if isinstance(draft, Raised):
+            yield draft
+            return
+        outcomes = self._nodes.answer(draft.numbers[node], event)
+        copies = [draft.copy() for _ in outcomes[1:]]
+        for one, outcome in zip((*copies, draft), (*outcomes[1:], outcomes[0]), strict=True):
+            yield self._take(one, node, outcome)
+
+    def _take(self, draft: Draft, node: NodeId, outcome: Outcome | Failure) -> Draft | Raised:
+        if isinstance(outcome, Failure):
+            return Raised(outcome.text)
+        draft.numbers[node] = outcome.state
+        if outcome.picks:
+            draft.picks = (*draft.picks, (node, outcome.picks))
+        for place, item in self.sends(draft.numbers, node, outcome, draft.failed):
+            draft.numbers[place] = self._queues.append(draft.numbers[place], item)
+        if self._history:
+            for seen in outcome.seen:
+                draft.numbers[-1] = self._worlds.see(draft.numbers[-1], node, seen)
+        return draft
+
+    def sends(
+        self, numbers: Sequence[int], node: NodeId, outcome: Outcome, failed: list[tuple[NodeId, int]]
+    ) -> Iterator[tuple[int, Item]]:
+        """What an answer adds to which places of the state; what finds no link is added to `failed`."""
+        if not outcome.sends:
+            return
+        reached = self._worlds.neighbours(numbers[-1])[node]
+        for destination, message in outcome.sends:
+            if destination == BROADCAST:
+                yield from ((self._worlds.place(node, one), (message, False)) for one in reached)
+            elif destination in reached:
+                yield self._worlds.place(node, destination), (message, True)
+            else:
+                failure = SendFailed(destination, self._nodes.messages[message], NO_LINK)
+                failed.append((node, self._nodes.events.number(failure)))
+
+    def cut_off(self, draft: Draft) -> list[tuple[NodeId, int]]:
+        """Empties the links that carry no more; returns what senders that are up are told of it."""
+        told: list[tuple[NodeId, int]] = []
+        reached, down = self._worlds.neighbours(draft.numbers[-1]), self._worlds[draft.numbers[-1]].down
+        for place, (sender, receiver) in self._worlds.places():
+            if draft.numbers[place] and receiver not in reached[sender]:
+                if sender not in down:
+                    told += self._lost(sender, receiver, draft.numbers[place])
+                draft.numbers[place] = 0
+        return told
+
+    def _lost(self, sender: NodeId, receiver: NodeId, queue: int) -> Iterator[tuple[NodeId, int]]:
+        for message, alone in self._queues[queue]:
+            if alone:
+                failure = SendFailed(receiver, self._nodes.messages[message], NO_LINK)
+                yield sender, self._nodes.events.number(failure)
+
 
 Successor = tuple[int, State | Raised]
 """The number of a step, and the state that it leads to."""

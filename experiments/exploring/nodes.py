@@ -6,30 +6,65 @@ answer to (state, event) is kept: the agent itself runs only when something is n
 and its timers, which are relative to now, in the order in which they run out.
 
 Chance has several answers: the explorer tries each representative of each draw (`bridge.transcript.by_hand`).
+
+Numbers for values: equal values have one number, so that what is large is compared and kept once only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from roambus.bridge.agents.registry import name_of
+from roambus.bridge.agents import name_of
 from roambus.bridge.backends.ideal.backend import PERFECT_LQI_DB, PERFECT_RSSI_DBM
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import describe_failure, place_of
 from roambus.bridge.transcript.by_hand import Postponed, ScriptedChance
-from roambus.experiments.exploring.freezing import Freezer, Frozen, Thawer
-from roambus.experiments.exploring.instants import NOW, ClockError, Instant
-from roambus.experiments.exploring.numbering import Numbering, Tally
-from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
+from roambus.experiments.exploring.state import NOW, ClockError, Freezer, Frozen, Instant, Thawer
+from roambus.python_protocol.actions import ROUTE, Action, CancelTimer, Deliver, Note, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, Received, TimerFired
 from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.notes import ROUTE
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime
+
+Value = TypeVar("Value", bound=Hashable)
+
+
+class Tally:
+    """Counts how many values have got a number, in several numberings together."""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+class Numbering(Generic[Value]):
+    """Counts different values, from 0."""
+
+    def __init__(self, tally: Tally | None = None) -> None:
+        self._tally = tally or Tally()
+        self._numbers: dict[Value, int] = {}
+        self._values: list[Value] = []
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, number: int) -> Value:
+        return self._values[number]
+
+    def number(self, value: Value) -> int:
+        """The number of a value, a new one if no equal one has come before."""
+        number = self._numbers.get(value)
+        if number is None:
+            number = self._numbers[value] = len(self._values)
+            self._values.append(value)
+            self._tally.count += 1
+        return number
+
 
 NodeState = int
 """The number of a state of one node."""

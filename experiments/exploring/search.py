@@ -2,24 +2,250 @@
 
 States are worked off depth by depth. Numbers of what states are made of are given in the order in which it is met; the
 search writes down which states taught it something new, so that the numbers can be given again (`keeping`).
+
+The states that a search has found: each as bytes, with the state and the step before it.
+
+The way to any state can be told again. Nothing else is kept of a state, so that millions have room.
+
+What a search is bounded by, and what it finds.
+
+Which arrivals have to be tried: orders that come to the same are explored once (persistent sets; Godefroid, 1996).
+
+Two arrivals at different nodes commute: each changes its own node, takes the first message off its own link, and adds
+to the ends of others. So it is enough to try those at one node, if nothing that happens elsewhere can bring that node
+something which could have come first. That is so if no part of the network beyond it has anything under way, or else
+all links from that part to the node have a message already, and whatever follows queues behind it.
+
+All states in which nothing is under way are still reached, on ways of the same length; states between are left out. So
+this is for properties of quiet states, and only where no command, loss or timer can come between.
 """
 
 from __future__ import annotations
 
 import resource
 import sys
+import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from enum import IntEnum
+from struct import Struct
 
 from roambus.bridge.process import interrupts_noticed
-from roambus.experiments.exploring.asking import Asking
-from roambus.experiments.exploring.found import INTERRUPTED, RAISES, Bounds, Clock, Found, Violation
 from roambus.experiments.exploring.network import Network, Successor
-from roambus.experiments.exploring.reduction import Reduction
+from roambus.experiments.exploring.probes import Asking
 from roambus.experiments.exploring.rules import Raised, State, Step
-from roambus.experiments.exploring.store import NUMBERS, Store
+from roambus.python_protocol.roles import NodeId
+
+NUMBERS = "I"
+"""The type code of all numbers that are kept."""
+
+
+class Store:
+    """Numbers the states in the order in which they are found; the first one is before itself."""
+
+    def __init__(self, width: int) -> None:
+        """A state has so many numbers."""
+        struct = Struct(f"{width}{NUMBERS}")
+        self.width = width
+        self.pack = struct.pack
+        self._unpack = struct.unpack
+        self.numbers: dict[bytes, int] = {}
+        self.packed: list[bytes] = []
+        self.before = array(NUMBERS)
+        self.steps = array(NUMBERS)
+        self.depths = array(NUMBERS)
+
+    def __len__(self) -> int:
+        return len(self.packed)
+
+    def add(self, packed: bytes, before: int, step: int, depth: int) -> int:
+        """Takes a state that is new; returns its number."""
+        number = self.numbers[packed] = len(self.packed)
+        self.packed.append(packed)
+        self.before.append(before)
+        self.steps.append(step)
+        self.depths.append(depth)
+        return number
+
+    def state(self, number: int) -> State:
+        """The state of that number."""
+        return self._unpack(self.packed[number])
+
+    def number(self, state: State) -> int | None:
+        """The number of a state that was found."""
+        return self.numbers.get(self.pack(*state))
+
+    def way(self, number: int) -> list[int]:
+        """The numbers of the steps from the first state to the one of that number."""
+        steps: list[int] = []
+        while number:
+            steps.append(self.steps[number])
+            number = self.before[number]
+        return steps[::-1]
+
+
+INTERRUPTED = "Ctrl-C"
+RAISES = "agents raise no errors"
+"""What holds of every agent, whatever else must."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Where a search ends at the latest; None and 0 are no bound."""
+
+    depth: int | None = None
+    states: int | None = None
+    seconds: float | None = None
+    memory_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A property that does not hold: how, and the steps that lead there."""
+
+    name: str
+    text: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(slots=True)
+class Found:
+    """What a search has found so far."""
+
+    states: int = 0
+    transitions: int = 0
+    depth: int = 0
+    quiet: int = 0
+    """How many states were quiet."""
+    begins_quiet: bool = False
+    """Whether the first state is one of them."""
+    ended_by: str | None = None
+    """Which bound ended it; None if none did."""
+    cuts: list[str] = field(default_factory=list)
+    """What else it was cut at, and (`narrowed`) what stood for all outcomes of chance (see `Nodes`)."""
+    narrowed: list[str] = field(default_factory=list)
+    violations: list[Violation] = field(default_factory=list)
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    """The time that the processor has worked for it: less than `seconds` if others worked, too."""
+    node_states: int = 0
+    memory_bytes: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.states} states, {self.transitions} transitions, {self.depth} deep"
+
+    def look(self, bounds: Bounds, seconds: float) -> None:
+        """Says which bound is reached, if one is, after so many seconds in this process."""
+        if bounds.states is not None and self.states >= bounds.states:
+            self.ended_by = f"the bound of {bounds.states} states"
+        if bounds.seconds is not None and seconds >= bounds.seconds:
+            self.ended_by = f"the bound of {bounds.seconds:g} s"
+        if bounds.memory_bytes is not None and self.memory_bytes >= bounds.memory_bytes:
+            self.ended_by = f"the bound of {bounds.memory_bytes // 2**20} MiB"
+
+    def report(self, violation: Violation) -> None:
+        """Takes what is wrong, unless the same property is known not to hold."""
+        if all(one.name != violation.name for one in self.violations):
+            self.violations.append(violation)
+
+
+class Clock:
+    """Counts the seconds of a search, in one go or in several."""
+
+    def __init__(self, found: Found) -> None:
+        self._found = found
+        self._since: tuple[float, float] | None = None
+        self.seconds = 0.0
+        """Those in this process."""
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Counts during the block."""
+        self._since = time.monotonic(), time.process_time()
+        try:
+            yield
+        finally:
+            self.read()
+            self._since = None
+
+    def read(self) -> None:
+        """Brings the figures up to now."""
+        if self._since is not None:
+            now = time.monotonic(), time.process_time()
+            self.seconds += now[0] - self._since[0]
+            self._found.seconds += now[0] - self._since[0]
+            self._found.cpu_seconds += now[1] - self._since[1]
+            self._since = now
+
+
+class Reduction:
+    """Chooses the arrivals to be tried."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._links = network.links()
+        self._parts: dict[tuple[frozenset[tuple[NodeId, NodeId]], NodeId], list[frozenset[NodeId]]] = {}
+        self._known: dict[tuple[int, tuple[bool, ...]], tuple[int, ...]] = {}
+        self._applies: dict[int, bool] = {}
+
+    def applies(self, state: State) -> bool:
+        """Whether only arrivals can happen until nothing is under way; it depends on the world alone."""
+        world = state[-1]
+        if world not in self._applies:
+            self._applies[world] = self._is_left_to_arrivals(state)
+        return self._applies[world]
+
+    def _is_left_to_arrivals(self, state: State) -> bool:
+        rules, left = self._network.rules, self._network.world(state).left
+        return not rules.slow_messages and not any(
+            times for times, may in zip(left, rules.may, strict=True) if not may.when_quiet
+        )
+
+    def places(self, state: State) -> tuple[int, ...]:
+        """The places in the state of the links whose arrivals are to be tried: as edges and busy links have it."""
+        key = (self._network.worlds.topology(state[-1]), tuple(map(bool, state[self._network.size : -1])))
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._choose(state)
+        return found
+
+    def _choose(self, state: State) -> tuple[int, ...]:
+        to: dict[NodeId, list[int]] = {}
+        for place, (_, receiver) in enumerate(self._links, self._network.size):
+            if state[place]:
+                to.setdefault(receiver, []).append(place)
+        for node in sorted(to, key=lambda one: len(to[one])):
+            if self._is_enough(node, to, state):
+                return tuple(to[node])
+        return tuple(place for places in to.values() for place in places)
+
+    def _is_enough(self, node: NodeId, to: dict[NodeId, list[int]], state: State) -> bool:
+        senders = {self._links[place - self._network.size][0] for place in to[node]}
+        world = self._network.world(state)
+        near = set(world.neighbours(node))
+        for part in self._beyond(world.edges, node):
+            busy = any(other in part for other in to if other != node)
+            if busy and (self._network.rules.any_order or not near & part <= senders):
+                return False
+        return True
+
+    def _beyond(self, edges: frozenset[tuple[NodeId, NodeId]], node: NodeId) -> list[frozenset[NodeId]]:
+        """The parts into which the network falls without the node."""
+        if (edges, node) not in self._parts:
+            rest = [edge for edge in edges if node not in edge]
+            self._parts[edges, node] = _components(self._network.size, rest)
+        return self._parts[edges, node]
+
+
+def _components(size: int, edges: Iterable[tuple[NodeId, NodeId]]) -> list[frozenset[NodeId]]:
+    parts = {node: frozenset({node}) for node in range(size)}
+    for a, b in edges:
+        merged = parts[a] | parts[b]
+        parts.update(dict.fromkeys(merged, merged))
+    return list(set(parts.values()))
+
 
 _KIBIBYTES = 1 if sys.platform == "darwin" else 1024
 _LOOK_EVERY = 256

@@ -1,31 +1,193 @@
-"""Writes the files of an export: one for each run and format, and one dissector, whole or not at all."""
+"""Writes the files of an export: one for each run and format, and one dissector, whole or not at all.
+
+The network at one time as GraphML, which networkx, Gephi, igraph and yEd read.
+
+Nodes have their roles, their place, and whether they are up. An edge leads from a node to another one if that is its
+parent in the tree of brokers, or if the node has sent it unicast messages in the last seconds, which is the way that
+routes led.
+
+Writes a trace as JSON lines: an object for each row, with the columns that have a value there.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
 
-from roambus.bridge.agents.registry import UntrustedAgentError, load_agent_of_results
+from roambus.bridge.agents import UntrustedAgentError, load_agent_of_results
+from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.layout import AGENTS, read_asked
+from roambus.bridge.ini import read_scenario
+from roambus.bridge.runs.layout import AGENTS, read_asked, unlinked
 from roambus.bridge.runs.run import errors_named
-from roambus.bridge.runs.writing import unlinked
+from roambus.bridge.trace import schema
+from roambus.bridge.trace.schema import BYTES, DETAIL, EVENT, NODE, PEER, TIME_S
 from roambus.bridge.unfinished_file import UnfinishedFile
-from roambus.experiments.export.capture.dissector import dissector
-from roambus.experiments.export.capture.recorded import capture_of, captures_of_nodes
-from roambus.experiments.export.graph import graph_file
-from roambus.experiments.export.json_lines import json_lines
-from roambus.experiments.export.result_file import run_label
-from roambus.experiments.export.runs import Export, find_runs
-from roambus.experiments.export.scalars import scalar_file
+from roambus.experiments.export.capture import capture_of, captures_of_nodes
+from roambus.experiments.export.dissector import dissector
+from roambus.experiments.export.result_files import run_label, scalar_file, vector_file
+from roambus.experiments.export.runs import Export, Row, find_runs, numbers, rows
 from roambus.experiments.export.timeline import timeline
-from roambus.experiments.export.vectors import vector_file
-from roambus.experiments.studies.reading import find_extra, sweep_folders
+from roambus.experiments.studies.study import find_extra, sweep_folders
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SECOND
 from roambus.spark.aggregation.aggregate import metrics_of
 from roambus.spark.aggregation.traces import Trace
+
+RECENT_S = 3.0
+"""So long a unicast message counts: as long as a route of AODV that is used stays up (RFC 3561, section 10)."""
+
+_KEYS = (
+    ("node", "roles", "string"),
+    ("node", "x", "double"),
+    ("node", "y", "double"),
+    ("node", "up", "boolean"),
+    ("edge", "parent", "boolean"),
+    ("edge", "messages", "int"),
+    ("edge", "bytes", "int"),
+)
+_EVENTS = (
+    schema.ROLE,
+    schema.MOVE,
+    schema.CRASH,
+    schema.FREEZE,
+    schema.RECOVER,
+    schema.MIGRATE,
+    schema.SEND,
+)
+
+
+def graph_file(trace: Trace, at_s: float | None) -> Iterator[str]:
+    """The lines of a GraphML file: the network at a time (s), or at the end of the run; raises UserError, OSError."""
+    network = _Network(trace)
+    for row in rows(trace, *_EVENTS):
+        network.follow(row, at_s)
+    time_s = network.latest_s if at_s is None else at_s
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+    for owner, name, kind in _KEYS:
+        yield f'  <key id="{name}" for="{owner}" attr.name="{name}" attr.type="{kind}"/>\n'
+    yield '  <key id="time_s" for="graph" attr.name="time_s" attr.type="double"/>\n'
+    yield f'  <graph edgedefault="directed">\n    <data key="time_s">{time_s!r}</data>\n'
+    for node in sorted(network.nodes):
+        yield f'    <node id="{node}">{_data(network.node(node, time_s))}</node>\n'
+    for (node, other), values in sorted(network.edges(time_s).items()):
+        yield f'    <edge source="{node}" target="{other}">{_data(values)}</edge>\n'
+    yield "  </graph>\n</graphml>\n"
+
+
+def _data(values: dict[str, Any]) -> str:
+    return "".join(f"<data key={quoteattr(name)}>{escape(_text(value))}</data>" for name, value in values.items())
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+class _Network:
+    """What is known of the nodes up to a time."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.nodes: set[NodeId] = set()
+        self.latest_s = 0.0
+        self._trace = trace
+        self._roles: dict[NodeId, str] = {}
+        self._before: dict[NodeId, tuple[float, float, float]] = {}
+        self._after: dict[NodeId, tuple[float, float, float]] = {}
+        self._down: set[NodeId] = set()
+        self._parents: dict[NodeId, NodeId | None] = {}
+        self._given = deque(_given_tree(trace.file.with_name(INI_FILE)))
+        self._sent: deque[Row] = deque()
+
+    def follow(self, row: Row, at_s: float | None) -> None:
+        """Takes in a row; of what comes after the time, only where a node goes to counts."""
+        self.nodes.add(row[NODE])
+        if at_s is not None and row[TIME_S] > at_s:
+            if row[EVENT] == schema.MOVE:
+                self._after.setdefault(row[NODE], self._place(row))
+            return
+        self.latest_s = row[TIME_S]
+        self._give(row[TIME_S])
+        self._take(row)
+
+    def node(self, node: NodeId, time_s: float) -> dict[str, Any]:
+        """What is known of a node; one that never says where it is has no place."""
+        place = self._place_at(node, time_s)
+        where = {} if place is None else dict(zip(("x", "y"), place, strict=True))
+        return {"roles": self._roles.get(node, ""), **where, "up": node not in self._down}
+
+    def edges(self, time_s: float) -> dict[tuple[NodeId, NodeId], dict[str, Any]]:
+        """The edges by their ends."""
+        self._give(time_s)
+        found: dict[tuple[NodeId, NodeId], dict[str, Any]] = defaultdict(
+            lambda: {"parent": False, "messages": 0, "bytes": 0}
+        )
+        for node, parent in self._parents.items():
+            if parent is not None and node not in self._down:
+                found[node, parent]["parent"] = True
+        for row in self._sent:
+            if row[TIME_S] > time_s - RECENT_S:
+                edge = found[row[NODE], row[PEER]]
+                edge["messages"] += 1
+                edge["bytes"] += row[BYTES] or 0
+        self.nodes |= {node for edge in found for node in edge}
+        return found
+
+    def _take(self, row: Row) -> None:
+        match row[EVENT]:
+            case schema.ROLE:
+                self._roles[row[NODE]] = row[DETAIL] or ""
+            case schema.MOVE:
+                self._before[row[NODE]] = self._place(row)
+            case schema.CRASH | schema.FREEZE:
+                self._down.add(row[NODE])
+            case schema.RECOVER:
+                self._down.discard(row[NODE])
+            case schema.MIGRATE:
+                self._parents[row[NODE]] = row[PEER]
+            case schema.SEND if row[PEER] is not None:
+                self._sent.append(row)
+                while self._sent[0][TIME_S] <= row[TIME_S] - RECENT_S:
+                    self._sent.popleft()
+
+    def _give(self, time_s: float) -> None:
+        while self._given and self._given[0][0] <= time_s:
+            _, node, parent = self._given.popleft()
+            self._parents[node] = parent
+
+    def _place(self, row: Row) -> tuple[float, float, float]:
+        x, y = numbers(self._trace, row, 2)
+        return row[TIME_S], x, y
+
+    def _place_at(self, node: NodeId, time_s: float) -> tuple[float, float] | None:
+        """Where the node is on its straight way from one way-point to the next."""
+        before = self._before.get(node) or self._after.get(node)
+        if before is None:
+            return None
+        after = self._after.get(node, before)
+        share = (time_s - before[0]) / (after[0] - before[0]) if after[0] > before[0] else 0.0
+        return before[1] + share * (after[1] - before[1]), before[2] + share * (after[2] - before[2])
+
+
+def _given_tree(ini: Path) -> list[tuple[float, NodeId, NodeId | None]]:
+    """The changes of the tree that a scenario gives to its brokers; none if there is no ini beside the trace."""
+    if not ini.is_file():
+        return []
+    return [(one.at / SECOND, one.node, one.parent) for one in sorted(read_scenario(ini).tree, key=lambda one: one.at)]
+
+
+def json_lines(trace: Trace) -> Iterator[str]:
+    """The lines of a trace, in its order; raises UserError, OSError."""
+    for row in rows(trace):
+        yield json.dumps({column: value for column, value in row.items() if value is not None}) + "\n"
+
 
 SCALARS, VECTORS, JSON_LINES = "sca", "vec", "jsonl"
 CAPTURE, CAPTURES, TIMELINE, GRAPH = "pcapng", "pcapng-nodes", "perfetto", "graphml"

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import SEED, TRACE_FILE, TRACES
-from roambus.bridge.trace.reader import DamagedTraceError, read_batches
+from roambus.bridge.trace.parquet import DamagedTraceError, read_batches
 from roambus.bridge.trace.schema import DETAIL, EVENT, TIME_S
 from roambus.spark.aggregation.traces import REMEDY, Trace, examine, find_traces
 

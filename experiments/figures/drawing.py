@@ -4,34 +4,201 @@ Lines have a colour, a marker and a dash each, so that no reader depends on colo
 intervals do not hide each other. The colour is the agent's, the same in all figures of a folder; of several lines of
 one agent, each has a lighter shade than the one before. No title is drawn: what a figure shows stands beside it, in its
 caption. Each part of a line has an id in the SVG file, by which the report hides single lines.
+
+The vertical axes of figures: each shows all that there is to show, and tells apart what differs.
+
+Rates that crowd near 0 or 1 get a folded scale, which is the logit with an offset: it tells 0.96 from 0.99 as clearly
+as 0.5 from 0.8, and 0 and 1 themselves have places on it.
+
+How figures look: formats, size and style, as `--format`, `--size` and `--style` choose them.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.figures.figure import CurveFigure, DotFigure, Dots, Drawn, Figure, Series
-from roambus.experiments.figures.look import USUAL, Look
 from roambus.experiments.figures.plain_matplotlib import (
     Artist,
     Axes,
     DrawingArea,
     ErrorbarContainer,
+    FixedLocator,
     FuncFormatter,
     Line2D,
+    LogLocator,
+    NullLocator,
     Picture,
     styled,
 )
-from roambus.experiments.figures.scales import set_scale
-from roambus.spark.aggregation.tables import replace_file
+from roambus.python_protocol.settings import unknown
+from roambus.spark.aggregation.aggregate import replace_file
+from roambus.spark.metrics.catalogue import Scale
+
+_MARGIN = 0.05
+"""Of the height, above what is drawn highest and below what is drawn lowest."""
+_OFFSET = 0.004
+"""How far beyond 0 and 1 the folded scale ends."""
+_CROWDED, _CROWD = 0.1, 0.5
+"""Rates crowd if such a part of them is so near to 0 or 1."""
+_TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 1)
+_DECADE = 10
+
+
+def crowds(rates: Sequence[float]) -> bool:
+    """Whether a linear axis could not tell most of these rates apart."""
+    near = sum(min(rate, 1 - rate) <= _CROWDED for rate in rates)
+    return bool(rates) and all(0 <= rate <= 1 for rate in rates) and near > _CROWD * len(rates)
+
+
+def folded(rate: ArrayLike) -> NDArray[np.float64]:
+    """The place of a rate on the folded scale."""
+    inside = np.clip(np.asarray(rate, dtype=float), -_OFFSET * 0.99, 1 + _OFFSET * 0.99)
+    return np.asarray(np.log((inside + _OFFSET) / (1 - inside + _OFFSET)))
+
+
+def unfolded(place: ArrayLike) -> NDArray[np.float64]:
+    """The rate at a place of the folded scale."""
+    odds = np.exp(np.asarray(place, dtype=float))
+    return np.asarray((odds * (1 + _OFFSET) - _OFFSET) / (1 + odds))
+
+
+def set_scale(axes: Axes, scale: Scale, values: Sequence[float], rates: Sequence[float]) -> str:
+    """Makes the vertical axis show `values`; `rates` are the means among them. Returns what its title adds."""
+    low, high = min(values), max(values)
+    if scale is Scale.LOGARITHMIC and low > 0:
+        return _logarithmic(axes, low, high)
+    axes.ticklabel_format(axis="y", useOffset=False)  # an offset at the end of the axis is easily overlooked
+    if scale is Scale.SHARE and crowds(rates):
+        return _folded(axes, low, high)
+    if scale is Scale.SHARE:
+        axes.set_ylim(min(0.0, low), max(1.0, high))
+        return ""
+    bottom = 0.0 if scale is not Scale.CUT and low >= 0 else low - _MARGIN * ((high - low) or 1.0)
+    axes.set_ylim(bottom, high + _MARGIN * ((high - bottom) or 1.0))
+    return ""
+
+
+def _folded(axes: Axes, low: float, high: float) -> str:
+    """Begins and ends at ticks, so that the reader sees where."""
+    axes.set_yscale("function", functions=(folded, unfolded))
+    bottom = max((tick for tick in _TICKS if tick <= low + 1e-9), default=0.0)
+    top = min((tick for tick in _TICKS if tick >= high - 1e-9), default=1.0)
+    if bottom == top:
+        bottom, top = max(0.0, bottom - 0.05), min(1.0, top + 0.05)
+    axes.set_ylim(bottom, top)
+    axes.yaxis.set_major_locator(FixedLocator([tick for tick in _TICKS if bottom <= tick <= top]))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_locator(NullLocator())
+    return ", logit scale"
+
+
+def _logarithmic(axes: Axes, low: float, high: float) -> str:
+    reach = (high / low) ** _MARGIN
+    axes.set_yscale("log")
+    axes.set_ylim(low / max(reach, 1.05), high * max(reach, 1.05))
+    subs = (1, 2, 5) if high / low > 2 * _DECADE else (1, 1.5, 2, 3, 5, 7)
+    axes.yaxis.set_major_locator(LogLocator(subs=subs))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axes.yaxis.set_minor_locator(NullLocator())
+    return ", logarithmic"
+
+
+FORMATS = ("png", "svg", "pdf")
+SIZES = MappingProxyType({"screen": (6.4, 4.0), "column": (3.5, 2.8), "page": (7.2, 4.2), "slide": (10.0, 5.6)})
+"""Width and height in inches: as roambus shows figures itself, a column and a page's width of a journal, a slide."""
+STYLES = ("colour", "grey", "slide")
+
+_UNITS = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4}
+_SIZE = re.compile(r"(\d{1,4}(?:\.\d{1,4})?)x(\d{1,4}(?:\.\d{1,4})?)(in|cm|mm)?")
+_LEAST, _MOST = 1.0, 40.0
+
+_BASE: Mapping[str, Any] = {
+    "svg.hashsalt": "roambus",
+    "svg.fonttype": "none",  # text stays text, which can be searched and edited
+    "pdf.fonttype": 42,
+    "font.size": 11,
+    "axes.titlesize": 11,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "text.parse_math": False,
+}
+_SMALL = {"font.size": 8, "axes.titlesize": 8, "lines.linewidth": 1.1, "lines.markersize": 4}
+_LARGE = {"font.size": 17, "axes.titlesize": 17, "lines.linewidth": 2.5, "lines.markersize": 9}
+_USUAL = {"lines.linewidth": 1.5, "lines.markersize": 6}
+_NARROW = 5.0
+"""In inches: a figure that is less wide has no room beside its axes for the names of its lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The formats that are written, the size in inches, the style's name, and whose colours they are."""
+
+    formats: tuple[str, ...] = ("png", "svg")
+    size: tuple[float, float] = SIZES["screen"]
+    style: str = "colour"
+    agents: tuple[str, ...] = ()
+    """The agents of the results, in their order: each has the same colour in all figures of a folder."""
+
+    @property
+    def settings(self) -> dict[Any, Any]:
+        """Matplotlib's settings."""
+        text = _LARGE if self.style == "slide" else _SMALL if self.is_narrow else _USUAL
+        return {**_BASE, **text}
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the names of the lines stand below the axes instead of beside them."""
+        return self.size[0] < _NARROW
+
+    @property
+    def is_grey(self) -> bool:
+        """Whether lines are told apart by marker and dash alone."""
+        return self.style == "grey"
+
+
+USUAL = Look()
+
+
+def read_look(formats: str, size: str, style: str) -> Look:
+    """The look that three options ask for; raises UserError, which names the option."""
+    chosen = tuple(dict.fromkeys(formats.split(",")))
+    for name in chosen:
+        if name not in FORMATS:
+            raise UserError(f"--format: {unknown('format', name, dict.fromkeys(FORMATS))}")
+    if style not in STYLES:
+        raise UserError(f"--style: {unknown('style', style, dict.fromkeys(STYLES))}")
+    return Look(chosen, SIZES.get(size) or _inches(size), style)
+
+
+def _inches(text: str) -> tuple[float, float]:
+    found = _SIZE.fullmatch(text)
+    if found is None:
+        raise UserError(f"--size: {text!r}: write WIDTHxHEIGHT, such as 3.5x2.5, 88x60mm, or one of {', '.join(SIZES)}")
+    unit = _UNITS[found[3] or "in"]
+    width, height = float(found[1]) * unit, float(found[2]) * unit
+    if not all(_LEAST <= one <= _MOST for one in (width, height)):
+        raise UserError(f"--size: {text}: a figure is {_LEAST:g} to {_MOST:g} inches wide and high")
+    return width, height
+
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """The palette of Okabe and Ito, whose colours are told apart with every kind of colour vision."""

@@ -1,12 +1,116 @@
-"""What pictures show: lines of means with intervals, or single observations, looked up and ready to be drawn."""
+"""What pictures show: lines of means with intervals, or single observations, looked up and ready to be drawn.
+
+Says what figures are to show, before any number is looked up.
+
+A plan names a metric, an axis and lines. A line is a place in the sweep: an agent and the values of the other axes.
+
+Looks up the numbers of a plan's lines in what was measured, which makes the plan a figure.
+
+Writes the numbers that a figure shows, as a table in Markdown.
+
+The ends of the intervals that figures draw: they stay where a metric's values can be.
+
+Half the width of a Student-t interval over the seeds is what is measured. Around a rate near 1 such an interval would
+reach beyond 1. So that of a rate is made on the logit scale, where the standard error of a mean m is that of the rate
+divided by m (1 - m) (the delta method, as the logit intervals of survey statistics have it), and carried back, which
+keeps it within 0 and 1. In the same way that of a metric with a logarithmic axis is made on the logarithmic scale, so
+it stays above 0. Single seeds may be 0 or 1. If all of them are, nothing was seen to vary, and there is no interval.
+
+Plans the figures of a sweep that belongs to no study: one for each metric.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from roambus.experiments.figures.intervals import NAMES, interval
+import numpy as np
+from scipy.special import expit, logit
+
+from roambus.bridge.runs.layout import AGENT, SEED
+from roambus.experiments.measurements import Measurements, agent_name, axis_title, format_mean, markdown_table
+from roambus.spark.aggregation.aggregate import HALF_WIDTH, MEAN, N
 from roambus.spark.metrics.catalogue import Scale
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a plan: the points at `place`, of the plan's metric unless the line has its own."""
+
+    label: str
+    place: dict[str, str]
+    metric: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A figure: a metric over the axis `x`, drawn by the metric's own title and scale unless the plan has others."""
+
+    name: str
+    title: str
+    metric: str
+    x: str
+    lines: list[Line]
+    y_title: str = ""
+    scale: Scale | None = None
+    x_title: str = ""
+    """The title of the horizontal axis; empty for the axis' own."""
+
+
+@dataclass(frozen=True, slots=True)
+class DotPlan:
+    """A figure of single observations, with the columns `x` and `y` of a study's table.
+
+    A line is a place, which can name agent, axes and seed.
+    """
+
+    name: str
+    title: str
+    table: str
+    x: str
+    y: str
+    lines: list[Line]
+    x_title: str
+    y_title: str
+    logarithmic: bool = False
+
+
+def agent_lines(measured: Measurements, place: dict[str, str]) -> list[Line]:
+    """A line for each agent."""
+    return [Line(agent_name(agent), {**place, AGENT: agent}) for agent in measured.agents]
+
+
+def cut(measured: Measurements, axis: str, wanted: str) -> str:
+    """The value at which an axis is cut: the one wanted, or the last that there is."""
+    values = measured.values(axis)
+    return wanted if wanted in values else values[-1]
+
+
+def slug(text: str) -> str:
+    """The text as a part of a file's name."""
+    return re.sub(r"[^\w.+-]|_", "-", text)
+
+
+NAMES = {Scale.SHARE: "t-intervals on the logit scale", Scale.LOGARITHMIC: "t-intervals on the logarithmic scale"}
+"""What captions call the intervals of a scale; those of the others are plain t-intervals."""
+
+
+def interval(mean: float, half_width: float, scale: Scale) -> tuple[float, float]:
+    """The ends of the 95 % interval of a mean; both are the mean itself if there is no interval."""
+    if math.isnan(half_width) or half_width == 0:
+        return mean, mean
+    with np.errstate(over="ignore"):  # an end may be as far away as numbers go
+        if scale is Scale.SHARE and 0 < mean < 1:
+            reach = half_width / (mean * (1 - mean))
+            low, high = expit(logit(mean) - reach), expit(logit(mean) + reach)
+            return min(float(low), mean), max(float(high), mean)
+        if scale is Scale.LOGARITHMIC and mean > 0:
+            reach = half_width / mean
+            return mean * math.exp(-reach), max(float(mean * np.exp(reach)), mean)
+    return mean - half_width, mean + half_width
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,3 +233,74 @@ _DECADES = 100
 
 Drawn = Figure | DotFigure | CurveFigure
 """Whatever can be drawn."""
+
+
+def look_up(measured: Measurements, plan: Plan) -> Figure:
+    """The figure with the numbers of its plan; without series if there are none."""
+    series = (_series(measured, line, line.metric or plan.metric, plan.x) for line in plan.lines)
+    return Figure(
+        name=plan.name,
+        title=plan.title,
+        x_title=plan.x_title or axis_title(plan.x),
+        y_title=plan.y_title or measured.title(plan.metric),
+        x_values=tuple(measured.values(plan.x)),
+        series=tuple(line for line in series if line.x),
+        scale=plan.scale or measured.metric(plan.metric).scale,
+    )
+
+
+def _series(measured: Measurements, line: Line, metric: str, x: str) -> Series:
+    rows = measured.point(metric, **line.place).set_index(x)
+    rows = rows.loc[[value for value in measured.values(x) if value in rows.index]]
+    means, widths, seeds = (tuple(rows[column]) for column in (MEAN, HALF_WIDTH, N))
+    return Series(line.label, tuple(rows.index), means, widths, seeds, line.place)
+
+
+def look_up_dots(measured: Measurements, plan: DotPlan) -> DotFigure:
+    """The figure with the observations of its plan; without series if there are none."""
+    series = (_dots(measured, line, plan) for line in plan.lines)
+    found = tuple(dots for dots in series if dots.x)
+    return DotFigure(plan.name, plan.title, plan.x_title, plan.y_title, found, plan.logarithmic)
+
+
+def _dots(measured: Measurements, line: Line, plan: DotPlan) -> Dots:
+    rows = measured.tables[plan.table].astype({SEED: str})
+    for column, value in line.place.items():
+        rows = rows[rows[column] == value]
+    return Dots(line.label, tuple(rows[plan.x]), tuple(rows[plan.y]), line.place)
+
+
+def figure_table(figure: Figure) -> str:
+    """A row for each line, a column for each place on the x axis, empty where nothing was measured."""
+    rows = []
+    for series in figure.series:
+        values = zip(series.mean, series.half_width, strict=True)
+        cells = dict(zip(series.x, itertools.starmap(format_mean, values), strict=True))
+        rows.append([series.label, *(cells.get(x, "") for x in figure.x_values)])
+    return markdown_table([figure.x_title, *figure.x_values], rows)
+
+
+def plans_of_any_sweep(measured: Measurements) -> Iterator[Plan]:
+    """A figure for each metric over the first axis, with a line for each agent and value of the second axis.
+
+    All other axes are cut at their first value.
+    """
+    x, *others = measured.axes or [AGENT]
+    place = {axis: measured.values(axis)[0] for axis in others[1:]}
+    lines = _lines(measured, others[:1], place)
+    at = "".join(f", {axis} {value}" for axis, value in place.items())
+    for metric in measured.metrics:
+        yield Plan(slug(metric.column), metric.axis_title + at, metric.column, x, lines)
+
+
+def _lines(measured: Measurements, second: Sequence[str], place: dict[str, str]) -> list[Line]:
+    if not measured.axes:
+        return [Line("", {})]
+    if not second:
+        return agent_lines(measured, place)
+    axis = second[0]
+    return [
+        Line(f"{agent_name(agent)}, {axis} {value}", {**place, AGENT: agent, axis: value})
+        for agent in measured.agents
+        for value in measured.values(axis)
+    ]

@@ -16,7 +16,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.agents.code import GROUP, class_docstring
+from roambus.bridge.agents import GROUP, class_docstring
 from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files, shipped_studies
 from roambus.spark.metrics.catalogue import METRICS, Metric
 

@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow.compute as pc
 
-from roambus.bridge.backends.ideal.unit_disk import reach_m
-from roambus.bridge.scenario.scenario import Scenario
-from roambus.bridge.trace.reader import read_trace
-from roambus.bridge.trace.schema import DETAIL, EVENT, MOVE, NODE, TIME_S
+from roambus.bridge.backends.ideal.graph import reach_m
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.trace.parquet import read_trace
+from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, TIME_S
+from roambus.python_protocol.actions import MOVE
 from roambus.python_protocol.simtime import SECOND
 
 MOMENTS = 10

@@ -1,6 +1,8 @@
 """The metadata of a crate: `ro-crate-metadata.json` as the RO-Crate specification 1.1 has it (schema.org in JSON-LD).
 
 Each file has its size and its SHA-256. Each run is an action: what it was made from and with, and its trace as result.
+
+What results were made with: the libraries of this Python that roambus needs, as pip and as people read them.
 """
 
 from __future__ import annotations
@@ -10,12 +12,47 @@ import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
+from packaging.requirements import Requirement
+
 from roambus.bridge.runs.log import Maker
-from roambus.experiments.provenance.surroundings import requirements
+
+DISTRIBUTION = "roambus"
+
+
+def requirements() -> dict[str, str]:
+    """The versions of all packages that roambus needs and that are installed here, by name."""
+    found: dict[str, str] = {}
+    waiting = [DISTRIBUTION]
+    while waiting:
+        for requirement in map(Requirement, _needs(waiting.pop())):
+            if requirement.name not in found and _applies(requirement):
+                try:
+                    found[requirement.name] = distribution(requirement.name).version
+                except PackageNotFoundError:
+                    continue
+                waiting.append(requirement.name)
+    return dict(sorted(found.items()))
+
+
+def requirements_file() -> str:
+    """The same as a file for pip, with the version of Python in its head."""
+    lines = [f"{name}=={version}\n" for name, version in requirements().items()]
+    return f"# Python {platform.python_version()}\n{''.join(lines)}"
+
+
+def _needs(name: str) -> list[str]:
+    return distribution(name).requires or []
+
+
+def _applies(requirement: Requirement) -> bool:
+    """Whether it is needed here, without any extra."""
+    return requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+
 
 METADATA_FILE = "ro-crate-metadata.json"
 CODE_FOLDER = "code"

@@ -2,36 +2,242 @@
 
 The page is a Jinja template in `page`, with its style and script put in. Figures are put in as SVG elements, so that
 the page can filter them; the page's policy lets run only its own script.
+
+Tells the facts of a report: what was run, and the commands that run it again.
+
+What a report says of how its results were made: whole or in small, with which code, when, on which machine.
+
+What the reader of a report can choose: agents, verdicts and values of axes.
+
+Parts of the page say which of these they belong to. Every value has a number, and a part of the page names the numbers
+that it belongs to: names from results are never looked for in the page, and never code.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
-from roambus.bridge.runs.layout import FIGURES_FOLDER, REPORT_FILE
-from roambus.bridge.runs.writing import writing
-from roambus.experiments.evidence.claim import Claim
-from roambus.experiments.evidence.rule import Verdict
+from roambus.bridge.runs.layout import (
+    AGENT,
+    FIGURES_FOLDER,
+    LOG_FILE,
+    PRECISION,
+    REPORT_FILE,
+    SEED,
+    SWEEP,
+    TRACES,
+    writing,
+)
+from roambus.bridge.runs.log import Maker, read_maker
+from roambus.experiments.claims import Claim, Verdict
 from roambus.experiments.figures.figure import Drawn
-from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.measurements.names import agent_name
-from roambus.experiments.measurements.tables import Table, metrics_table, sent_table
+from roambus.experiments.measurements import Measurements, Table, agent_name, axis_heading, metrics_table, sent_table
 from roambus.experiments.page_policy import source_hash
-from roambus.experiments.reporting.facts import commands, facts
-from roambus.experiments.reporting.figure_files import all_figures, draw_figures
-from roambus.experiments.reporting.filters import VERDICT, Filters, common_place
-from roambus.experiments.reporting.inline_figure import inline_figure
-from roambus.experiments.reporting.making import FEW_SEEDS, making, reproduction, scope
+from roambus.experiments.reporting.figure_files import all_figures, draw_figures, inline_figure
 from roambus.experiments.shipped import shipped_studies
-from roambus.experiments.studies.reading import StudyResults, SweepResults, read_results
-from roambus.experiments.studies.study import Study
-from roambus.spark.aggregation.tables import replace_file
+from roambus.experiments.studies.study import Study, StudyResults, SweepResults, read_results
+from roambus.experiments.sweeps.sweep import Sweep, override
+from roambus.python_protocol.settings import plain
+from roambus.spark.aggregation.aggregate import replace_file
+
+_SECONDS = ("time_limit", "publish_until")
+
+
+def facts(measured: Measurements) -> list[tuple[str, str]]:
+    """Pairs of texts that say what was run."""
+    sweep = measured.sweep
+    agents = [_agent_fact(agent, sweep.get("agents", {}).get(agent)) for agent in measured.agents]
+    axes = [(axis_heading(axis), ", ".join(measured.values(axis))) for axis in measured.axes]
+    fixed = [(name.replace("_", " "), _with_unit(name, value)) for name, value in sweep.get("set", {}).items()]
+    return [
+        ("agents", "; ".join(agents)),
+        *axes,
+        ("seeds a point", _seeds(measured)),
+        ("runs", measured.runs_there()),
+        *fixed,
+    ]
+
+
+def _seeds(measured: Measurements) -> str:
+    """How many seeds points have; where some have more than others, how many points have how many."""
+    counts = measured.runs.groupby([AGENT, *measured.axes])[SEED].size().value_counts().sort_index()
+    if len(counts) == 1:
+        return str(measured.seeds)
+    spread = ", ".join(f"{seeds} at {points} points" for seeds, points in counts.items())
+    options = str(measured.sweep.get(PRECISION, ""))
+    return f"{spread} ({options})" if options else spread
+
+
+def _agent_fact(agent: str, asked: Any) -> str:
+    """The agent's name, with what it is and its parameters where the sweep changes them."""
+    use, parameters = asked or (agent, {})
+    words = [f"is {use}"] * (use != agent) + [f"{name} = {value}" for name, value in parameters.items()]
+    return f"{agent_name(agent)} ({', '.join(words)})" if words else agent_name(agent)
+
+
+def _with_unit(name: str, value: object) -> str:
+    return f"{value} s" if name in _SECONDS else str(value)
+
+
+def commands(found: SweepResults) -> list[str]:
+    """The commands that run the same sweep again."""
+    measured = found.measured
+    values = {AGENT: measured.agents, **{axis: measured.values(axis) for axis in measured.axes}}
+    fixed = {key: [str(value)] for key, value in measured.sweep.get("set", {}).items()}
+    settings = [f"--set {key}={','.join(chosen)}" for key, chosen in {**values, **fixed}.items()]
+    run = " ".join(["roambus sweep", _sweep(found), *settings, *_seed_options(measured), "--out DIR"])
+    return [run, "roambus aggregate DIR", "roambus figures DIR"]
+
+
+def _seed_options(measured: Measurements) -> list[str]:
+    precision = measured.sweep.get(PRECISION)
+    return [f"--seeds {measured.seeds}", *([str(precision)] if precision else [])]
+
+
+def _sweep(found: SweepResults) -> str:
+    """The sweep as a command takes it. For a sweep of no study it is a stand-in, for its file may lie anywhere."""
+    if found.origin is None:
+        return "SWEEP.toml"
+    named, own = str(found.measured.sweep.get(SWEEP, "")), found.origin.sweep
+    return named if named in own.alike else own.file
+
+
+FEW_SEEDS = 5
+"""With fewer seeds a point, an interval is so wide that only large differences are seen."""
+_MOST_NAMED = 3
+WHOLE, QUICK, PART = "The whole study.", "The study in small (--quick).", "A part of the study."
+
+
+def scope(found: StudyResults) -> str:
+    """Whether these results are the whole study, the study in small, or something else."""
+    if found.study is None:
+        return "One sweep."
+    kinds = {_kind(sweep) for sweep in found.sweeps}
+    if len(found.sweeps) < len(found.study.sweeps) or len(kinds) > 1:
+        return PART
+    return kinds.pop()
+
+
+def _kind(found: SweepResults) -> str:
+    if found.origin is None:
+        return PART
+    own, study = found.origin.sweep, found.origin.study
+    asked = study.asked(own)
+    wanted = {WHOLE: asked, QUICK: override(asked, own.quick, own.quick_seeds)}
+    return next((kind for kind, sweep in wanted.items() if _is_covered(found, sweep)), PART)
+
+
+def _is_covered(found: SweepResults, sweep: Sweep) -> bool:
+    """Whether there are all values and seeds that the sweep has, with the same fixed settings."""
+    measured = found.measured
+    fixed = {name: plain(value) for name, value in measured.sweep.get("set", {}).items()}
+    return (
+        fixed == {name: plain(value) for name, value in sweep.fixed.items()}
+        and all(set(axis.values) <= set(measured.values(axis.name)) for axis in sweep.axes)
+        and {choice.label for choice in sweep.agents} <= set(measured.agents)
+        and len(sweep.seeds) <= measured.seeds
+    )
+
+
+def reproduction(found: StudyResults) -> str:
+    """The command that makes these results, if one does."""
+    name = found.study.name if found.study else ""
+    return {WHOLE: f"roambus reproduce {name}", QUICK: f"roambus reproduce {name} --quick"}.get(scope(found), "")
+
+
+def making(found: StudyResults) -> list[tuple[str, str]]:
+    """Pairs of texts: code, dates and machines, as the logs of the runs tell; none if they tell nothing."""
+    makers = {maker for sweep in found.sweeps if sweep.folder for maker in _makers(sweep.folder)}
+    if not makers:
+        return []
+    dates = sorted({maker.date for maker in makers})
+    return [
+        ("made with", _named({maker.code for maker in makers})),
+        ("made on", dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"),
+        ("machine", _named({maker.machine for maker in makers})),
+    ]
+
+
+def _makers(folder: Path) -> Iterator[Maker]:
+    for log in sorted((folder / TRACES).glob(f"**/{LOG_FILE}")):
+        maker = read_maker(log.read_text(encoding="utf-8", errors="replace"))
+        if maker:
+            yield maker
+
+
+def _named(texts: set[str]) -> str:
+    """The texts, or the first of them with the number of the others."""
+    first = sorted(texts)[:_MOST_NAMED]
+    more = len(texts) - len(first)
+    return "; ".join(first) + (f" and {more} more" if more else "")
+
+
+VERDICT = "claims-that"
+"""No axis can be called so: axes are variables of templates, which have no hyphens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A value that can be chosen: `name` stands in the address of a filtered view, `label` on the page."""
+
+    number: int
+    name: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Values of which one or more can be chosen; `key` stands in the address."""
+
+    key: str
+    title: str
+    options: tuple[Option, ...]
+
+
+class Filters:
+    """The choices of a report; where there is a single value, there is nothing to choose."""
+
+    def __init__(self, sweeps: Sequence[Measurements], claims: Sequence[Claim]) -> None:
+        verdicts = {claim.verdict for claim in claims}
+        found = {AGENT: _united(measured.agents for measured in sweeps)}
+        found[VERDICT] = [verdict.value for verdict in Verdict if verdict in verdicts]
+        for axis in _united(measured.axes for measured in sweeps):
+            found[axis] = _united(measured.values(axis) for measured in sweeps if axis in measured.axes)
+        chosen = {key: names for key, names in found.items() if len(names) > 1}
+        numbers = ((key, name) for key, names in chosen.items() for name in names)
+        self._numbers = {place: number for number, place in enumerate(numbers)}
+        self.choices = [Choice(key, _filter_title(key), self._options(key, names)) for key, names in chosen.items()]
+
+    def at(self, place: Mapping[str, str]) -> str:
+        """The numbers of the values at a place, with blanks between them; a value that cannot be chosen has none."""
+        numbers = (self._numbers.get(one) for one in place.items())
+        return " ".join(str(number) for number in numbers if number is not None)
+
+    def _options(self, key: str, names: Sequence[str]) -> tuple[Option, ...]:
+        label = agent_name if key == AGENT else str
+        return tuple(Option(self._numbers[key, name], name, label(name)) for name in names)
+
+
+def common_place(measured: Measurements) -> dict[str, str]:
+    """What all points of a sweep share, whether a figure says so or not: its only agent, the only value of an axis."""
+    values = {AGENT: measured.agents, **{axis: measured.values(axis) for axis in measured.axes}}
+    return {axis: found[0] for axis, found in values.items() if len(found) == 1}
+
+
+def _united(lists: Iterable[Iterable[str]]) -> list[str]:
+    """Every text once, in the order in which they come."""
+    return list(dict.fromkeys(text for texts in lists for text in texts))
+
+
+def _filter_title(key: str) -> str:
+    return "verdict" if key == VERDICT else axis_heading(key)
+
 
 _PAGE = Path(__file__).with_name("page")
 _METRICS = "Metrics of every point"

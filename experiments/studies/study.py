@@ -3,18 +3,38 @@
 `roambus reproduce` runs a study, and the figures, claims and the report of its results are made of what it says. Each
 study of ours has a folder beside this file: `study` puts it together from its sweeps (TOML files with their templates),
 its metrics (`metrics`) and its claims (`claims`).
+
+Finds studies: ours by their names, one of the user's own by the path of its file (docs/studies.md).
+
+Each study of ours has a folder beside this file; its module `study` holds the study under the name STUDY. Modules are
+imported when a study is asked for, so that nothing here depends on any of them.
+
+Reads results together with the study that they are of: one sweep's folder, or one with a folder for each sweep.
+
+Finds the study and the sweep that results are of, by what their `sweep.json` says.
+
+Results name both. Those that an earlier version of roambus made name neither: they are taken for results of the sweep
+with the same template and axes, and of several such sweeps for the one that their folder is called like, or the first.
+Earlier versions wrote underscores where names of templates and sweeps have hyphens today.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
-from roambus.experiments.evidence.claim import Claim, ClaimTest, check
-from roambus.experiments.figures.plans import DotPlan, Plan
-from roambus.experiments.measurements.measurements import Measurements
+from roambus.bridge.agents import import_file
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import STUDY, SWEEP, SWEEP_FILE, read_asked
+from roambus.experiments.claims import Claim, ClaimTest, check
+from roambus.experiments.figures.figure import DotPlan, Plan
+from roambus.experiments.measurements import Measurements, read_measurements
+from roambus.experiments.shipped import no_such, shipped_studies
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.metrics.extra import NOTHING, Extra
@@ -86,3 +106,148 @@ class Study:
         """
         before = self.sweeps[: self.sweeps.index(sweep)]
         return check(sweep.claims, measured, 1 + sum(len(other.claims) for other in before))
+
+
+def load_study(reference: str) -> Study:
+    """The study of that name, or the STUDY of that Python file; raises UserError saying which there are."""
+    if reference.endswith(".py"):
+        return _study_of(import_file(f"study {reference!r}", Path(reference)), reference)
+    ours = shipped_studies()
+    if reference not in ours:
+        raise no_such("study", reference)
+    return _study_of(importlib.import_module(f"{__package__}.{ours[reference].name}.study"), reference)
+
+
+def _study_of(module: ModuleType, reference: str) -> Study:
+    study = getattr(module, "STUDY", None)
+    if not isinstance(study, Study):
+        raise UserError(f"study {reference!r}: the file has no STUDY, which is a {Study.__module__}.Study")
+    return study
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A study, and the one of its sweeps that results are of, or like."""
+
+    study: Study
+    sweep: StudySweep
+
+
+def find_origin(description: Mapping[str, Any], folder: str, own: Study | None = None) -> Origin | None:
+    """The origin of results with this `sweep.json` in a folder of that name; None if they are of no study.
+
+    `own` is the study that they are of, if it is none of ours. Raises UserError if none of its sweeps made them.
+    """
+    if not description:
+        return Origin(own, own.sweeps[0]) if own and len(own.sweeps) == 1 else None
+    candidates = list(_recorded(description, own) if SWEEP in description else _alike(description, own))
+    chosen = next((one for one in candidates if _modern(folder) == one.sweep.name), None)
+    found = chosen or next(iter(candidates), None)
+    if own and found is None:
+        sweep = description.get(SWEEP) or folder
+        raise UserError(f"results {sweep!r} are not of study {own.name!r}, whose sweeps are {_names(own)}")
+    return found
+
+
+def _recorded(description: Mapping[str, Any], own: Study | None) -> Iterator[Origin]:
+    """The sweep that results name; a study of the user's own is not asked for its name, which may have changed."""
+    name = description.get(STUDY)
+    study = own or (load_study(name) if name in shipped_studies() else None)
+    if study:
+        named = description[SWEEP]
+        yield from (Origin(study, sweep) for sweep in study.sweeps if named in (sweep.name, *sweep.alike))
+
+
+def _alike(description: Mapping[str, Any], own: Study | None) -> Iterator[Origin]:
+    """The sweeps that have the template and the axes of results which name no sweep."""
+    template, axes = _modern(str(description.get("template", ""))), list(description.get("axes", {}))
+    for study in [own] if own else map(load_study, shipped_studies()):
+        for sweep in study.sweeps:
+            if _modern(sweep.asked.template.name) == template and [axis.name for axis in sweep.asked.axes] == axes:
+                yield Origin(study, sweep)
+
+
+def _modern(name: str) -> str:
+    """The name as it is written today."""
+    return name.replace("_", "-")
+
+
+def _names(study: Study) -> str:
+    return ", ".join(sweep.name for sweep in study.sweeps)
+
+
+@dataclass(frozen=True, slots=True)
+class SweepResults:
+    """What a sweep measured, and the study and sweep that it is of; `origin` is None for a sweep of no study.
+
+    `folder` is where its results lie, if they lie anywhere.
+    """
+
+    measured: Measurements
+    origin: Origin | None = None
+    folder: Path | None = None
+
+    def claims(self) -> list[Claim]:
+        """The claims about this sweep with their verdicts; none for a sweep of no study."""
+        return self.origin.study.check_claims(self.origin.sweep, self.measured) if self.origin else []
+
+
+@dataclass(frozen=True, slots=True)
+class StudyResults:
+    """What was measured, in the study's order; `study` is None for the sweep of no study."""
+
+    study: Study | None
+    sweeps: tuple[SweepResults, ...]
+
+
+def existing_folder(results: Path) -> Path:
+    """The folder itself; raises UserError if it is not there."""
+    if not results.is_dir():
+        raise UserError(f"{results}: there is no such folder; make one with roambus sweep --out {results}")
+    return results
+
+
+def sweep_folder(results: Path, study: Study, sweep: StudySweep) -> Path:
+    """Where the runs of one of a study's sweeps go."""
+    return results if len(study.sweeps) == 1 else results / sweep.name
+
+
+def sweep_folders(results: Path) -> list[Path]:
+    """The folders in which there are a sweep's results: this one, or else those in it, if there are any."""
+    below = [] if (results / SWEEP_FILE).is_file() else sorted(file.parent for file in results.glob(f"*/{SWEEP_FILE}"))
+    return below or [results]
+
+
+def origin_of(folder: Path, own: Study | None = None) -> Origin | None:
+    """The study and the sweep that the results in this folder are of, if any; raises UserError.
+
+    `own` is the study that the results are of, if it is none of ours.
+    """
+    return find_origin(read_asked(folder), folder.name, own)
+
+
+def find_extra(folder: Path, own: Study | None = None) -> Extra:
+    """What the study of a sweep's results measures beside the metrics of every sweep; raises UserError."""
+    return extra_of(origin_of(folder, own))
+
+
+def extra_of(origin: Origin | None) -> Extra:
+    """What is measured of results of that origin beside the metrics of every sweep."""
+    return origin.sweep.extra if origin else NOTHING
+
+
+def read_sweep_results(folder: Path, own: Study | None = None) -> SweepResults:
+    """What was measured of one sweep; raises UserError if there are no metrics."""
+    origin = origin_of(folder, own)
+    return SweepResults(read_measurements(folder, extra_of(origin)), origin, folder)
+
+
+def read_results(results: Path, own: Study | None = None) -> StudyResults:
+    """What was measured, of every sweep that there is; raises UserError."""
+    found = [read_sweep_results(folder, own) for folder in sweep_folders(results)]
+    study = next((one.origin.study for one in found if one.origin), None)
+    order = study.sweeps if study else ()
+    found.sort(
+        key=lambda one: order.index(one.origin.sweep) if one.origin and one.origin.sweep in order else len(order)
+    )
+    return StudyResults(study, tuple(found))

@@ -2,33 +2,42 @@
 
 Every run is rendered before the first one starts, so that a mistake in a template costs nothing. A crew makes the runs;
 what a run's key says is complete is never made again.
+
+A crew whose runs are published as they end: each is at the address of the results as soon as it is complete.
+
+Sweeps as job arrays of SLURM: each task of the array makes every n-th run, and can be submitted again.
+
+The script calls the very command that wrote it, with the part that a task makes. A task that is killed, preempted or
+out of time leaves complete runs alone; submitted again, it makes what is missing. The description of the sweep is
+written with the script, so that all tasks find the same.
 """
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from roambus.bridge.agents.registry import load_agent
-from roambus.bridge.backends.castalia.files import INI_FILE
+from roambus.bridge.agents import load_agent
+from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.ini import file_names, parse_scenario, radio_file_name
-from roambus.bridge.movement import with_params
-from roambus.bridge.runs.identity import run_key
-from roambus.bridge.runs.plan import Origin, RunPlan
+from roambus.bridge.movement_files import with_params
+from roambus.bridge.runs.identity import Origin, RunPlan, run_key
 from roambus.bridge.runs.run import TraceState, has_failed, trace_state
-from roambus.bridge.trace.writer import TraceLevel
+from roambus.bridge.trace.parquet import TraceLevel
+from roambus.experiments.object_store import Mirror
 from roambus.experiments.shipped import TEMPLATE_SUFFIX
-from roambus.experiments.sweeps.expected import work_of
-from roambus.experiments.sweeps.progress import Progress
+from roambus.experiments.sweeps.attempts import tidy, workspace
+from roambus.experiments.sweeps.progress import Progress, work_of
 from roambus.experiments.sweeps.sweep import Point, Sweep, expand
-from roambus.experiments.sweeps.workspace import tidy, workspace
 from roambus.experiments.templates.render import defaults, find_beside, render
 from roambus.experiments.templates.variables import Scalar
 
@@ -206,3 +215,88 @@ def _collect(
             else:
                 summary.failures.append((place, error))
             progress.finished(place, error)
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """Another crew, and the mirror into which it makes runs."""
+
+    crew: Crew
+    mirror: Mirror
+
+    @property
+    def at_once(self) -> int:
+        """As many as the other crew makes."""
+        return self.crew.at_once
+
+    def run(
+        self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
+    ) -> Generator[tuple[int, str | None]]:
+        """Yields number and error of each run when it is published; raises StorageError, and what the crew raises."""
+        self.mirror.publish()  # what the sweep is, and runs that a broken connection has left here
+        with closing(self.crew.run(plans, backend, workspace)) as ended:
+            for number, error in ended:
+                if number != BEGUN[0]:
+                    self.mirror.publish(plans[number].folder)
+                yield number, error
+
+
+T = TypeVar("T")
+MOST_TASKS = 1000
+"""SLURM takes arrays of so many tasks, unless its administrator allows more (MaxArraySize)."""
+
+_PART = re.compile(r"(\d{1,9})/(\d{1,9})")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One of several equal parts of a sweep, numbered from 0."""
+
+    number: int = 0
+    of: int = 1
+
+    @classmethod
+    def read(cls, text: str) -> Part:
+        """Reads "3/10"; raises UserError."""
+        found = _PART.fullmatch(text)
+        if found is None or not int(found[1]) < int(found[2]):
+            raise UserError(f"--part {text}: write NUMBER/PARTS with a number from 0 to one less than the parts")
+        return cls(int(found[1]), int(found[2]))
+
+    def of_all(self, runs: Sequence[T]) -> Sequence[T]:
+        """The runs that are in this part: every n-th, so that long ones are spread."""
+        return runs[self.number :: self.of]
+
+
+def script(name: str, command: Sequence[str], runs: int, tasks: int | None, folder: Path) -> str:
+    """The text of a job array of at most `tasks` tasks; `command` is called in `folder`.
+
+    Raises UserError if there is nothing to run, or the array is too large.
+    """
+    if not runs:
+        raise UserError("there is no run for a job array to make")
+    if tasks is not None and tasks > MOST_TASKS:
+        raise UserError(f"--tasks {tasks}: SLURM takes at most {MOST_TASKS}: a task can make several runs")
+    number = min(runs, tasks or MOST_TASKS)
+    return f"""#!/bin/sh
+# The sweep {name}, {runs} runs in {number} tasks: submit it by sbatch, and again to make what is still missing.
+#SBATCH --job-name=roambus-{name}
+#SBATCH --array=0-{number - 1}
+#SBATCH --cpus-per-task=1
+#SBATCH --output=slurm-%x-%A_%a.log
+#SBATCH --requeue
+cd {shlex.quote(str(folder))} || exit
+exec {shlex.join(command)} --workers "${{SLURM_CPUS_PER_TASK:-1}}" --part "$SLURM_ARRAY_TASK_ID/{number}"
+"""
+
+
+def without_options(arguments: Sequence[str], *options: str) -> list[str]:
+    """The arguments of a command without these options and their values."""
+    kept: list[str] = []
+    waiting = iter(arguments)
+    for word in waiting:
+        if word in options:
+            next(waiting, None)
+        elif word.partition("=")[0] not in options:
+            kept.append(word)
+    return kept

@@ -10,23 +10,52 @@ config.C2 = { brokers = 2, side = 35 }     a zipped axis: each name sets several
 [agents]
 mft = {}                         an agent by its name
 letter = { use = "mft", parameters = { sticky_parent = false } }
+
+Templates asked for by `--set`, with the settings that sweeps have given names to, such as C8.
+
+Whatever is set becomes an axis: a single run has one value on each, and a template that is swept as it is has several.
+
+Writes `sweep.json`, which says what the sweep in a results folder was asked for.
+
+It names the study and the sweep, so that whoever reads the results knows which figures and claims are theirs, and it
+has the template, the fixed values, the axes, the agents and the seeds. A second sweep into the same folder must fit
+what is there, so that no two sweeps are mixed by mistake; then it adds its agents, values and seeds.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from roambus.bridge.backends import BACKENDS
 from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import (
+    AGENTS,
+    AXES,
+    MORE_SEEDS,
+    PRECISION,
+    SEEDS,
+    SET,
+    STUDY,
+    SWEEP,
+    SWEEP_FILE,
+    TEMPLATE,
+    TRACES,
+    read_asked,
+)
+from roambus.bridge.runs.run import errors_named
 from roambus.bridge.texts import read_text
-from roambus.experiments.shipped import SWEEP_SUFFIX, find_file, shipped_study
-from roambus.experiments.sweeps.sweep import AgentChoice, Axis, Sweep, plain_axis, seed_range, validate
-from roambus.experiments.templates.render import find_template
-from roambus.experiments.templates.variables import Scalar
+from roambus.bridge.unfinished_file import UnfinishedFile, remove_unfinished
+from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, find_file, shipped_files, shipped_study
+from roambus.experiments.sweeps.attempts import locked
+from roambus.experiments.sweeps.sweep import AgentChoice, Axis, Sweep, narrow, plain_axis, seed_range, validate
+from roambus.experiments.templates.render import check_variables, find_template, find_variable
+from roambus.experiments.templates.variables import Scalar, parse_scalar
 from roambus.python_protocol.settings import plain, unknown
 
 _MOST_DOTS = 50
@@ -135,3 +164,157 @@ def _zipped(path: Path, key: str, variables: object) -> Mapping[str, Scalar]:
     if not isinstance(variables, dict):
         raise UserError(f"{path}: {key}: give the variables that it sets, in braces")
     return {name: _scalar(path, f"{key}.{name}", value) for name, value in variables.items()}
+
+
+def named_settings(template: Path) -> list[Axis]:
+    """The zipped axes of the sweeps beside a template that are of it, each name once.
+
+    The sweep that is called like the template comes first. A sweep that cannot be read has none.
+    """
+    axes: dict[str, Axis] = {}
+    for axis in _zipped_axes(template):
+        known = axes.get(axis.name)
+        values = {**axis.values, **known.values} if known else axis.values
+        axes[axis.name] = Axis(axis.name, values, zipped=True)
+    return list(axes.values())
+
+
+def is_template(name: str) -> bool:
+    """Whether the path is a template's, or a template has the name and no sweep has."""
+    if name.endswith(TEMPLATE_SUFFIX) or Path(name).is_file():
+        return name.endswith(TEMPLATE_SUFFIX)
+    return name not in shipped_files(SWEEP_SUFFIX) and name in shipped_files(TEMPLATE_SUFFIX)
+
+
+def sweep_of(
+    source: str, template: Path, agent: AgentChoice, settings: Mapping[str, Sequence[str]], seed: int = 0
+) -> Sweep:
+    """The sweep of a template by what is set alone, for one agent and seed; raises UserError."""
+    axes = [axis_of(template, name, *texts) for name, texts in sorted(settings.items())]
+    sweep = Sweep(source, template, (agent,), tuple(axes), (seed,))
+    validate(sweep)
+    return sweep
+
+
+def axis_of(template: Path, name: str, *texts: str) -> Axis:
+    """The axis that `--set` asks for by a name and values: of a variable, or of settings that have a name.
+
+    Raises UserError for what is neither.
+    """
+    try:
+        variable = find_variable(template, name, "--set")
+    except UserError:
+        named = next((axis for axis in named_settings(template) if axis.name == name), None)
+        if named is None:
+            raise
+        return narrow(named, ",".join(texts), "--set")
+    axis = plain_axis(name, [parse_scalar(text, variable) for text in texts])
+    check_variables(template, list(axis.values.values()), "--set")
+    return axis
+
+
+def _zipped_axes(template: Path) -> Iterator[Axis]:
+    own = template.name.removesuffix(TEMPLATE_SUFFIX)
+    for file in sorted(template.parent.glob(f"*{SWEEP_SUFFIX}"), key=lambda file: (file.stem != own, file.name)):
+        with suppress(UserError):
+            sweep = read_sweep(str(file))
+            if sweep.template.resolve() == template.resolve():
+                yield from (axis for axis in sweep.axes if axis.zipped)
+
+
+_NEEDED = {TEMPLATE, SET, AXES, AGENTS, SEEDS}
+
+
+def describe(sweep: Sweep) -> dict[str, Any]:
+    """The sweep as it is written to `sweep.json`."""
+    return {
+        STUDY: sweep.study,
+        SWEEP: sweep.name,
+        TEMPLATE: sweep.template.name,
+        SET: dict(sweep.fixed),
+        AXES: {axis.name: list(axis.values) for axis in sweep.axes},
+        AGENTS: {choice.label: [choice.agent, dict(choice.parameters)] for choice in sweep.agents},
+        SEEDS: list(sweep.seeds),
+        **({MORE_SEEDS: dict(sweep.more_seeds)} if sweep.more_seeds else {}),
+        **({PRECISION: sweep.precision} if sweep.precision else {}),
+    }
+
+
+@contextmanager
+def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
+    """Makes the folder, or checks that what it holds fits the sweep; raises UserError, OSError.
+
+    It fits if template, fixed values and names of the axes are the same: then more agents, values or seeds are added.
+    If everything fails, nothing of it is left.
+    """
+    created, is_first = not results.exists(), not (results / SWEEP_FILE).exists()
+    results.mkdir(parents=True, exist_ok=True)
+    with locked(results):
+        remove_unfinished(results / SWEEP_FILE)
+        description = _merge_with_old(describe(sweep), results)
+        with _removed_if_empty(results, is_first, created):
+            _write_description(description, results)
+    with _removed_if_empty(results, is_first, created):
+        yield
+
+
+def _merge_with_old(new: dict[str, Any], results: Path) -> dict[str, Any]:
+    file = results / SWEEP_FILE
+    if not file.is_file():
+        return new
+    old = _read_own(file)
+    _check_fit(old, new, results)
+    return _merge(old, new)
+
+
+def _write_description(description: dict[str, Any], results: Path) -> None:
+    file = results / SWEEP_FILE
+    with errors_named(file), UnfinishedFile(file) as unfinished:
+        unfinished.file.write(f"{json.dumps(description, indent=2)}\n".encode())
+        unfinished.finish()
+
+
+def _read_own(file: Path) -> dict[str, Any]:
+    old = read_asked(file.parent)
+    if old.keys() - {STUDY, SWEEP, MORE_SEEDS, PRECISION} != _NEEDED:
+        raise UserError(f"{file}: not written by roambus, or damaged: remove it, or choose another --out")
+    return old
+
+
+@contextmanager
+def _removed_if_empty(results: Path, is_first: bool, created: bool) -> Iterator[None]:
+    """Takes away again what is written for the first sweep in the folder; others may rely on what was there before."""
+    try:
+        yield
+    except BaseException:
+        if is_first and not (results / TRACES).exists():
+            with suppress(OSError):
+                (results / SWEEP_FILE).unlink(missing_ok=True)
+                if created:
+                    results.rmdir()
+        raise
+
+
+def _check_fit(old: dict[str, Any], new: dict[str, Any], results: Path) -> None:
+    for key in (TEMPLATE, SET):
+        if old[key] != new[key]:
+            raise UserError(f"{results} holds runs with {key} {old[key]}, not {new[key]}: choose another --out")
+    if list(old[AXES]) != list(new[AXES]):
+        problem = f"with axes {', '.join(old[AXES]) or 'none'}, not {', '.join(new[AXES]) or 'none'}"
+        raise UserError(f"{results} holds runs {problem}: choose another --out")
+
+
+def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    axes = {name: list(dict.fromkeys([*values, *new[AXES][name]])) for name, values in old[AXES].items()}
+    agents, seeds = {**old[AGENTS], **new[AGENTS]}, sorted({*old[SEEDS], *new[SEEDS]})
+    origin = {key: old.get(key, new[key]) for key in (STUDY, SWEEP)}
+    merged = {**new, **origin, AXES: axes, AGENTS: agents, SEEDS: seeds}
+    if more := _most_of_each(old.get(MORE_SEEDS, {}), new.get(MORE_SEEDS, {})):
+        merged[MORE_SEEDS] = more
+    if precision := new.get(PRECISION, old.get(PRECISION)):
+        merged[PRECISION] = precision
+    return merged
+
+
+def _most_of_each(old: dict[str, int], new: dict[str, int]) -> dict[str, int]:
+    return {point: max(old.get(point, 0), new.get(point, 0)) for point in old | new}

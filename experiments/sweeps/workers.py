@@ -18,13 +18,12 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-from roambus.bridge.agents.registry import load_agent, own_agents
+from roambus.bridge.agents import load_agent, own_agents
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.process import termination_interrupts, termination_noticed
 from roambus.bridge.runs.guard import EndedError
-from roambus.bridge.runs.identity import run_key
-from roambus.bridge.runs.plan import RunPlan
+from roambus.bridge.runs.identity import RunPlan, run_key
 from roambus.experiments.sweeps.attempts import attempt_apart
 from roambus.experiments.sweeps.runner import BEGUN, prepare
 

@@ -18,14 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-from jinja2 import (
-    FileSystemLoader,
-    StrictUndefined,
-    TemplateNotFound,
-    TemplateRuntimeError,
-    TemplateSyntaxError,
-    meta,
-)
+from jinja2 import FileSystemLoader, StrictUndefined, TemplateNotFound, TemplateRuntimeError, TemplateSyntaxError, meta
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.keys import quote

@@ -3,6 +3,10 @@
 The processes differ in all that a trace may not depend on: the hash seed by which Python orders sets of texts, the
 order of the runs, the clock, and the addresses of objects. Where two traces differ, chance comes from elsewhere than
 from the agent's own generator.
+
+The process of an examination: `python -m roambus.experiments.vetting.vetting`, with a job as JSON on its input.
+
+It prints a line for each step, which is what was found in it, as JSON; what the agent prints is lost.
 """
 
 from __future__ import annotations
@@ -18,14 +22,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, cast
 
-from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.agents import load_agent
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.guard import EndedError, apart
-from roambus.bridge.trace.difference import first_difference
-from roambus.experiments.vetting.examination import RUNS, Job, steps
-from roambus.experiments.vetting.finding import Finding, place_of
-from roambus.experiments.vetting.scenes import SCENES
-from roambus.experiments.vetting.sources import suspects
+from roambus.bridge.runs.guard import EndedError, apart, watch
+from roambus.bridge.trace.parquet import first_difference
+from roambus.experiments.vetting.examination import RUNS, SCENES, Job, examine, steps
+from roambus.experiments.vetting.findings import Finding, place_of_agent, suspects
 
 REPEATABLE = "repeatable"
 HASH_SEEDS = (0, 1, 2)
@@ -72,7 +74,7 @@ def _job(agent: str, parameters: str, folder: Path, number: int) -> Job:
 def _start(job: Job, hash_seed: int) -> subprocess.Popen[str]:
     job.folder.mkdir()
     process = subprocess.Popen(
-        [sys.executable, "-m", "roambus.experiments.vetting.process"],
+        [sys.executable, "-m", "roambus.experiments.vetting.vetting"],
         env={**os.environ, "PYTHONHASHSEED": str(hash_seed)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -131,5 +133,25 @@ def _suspects(agent: str) -> tuple[str, str]:
     agent_class = load_agent(agent)
     lines = suspects(agent_class)
     if not lines:
-        return place_of(agent_class), "chance comes from elsewhere than self.random, or time from elsewhere than now"
+        return place_of_agent(
+            agent_class
+        ), "chance comes from elsewhere than self.random, or time from elsewhere than now"
     return lines[0].partition(" ")[0], f"look at {', '.join(lines)}"
+
+
+def main() -> None:
+    """Examines, and ends with the exit code 0 whatever was found."""
+    told = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # it stays open to the end
+    asked = json.loads(sys.stdin.read())
+    watch()
+    try:
+        for found in examine(Job(**{**asked, "folder": Path(asked["folder"])})):
+            print(json.dumps({"findings": [asdict(one) for one in found]}), file=told, flush=True)  # to vetting
+        print(json.dumps({"end": True}), file=told, flush=True)  # as above
+    except UserError as error:
+        print(json.dumps({"error": str(error)}), file=told, flush=True)  # as above
+
+
+if __name__ == "__main__":
+    main()

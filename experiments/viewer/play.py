@@ -1,7 +1,15 @@
-"""Serves a session to the page that plays it."""
+"""Serves a session to the page that plays it.
+
+A transcript that is being played: what is done to it becomes a command, and what follows is worked out anew.
+
+The agents are deterministic, and over ideal links a minute of them takes a moment. So there is no running simulation to
+interfere with: a session is a transcript that grows, and its film is that of the whole transcript. What was done before
+is not changed by what is done later; whatever is done at a time takes the place of what had been done after it.
+"""
 
 from __future__ import annotations
 
+import math
 from base64 import b64encode
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,11 +17,131 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from roambus.bridge.agents import silently
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.transcript.transcript import Overrides
-from roambus.experiments.viewer.document import make_document
+from roambus.bridge.texts import read_text
+from roambus.bridge.transcript.document import PROMPT, Document, parse_document
+from roambus.bridge.transcript.transcript import Overrides, Plan, follow, plan
+from roambus.experiments.viewer.film import Film, make_document, make_film
 from roambus.experiments.viewer.server import PageServer
-from roambus.experiments.viewer.session import LaterCommandsError, Session
+from roambus.experiments.viewer.witness import Source, observe_over
+from roambus.python_protocol.simtime import SECOND, SimTime, format_time, from_seconds, to_seconds
+
+AHEAD: SimTime = 60 * SECOND
+"""How much is shown of what follows after the last command."""
+LONGEST: SimTime = 24 * 3600 * SECOND
+
+
+class LaterCommandsError(UserError):
+    """What is to be done would take the place of later commands, which nobody has said to drop."""
+
+    def __init__(self, commands: list[str]) -> None:
+        super().__init__(f"this would take the place of what happens later: {'; '.join(commands)}")
+        self.commands = commands
+
+
+class Session:
+    """`head` are the lines before the first command, `commands` those with a prompt."""
+
+    def __init__(self, path: Path, overrides: Overrides) -> None:
+        """Reads the file, and forgets its outputs; raises UserError, OSError."""
+        self._path = path
+        lines = read_text(path).splitlines()
+        first = next((number for number, line in enumerate(lines) if line.startswith(PROMPT)), len(lines))
+        self._head = _overridden(lines[:first], overrides)
+        self._commands = [line for line in lines[first:] if line.startswith(PROMPT)]
+        self._earlier: list[list[str]] = []
+        """The commands before each thing that was done."""
+        self._announce = overrides.announce
+        self._film = self._make_film(self._commands)
+        self._announce = silently  # the same agent runs from now on
+
+    @property
+    def film(self) -> Film:
+        """Everything that happens, and for some time what follows."""
+        return self._film
+
+    def do(self, at_s: float, command: str, *, drop: bool = False) -> None:
+        """Adds a command at a time in s, which takes the place of later ones if `drop` says so.
+
+        Raises LaterCommandsError if there are any and it does not, UserError; then nothing has changed, as with
+        AgentError.
+        """
+        if not (math.isfinite(at_s) and 0 <= at_s <= LONGEST / SECOND):
+            raise UserError(f"{at_s} s is no time of a session, 0 to {LONGEST // SECOND} s")
+        text = command.strip()
+        if not text or "\n" in text:
+            raise UserError("write one command, such as b3 crashes")
+        commands = self._before(from_seconds(at_s))
+        pause = from_seconds(at_s) - self._last(commands)
+        if pause < 0:
+            raise UserError(f"{at_s} s: until {format_time(self._last(commands))} the file sets the network up")
+        later = self._commands[len(commands) :]
+        if later and not drop:
+            raise LaterCommandsError([line.removeprefix(PROMPT).strip() for line in later])
+        changed = [*commands, f"{PROMPT} after {format_time(pause)} {text}"]
+        self._film = self._make_film(changed)
+        self._earlier.append(self._commands)
+        self._commands = changed
+
+    def undo(self) -> None:
+        """Takes back what was done last, so that what it took the place of is there again; then the file's commands.
+
+        Raises UserError if nothing is left.
+        """
+        if not self._commands:
+            raise UserError("there is no command to take back")
+        before = self._earlier[-1] if self._earlier else self._commands[:-1]
+        self._film = self._make_film(before)
+        self._commands, self._earlier = before, self._earlier[:-1]
+
+    def transcript(self) -> str:
+        """The session as a file of tests/scenarios: commands, and what follows each."""
+        return follow(self._document(self._commands)) if self._commands else _text(self._head)
+
+    def _before(self, at: SimTime) -> list[str]:
+        """The commands until a time."""
+        commands = list(self._commands)
+        while commands and self._last(commands) > at:
+            commands.pop()
+        return commands
+
+    def _last(self, commands: list[str]) -> SimTime:
+        """When the last of the commands happens, or of the file's setup."""
+        return self._plan([*commands, f"{PROMPT} after 0s wait 1s"]).timeline.now
+
+    def _document(self, commands: list[str]) -> Document:
+        return parse_document(self._path, _text([*self._head, *commands]))
+
+    def _plan(self, commands: list[str]) -> Plan:
+        return plan(self._document(commands), Overrides(announce=self._announce))
+
+    def _make_film(self, commands: list[str]) -> Film:
+        planned = self._plan([*commands, f"{PROMPT} wait {format_time(AHEAD)}"])
+        scenario, network = planned.scenario, planned.timeline.network
+        table, testimony = observe_over(planned.carrier(), scenario, planned.agent, planned.names)
+        source = Source(self._path, f"{self._path.stem} agent={scenario.agent}", scenario, None)
+        film = make_film(source, table, testimony, planned.names)
+        live: dict[str, Any] = {
+            "tree": network.is_tree,
+            "field": bool(network.places),
+            "processes": network.processes,
+            "last": to_seconds(planned.timeline.now),
+        }
+        return Film({**film.header, "live": live}, film.columns)
+
+
+def _overridden(head: list[str], overrides: Overrides) -> list[str]:
+    """The head with the agent that was asked for in place of the file's own, and without what is about that one."""
+    if not overrides.agent:
+        return head
+    settings = "".join(f" {name}={value}" for name, value in overrides.parameters.items())
+    kept = [line for line in head if line.split(" ")[0] not in {"agent", "hide"}]
+    return [f"agent {overrides.agent}{settings}", *kept]
+
+
+def _text(lines: list[str]) -> str:
+    return "\n".join(lines) + "\n"
 
 
 class Player:

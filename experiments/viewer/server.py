@@ -1,19 +1,153 @@
-"""Shows a page to the browsers of this machine, and to nobody else."""
+"""Shows a page to the browsers of this machine, and to nobody else.
+
+An HTTP server of which strangers can take only so much: connections, threads, time.
+
+Every connection is one request, in a thread of its own. Until it has proved that it knows the page's address it is a
+stranger's: there may be so many of these at a time, and whoever has been there longest makes room for the next, so that
+nobody who is silent, or speaks a byte now and then, keeps others out. A request has to be there within some seconds,
+and an answer that nobody takes is given up.
+
+Leads from the paths of runs to a page in a file, or in the browser of whoever asked for it.
+"""
 
 from __future__ import annotations
 
 import hmac
 import json
 import re
-from collections.abc import Callable
+import socket
+import sys
+import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from secrets import token_urlsafe
+from threading import Lock
 from typing import Any
 
+import click
+import pyarrow as pa
+
+from roambus.bridge.agents import UntrustedAgentError
 from roambus.bridge.errors import UserError
-from roambus.experiments.viewer.bounded_server import BoundedServer
+from roambus.bridge.trace.parquet import read_about
+from roambus.experiments.viewer.film import Film, make_document, make_film
+from roambus.experiments.viewer.witness import Source, find_source, observe, read_rows
+from roambus.spark.aggregation.aggregate import replace_file
+
+MOST_STRANGERS = 32
+MOST_GUESTS = 32
+"""So many may be answered at a time. A browser opens six connections."""
+REQUEST_S = 10.0
+"""A request has to be there whole within this."""
+SILENCE_S = 30.0
+"""Who takes nothing of an answer for so long does not want it."""
+FAREWELL_S, FAREWELL_BYTES = 1.0, 1 << 20
+"""What is still sent to a refusal is read for so long, or the refusal would be lost with the connection."""
+
+
+@dataclass(slots=True)
+class Doorway:
+    """Who is there: strangers by when they came, and guests, who know the page's address."""
+
+    strangers: dict[socket.socket, float] = field(default_factory=dict)
+    guests: set[socket.socket] = field(default_factory=set)
+    unread: dict[socket.socket, float] = field(default_factory=dict)
+    """Those whose request is not there yet, by when it has to be."""
+    lock: Lock = field(default_factory=Lock)
+
+    def enter(self, connection: socket.socket) -> None:
+        """One more has come; whoever has been a stranger for longest goes if there are too many."""
+        with self.lock:
+            now = time.monotonic()
+            self.strangers[connection], self.unread[connection] = now, now + REQUEST_S
+            if len(self.strangers) > MOST_STRANGERS:
+                oldest = next(iter(self.strangers))
+                del self.strangers[oldest]
+                _stop(oldest, socket.SHUT_RDWR)
+
+    def welcome(self, connection: socket.socket) -> bool:
+        """Whether there is room for another guest, which this one then is."""
+        with self.lock:
+            self.strangers.pop(connection, None)
+            if len(self.guests) >= MOST_GUESTS:
+                return False
+            self.guests.add(connection)
+            return True
+
+    def has_asked(self, connection: socket.socket) -> None:
+        """The request is there whole."""
+        with self.lock:
+            self.unread.pop(connection, None)
+
+    def leave(self, connection: socket.socket) -> None:
+        """The connection has ended."""
+        with self.lock:
+            self.strangers.pop(connection, None)
+            self.unread.pop(connection, None)
+            self.guests.discard(connection)
+
+    def stop_waiting(self) -> None:
+        """Nothing more is read from those whose time is up; guests are still told so."""
+        with self.lock:
+            now = time.monotonic()
+            for connection in [one for one, end in self.unread.items() if end < now]:
+                del self.unread[connection]
+                _stop(connection, socket.SHUT_RD)
+
+
+def _stop(connection: socket.socket, how: int) -> None:
+    with suppress(OSError):  # it has ended by itself
+        connection.shutdown(how)
+
+
+class BoundedServer(ThreadingHTTPServer):
+    """Keeps the bounds; a handler calls `doorway.welcome` and `doorway.has_asked`."""
+
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, address: tuple[str, int], handler: Any) -> None:
+        self.doorway = Doorway()
+        super().__init__(address, handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Takes note of the connection, and starts its thread."""
+        request.settimeout(SILENCE_S)
+        self.doorway.enter(request)
+        super().process_request(request, client_address)
+
+    def service_actions(self) -> None:
+        """Is called about twice a second, and after each connection."""
+        self.doorway.stop_waiting()
+
+    def shutdown_request(self, request: Any) -> None:
+        """Ends the connection in such a way that the last answer arrives."""
+        _stop(request, socket.SHUT_WR)
+        with suppress(OSError):
+            _read_to_the_end(request)
+        self.doorway.leave(request)
+        self.close_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002  # the server's interface
+        """Says in a line what went wrong, unless it is only that somebody has gone."""
+        error = sys.exception()
+        if not isinstance(error, OSError):
+            with suppress(ValueError):  # there is nowhere to say it once the program ends
+                click.echo(f"the page's server: {type(error).__name__}: {error}", err=True)
+
+
+def _read_to_the_end(connection: socket.socket) -> None:
+    give_up, read = time.monotonic() + FAREWELL_S, 0
+    while read < FAREWELL_BYTES and (left := give_up - time.monotonic()) > 0:
+        connection.settimeout(left)
+        if not (more := len(connection.recv(1 << 16))):
+            return
+        read += more
+
 
 HOST = "127.0.0.1"
 _HEADERS = {
@@ -143,3 +277,52 @@ def _parsed(text: bytes) -> Any:
 
 def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
+
+
+Say = Callable[[str], None]
+"""Whoever is told a line."""
+
+
+def page_of(runs: Sequence[Path], say: Say, *, again: bool, trust: bool = False) -> str:
+    """The page with these runs side by side; raises RoambusError, OSError.
+
+    What a trace does not hold comes from the run's record, if it has one; otherwise, with `again`, from making the run
+    again. Both run the run's agent, which is done only if it is installed, or with `trust`. `say` is told what is run,
+    and what is left out.
+    """
+    return make_document([_film(find_source(path), say, again=again, trust=trust) for path in runs])
+
+
+def _film(source: Source, say: Say, *, again: bool, trust: bool) -> Film:
+    table, about = read_rows(source.trace), read_about(source.trace)
+    if about is not None:
+        say(f"{source.trace}:\n{about.describe()}")
+    try:
+        if again or source.record is not None:
+            return _whole_film(source, table, say, trust=trust)
+        return make_film(source, table)
+    except UserError as error:
+        text = str(error)
+        raise UserError(text if str(source.trace.parent) in text else f"{source.trace}: {text}") from error
+
+
+def _whole_film(source: Source, table: pa.Table, say: Say, *, trust: bool) -> Film:
+    """The film with what the agents tell; without, and a line that says why, if they may not be run."""
+    try:
+        return make_film(source, *observe(source, table, trusted=trust, announce=say))
+    except UntrustedAgentError as error:
+        say(f"{source.trace.parent}: {error}: what messages hold is not shown; if you trust that code, add --trust")
+        return make_film(source, table)
+
+
+def write(page: str, export: Path) -> None:
+    """Writes the page in one step; raises OSError."""
+    replace_file(export, lambda path: path.write_text(page, encoding="utf-8"))
+
+
+def serve(page: str, port: int, say: Say) -> None:
+    """Says where the page is, and serves it until Ctrl-C; raises UserError if the port is taken."""
+    with PageServer(page, port) as server:
+        say(server.url)
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()

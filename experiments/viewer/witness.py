@@ -2,40 +2,101 @@
 
 They run from the run's record without any simulator, or else the whole run is made again. Either way the trace that
 comes out must be the run's own: what is shown belongs to that run, or is not shown.
+
+Finds the run that a path names, and what of it is there.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from roambus.bridge.agents.code import Announce, announce_code, silently
-from roambus.bridge.agents.registry import load_agent_of_results
-from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.agents import Announce, announce_code, load_agent_of_results, silently
+from roambus.bridge.backends.castalia.endpoint import INI_FILE
+from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.record.record_file import open_record
+from roambus.bridge.ini import read_scenario
+from roambus.bridge.record.record_file import RECORD_FILE, open_record
 from roambus.bridge.record.replay import ReplayBackend
-from roambus.bridge.scenario.scenario import Scenario
-from roambus.bridge.trace.schema import EVENT, HOPS, RADIO, RECEIVE, SEND
-from roambus.bridge.trace.writer import TraceLevel, TraceWriter
-from roambus.experiments.viewer.source import Source
-from roambus.python_protocol.actions import Action
-from roambus.python_protocol.agent import Agent
+from roambus.bridge.runs.layout import TRACE_FILE, TRACES
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.trace.parquet import DamagedTraceError, TraceLevel, TraceWriter, read_trace
+from roambus.bridge.trace.schema import EVENT, HOPS
+from roambus.python_protocol.actions import RADIO, RECEIVE, SEND, Action
+from roambus.python_protocol.agent import Agent, Listing
 from roambus.python_protocol.events import Event, Received
 from roambus.python_protocol.filters import Notification, NotificationId
-from roambus.python_protocol.listing import Listing
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SimTime
+
+EXAMPLES = 3
+"""How many runs are named to a user who gave a folder of several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A run that is there. `title` says which one; a trace that stands alone has neither scenario nor record."""
+
+    trace: Path
+    title: str
+    scenario: Scenario | None
+    record: Path | None
+
+
+def find_source(path: Path) -> Source:
+    """The run in a folder, the only one below it, or that of a trace file; raises UserError, OSError."""
+    trace = _find_trace(path)
+    ini, record = trace.with_name(INI_FILE), trace.with_name(RECORD_FILE)
+    return Source(
+        trace,
+        _title(trace),
+        read_scenario(ini) if ini.is_file() else None,
+        record if record.is_file() else None,
+    )
+
+
+def _find_trace(path: Path) -> Path:
+    if path.is_file():
+        return path
+    if not path.is_dir():
+        raise UserError(f"{path}: there is no such run; make one with roambus run --out {path}")
+    if (path / TRACE_FILE).is_file():
+        return path / TRACE_FILE
+    found = sorted(path.glob(f"**/{TRACE_FILE}"))
+    if not found:
+        raise UserError(f"{path}: there is no {TRACE_FILE} in or below it; its run failed, or is still going on")
+    if len(found) > 1:
+        examples = ", ".join(str(trace.parent) for trace in found[:EXAMPLES])
+        raise UserError(f"{path} holds {len(found)} runs: name one, such as {examples}")
+    return found[0]
+
+
+def _title(trace: Path) -> str:
+    """The run's place in its results: "agent=mft config=C32 seed=0"."""
+    parts = trace.absolute().parent.parts
+    below = parts[len(parts) - parts[::-1].index(TRACES) :] if TRACES in parts else parts[-1:]
+    return os.fsencode(" ".join(below)).decode(errors="replace")  # a page is a text, whatever a folder is called
+
+
+def read_rows(path: Path) -> pa.Table:
+    """All rows; raises UserError for a file that is no trace, or damaged."""
+    try:
+        return read_trace(path)
+    except DamagedTraceError as error:
+        raise UserError(f"{error}; make the run again") from None
+
 
 QUEUES = "stored"
 """The listing that is left out: the trace's rows tell at every moment what is stored, and it would double a film."""

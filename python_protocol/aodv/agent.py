@@ -22,7 +22,8 @@ from collections.abc import Iterable, Mapping
 from random import Random
 from typing import ClassVar
 
-from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.actions import ROUTE, node_list
+from roambus.python_protocol.agent import Agent, Listing, on, on_timer
 from roambus.python_protocol.aodv.discovery import Discovery, DiscoveryTimer, IdCache
 from roambus.python_protocol.aodv.maintenance import AckTimer, Neighbours, RouteErrors
 from roambus.python_protocol.aodv.messages import (
@@ -49,15 +50,10 @@ from roambus.python_protocol.events import (
     Unsubscribe,
 )
 from roambus.python_protocol.filters import Filter, Notification
-from roambus.python_protocol.listing import Listing
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.notes import ROUTE, node_list
-from roambus.python_protocol.parts.link import LinkAck, LinkData
-from roambus.python_protocol.parts.recent import Recent
-from roambus.python_protocol.parts.sequence import is_newer, newest
-from roambus.python_protocol.parts.streams import LinkTimer
-from roambus.python_protocol.process import on, on_timer
+from roambus.python_protocol.parts.flood import Recent
+from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer, is_newer, newest
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import MILLISECOND, SimTime
 

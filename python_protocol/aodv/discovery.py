@@ -25,13 +25,13 @@ from collections import deque
 from dataclasses import dataclass
 from itertools import takewhile
 
+from roambus.python_protocol.agent import Process
 from roambus.python_protocol.aodv.maintenance import RouteErrors
 from roambus.python_protocol.aodv.messages import DataPacket, RouteRequest
 from roambus.python_protocol.aodv.parameters import AodvParameters
 from roambus.python_protocol.aodv.routing_table import Route, RouteState, RoutingTable
 from roambus.python_protocol.aodv.transmission import RateLimit, Transmission
-from roambus.python_protocol.parts.sequence import following
-from roambus.python_protocol.process import Process
+from roambus.python_protocol.parts.link import following
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime
 

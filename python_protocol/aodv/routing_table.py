@@ -24,9 +24,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
-from roambus.python_protocol.listing import Listing, by_first_column
-from roambus.python_protocol.messages.names import Names, listed
-from roambus.python_protocol.parts.sequence import following, is_newer, newest
+from roambus.python_protocol.agent import Listing, by_first_column
+from roambus.python_protocol.messages.fields import listed
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.parts.link import following, is_newer, newest
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime
 

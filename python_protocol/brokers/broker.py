@@ -4,21 +4,76 @@ A broker is a process that knows neither radio nor link nor tree. Whoever drives
 interfaces, which are its neighbours N_i and its clients, together the I_i of the thesis, section 2.2. It tells it the
 messages that arrive over them, and carries what the broker sends over FIFO links; what a link gives up comes back by
 `link_broken`. What a broker sends to its own node is for the client on that node.
+
+The messages that more than one protocol of the family has (the thesis, tables 2.1 and 3.1).
+
+`hops` of PUB counts radio hops, and includes the one that the message itself makes.
+
+The routing table R_i of (f, z, s): what matches f goes to z for subscriber s (the thesis, table 2.3).
+
+Phoenix and the first approach have this table. For each f and s there is at most one entry, whatever its z is.
+
+Q_i(s): the notifications that a broker keeps for subscribers that it cannot reach (the thesis, section 4.3).
+
+There is a queue for each subscriber, and one limit for all of them together, because a node has one memory. What comes
+when the storage is full is dropped, and the trace says so.
+
+A broker that stores nothing: what cannot go on is dropped, and the trace says so.
+
+What can be set for every protocol of the broker family; the thesis gives no values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-from roambus.python_protocol.brokers.messages import MAX_HOPS
-from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.listing import Listing
+from roambus.python_protocol.actions import DROP, ROUTE, STORE, Note, node_list
+from roambus.python_protocol.agent import Listing, Process, by_first_column
+from roambus.python_protocol.filters import Filter, Notification, NotificationId
+from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.notes import ROUTE, node_list
-from roambus.python_protocol.process import Process
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.messages.octets import Writer
+from roambus.python_protocol.parameters import parameter
+from roambus.python_protocol.parts.election import ElectionParameters
+from roambus.python_protocol.parts.link import LinkParameters
+from roambus.python_protocol.roles import NodeId, SubscriberId
+
+MAX_HOPS = 0xFF
+"""The most hops that a message can tell."""
+
+Hops = U8
+"""A number of hops, at most MAX_HOPS."""
+
+
+class _Subscription(Message, notation="{filter} {subscriber}"):
+    """What SUB and UNS have in common."""
+
+    subscriber: SubscriberId
+    filter: Filter
+
+
+class Sub(_Subscription, tag=1):
+    """(SUB, f, s): s subscribes to f (the thesis, algorithms 2.2 and 3.1)."""
+
+
+class Uns(_Subscription, tag=2):
+    """(UNS, f, s): s unsubscribes from f (the thesis, algorithms 2.2 and 3.1)."""
+
+
+class Pub(Message, tag=3, notation="{notification} hops={hops}"):
+    """(PUB, e): e is published."""
+
+    hops: Hops
+    notification: Notification
+
+
+class Filters(Message, tag=6, notation="{filters}"):
+    """(FILTERS, X): the subscriptions of the receiver that its new broker knows."""
+
+    filters: tuple[Filter, ...]
 
 
 class Broker(Process):
@@ -107,3 +162,183 @@ class Broker(Process):
     def listings(self, names: Names) -> Mapping[str, Listing]:  # each protocol has its own
         """The tables that a transcript can show, by name: "table" for R_i, "stored" for Q_i."""
         return {}
+
+
+class Entry(NamedTuple):
+    """An entry (f, z, s)."""
+
+    filter: Filter
+    interface: NodeId
+    subscriber: NodeId
+
+
+class RoutingTable:
+    """R_i, whose entries are in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._interfaces: dict[tuple[Filter, NodeId], NodeId] = {}
+
+    def __iter__(self) -> Iterator[Entry]:
+        return (Entry(wanted, z, s) for (wanted, s), z in self._interfaces.items())
+
+    def add(self, wanted: Filter, interface: NodeId, subscriber: NodeId) -> None:
+        """Adds (f, z, s), unless there is an (f, -, s)."""
+        self._interfaces.setdefault((wanted, subscriber), interface)
+
+    def remove(self, unwanted: Filter, subscriber: NodeId) -> None:
+        """Removes (f, -, s), if it is there."""
+        self._interfaces.pop((unwanted, subscriber), None)
+
+    def replace(self, subscriber: NodeId, interface: NodeId) -> None:
+        """Replaces each (-, -, s) with (-, z, s)."""
+        for entry in self:
+            if entry.subscriber == subscriber:
+                self._interfaces[entry.filter, subscriber] = interface
+
+    def forget_all_but(self, subscribers: Container[NodeId]) -> None:
+        """Removes each (-, -, s) of other subscribers."""
+        for entry in [entry for entry in self if entry.subscriber not in subscribers]:
+            self.remove(entry.filter, entry.subscriber)
+
+    def filters(self, subscriber: NodeId) -> tuple[Filter, ...]:
+        """The f of each (f, -, s)."""
+        return tuple(entry.filter for entry in self if entry.subscriber == subscriber)
+
+    def interfaces(self, subscriber: NodeId) -> list[NodeId]:
+        """The different z of each (-, z, s); more than one only while messages about s are under way."""
+        return list(dict.fromkeys(entry.interface for entry in self if entry.subscriber == subscriber))
+
+    def subscribers(self) -> list[NodeId]:
+        """The different s of all entries."""
+        return list(dict.fromkeys(entry.subscriber for entry in self))
+
+    def matching(self, notification: Notification) -> dict[NodeId, list[NodeId]]:
+        """The different y of each (f, y, -) with f(e), and the s for whom."""
+        found: dict[NodeId, list[NodeId]] = {}
+        for entry in self:
+            if entry.filter.matches(notification):
+                subscribers = found.setdefault(entry.interface, [])
+                if entry.subscriber not in subscribers:
+                    subscribers.append(entry.subscriber)
+        return found
+
+    def listing(self, broker: NodeId, names: Names) -> Listing:
+        """The table of a broker, as the thesis prints it in table 2.3."""
+        rows = ((names.filter(f), names.interface(z, broker), names.subscriber(s)) for f, z, s in self)
+        return by_first_column(("Filter", "Interface", "Subscriber"), rows)
+
+
+class Storage:
+    """The queues of all subscribers; each holds its notifications once, in the order in which they came."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._queues: dict[NodeId, dict[NotificationId, Notification]] = {}
+        self._stored = 0
+
+    def put(self, subscriber: NodeId, notification: Notification) -> list[Note]:
+        """Enqueues a notification unless the storage is full, and returns what the trace is to say of it."""
+        if notification.id in self._queues.get(subscriber, {}):
+            return []
+        if self._stored >= self._limit:
+            return [Note(DROP, notification_id=str(notification.id), peer=subscriber, detail="storage full")]
+        self._queues.setdefault(subscriber, {})[notification.id] = notification
+        self._stored += 1
+        return [Note(STORE, notification_id=str(notification.id), peer=subscriber)]
+
+    def take(self, subscriber: NodeId, size: int | None = None) -> list[Notification]:
+        """Dequeues what is stored for a subscriber: at most `size` bytes, but at least one notification."""
+        queue = self._queues.get(subscriber, {})
+        taken: list[Notification] = []
+        used = 0
+        for notification in queue.values():
+            used += _size(notification)
+            if taken and size is not None and used > size:
+                break
+            taken.append(notification)
+        self._remove(subscriber, taken)
+        return taken
+
+    def subscribers(self) -> list[NodeId]:
+        """The subscribers for whom something is stored."""
+        return list(self._queues)
+
+    def listing(self, names: Names) -> Listing:
+        """The queues as a table for a person to look at."""
+        queues = self._queues.items()
+        rows = ((names.subscriber(one), names.notifications(queue.values())) for one, queue in queues)
+        return Listing(("Subscriber", "Notifications"), tuple(rows))
+
+    def _remove(self, subscriber: NodeId, notifications: list[Notification]) -> None:
+        queue = self._queues.get(subscriber, {})
+        for notification in notifications:
+            del queue[notification.id]
+        if not queue:
+            self._queues.pop(subscriber, None)
+        self._stored -= len(notifications)
+
+    def __len__(self) -> int:
+        return self._stored
+
+
+def _size(notification: Notification) -> int:
+    writer = Writer()
+    notification.write(writer)
+    return len(writer.getvalue())
+
+
+class ForgetfulBroker(Broker):
+    """b_i of a protocol without queues: it drops what it cannot send."""
+
+    def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
+        """A link was given up with `messages` under way or waiting, which are lost."""
+        super().link_broken(interface, messages)
+        for message in messages:
+            if isinstance(message, Pub):
+                self._drop(message, interface)
+
+    def send_pub(self, pub: Pub, interface: NodeId) -> None:
+        """Passes a PUB on to an interface, if it is there."""
+        if self.reaches(interface):
+            self.send(interface, replace(pub, hops=self.radio_hops(pub.hops, interface)))
+        else:
+            self._drop(pub, interface)
+
+    def _drop(self, pub: Pub, interface: NodeId) -> None:
+        self.note(DROP, notification_id=str(pub.notification.id), peer=interface, detail="no link")
+
+
+TREES = ("election", "given")
+
+
+class BrokerParameters(LinkParameters, ElectionParameters):
+    """What can be set for every protocol of the broker family."""
+
+    tree: str = parameter(
+        "election",
+        source="the thesis, section 2.5",
+        choices=TREES,
+        doc="who makes the tree: the brokers elect a leader, or the scenario gives it",
+    )
+    link_layer: bool = parameter(
+        True,
+        source="the thesis, section 2.2: reliable FIFO channels, which a radio has not",
+        doc="messages go over the shared link layer; they go bare over links that are reliable by themselves",
+    )
+    publisher_buffer: int = parameter(
+        64,
+        source="reasoned: a minute of the thesis' publishers",
+        at_least=1,
+        doc="notifications that a publisher keeps while it has no broker",
+    )
+
+
+class StorageParameters(BrokerParameters):
+    """What can be set for the protocols whose brokers store notifications."""
+
+    storage_limit: int = parameter(
+        16384,
+        source="reasoned: 1 MiB, the flash of a TelosB, in notifications of 64 bytes",
+        at_least=1,
+        doc="notifications that a broker stores, all subscribers together",
+    )

@@ -15,16 +15,25 @@ Anything else is refused (`messages.layout`) when the class of the message is ma
 list, a dict or a set, nor hold one (`messages.sharing`): on the embedded radio all receivers of a broadcast share one
 object, and must not be able to change it. As Python does not look at type hints, a value of another type than its
 field's is refused when it is written: a list in place of a tuple, or another class in place of a record.
+
+How a transcript writes the fields of a message: "SUB f1 s3 t=4 h=1".
+
+A notation is a text with the names of fields in braces, as `str.format` has them: "{filter} {subscriber}
+t={timestamp}". The type of a field tells how its value is shown. A word that comes out empty is left out, which is
+what becomes of a bit that is not set; one that is set is shown by the name of its field. A word that ends with a
+question mark is also left out when its values are zero, empty or None: "stay={stay}?". The word "..." stands for all
+fields that the others do not name, each as in a message without a notation: a new field needs no new notation then.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from string import Formatter
 from struct import Struct
-from typing import Annotated, Any, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, Protocol, Self, TypeVar
 
-from roambus.python_protocol.messages.bytes import MisfitError, Reader, Writer
+from roambus.python_protocol.messages.octets import MisfitError, Reader, Writer
 from roambus.python_protocol.messages.shapes import OPAQUE, Blob, Number, Repeated, Shape, shape_of
 
 T = TypeVar("T")
@@ -244,3 +253,68 @@ def bit(mask: int, *, default: bool, kw_only: Literal[True]) -> Any:  # type che
 
 BIT = "bit"
 """Where the metadata of a field keep the mask of its bit."""
+
+
+NOBODY = "-"
+"""In place of a value, such as a node, where there is none."""
+OTHERS = "..."
+"""The word for all fields that are not named; alone it is the notation of a message that declares none."""
+
+
+class _Word(NamedTuple):
+    """A word of a notation: literal texts, each with the field that follows it, if one does."""
+
+    pieces: tuple[tuple[str, str | None], ...]
+    is_optional: bool
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """The word that this text is."""
+        parsed = Formatter().parse(text.removesuffix("?"))
+        return cls(tuple((literal, name) for literal, name, _, _ in parsed), text.endswith("?"))
+
+
+class Notation:
+    """The notation of one class; raises ValueError if it names a field that the class does not have."""
+
+    def __init__(self, kinds: Mapping[str, FieldType | None], text: str) -> None:
+        """`kinds` has the type of each field, and None for those that are bits."""
+        self._kinds = kinds
+        for name in (named := _named(text)):
+            if name not in kinds:
+                raise ValueError(f"the notation {text!r} names {name}, which is no field; there is {', '.join(kinds)}")
+        others = _plain({name: kind for name, kind in kinds.items() if name not in named})
+        words = (others if word == OTHERS else word for word in text.split())
+        self._words = [_Word.of(word) for word in " ".join(words).split()]
+
+    def show(self, record: Any, names: Names) -> str:
+        """The fields of a record."""
+        words = (self._word(word, record, names) for word in self._words)
+        return " ".join(filter(None, words))
+
+    def _word(self, word: _Word, record: Any, names: Names) -> str:
+        if word.is_optional and not any(getattr(record, name) for _, name in word.pieces if name):
+            return ""
+        return "".join(literal + (self._value(name, record, names) if name else "") for literal, name in word.pieces)
+
+    def _value(self, name: str, record: Any, names: Names) -> str:
+        value, kind = getattr(record, name), self._kinds[name]
+        if kind is None:
+            return name if value else ""
+        return NOBODY if value is None else kind.show(value, names)
+
+
+def _named(text: str) -> list[str]:
+    """The fields that a notation names."""
+    return [name for _, name, _, _ in Formatter().parse(text) if name is not None]
+
+
+def _plain(kinds: Mapping[str, FieldType | None]) -> str:
+    """Every field as "name=value", a message in parentheses, the bits by their names, in the order of the fields."""
+    return " ".join(_plain_word(name, kind) for name, kind in kinds.items())
+
+
+def _plain_word(name: str, kind: FieldType | None) -> str:
+    if kind is None:
+        return f"{{{name}}}"
+    return f"{name}=({{{name}}})" if getattr(kind, "holds_message", False) else f"{name}={{{name}}}"

@@ -17,10 +17,10 @@ from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
-from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
 from roambus.python_protocol.messages.fields import (
     BIT,
     ONE_BYTE,
+    OTHERS,
     By,
     CountedBy,
     FieldError,
@@ -28,14 +28,24 @@ from roambus.python_protocol.messages.fields import (
     Integer,
     ItsOwn,
     Names,
+    Notation,
     Several,
     described,
     misfit,
 )
-from roambus.python_protocol.messages.notation import OTHERS, Notation
-from roambus.python_protocol.messages.packing import Declared, Writing, groups, parts, shape_of_bits, sort_of, truth
+from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer
+from roambus.python_protocol.messages.packing import (
+    Declared,
+    Writing,
+    collection_problem,
+    groups,
+    parts,
+    shape_of_bits,
+    sort_of,
+    truth,
+    what_can_be_changed,
+)
 from roambus.python_protocol.messages.shapes import BYTE, Blob, Enumerated, Fields, Number, Shape, Text, shape_of
-from roambus.python_protocol.messages.sharing import collection_problem, what_can_be_changed
 
 ADVICE = "write U8, U16, U32, I64, NodeId, bool, str, bytes, tuple[T, ...], a record, a message, or T | None"
 _PLAIN: dict[Any, FieldType] = {

@@ -19,10 +19,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import Field, dataclass, fields
 from typing import Any, ClassVar, Self, dataclass_transform
 
-from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
-from roambus.python_protocol.messages.fields import FieldType, Names, bit, misfit
+from roambus.python_protocol.messages.fields import OTHERS, FieldType, Names, bit, misfit
 from roambus.python_protocol.messages.layout import FixedSize, Layout
-from roambus.python_protocol.messages.notation import OTHERS
+from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer
 from roambus.python_protocol.messages.shapes import Inner, Shape, shape_of
 
 

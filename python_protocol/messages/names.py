@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from roambus.python_protocol.filters import Filter, Notification
-from roambus.python_protocol.messages.fields import listed
-from roambus.python_protocol.messages.notation import NOBODY
+from roambus.python_protocol.messages.fields import NOBODY, listed
 from roambus.python_protocol.roles import BROADCAST, NodeId
 
 __all__ = ["NOBODY", "Names", "listed"]

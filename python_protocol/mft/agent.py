@@ -5,28 +5,23 @@ from __future__ import annotations
 from typing import ClassVar
 
 from roambus.python_protocol.actions import Action, Send
-from roambus.python_protocol.brokers.agent import BrokerAgent
-from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.agent import Process, on_timer
+from roambus.python_protocol.brokers.agent import BeatingTree, BrokerAgent
+from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.events import Received
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.mft.batches import gather
-from roambus.python_protocol.mft.beats import BeatingBroker
 from roambus.python_protocol.mft.broker import Broker
-from roambus.python_protocol.mft.client import Client
+from roambus.python_protocol.mft.client import Client, SpreadingClient
+from roambus.python_protocol.mft.forwarding import gather
 from roambus.python_protocol.mft.messages import Ask, Beat
 from roambus.python_protocol.mft.parameters import MftParameters
-from roambus.python_protocol.mft.spreading import BeatingSpreadingBroker, SpreadingBroker, SpreadTimer
-from roambus.python_protocol.mft.spreading_client import SpreadingClient
-from roambus.python_protocol.parts.bundle import Bundle
+from roambus.python_protocol.mft.spreading import BeatingBroker, BeatingSpreadingBroker, SpreadingBroker, SpreadTimer
+from roambus.python_protocol.parts.bundle import Bundle, Held
 from roambus.python_protocol.parts.bundling_link import BundlingLink
-from roambus.python_protocol.parts.digest import Held
-from roambus.python_protocol.parts.direct_link import DirectLink
 from roambus.python_protocol.parts.election import Heartbeat
-from roambus.python_protocol.parts.given_tree import BeatingTree
-from roambus.python_protocol.parts.link import Link
-from roambus.python_protocol.parts.overlay import Overlay
-from roambus.python_protocol.parts.trickle import Trickle
-from roambus.python_protocol.process import Process, on_timer
+from roambus.python_protocol.parts.election.algorithm import Overlay
+from roambus.python_protocol.parts.flood import Trickle
+from roambus.python_protocol.parts.link import DirectLink, Link
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SimTime
 

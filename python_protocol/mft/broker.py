@@ -34,18 +34,29 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from roambus.python_protocol.brokers.messages import MAX_HOPS, Filters, Pub
+from roambus.python_protocol.agent import Listing, by_first_column, on
+from roambus.python_protocol.brokers.broker import MAX_HOPS, Filters, Pub
 from roambus.python_protocol.events import Received
-from roambus.python_protocol.listing import Listing, by_first_column
+from roambus.python_protocol.messages.fields import NOBODY
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.names import NOBODY, Names
-from roambus.python_protocol.mft.batches import scatter
-from roambus.python_protocol.mft.forwarding import Forwarding
-from roambus.python_protocol.mft.messages import Bmig, Bqueries, Bquery, Bsub, Bsubs, Known, Mig, Rep, Sub, Uns
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.mft.forwarding import Forwarding, scatter
+from roambus.python_protocol.mft.messages import (
+    Bmig,
+    Bqueries,
+    Bquery,
+    Bsub,
+    Bsubs,
+    Known,
+    Mig,
+    Rep,
+    Route,
+    Sub,
+    Timestamp,
+    Uns,
+    at_hops,
+)
 from roambus.python_protocol.mft.parameters import MftParameters
-from roambus.python_protocol.mft.routing import Route
-from roambus.python_protocol.mft.timestamps import Timestamp, at_hops
-from roambus.python_protocol.process import on
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime
 

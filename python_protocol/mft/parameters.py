@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from roambus.python_protocol.brokers.parameters import StorageParameters
+from roambus.python_protocol.brokers.broker import StorageParameters
 from roambus.python_protocol.parameters import parameter
-from roambus.python_protocol.parts.bundle_parameters import BundleParameters
+from roambus.python_protocol.parts.bundle import BundleParameters
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 _LETTER: Mapping[str, Any] = {

@@ -19,21 +19,194 @@ The frames of one node to another must not overtake each other, which a MAC with
 
 An agent owns one `Link`, gives it the `LinkData` and `LinkAck` that it receives and the timers whose key is a
 `LinkTimer`, and performs the actions that come back.
+
+The streams from a node to its neighbours: queues, sessions, time-outs and give-ups, which both link layers share.
+
+A direction between two neighbours is numbered within a session. Sessions are drawn at random at the start of a node and
+counted up after each give-up, so that nobody takes a new stream for the one before.
+
+The parameters of the link layer.
+
+Sequence numbers that roll over: which of two is newer, and which number comes next.
+
+Two numbers are compared by their difference as a signed integer (RFC 3561, section 6.1; RFC 1982): a number is newer
+than the half of all numbers that lie behind it. If two numbers are exactly half the circle apart, neither is newer.
+
+In place of the link layer where links are reliable and FIFO by themselves, as the papers assume: nothing is added.
+
+What a link loses when it breaks, the back-end reports (`SendFailed`), so nothing is ever waited for.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, field
+from functools import cache
 from random import Random
+from typing import Generic, TypeVar
 
-from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
+from roambus.python_protocol.actions import DROP, Action, CancelTimer, Note, Send, SetTimer
 from roambus.python_protocol.messages.fields import U8, U16
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.parts.link_parameters import LinkParameters
-from roambus.python_protocol.parts.streams import LinkBroken, LinkTimer, Outbound, Streams, dropped, link_timer
+from roambus.python_protocol.parameters import Parameters, parameter
+from roambus.python_protocol.parts.flood import DelayEstimate
 from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+
+
+class LinkParameters(Parameters):
+    """What the parameters of an agent inherit if it uses the link layer."""
+
+    link_time_out: SimTime = parameter(
+        100 * MILLISECOND,
+        unit="s",
+        source="reasoned: 4 ms on the air, and CSMA back-offs of at most 16 and 32 ms for each of the two frames",
+        above=0,
+        doc="pause before the first retransmission, until delays have been measured",
+    )
+    link_time_out_min: SimTime = parameter(
+        40 * MILLISECOND,
+        unit="s",
+        source="reasoned: 4 ms on the air, and one CSMA back-off of at most 16 ms for each of the two frames",
+        above=0,
+        doc="shortest pause before a retransmission",
+    )
+    link_time_out_max: SimTime = parameter(
+        1 * SECOND,
+        unit="s",
+        source="reasoned: what has not arrived within a second will find its neighbour gone",
+        above=0,
+        doc="longest pause before a retransmission, without its jitter",
+    )
+    link_jitter: float = parameter(
+        0.5,
+        source="reasoned: two senders that collided draw from pauses several frames apart",
+        at_least=0,
+        doc="a pause is stretched by a factor drawn uniformly from 1 to 1 + jitter",
+    )
+    link_retry_limit: int = parameter(
+        3,
+        source="IEEE 802.15.4, macMaxFrameRetries",
+        at_least=0,
+        doc="retransmissions of a message before its neighbour is given up",
+    )
+    link_queue_limit: int = parameter(
+        64,
+        source="reasoned: twice the 32 frames of the MAC's queue",
+        at_least=1,
+        doc="messages that may wait for one neighbour",
+    )
+
+
+_SESSIONS = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class LinkTimer:
+    """The key of the link layer's only timer for a neighbour."""
+
+    neighbour: NodeId
+
+
+@cache
+def link_timer(neighbour: NodeId) -> LinkTimer:
+    """That key. There is one object for each neighbour, because nearly every frame sets its timer."""
+    return LinkTimer(neighbour)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkBroken:
+    """`neighbour` was given up. `messages`, oldest first, were not acknowledged; the first may have arrived."""
+
+    neighbour: NodeId
+    messages: tuple[Message, ...]
+
+
+@dataclass(slots=True)
+class Outbound:
+    """The stream to one neighbour."""
+
+    session: int
+    sequence: int = 0
+    """The number of the first message in the queue."""
+    retries: int = 0
+    queue: deque[Message] = field(default_factory=deque)
+
+
+Stream = TypeVar("Stream", bound=Outbound)
+"""What a link layer keeps of a stream."""
+
+
+class Streams(Generic[Stream]):
+    """All streams of one node, to whatever neighbours it sends to."""
+
+    def __init__(
+        self, kind: type[Stream], parameters: LinkParameters, random: Random, answer_delay: SimTime = 0
+    ) -> None:
+        """An acknowledgement comes at most `answer_delay` later than the frames on the air would have it."""
+        self._kind = kind
+        self._limits = parameters
+        self._random = random
+        self._next_session = random.randrange(_SESSIONS)
+        self._outbound: dict[NodeId, Stream] = {}
+        self._shortest_pause = parameters.link_time_out_min + answer_delay
+        # RFC 6298, section 2.2: a first delay of R makes a time-out of R + 4 R / 2.
+        first = parameters.link_time_out + answer_delay
+        self._delay = DelayEstimate(first / 3, first / 6)
+
+    def is_full(self, neighbour: NodeId) -> bool:
+        """Whether `send` would drop a message; an agent that would rather keep it asks first."""
+        outbound = self._outbound.get(neighbour)
+        return outbound is not None and len(outbound.queue) >= self._limits.link_queue_limit
+
+    def is_idle(self, neighbour: NodeId) -> bool:
+        """Whether nothing is under way to a neighbour: more can go to it without having to wait."""
+        outbound = self._outbound.get(neighbour)
+        return outbound is None or not outbound.queue
+
+    def reset(self, neighbour: NodeId) -> tuple[list[Action], list[LinkBroken]]:
+        """Gives a neighbour up at once, because the agent knows that it has gone: at most one LinkBroken.
+
+        What was received from it stays known, so that its retransmissions are still recognised.
+        """
+        outbound = self._outbound.get(neighbour)
+        if outbound is None or not outbound.queue:
+            return [], []
+        return [CancelTimer(link_timer(neighbour))], [self._give_up(neighbour, outbound)]
+
+    def _queue(self, neighbour: NodeId, message: Message) -> Stream | None:
+        """Puts a message behind others; None if there are too many."""
+        if self.is_full(neighbour):
+            return None
+        outbound = self._outbound.get(neighbour)
+        if outbound is None:
+            outbound = self._begin_stream(neighbour)
+        outbound.queue.append(message)
+        return outbound
+
+    def _begin_stream(self, neighbour: NodeId) -> Stream:
+        """A stream in a new session, in place of the one that there was."""
+        session = self._next_session
+        self._next_session = (session + 1) % _SESSIONS
+        stream = self._outbound[neighbour] = self._kind(session)
+        return stream
+
+    def _give_up(self, neighbour: NodeId, outbound: Stream) -> LinkBroken:
+        self._begin_stream(neighbour)
+        return LinkBroken(neighbour, tuple(outbound.queue))
+
+    def _pause(self, retries: int) -> SimTime:
+        """The time after which what is under way is sent again."""
+        pause = max(self._delay.bound(), self._shortest_pause) * (1 << retries)
+        stretch = 1 + self._limits.link_jitter * self._random.random()
+        return round(min(pause, self._limits.link_time_out_max) * stretch)
+
+
+def dropped(neighbour: NodeId, message: Message) -> list[Action]:
+    """Notes in the trace that a queue was full."""
+    return [Note(DROP, message_type=message.message_type, peer=neighbour, detail="link queue full")]
+
 
 _SEQUENCES = 1 << 8
 
@@ -149,3 +322,48 @@ class Link(Streams[_Outbound]):
     def _transmit(self, neighbour: NodeId, outbound: _Outbound) -> list[Action]:
         data = LinkData(outbound.session, outbound.sequence, outbound.queue[0])
         return [Send(neighbour, data), SetTimer(link_timer(neighbour), self._pause(outbound.retries))]
+
+
+def is_newer(number: int, than: int, bits: int = 32) -> bool:
+    """Whether `number` comes after `than`, both unsigned integers of `bits` bits."""
+    return 0 < (number - than) % (1 << bits) < 1 << (bits - 1)
+
+
+def newest(first: int, second: int, bits: int = 32) -> int:
+    """The newer of two numbers; the first if neither is."""
+    return second if is_newer(second, first, bits) else first
+
+
+def following(number: int, bits: int = 32) -> int:
+    """The number after `number`; the one after the largest is 0."""
+    return (number + 1) % (1 << bits)
+
+
+class DirectLink:
+    """The interface of `Link`, without frames, acknowledgements and timers."""
+
+    def send(self, neighbour: NodeId, message: Message, now: SimTime) -> list[Action]:  # as Link's
+        """At once."""
+        return [Send(neighbour, message)]
+
+    def is_full(self, neighbour: NodeId) -> bool:  # as Link's
+        """There is no queue."""
+        return False
+
+    def is_idle(self, neighbour: NodeId) -> bool:  # as Link's
+        """There is nothing to wait for."""
+        return True
+
+    def receive(
+        self, sender: NodeId, message: Message, now: SimTime
+    ) -> tuple[list[Action], list[Message]]:  # as Link's
+        """What arrives is the message itself."""
+        return [], [message]
+
+    def timer(self, key: LinkTimer) -> tuple[list[Action], list[LinkBroken]]:  # as Link's
+        """There are none."""
+        return [], []
+
+    def reset(self, neighbour: NodeId) -> tuple[list[Action], list[LinkBroken]]:  # as Link's
+        """Nothing waits."""
+        return [], []

@@ -72,7 +72,7 @@ def export(path: Path | None, formats: list[str], out: Path | None, agents: str 
     For Wireshark: roambus export results/small --format pcapng,dissector
     Before any run: roambus export --format dissector --agents mft,aodv
     """  # noqa: D301  # click wants the character itself
-    from roambus.bridge.agents.code import announce_code
+    from roambus.bridge.agents import announce_code
     from roambus.experiments.export.exporter import DISSECTOR, Asked, export_results, write_dissector
 
     named = agents.split(",") if agents else []
@@ -113,11 +113,11 @@ def crate(
 
     Example: roambus crate results/small --author "Ada Lovelace" --license https://spdx.org/licenses/CC-BY-4.0
     """
-    from roambus.experiments.provenance.audit import audit
+    from roambus.experiments.provenance.checklist import audit
     from roambus.experiments.provenance.crate import Packing, write_crate
     from roambus.experiments.provenance.metadata import About
-    from roambus.experiments.studies.reading import existing_folder, sweep_folders
-    from roambus.experiments.verifying.verification import Verifier
+    from roambus.experiments.studies.study import existing_folder, sweep_folders
+    from roambus.experiments.verification import Verifier
 
     folder = existing_folder(results)
     name = folder.absolute().name
@@ -164,9 +164,9 @@ def verify(results: Path, sample: int, checklist: bool, trust: bool, deadline: f
 
     Example: roambus verify results/small --sample 3
     """
-    from roambus.experiments.provenance.unpacked import agent_files, is_crate, wrong_files
-    from roambus.experiments.studies.reading import existing_folder, sweep_folders
-    from roambus.experiments.verifying.verification import Verifier, sample_of
+    from roambus.experiments.provenance.crate import agent_files, is_crate, wrong_files
+    from roambus.experiments.studies.study import existing_folder, sweep_folders
+    from roambus.experiments.verification import Verifier, sample_of
 
     existing_folder(results)
     if checklist:
@@ -184,7 +184,7 @@ def verify(results: Path, sample: int, checklist: bool, trust: bool, deadline: f
 
 
 def _check_off(results: Path) -> None:
-    from roambus.experiments.provenance.audit import audit
+    from roambus.experiments.provenance.checklist import audit
 
     found = audit(results)
     for one in found:

@@ -28,8 +28,8 @@ def doctor() -> None:
     try:
         from rich.console import Console
 
-        from roambus.doctor.doctor import BACKENDS as LOOKED_AT
-        from roambus.doctor.doctor import examine, report
+        from roambus.doctor import BACKENDS as LOOKED_AT
+        from roambus.doctor import examine, report
     except ImportError as error:
         raise UserError(f"{error}: install roambus anew, with everything that it needs") from None
     with console().status("looking") as status:
@@ -62,9 +62,8 @@ def build() -> None:
 
     Example: roambus castalia build && roambus run thesis --agent mft --backend castalia
     """
-    from roambus.bridge.backends.castalia.modules import build_modules, find_modules
-    from roambus.doctor.castalia import needed_to_build, simulators
-    from roambus.doctor.findings import look_at
+    from roambus.bridge.backends.castalia.installation import build_modules, find_modules
+    from roambus.doctor import look_at, needed_to_build, simulators
 
     lacking = [finding for finding in look_at([*simulators(), *needed_to_build()]) if not finding.is_ok]
     if lacking:

@@ -56,7 +56,7 @@ def show(name: str, kind: str | None) -> None:
 
     Example: roambus show thesis
     """
-    from roambus.experiments.inventory.kinds import find
+    from roambus.experiments.inventory import find
 
     found = find(name, kind)
     text = "\n\n".join("\n".join(thing.lines()) for thing in found)

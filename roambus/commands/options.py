@@ -25,11 +25,11 @@ from roambus.bridge.backends import BACKENDS
 from roambus.bridge.errors import UserError
 from roambus.bridge.limits import WORKERS as MOST_WORKERS
 from roambus.commands.output import remark
-from roambus.experiments.figures.look import read_look
+from roambus.experiments.figures.drawing import read_look
 
 if TYPE_CHECKING:
     from roambus.bridge.backends.castalia.endpoint import Transport
-    from roambus.experiments.storage.mirror import Mirror
+    from roambus.experiments.object_store import Mirror
 
 Command = Callable[..., None]
 Decorator = Callable[[Command], Command]
@@ -108,8 +108,7 @@ def _metrics(context: click.Context) -> Iterable[str]:
 
 def _variables(context: click.Context) -> Iterator[str]:
     """What --set takes: variables of the template or sweep that stands before, and settings that have a name."""
-    from roambus.experiments.sweeps.named_settings import is_template, named_settings
-    from roambus.experiments.sweeps.sweep_file import read_sweep
+    from roambus.experiments.sweeps.sweep_file import is_template, named_settings, read_sweep
     from roambus.experiments.templates.render import find_template, template_variables
 
     named = _argument(context)
@@ -120,7 +119,7 @@ def _variables(context: click.Context) -> Iterator[str]:
 
 
 def _parameters(context: click.Context) -> Iterator[str]:
-    from roambus.bridge.agents.registry import load_agent
+    from roambus.bridge.agents import load_agent
     from roambus.python_protocol.parameters import describe_parameters
 
     agent = context.params.get("agent") or "beacon"
@@ -167,8 +166,7 @@ MIRRORS = "roambus.mirrors"
 
 def _mirrored(text: str, context: click.Context) -> Path:
     """The folder that stands for an address, with everything that is there; raises UserError, StorageError."""
-    from roambus.experiments.storage.address import Address
-    from roambus.experiments.storage.mirror import Mirror
+    from roambus.experiments.object_store import Address, Mirror
 
     mirror = Mirror(Address.read(text))
     fetched = mirror.fetch()

@@ -18,7 +18,7 @@ from roambus.commands.options import AGENT_NAME, FILE, OTHER_AGENT, PARAMETERS, 
 from roambus.commands.output import EXIT_PROBLEMS, answer, bar, console, print_address, remark
 
 if TYPE_CHECKING:
-    from roambus.experiments.exploring.report import Report
+    from roambus.experiments.exploring.exploration import Report
 
 EXIT_UNDECIDED = 5
 
@@ -41,8 +41,7 @@ def agent(name: str) -> None:
 
     Example: roambus new agent rumour
     """
-    from roambus.experiments.scaffold.names import read_name
-    from roambus.experiments.scaffold.writer import write_package
+    from roambus.experiments.scaffold.writer import read_name, write_package
 
     folder = Path(name)
     write_package(read_name(name), folder)
@@ -181,8 +180,8 @@ def explore(
     out: Path | None,
 ) -> None:
     """Explores every order of events on the network of a scenario."""
-    from roambus.experiments.exploring.found import INTERRUPTED, Bounds
-    from roambus.experiments.exploring.workers import Request, explore_all
+    from roambus.experiments.exploring.parallel import Request, explore_all
+    from roambus.experiments.exploring.search import INTERRUPTED, Bounds
 
     bounds = Bounds(depth, states, seconds, None if memory is None else memory * 2**20)
     request = Request(scenario, agent, pairs("--param", parameters), bounds, not no_reduction, keep_on, keep)
@@ -201,7 +200,7 @@ def explore(
 
 def _print(report: Report, out: Path | None) -> None:
     """Tells what was found; transcripts go to the folder `out`, if there is one."""
-    from roambus.experiments.exploring.report import file_name
+    from roambus.experiments.exploring.exploration import file_name
 
     lines = list(report.lines())
     for wrong in report.wrong:

@@ -15,7 +15,7 @@ from roambus.spark.metrics.catalogue import MAIN_METRICS
 
 if TYPE_CHECKING:
     from roambus.experiments.comparing.comparison import Asked
-    from roambus.experiments.figures.look import Look
+    from roambus.experiments.figures.drawing import Look
     from roambus.experiments.studies.study import Study
 
 
@@ -44,7 +44,7 @@ def aggregate(results: Path, afresh: bool, master: str, study: str | None) -> No
     Example: roambus aggregate results/small
     """
     from roambus.bridge.runs.layout import METRICS_FOLDER
-    from roambus.experiments.studies.reading import existing_folder, find_extra, sweep_folders
+    from roambus.experiments.studies.study import existing_folder, find_extra, sweep_folders
     from roambus.spark.aggregation.aggregate import aggregate as aggregate_results
 
     shown, own = progress(), _own_study(study)
@@ -96,7 +96,7 @@ def compare(
     Example: roambus compare results/small --metric messages_per_node --against speed
     """
     from roambus.experiments.comparing.comparison import compare_agents
-    from roambus.experiments.comparing.loading import load
+    from roambus.experiments.comparing.observations import load
 
     loaded = load(results, _own_study(study), progress())
     asked, folder = _comparison(loaded.folder, agents, metrics, against, wheres, out)
@@ -156,10 +156,9 @@ def figures(
                    --format pdf --size column
     """  # noqa: D301  # click wants the character itself
     from roambus.experiments.comparing.comparison import draw_compared
-    from roambus.experiments.comparing.curves import draw_curves
-    from roambus.experiments.comparing.loading import load
+    from roambus.experiments.comparing.observations import draw_curves, load
     from roambus.experiments.reporting.figure_files import draw_figures
-    from roambus.experiments.studies.reading import existing_folder
+    from roambus.experiments.studies.study import existing_folder
 
     problems: Sequence[str] = ()
     if kind != "means":
@@ -187,8 +186,7 @@ def _comparison(
     out: Path | None,
 ) -> tuple[Asked, Path]:
     """What is compared, and where the files go."""
-    from roambus.bridge.runs.layout import FIGURES_FOLDER
-    from roambus.bridge.runs.writing import unlinked
+    from roambus.bridge.runs.layout import FIGURES_FOLDER, unlinked
     from roambus.experiments.comparing.comparison import Asked
 
     asked = Asked(tuple(agents.split(",")) if agents else (), tuple(metrics), against, values_of(wheres))
@@ -196,6 +194,6 @@ def _comparison(
 
 
 def _own_study(reference: str | None) -> Study | None:
-    from roambus.experiments.studies.registry import load_study
+    from roambus.experiments.studies.study import load_study
 
     return load_study(reference) if reference else None

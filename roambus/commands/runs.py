@@ -46,14 +46,14 @@ LONGEST_WAIT_S = 30 * 86400
 def make_factory(backend: str, simulator: Simulator) -> BackendFactory:
     """Returns the maker of the back-end of that name."""
     if backend == "radio":
-        from roambus.bridge.backends.radio.factory import RadioFactory
+        from roambus.bridge.backends.factory import RadioFactory
 
         return RadioFactory()
     if backend == "ideal":
-        from roambus.bridge.backends.ideal.factory import IdealFactory
+        from roambus.bridge.backends.factory import IdealFactory
 
         return IdealFactory()
-    from roambus.bridge.backends.castalia.factory import CastaliaFactory
+    from roambus.bridge.backends.castalia.backend import CastaliaFactory
 
     return CastaliaFactory(*simulator)
 
@@ -121,9 +121,9 @@ def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, ba
     from roambus.bridge.runs.layout import LOG_FILE, TRACE_FILE
     from roambus.bridge.runs.log import remarks_in
     from roambus.bridge.runs.run import execute_apart
-    from roambus.bridge.trace.writer import TraceLevel
-    from roambus.experiments.sweeps.description import opened_results
+    from roambus.bridge.trace.parquet import TraceLevel
     from roambus.experiments.sweeps.runner import plan_runs, prepare
+    from roambus.experiments.sweeps.sweep_file import opened_results
 
     (plan,) = plan_runs(sweep, out, TraceLevel(level))
     detail(f"{plan.place}: rendered")
@@ -173,7 +173,7 @@ def serve(
 
     Example: roambus serve thesis --agent mft --deadline 3600 --out results/served
     """
-    from roambus.bridge.backends.castalia.factory import ServeFactory
+    from roambus.bridge.backends.castalia.backend import ServeFactory
 
     factory = ServeFactory(*simulator, endpoint, wait, _announce)
     _run_once(_sweep_of_one("serve", single), level, record, check, out, factory)
@@ -197,8 +197,8 @@ def rerun(record: Path, agent: str | None, debugging: bool) -> None:
 
     Example: roambus rerun results/run/traces/agent=mft/seed=0/frames.roambus --pdb
     """
-    from roambus.bridge.record.rerun import debug
-    from roambus.bridge.record.rerun import rerun as rerun_agents
+    from roambus.bridge.record.replay import debug
+    from roambus.bridge.record.replay import rerun as rerun_agents
 
     done = (debug if debugging else rerun_agents)(record, agent, announce=remark)
     answer(
@@ -208,8 +208,8 @@ def rerun(record: Path, agent: str | None, debugging: bool) -> None:
 
 def _sweep_of_one(command: str, single: Single) -> Sweep:
     """A sweep of one run; what is set becomes its axes. The agent gets a name that a folder can have."""
-    from roambus.experiments.sweeps.named_settings import sweep_of
     from roambus.experiments.sweeps.sweep import AgentChoice
+    from roambus.experiments.sweeps.sweep_file import sweep_of
     from roambus.experiments.templates.render import find_template
 
     label = re.sub(r"[^\w.+-]+", "-", single.agent).strip("-")
@@ -254,9 +254,9 @@ def replay(
 
     Example: roambus replay results/run --export film.html
     """
-    from roambus.bridge.k7.reader import is_k7, read_k7
-    from roambus.experiments.testbeds.page import page_of as page_of_links
-    from roambus.experiments.viewer.show import page_of, serve, write
+    from roambus.bridge.recordings import is_k7, read_k7
+    from roambus.experiments.reporting.testbed import page_of as page_of_links
+    from roambus.experiments.viewer.server import page_of, serve, write
 
     recorded = is_k7(run)
     if (recorded and other is not None) or (channel is not None and not recorded):

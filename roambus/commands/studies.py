@@ -48,8 +48,7 @@ def reproduce(
 
     Example: roambus reproduce thesis --quick --out results/thesis-quick
     """
-    from roambus.experiments.studies.reading import sweep_folder
-    from roambus.experiments.studies.registry import load_study
+    from roambus.experiments.studies.study import load_study, sweep_folder
     from roambus.spark.engine.session import begin_java, spark_session
 
     chosen = load_study(study)
@@ -75,7 +74,7 @@ def reproduce(
 
 def _aggregate_study(study: Study, folder: Path) -> list[str]:
     """Computes the metrics with the Spark session that there is; returns a line for each run that cannot be read."""
-    from roambus.experiments.studies.reading import sweep_folder
+    from roambus.experiments.studies.study import sweep_folder
     from roambus.spark.aggregation.aggregate import aggregate as aggregate_results
 
     folders = [(sweep_folder(folder, study, one), one.extra) for one in study.sweeps]
@@ -84,10 +83,10 @@ def _aggregate_study(study: Study, folder: Path) -> list[str]:
 
 def _report_study(study: Study, folder: Path) -> None:
     """Draws the figures, and prints the claims and where the report is."""
-    from roambus.experiments.evidence.claim import format_claims
+    from roambus.experiments.claims import format_claims
     from roambus.experiments.reporting.figure_files import draw_figures
     from roambus.experiments.reporting.report import write_report
-    from roambus.experiments.studies.reading import read_results
+    from roambus.experiments.studies.study import read_results
 
     draw_figures(folder, study)
     claims = [claim for found in read_results(folder, study).sweeps for claim in found.claims()]

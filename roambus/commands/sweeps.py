@@ -45,9 +45,9 @@ from roambus.spark.metrics.catalogue import DELIVERY_RATE_ALL
 
 if TYPE_CHECKING:
     from roambus.bridge.backends.factory import BackendFactory
-    from roambus.experiments.evidence.claim import ClaimTest
-    from roambus.experiments.measurements.measurements import Measurements
-    from roambus.experiments.precision.seeds import Precision, Wanted
+    from roambus.experiments.claims import ClaimTest
+    from roambus.experiments.measurements import Measurements
+    from roambus.experiments.precision import Precision, Wanted
     from roambus.experiments.sweeps.runner import Crew, Summary
     from roambus.experiments.sweeps.sweep import Sweep
     from roambus.spark.metrics.extra import Extra
@@ -65,17 +65,15 @@ class Choice(NamedTuple):
 
     def of(self, sweep: Sweep, small: Mapping[str, str], small_seeds: int | None = None) -> Sweep:
         """The sweep as far as it is run; `small` and `small_seeds` are for what no option says. Raises UserError."""
-        from roambus.experiments.sweeps.choosing_agents import with_agents
-        from roambus.experiments.sweeps.sweep import override
+        from roambus.experiments.sweeps.sweep import override, with_agents
 
         chosen = override(sweep, {**small, **pairs("--set", self.settings)}, self.seeds or small_seeds)
         return chosen if self.agents is None else with_agents(chosen, self.agents)
 
     def named(self, name: str) -> Sweep:
         """The sweep of that name or file, or a template swept by what is set alone; raises UserError."""
-        from roambus.experiments.sweeps.named_settings import is_template, sweep_of
         from roambus.experiments.sweeps.sweep import AgentChoice
-        from roambus.experiments.sweeps.sweep_file import read_sweep
+        from roambus.experiments.sweeps.sweep_file import is_template, read_sweep, sweep_of
         from roambus.experiments.templates.render import find_template
 
         if not is_template(name):
@@ -110,8 +108,7 @@ class Wish:
 
     def precision(self, usual_first: int, most: int) -> Precision:
         """The bounds on the seeds; raises UserError."""
-        from roambus.experiments.precision.seeds import Precision
-        from roambus.experiments.precision.width import read_width
+        from roambus.experiments.precision import Precision, read_width
 
         first = self.first or min(usual_first, most)
         if first > most:
@@ -199,9 +196,9 @@ def sweep(
 
 def _write_job_array(file: Path, chosen: Sweep, results: Path, tasks: int | None) -> Path:
     """Writes the script and what the sweep is; returns the file."""
-    from roambus.experiments.sweeps.description import opened_results
-    from roambus.experiments.sweeps.job_array import script, without_options
+    from roambus.experiments.sweeps.runner import script, without_options
     from roambus.experiments.sweeps.sweep import expand
+    from roambus.experiments.sweeps.sweep_file import opened_results
 
     arguments = without_options(sys.argv[1:], "--slurm", "--tasks", "--workers", "--part")
     command = [sys.executable, "-m", "roambus", *arguments]
@@ -221,10 +218,9 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
     """
     from rich.progress import track
 
-    from roambus.bridge.trace.writer import TraceLevel
-    from roambus.experiments.sweeps.description import opened_results
-    from roambus.experiments.sweeps.job_array import Part
-    from roambus.experiments.sweeps.runner import plan_runs, run_plans
+    from roambus.bridge.trace.parquet import TraceLevel
+    from roambus.experiments.sweeps.runner import Part, plan_runs, run_plans
+    from roambus.experiments.sweeps.sweep_file import opened_results
 
     shown = console()
     watched = partial(track, description="planning", console=shown, transient=True, disable=not shown.is_terminal)
@@ -258,7 +254,7 @@ def make_crew(workers: int, spark: str | None) -> Crew:
         from roambus.experiments.sweeps.workers import Processes
 
         return Processes(workers)
-    from roambus.experiments.sweeps.cluster.crew import Cluster
+    from roambus.experiments.sweeps.cluster import Cluster
 
     return Cluster(spark, remark)
 
@@ -268,7 +264,7 @@ def _publishing(crew: Crew, results: Path) -> Crew:
 
     Raises UserError for executors of a cluster, which would look for the mirror on their own machines.
     """
-    from roambus.experiments.sweeps.published import Published
+    from roambus.experiments.sweeps.runner import Published
     from roambus.experiments.sweeps.workers import Processes
 
     context = click.get_current_context(silent=True)
@@ -299,7 +295,7 @@ def run_until_known(
 
     Returns a line for each run that failed or cannot be read.
     """
-    from roambus.experiments.precision.seeds import for_claims, for_metric
+    from roambus.experiments.precision import for_claims, for_metric
 
     _check_metric(wished.metric, extra)
     by_claims = bool(claims) and wished.metric is None
@@ -334,7 +330,7 @@ def _check_metric(metric: str | None, extra: Extra) -> None:
 
 
 def _measured(out: Path, extra: Extra, master: str) -> tuple[Measurements, list[str]]:
-    from roambus.experiments.measurements.measurements import read_measurements
+    from roambus.experiments.measurements import read_measurements
     from roambus.spark.aggregation.aggregate import aggregate
 
     problems = aggregate(out, master, extra=extra)

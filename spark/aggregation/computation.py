@@ -15,9 +15,16 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from roambus.bridge.errors import RoambusError
-from roambus.bridge.trace.schema import DETAIL, ENERGY, PUBLISH, ROUTE
-from roambus.spark.aggregation.links import readable_names
-from roambus.spark.aggregation.traces import Trace, damaged_pages, mark_warm_ups, read_traces, run_numbers
+from roambus.bridge.trace.schema import DETAIL
+from roambus.python_protocol.actions import ENERGY, PUBLISH, ROUTE
+from roambus.spark.aggregation.traces import (
+    Trace,
+    damaged_pages,
+    mark_warm_ups,
+    read_traces,
+    readable_names,
+    run_numbers,
+)
 from roambus.spark.metrics.catalogue import COUNTS, METRICS, Kind
 from roambus.spark.metrics.extra import EXTRA, NOTHING, OBSERVATIONS, Extra, measure_extra
 from roambus.spark.metrics.run_metrics import (

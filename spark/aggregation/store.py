@@ -20,9 +20,9 @@ import pyarrow.parquet as pq
 import pyspark
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.writing import unlinked
+from roambus.bridge.runs.layout import unlinked
 from roambus.bridge.unfinished_file import UnfinishedFile
-from roambus.python_protocol import notes
+from roambus.python_protocol import actions
 from roambus.spark.aggregation.computation import METRICS_SCHEMA
 from roambus.spark.aggregation.traces import Trace
 from roambus.spark.metrics import catalogue
@@ -72,7 +72,7 @@ def definition(extra: str = "") -> str:
     """A digest of the code that metrics come from; if it changes, everything is computed anew."""
     digest = sha256(f"{pyspark.__version__}{extra}".encode())
     rooms = (Path(__file__).parent, Path(catalogue.__file__).parent)
-    for file in (*(file for room in rooms for file in sorted(room.glob("*.py"))), Path(notes.__file__)):
+    for file in (*(file for room in rooms for file in sorted(room.glob("*.py"))), Path(actions.__file__)):
         digest.update(file.name.encode() + b"\0" + sha256(file.read_bytes()).digest())
     return digest.hexdigest()[:16]
 

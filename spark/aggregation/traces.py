@@ -2,16 +2,25 @@
 
 The footer of a Parquet file has its columns, its number of rows and the run's key. Only if the columns are those of a
 trace is it read further; the number of rows tells afterwards whether all of it could be read.
+
+Gives Spark names that it can read: Hadoop takes the names of files for patterns, and knows no names but texts.
+
+On this machine Spark is given numbered links to the files, in a folder of its own. So whatever a file system takes for
+a name is a name here, too. Executors of a cluster find no such links: they are given the names themselves, which must
+be texts, and are told that these are no patterns.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -34,12 +43,44 @@ from roambus.bridge.runs.layout import (
     further_runs,
     read_asked,
 )
-from roambus.bridge.trace import reader
+from roambus.bridge.trace import parquet
 from roambus.bridge.trace.metadata import RUN_KEY, WARM_UP
-from roambus.bridge.trace.reader import DamagedTraceError
+from roambus.bridge.trace.parquet import DamagedTraceError
 from roambus.bridge.trace.schema import TIME_S, TRACE_SCHEMA
-from roambus.spark.aggregation.links import NO_PATTERNS
+from roambus.spark.engine.session import is_remote
 from roambus.spark.metrics.run_metrics import EARLY, RUN
+
+NO_PATTERNS = {"__globPaths__": "false"}
+"""Spark's own option by which it takes paths as they are (its DataSource.GLOB_PATHS_KEY)."""
+
+
+@contextmanager
+def readable_names(session: SparkSession, files: Sequence[Path]) -> Iterator[list[Path]]:
+    """A name for each file, in their order, by which Spark finds it in the block; raises UserError, OSError."""
+    if is_remote(session) or not (session.sparkContext.master or "").startswith("local"):
+        yield [_text(file) for file in files]
+        return
+    with TemporaryDirectory(prefix="roambus-traces-", dir=_place(session)) as folder:
+        links = [Path(folder, f"{number}.parquet") for number in range(len(files))]
+        for link, file in zip(links, files, strict=True):
+            link.symlink_to(file.absolute())
+        yield links
+
+
+def _place(session: SparkSession) -> str | None:
+    """The session's own folder, which is removed with it."""
+    folder = session.sparkContext.getConf().get("spark.local.dir", "")
+    return folder if folder and Path(folder).is_dir() else None
+
+
+def _text(file: Path) -> Path:
+    try:
+        str(file).encode()
+    except UnicodeEncodeError:
+        name = os.fsencode(file).decode(errors="backslashreplace")
+        raise UserError(f"{name}: on a cluster Spark reads no file whose name is not UTF-8: rename it") from None
+    return file.absolute()
+
 
 MOST_NAMED = 1000
 """So many runs that are missing are named one by one."""
@@ -93,7 +134,7 @@ def read_footer(file: Path) -> Trace:
     if not _is_text(run_name(file)):
         raise UserError(f"{file}: the name of a folder is not UTF-8: rename it")
     try:
-        footer, status = reader.read_footer(file), file.stat()
+        footer, status = parquet.read_footer(file), file.stat()
         warm_up_s = _warm_up_s(file, footer.metadata)
     except DamagedTraceError as error:
         raise UserError(f"{error}: {REMEDY}") from None

@@ -3,12 +3,22 @@
 On this machine Spark binds the loopback address alone; on a cluster it binds the address from which the master is
 reached. Its files lie in a private folder. What it needs to know it gets by environment variables, which are set for
 the start only.
+
+Sessions of Spark Connect, whose Spark runs in a server of its own, at an address such as sc://127.0.0.1:15002.
+
+Only DataFrames reach such a server, which is all that metrics need. Neither Java nor a driver is started here. The
+server must reach the traces by the same path, and must be of the Spark that roambus is installed with. Spark keeps in a
+process which of the two kinds of sessions it has, so that a process has one kind only.
+
+Checks where the master of a Spark cluster is: that its URL is one, and that somebody answers there.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import signal
+import socket
 import sys
 import threading
 import warnings
@@ -19,13 +29,122 @@ from pathlib import Path
 import pyspark
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import SparkContext
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.spark.engine.connect import connect_session, is_connect
-from roambus.spark.engine.jvm import ENDS_S, Jvm
-from roambus.spark.engine.losses import forget, silence_losses
-from roambus.spark.engine.master import check_master, is_cluster, local_address
+from roambus.spark.engine.java import ENDS_S, Jvm, forget, silence_losses
+
+CONNECT = "sc://"
+EXTRA = "roambus[connect]"
+ANSWER_S = 5.0
+"""How long a server may take to answer."""
+
+_SERVERS = re.compile(r"sc://([^/\s:;]+):(\d{1,5})")
+_SHUFFLE_PARTITIONS_KEY = "spark.sql.shuffle.partitions"
+
+
+def is_connect(url: str) -> bool:
+    """Whether the URL is that of a Spark Connect server."""
+    return url.startswith(CONNECT)
+
+
+@contextmanager
+def connect_session(url: str, shuffle_partitions: int) -> Iterator[SparkSession]:
+    """A session on the server, released in the end.
+
+    Raises UserError if no server answers or this Python lacks what speaks with it, RoambusError if the server fails,
+    whatever the block raises.
+    """
+    _check(url)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            session = SparkSession.Builder().remote(url).getOrCreate()
+            version = session.version
+    except ImportError as error:
+        raise UserError(f"{url}: {_reason(error)}: install {EXTRA}") from None
+    except (PySparkException, OSError) as error:
+        raise UserError(f"{url}: somebody answers there, but no Spark Connect server: {_reason(error)}") from None
+    try:
+        if version != pyspark.__version__:
+            raise UserError(f"{url}: that is Spark {version}, and this is {pyspark.__version__}: both must be the same")
+        session.conf.set(_SHUFFLE_PARTITIONS_KEY, shuffle_partitions)
+        yield session
+    except _lost() as error:
+        raise RoambusError(f"{url}: Spark is gone: {_reason(error)}") from error
+    finally:
+        with suppress(Exception):  # the server may have ended
+            session.stop()
+
+
+def is_remote(session: SparkSession) -> bool:
+    """Whether the session is on a Spark Connect server."""
+    return "connect" in type(session).__module__
+
+
+def cores_of(session: SparkSession) -> int:
+    """How many tasks run at once; of a server it is not told, and this machine's number stands for it."""
+    return (os.cpu_count() or 1) if is_remote(session) else session.sparkContext.defaultParallelism
+
+
+def _check(url: str) -> None:
+    found = _SERVERS.fullmatch(url)
+    if found is None:
+        raise UserError(f"{url}: this is no Spark Connect server: write sc://HOST:PORT")
+    try:
+        socket.create_connection((found[1], int(found[2])), ANSWER_S).close()
+    except (OSError, OverflowError) as error:
+        raise UserError(f"no Spark Connect server answers at {url}: {error}: start one, or correct the URL") from None
+
+
+def _lost() -> tuple[type[Exception], ...]:
+    """What is raised if the server ends meanwhile."""
+    with suppress(ImportError):
+        from grpc import RpcError  # noqa: PLC0415  # of the extra
+
+        return (RpcError,)
+    return ()
+
+
+def _reason(error: BaseException) -> str:
+    return " ".join(str(error).partition("\n")[0].split()) or type(error).__name__
+
+
+CLUSTER = "spark://"
+MASTER_ANSWER_S = 5.0
+"""How long a master may take to answer."""
+
+_MASTERS = re.compile(r"spark://[^/\s,]+:\d+(,[^/\s,]+:\d+)*")
+
+
+def check_master(url: str) -> None:
+    """Raises UserError for what is neither Spark on this machine nor the URL of a standalone cluster's master."""
+    if url.startswith("sc://"):
+        raise UserError(f"{url}: a Spark Connect server computes metrics, and makes no runs: write spark://HOST:PORT")
+    if not (re.fullmatch(r"local(\[(\d+|\*)\])?", url) or _MASTERS.fullmatch(url)):
+        raise UserError(f"{url}: this is no Spark master: write spark://HOST:PORT")
+
+
+def is_cluster(url: str) -> bool:
+    """Whether the URL's executors are other processes than the driver."""
+    return url.startswith(CLUSTER)
+
+
+def local_address(url: str) -> str:
+    """The address of this machine from which the cluster's master is reached, the only one that Spark has to bind.
+
+    Raises UserError if no master answers (of several, spark://A:7077,B:7077, one is enough).
+    """
+    problems = []
+    for place in url.removeprefix(CLUSTER).split(","):
+        host, _, port = place.rpartition(":")
+        try:
+            with socket.create_connection((host, int(port)), MASTER_ANSWER_S) as connection:
+                return str(connection.getsockname()[0])
+        except (OSError, OverflowError) as error:
+            problems.append(f"{place}: {error}")
+    raise UserError(f"no Spark master answers at {'; '.join(problems)}: start one, or correct the URL {url}")
+
 
 Settings = dict[str, bool | float | int | str | None]
 

@@ -18,8 +18,7 @@ from pyspark.sql import SparkSession, Window
 from pyspark.sql import functions as f
 
 from roambus.bridge.errors import RoambusError
-from roambus.spark.engine.class_archive import ClassArchive, class_archive, options_to_write
-from roambus.spark.engine.java import find_java
+from roambus.spark.engine.java import ClassArchive, class_archive, find_java, options_to_write
 from roambus.spark.engine.session import SPARK_HOME, end_java, spark_session
 
 

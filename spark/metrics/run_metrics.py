@@ -8,6 +8,13 @@ What a run does in its warm-up is left out: what it publishes then is not expect
 Energy is that of the whole run, because it is told at the end only.
 
 Times and energies are summed as integers (ns, nJ), so that no result depends on the order in which Spark adds.
+
+Finds the absences of clients in traces, and what was published for them meanwhile.
+
+An absence begins with a detachment and ends with the next attachment. Only absences that clients announce are in a
+trace.
+
+Computes means that do not depend on the order in which Spark adds: numbers are summed as integers, in billionths.
 """
 
 from __future__ import annotations
@@ -15,12 +22,22 @@ from __future__ import annotations
 from decimal import Decimal
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
 from roambus.bridge.trace import schema
 from roambus.spark.metrics import catalogue
-from roambus.spark.metrics.exact import billionths, mean_of_billionths
+
+
+def billionths(value: Column) -> Column:
+    """The nearest integer of billionths (nanoseconds for seconds); null where it does not fit 64 bits."""
+    return F.round(value * 1e9).try_cast("long")
+
+
+def mean_of_billionths(value: Column) -> Column:
+    """An aggregate that is the mean of integers of billionths, as a number; null if there are no values."""
+    return F.try_divide(F.sum(value), F.count(value)) / 1e9
+
 
 RUN = "run"
 """The column that tells runs apart."""
@@ -305,3 +322,36 @@ def _sent(rows: DataFrame) -> DataFrame:
     counts = sends.groupBy(RUN, kind).agg(F.sum(_COUNTED).alias("count"))
     entries = F.array_sort(F.collect_list(F.struct("kind", "count")))
     return counts.groupBy(RUN).agg(F.map_from_entries(entries).alias(SENT))
+
+
+LEFT_NS, BACK_NS, PUBLISHED_NS, DELIVERED_NS = "left_ns", "back_ns", "published_ns", "delivered_ns"
+
+
+def time_ns() -> Column:
+    """The time of a row, as an integer."""
+    return billionths(F.col(schema.TIME_S))
+
+
+def absences(traces: DataFrame) -> DataFrame:
+    """A row for each announced absence that ends: run, node, `left_ns`, `back_ns`."""
+    event = F.col(schema.EVENT)
+    back = F.lead(time_ns()).over(Window.partitionBy(RUN, schema.NODE).orderBy(schema.TIME_S))
+    moves = traces.where(event.isin(schema.DETACH, schema.ATTACH))
+    timed = moves.select(RUN, schema.NODE, schema.EVENT, time_ns().alias(LEFT_NS), back.alias(BACK_NS))
+    return timed.where(event == schema.DETACH).select(RUN, schema.NODE, LEFT_NS, BACK_NS).dropna()
+
+
+def missed(traces: DataFrame, of: DataFrame) -> DataFrame:
+    """A row for each notification published during an absence `of` somebody who wants it, with its first delivery.
+
+    The columns are those of `of`, the notification's id, `published_ns` and `delivered_ns`, which is null if it was
+    never delivered. An absence begins with the instant of detachment; the instant of return does not belong to it.
+    """
+    event, pair = F.col(schema.EVENT), [RUN, schema.NODE, schema.NOTIFICATION_ID]
+    words = F.split(schema.DETAIL, schema.LIST_SEPARATOR)
+    who = F.explode(F.transform(words, lambda word: word.try_cast("int"))).alias(schema.NODE)
+    published = traces.where((event == schema.PUBLISH) & (F.length(schema.DETAIL) > 0))
+    wanted = published.select(RUN, schema.NOTIFICATION_ID, who, time_ns().alias(PUBLISHED_NS))
+    delivered = traces.where(event == schema.DELIVER).groupBy(*pair).agg(F.min(time_ns()).alias(DELIVERED_NS))
+    is_away = (F.col(LEFT_NS) <= F.col(PUBLISHED_NS)) & (F.col(PUBLISHED_NS) < F.col(BACK_NS))
+    return wanted.join(of, [RUN, schema.NODE]).where(is_away).join(delivered, pair, "left")

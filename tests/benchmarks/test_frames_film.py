@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks.frames_film import OTHERS, Run, by_type, commonest_types, main
-from roambus.bridge.trace.schema import MIGRATE, MOVE, SEND
-from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.python_protocol.actions import MIGRATE, MOVE, SEND
 from roambus.python_protocol.simtime import SECOND
 
 

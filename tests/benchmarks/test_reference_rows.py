@@ -12,8 +12,7 @@ from benchmarks.radio_fidelity import main as hold_groups
 from benchmarks.reference_castalia import counts
 from benchmarks.reference_rows import main
 from benchmarks.reference_scenarios import MOBILE, Conditions
-from roambus.bridge.backends.castalia.environment import OMNETPP_ROOT
-from roambus.bridge.backends.castalia.installation import Program
+from roambus.bridge.backends.castalia.installation import OMNETPP_ROOT, Program
 from roambus.bridge.errors import BackendError
 
 REFERENCE = Path(__file__).parents[1] / "bridge" / "backends" / "radio" / "reference"

@@ -39,7 +39,7 @@ def test_a_mistake_is_one_line(capsys: pytest.CaptureFixture[str], option: str, 
     ("file", "component"),
     [
         ("bridge/host/event_loop.py", "host"),
-        ("bridge/trace/writer.py", "trace"),
+        ("bridge/trace/parquet.py", "trace"),
         ("bridge/backends/radio/backend.py", "back-end"),
         ("python_protocol/messages/layout.py", "codec"),
         ("python_protocol/aodv/messages.py", "codec"),

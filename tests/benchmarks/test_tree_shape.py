@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.tree_shape import SETTLED_S, largest_tree, shape_of
-from roambus.bridge.trace.schema import MIGRATE, PUBLISH, ROLE, SEND
-from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.python_protocol.actions import MIGRATE, PUBLISH, ROLE, SEND
 from roambus.python_protocol.simtime import SECOND
 
 LEADER = 0

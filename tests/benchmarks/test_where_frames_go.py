@@ -8,17 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks.where_frames_go import figures_of, main
-from roambus.bridge.trace.schema import (
-    DELIVER,
-    DROP,
-    MIGRATE,
-    PUBLISH,
-    RADIO,
-    ROLE,
-    SEND,
-    STORE,
-)
-from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.python_protocol.actions import DELIVER, DROP, MIGRATE, PUBLISH, RADIO, ROLE, SEND, STORE
 from roambus.python_protocol.simtime import SECOND
 
 

@@ -7,18 +7,18 @@ from typing import ClassVar
 
 import pytest
 
-from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.scenario.absences import Absence, absence_commands, with_absences
-from roambus.bridge.scenario.happenings import Fault, FaultKind, ParentChange
+from roambus.bridge.scenario.definition import Command, Scenario, Workload
+from roambus.bridge.scenario.faults import Absence, absence_commands, with_absences
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.network import DEPARTURE
-from roambus.bridge.scenario.scenario import Command, Scenario, Workload
-from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.scenario.plans import Fault, FaultKind, ParentChange
+from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.actions import Action, Send
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.beacon import BeaconMessage
+from roambus.python_protocol.baselines import BeaconMessage
 from roambus.python_protocol.events import Attach, Detach, Event, Received, Rewired
 from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.roles import Role

@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.agents.code import GROUP, find_code
-from roambus.bridge.agents.registry import (
+from roambus.bridge.agents import (
+    GROUP,
     UntrustedAgentError,
     agent_names,
     agent_sources,
+    find_code,
     load_agent,
     load_agent_of_results,
 )
-from roambus.bridge.record.rerun import rerun
+from roambus.bridge.record.replay import rerun
 from roambus.bridge.transcript.transcript import Overrides, transcribe
 from tests.support.agents import write_agent
 from tests.support.records import record, write_counting

@@ -13,12 +13,11 @@ from roambus.bridge.errors import AgentError
 from roambus.bridge.host import codec
 from roambus.bridge.host.codec import EVERY, FIRST, CodecCheck
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.trace.writer import TraceWriter
-from roambus.python_protocol.agent import Agent
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.python_protocol.agent import Agent, on, on_timer
 from roambus.python_protocol.events import Started
 from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.process import on, on_timer
 from roambus.python_protocol.roles import BROADCAST, NodeId, Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.scenarios import scenario

@@ -8,21 +8,21 @@ from typing import ClassVar
 
 import pytest
 
-from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.ideal import IdealBackend
-from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.interface import Backend
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.event_loop import Host
+from roambus.bridge.scenario.definition import Command, Publication, Scenario, Subscription, Workload
 from roambus.bridge.scenario.faults import Outage, outages
-from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, ParentChange
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.scenario import Command, Publication, Scenario, Subscription, Workload
-from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange
+from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.beacon import BeaconMessage
+from roambus.python_protocol.baselines import BeaconMessage
 from roambus.python_protocol.events import (
     Crashed,
     Event,
@@ -34,12 +34,12 @@ from roambus.python_protocol.events import (
     Unsubscribe,
 )
 from roambus.python_protocol.filters import Filter, parse_filter
-from roambus.python_protocol.first_approach import FirstApproach
 from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.mft import MftPubSub
-from roambus.python_protocol.phoenix import Phoenix
+from roambus.python_protocol.papers.first_approach import FirstApproach
+from roambus.python_protocol.papers.phoenix import Phoenix
+from roambus.python_protocol.papers.simple import Simple
 from roambus.python_protocol.roles import BROADCAST, Role
-from roambus.python_protocol.simple import Simple
 from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
 from tests.support.runs import publishing
 from tests.support.scenarios import scenario

@@ -1,7 +1,7 @@
 """A given tree becomes ideal links and events, each when it changes."""
 
-from roambus.bridge.scenario.given_tree import rewirings, tree_links
-from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, ParentChange
+from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange
+from roambus.bridge.scenario.tree import rewirings, tree_links
 from roambus.python_protocol.events import Rewired
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND

@@ -9,11 +9,11 @@ from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.backends.interface import Delivery, Hello, NodeInfo, Step, Totals, Transmission
 from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.scenario.scenario import Publications, Scenario, Subscription, Workload
-from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.bridge.scenario.definition import Publications, Scenario, Subscription, Workload
+from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Send, SetTimer
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.beacon import BeaconMessage
+from roambus.python_protocol.baselines import BeaconMessage
 from roambus.python_protocol.events import Event, Publish, Received, Started, TimerFired
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.message import Message, MessageSet

@@ -10,13 +10,12 @@ import pytest
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.ini import parse_scenario, radio_file_name, read_scenario
-from roambus.bridge.scenario.mobility import Line, RandomWaypoint
-from roambus.bridge.scenario.node import NodeSettings
-from roambus.bridge.scenario.scenario import Publications, Scenario, Subscription
+from roambus.bridge.scenario.definition import Publications, Scenario, Subscription
+from roambus.bridge.scenario.nodes import Line, NodeSettings, RandomWaypoint
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar
-from roambus.python_protocol.beacon import Beacon
+from roambus.python_protocol.baselines import Beacon
 from roambus.python_protocol.filters import Filter, parse_filter
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND

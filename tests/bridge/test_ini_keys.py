@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.backends.castalia.environment import CASTALIA_ROOT
+from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT
 from roambus.bridge.ini.lookup import KEYS, PER_MANAGER, PER_NODE, SHARED
 from roambus.bridge.ini.page import page
 from roambus.python_protocol.settings import Setting

@@ -11,14 +11,14 @@ import pytest
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, LinkDelay, ParentChange, Partition
+from roambus.bridge.scenario.definition import Command, Publication, Scenario, Subscription
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.scenario import Command, Publication, Scenario, Subscription
+from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay, ParentChange, Partition
 from roambus.experiments.shipped import TEMPLATES
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import addressed_to, parse_filter
+from roambus.python_protocol.roles import Site, Sites
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
-from roambus.python_protocol.sites import Site, Sites
 
 BASE = """\
 [General]

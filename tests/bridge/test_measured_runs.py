@@ -6,14 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.backends.castalia.factory import CastaliaFactory
-from roambus.bridge.backends.ideal.factory import IdealFactory
-from roambus.bridge.backends.radio.factory import RadioFactory
+from roambus.bridge.backends.castalia.backend import CastaliaFactory
+from roambus.bridge.backends.factory import IdealFactory, RadioFactory
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.runs.identity import run_key
+from roambus.bridge.runs.identity import RunPlan, run_key
 from roambus.bridge.runs.log import remarks_in
-from roambus.bridge.runs.plan import RunPlan
 from roambus.bridge.runs.run import execute
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis

@@ -11,18 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from roambus.bridge.backends.castalia.endpoint import Endpoint
-from roambus.bridge.backends.castalia.rundir import run_directory, ways_of
-from roambus.bridge.backends.factory import BackendFactory
-from roambus.bridge.backends.ideal.factory import IdealFactory
-from roambus.bridge.backends.radio.factory import RadioFactory
+from roambus.bridge.backends.castalia.simulators import run_directory, ways_of
+from roambus.bridge.backends.factory import BackendFactory, IdealFactory, RadioFactory
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.record.rerun import rerun
-from roambus.bridge.runs.identity import run_key
-from roambus.bridge.runs.plan import RunPlan
+from roambus.bridge.record.replay import rerun
+from roambus.bridge.runs.identity import RunPlan, run_key
 from roambus.bridge.runs.run import execute
-from roambus.bridge.scenario.mobility import GivenWay, Static
-from roambus.experiments.sweeps.cluster.shipment import send
+from roambus.bridge.scenario.nodes import GivenWay, Static
+from roambus.experiments.sweeps.cluster import send
 from roambus.experiments.sweeps.runner import plan_run, plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.backends.castalia.environment import CASTALIA_ROOT
+from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT
 from roambus.bridge.ini.page import MODELLED, PARTS, WHY, name_of, verdict, why
 from roambus.bridge.keys import keys_of
-from roambus.bridge.scenario.mac import MacSettings
+from roambus.bridge.scenario.radio import MacSettings
 from tests.bridge.test_ini_keys import CASTALIAS_MODULES, LINE
 
 MODULES = {

@@ -17,8 +17,8 @@ from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Tran
 from roambus.bridge.errors import AgentError, BackendError, UserError
 from roambus.bridge.record.record_file import RecordWriter, open_record
 from roambus.bridge.record.record_pb2 import Header
-from roambus.bridge.record.rerun import rerun
-from roambus.bridge.trace.writer import TraceLevel
+from roambus.bridge.record.replay import rerun
+from roambus.bridge.trace.parquet import TraceLevel
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Goodbye, ToSimulator
 from roambus.python_protocol.simtime import SimTime
 from tests.bridge.backends.conformance import Case, Factory, make_given_graph, make_radio

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.agents import registry
-from roambus.bridge.agents.code import GROUP
-from roambus.bridge.agents.registry import agent_names, agent_sources, load_agent
+from roambus.bridge import agents
+from roambus.bridge.agents import GROUP, agent_names, agent_sources, load_agent
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
 from roambus.python_protocol.roles import Role
@@ -19,7 +18,7 @@ from tests.support.scenarios import scenario
 AGENT = """
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Started
-from roambus.python_protocol.process import on, on_timer
+from roambus.python_protocol.agent import on, on_timer
 
 class {name}(Agent):
     @on(Started)
@@ -35,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         EntryPoint("good", "installed_agent:Good", GROUP),
         EntryPoint("broken", "installed_broken:Broken", GROUP),
     ]
-    monkeypatch.setattr(registry, "entry_points", lambda group: points if group == GROUP else [])
+    monkeypatch.setattr(agents, "entry_points", lambda group: points if group == GROUP else [])
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "installed_agent.py").write_text(AGENT.format(name="Good"))
@@ -198,9 +197,9 @@ def test_a_field_that_cannot_travel_is_told_with_the_line_of_its_class(folder: P
 def test_two_packages_with_one_name_are_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither silently takes the other's place; the same one found twice is no matter."""
     one, other = (EntryPoint("good", f"installed_agent:{name}", GROUP) for name in ("Good", "Other"))
-    monkeypatch.setattr(registry, "entry_points", lambda **_: [one, other])
+    monkeypatch.setattr(agents, "entry_points", lambda **_: [one, other])
     refused("good", "agent 'good' comes from two packages: remove one of them")
-    monkeypatch.setattr(registry, "entry_points", lambda **_: [one, one])
+    monkeypatch.setattr(agents, "entry_points", lambda **_: [one, one])
     assert load_agent("good").__name__ == "Good"
     assert agent_names() == ["good"]
 

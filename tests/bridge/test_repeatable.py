@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.agents.registry import load_agent
-from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.agents import load_agent
+from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.scenario.happenings import Fault, FaultKind, Partition
-from roambus.bridge.scenario.scenario import Scenario
-from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.plans import Fault, FaultKind, Partition
+from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar

@@ -11,9 +11,8 @@ import pytest
 
 from roambus.bridge.errors import AgentError, BackendError, UserError
 from roambus.bridge.record.record_file import RecordWriter, open_record
-from roambus.bridge.record.replay import DifferenceError
-from roambus.bridge.record.rerun import rerun
-from roambus.bridge.trace.writer import TraceLevel
+from roambus.bridge.record.replay import DifferenceError, rerun
+from roambus.bridge.trace.parquet import TraceLevel
 from roambus.bridge.wire.wire_pb2 import FromSimulator
 from roambus.python_protocol.simtime import MILLISECOND
 from tests.bridge.backends.conformance import SUBJECTS, Factory

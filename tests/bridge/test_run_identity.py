@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.agents.registry import agent_sources, load_agent
-from roambus.bridge.backends.radio import factory
-from roambus.bridge.runs import code
-from roambus.bridge.runs.code import ROOMS, code_hash, reachable
-from roambus.bridge.runs.identity import EVERY_RUN
+from roambus.bridge.agents import agent_sources, load_agent
+from roambus.bridge.backends import factory
+from roambus.bridge.runs import identity
+from roambus.bridge.runs.identity import EVERY_RUN, ROOMS, code_hash, reachable
 
 HOUSE = Path(__file__).parents[2]
 
@@ -88,9 +87,9 @@ def test_a_name_of_the_house_leads_to_its_module_alone(tmp_path: Path) -> None:
     """`from roambus import results` makes no part of a run, and no other part comes with it."""
     path = tmp_path / "mine.py"
     path.write_text("from roambus import results\n")
-    assert code._code(path.read_bytes()).imports == frozenset()
+    assert identity._code(path.read_bytes()).imports == frozenset()
     path.write_text("from roambus.bridge.errors import UserError\nimport roambus.python_protocol.roles\n")
-    names = {file.name for file in code._code(path.read_bytes()).imports}
+    names = {file.name for file in identity._code(path.read_bytes()).imports}
     assert names == {"errors.py", "roles.py"}
 
 
@@ -104,8 +103,8 @@ def parts_of(agent: str) -> set[str]:
 def test_a_run_consists_of_agent_host_and_back_end(agent: str) -> None:
     """Neither the command line, nor studies, metrics, records and transcripts, nor another back-end are in its key."""
     parts = parts_of(agent)
-    assert {"bridge/host/event_loop.py", "bridge/backends/radio/csma.py", "bridge/trace/writer.py"} <= parts
-    assert {"bridge/scenario/mac.py", "bridge/ini/reader.py", "bridge/keys.py"} <= parts
+    assert {"bridge/host/event_loop.py", "bridge/backends/radio/mac.py", "bridge/trace/parquet.py"} <= parts
+    assert {"bridge/scenario/radio.py", "bridge/ini/reader.py", "bridge/keys.py"} <= parts
     others = ("bridge/record", "bridge/transcript", "bridge/runs", "bridge/wire", "bridge/backends/castalia")
     assert not [part for part in parts if part.startswith((*others, "spark", "experiments", "roambus"))]
 
@@ -122,11 +121,11 @@ def test_an_agent_brings_what_it_imports_and_no_other_agent() -> None:
     ("file", "old", "new", "changes"),
     [
         ("bridge/host/agenda.py", '"""When the next thing is due."""', '"""The time of what comes next."""', False),
-        ("bridge/scenario/mac.py", '"base of the bound of a back-off"', '"the base of back-offs"', False),
-        ("bridge/scenario/mac.py", 'MILLISECONDS, "16"', 'MILLISECONDS, "17"', True),
-        ("bridge/backends/radio/csma.py", "EARLY = 0.95", "EARLY = 0.9", True),
+        ("bridge/scenario/radio.py", '"base of the bound of a back-off"', '"the base of back-offs"', False),
+        ("bridge/scenario/radio.py", 'MILLISECONDS, "16"', 'MILLISECONDS, "17"', True),
+        ("bridge/backends/radio/mac.py", "EARLY = 0.95", "EARLY = 0.9", True),
         ("bridge/host/event_loop.py", "if action.after != 0:", "if action.after != 1:", True),
-        ("bridge/transcript/wording.py", "def ", "def another", False),
+        ("bridge/transcript/journal.py", "def ", "def another", False),
     ],
 )
 def test_our_own_code_counts_by_the_same_rule(
@@ -154,5 +153,5 @@ def run_hash_in(house: Path) -> bytes:
 
 def forget() -> None:
     """Has the files of the house be read anew."""
-    for function in (code._code, code._our_code, code._hash_of_ours, code._file_of):
+    for function in (identity._code, identity._our_code, identity._hash_of_ours, identity._file_of):
         function.cache_clear()

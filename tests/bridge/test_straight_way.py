@@ -11,12 +11,11 @@ from roambus.bridge.backends.interface import Backend
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.host.codec import FIRST
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.trace.writer import TraceWriter
-from roambus.python_protocol.agent import Agent
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.python_protocol.agent import Agent, on, on_timer
 from roambus.python_protocol.events import Started
 from roambus.python_protocol.messages.fields import U8, U32
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.process import on, on_timer
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SECOND, SimTime
 from tests.bridge.backends.radio.runs import at_places

@@ -6,8 +6,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.trace.schema import DELIVER, SEND, TRACE_SCHEMA
-from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
+from roambus.bridge.trace.schema import TRACE_SCHEMA
+from roambus.python_protocol.actions import DELIVER, SEND
 from roambus.python_protocol.simtime import SECOND
 
 

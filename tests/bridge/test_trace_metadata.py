@@ -10,25 +10,21 @@ from typing import Any
 
 import pytest
 
-from roambus.bridge.backends.factory import BackendFactory
+from roambus.bridge.backends.factory import BackendFactory, IdealFactory, RadioFactory
 from roambus.bridge.backends.ideal import IdealBackend
-from roambus.bridge.backends.ideal.factory import IdealFactory
 from roambus.bridge.backends.interface import Hello
-from roambus.bridge.backends.radio.factory import RadioFactory
-from roambus.bridge.runs.identity import run_key
+from roambus.bridge.runs.identity import Origin, RunPlan, run_key
 from roambus.bridge.runs.log import version_of_code
-from roambus.bridge.runs.plan import Origin, RunPlan
 from roambus.bridge.runs.run import execute
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.metadata import LONGEST, RUN_KEY, About
-from roambus.bridge.trace.reader import DamagedTraceError, read_about, read_footer
+from roambus.bridge.trace.parquet import DamagedTraceError, read_about, read_footer, write_trace
 from roambus.bridge.trace.schema import TRACE_SCHEMA
-from roambus.bridge.trace.writer import write_trace
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
 from roambus.experiments.templates.render import find_template
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.gossip import GossipParameters
+from roambus.python_protocol.baselines import GossipParameters
 
 ABOUT = About("mine", {"ttl": "8"}, {}, "field", {"nodes": 2}, 3, "app", "ideal", "ideal", "roambus 0.1.0")
 

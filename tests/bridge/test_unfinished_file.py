@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.writing import unlinked
+from roambus.bridge.runs.layout import unlinked
 from roambus.bridge.unfinished_file import UnfinishedFile, remove_unfinished
-from roambus.spark.aggregation.tables import replace_file
+from roambus.spark.aggregation.aggregate import replace_file
 
 
 def write(path: Path, how: str) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.bridge.agents.registry import load_agent
-from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.agents import load_agent
+from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.scenario.scenario import Scenario
-from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.shipped import TEMPLATES
 
 LINES = "0-1 1-2 2-3 3-4 4-5 5-6 6-7"

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from roambus.bridge.backends.interface import NodeInfo
 from roambus.bridge.host.workload import commands
-from roambus.bridge.scenario.scenario import Command, Publication, Publications, Subscription, Workload
+from roambus.bridge.scenario.definition import Command, Publication, Publications, Subscription, Workload
 from roambus.python_protocol.events import Publish, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import parse_filter
 from roambus.python_protocol.roles import Role

@@ -13,12 +13,9 @@ from typing import Any
 import pandas as pd
 
 from roambus.bridge.runs.layout import METRICS_FOLDER, POINTS, RUNS, SWEEP_FILE
-from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.studies.origin import Origin
-from roambus.experiments.studies.reading import SweepResults
-from roambus.experiments.studies.registry import load_study
-from roambus.spark.aggregation.points import mean_points
-from roambus.spark.aggregation.tables import write_tables
+from roambus.experiments.measurements import Measurements
+from roambus.experiments.studies.study import Origin, SweepResults, load_study
+from roambus.spark.aggregation.aggregate import mean_points, write_tables
 from roambus.spark.metrics import catalogue as c
 
 Run = dict[str, Any]

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio.mobility import path, positions
-from roambus.bridge.scenario.mobility import RandomWaypoint
+from roambus.bridge.scenario.nodes import RandomWaypoint
 from roambus.experiments.random_scenarios import Start, steady_starts
 from roambus.python_protocol.simtime import SECOND
 

@@ -13,12 +13,11 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from roambus.bridge.backends.castalia.factory import CastaliaFactory
-from roambus.bridge.backends.castalia.files import INI_FILE
+from roambus.bridge.backends.castalia.backend import CastaliaFactory
+from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.backends.castalia.installation import Program
-from roambus.bridge.backends.castalia.rundir import ways_of
-from roambus.bridge.backends.factory import BackendFactory
-from roambus.bridge.backends.radio.factory import RadioFactory
+from roambus.bridge.backends.castalia.simulators import ways_of
+from roambus.bridge.backends.factory import BackendFactory, RadioFactory
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.layout import TRACE_FILE
 from roambus.bridge.runs.run import execute

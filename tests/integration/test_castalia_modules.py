@@ -11,9 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.backends.castalia.environment import CASTALIA_ROOT, OMNETPP_ROOT
-from roambus.bridge.backends.castalia.installation import Program
-from roambus.bridge.backends.castalia.releases import read_release
+from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT, OMNETPP_ROOT, Program, read_release
 from roambus.bridge.errors import BackendError
 from roambus.bridge.wire.wire_pb2 import Step, ToSimulator
 from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime

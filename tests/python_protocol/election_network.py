@@ -6,22 +6,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from roambus.bridge.scenario.happenings import Fault, LinkChange
-from roambus.bridge.scenario.scenario import Workload
-from roambus.bridge.trace.schema import CRASH
-from roambus.python_protocol.actions import Action, Note, Send
+from roambus.bridge.scenario.definition import Workload
+from roambus.bridge.scenario.plans import Fault, LinkChange
+from roambus.python_protocol.actions import CRASH, MIGRATE, Action, Note, Send
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, Event
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.notes import MIGRATE
-from roambus.python_protocol.parts.election import (
-    NO_LEADERSHIP,
-    Election,
-    ElectionParameters,
-    Heartbeat,
-    Leadership,
-)
-from roambus.python_protocol.parts.overlay import Change, NeighbourAppeared, NeighbourGone, ParentChanged
+from roambus.python_protocol.parts.election import NO_LEADERSHIP, Election, ElectionParameters, Heartbeat, Leadership
+from roambus.python_protocol.parts.election.algorithm import Change, NeighbourAppeared, NeighbourGone, ParentChanged
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SimTime
 from tests.support.runs import Edges, Row, distances, of, run

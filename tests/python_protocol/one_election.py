@@ -7,14 +7,8 @@ from random import Random
 
 from roambus.python_protocol.actions import Action, Send, SetTimer
 from roambus.python_protocol.events import Received, Started, TimerFired
-from roambus.python_protocol.parts.election import (
-    Election,
-    ElectionParameters,
-    ElectionTimer,
-    Heartbeat,
-    Leadership,
-)
-from roambus.python_protocol.parts.overlay import Change
+from roambus.python_protocol.parts.election import Election, ElectionParameters, ElectionTimer, Heartbeat, Leadership
+from roambus.python_protocol.parts.election.algorithm import Change
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SECOND, SimTime
 

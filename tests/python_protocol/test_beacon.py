@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.python_protocol.actions import Send, SetTimer
-from roambus.python_protocol.beacon import TIMER, Beacon, BeaconMessage, BeaconParameters
+from roambus.python_protocol.baselines import TIMER, Beacon, BeaconMessage, BeaconParameters
 from roambus.python_protocol.events import Received, Recovered, Started, TimerFired
 from roambus.python_protocol.parameters import parse_parameters
 from roambus.python_protocol.roles import BROADCAST, Role

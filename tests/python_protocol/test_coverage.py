@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.coverage import covers, overlap, widest
 from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator, parse_filter
+from roambus.python_protocol.papers.caching.subscriptions import covers, overlap, widest
 
 attributes = st.sampled_from(["a", "b"])
 values = st.sampled_from([-1, 0, 1, 1.0, 1.5, 2, "", "a", "ab", "b"])

@@ -9,13 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.python_protocol.actions import CancelTimer
-from roambus.python_protocol.parts.election import (
-    NO_LEADERSHIP,
-    Election,
-    ElectionParameters,
-    Leadership,
-)
-from roambus.python_protocol.parts.overlay import ParentChanged
+from roambus.python_protocol.parts.election import NO_LEADERSHIP, Election, ElectionParameters, Leadership
+from roambus.python_protocol.parts.election.algorithm import ParentChanged
 from roambus.python_protocol.simtime import SECOND
 from tests.python_protocol.one_election import (
     CHOOSE,

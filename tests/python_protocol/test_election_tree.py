@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.python_protocol.parts.election import (
-    NO_LEADERSHIP,
-    Leadership,
-)
-from roambus.python_protocol.parts.overlay import NeighbourAppeared, NeighbourGone, ParentChanged
+from roambus.python_protocol.parts.election import NO_LEADERSHIP, Leadership
+from roambus.python_protocol.parts.election.algorithm import NeighbourAppeared, NeighbourGone, ParentChanged
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SECOND
 from tests.python_protocol.one_election import (

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator, parse_filter
-from roambus.python_protocol.messages.bytes import DecodeError, Reader, Writer
+from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer
 
 names = st.text(st.characters(codec="utf-8", exclude_characters="'"), min_size=1, max_size=12)
 values = st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | names

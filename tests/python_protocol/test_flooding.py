@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roambus.python_protocol.actions import Action, Deliver, Note, Send
+from roambus.python_protocol.baselines import Flooding, FloodingParameters
 from roambus.python_protocol.events import Crashed, Publish, Received, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
-from roambus.python_protocol.flooding import Flooding, FloodingParameters
 from roambus.python_protocol.parameters import parse_parameters
 from roambus.python_protocol.parts.flood import Flood
 from roambus.python_protocol.roles import BROADCAST, Role

@@ -1,9 +1,9 @@
 """The tree that the scenario gives: who comes, who goes, who is the parent."""
 
+from roambus.python_protocol.brokers.agent import GivenTree
 from roambus.python_protocol.events import Received, Recovered, Rewired, Started, TimerFired
 from roambus.python_protocol.parts.election import ElectionTimer, Heartbeat, Leadership
-from roambus.python_protocol.parts.given_tree import GivenTree
-from roambus.python_protocol.parts.overlay import Change, NeighbourAppeared, NeighbourGone, ParentChanged
+from roambus.python_protocol.parts.election.algorithm import Change, NeighbourAppeared, NeighbourGone, ParentChanged
 
 PARENT, OTHER, BROKER, CLIENT = range(4)
 

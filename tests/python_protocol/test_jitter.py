@@ -5,7 +5,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.parts.jitter import Jitter
+from roambus.python_protocol.parts.flood import Jitter
 from roambus.python_protocol.simtime import MILLISECOND
 
 

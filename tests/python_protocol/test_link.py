@@ -8,12 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.python_protocol.actions import Action, CancelTimer, Note, Send, SetTimer
-from roambus.python_protocol.messages.bytes import DecodeError
 from roambus.python_protocol.messages.fields import U16
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.parts.link import LINK_MESSAGES, Link, LinkAck, LinkData
-from roambus.python_protocol.parts.link_parameters import LinkParameters
-from roambus.python_protocol.parts.streams import LinkBroken, LinkTimer
+from roambus.python_protocol.messages.octets import DecodeError
+from roambus.python_protocol.parts.link import (
+    LINK_MESSAGES,
+    Link,
+    LinkAck,
+    LinkBroken,
+    LinkData,
+    LinkParameters,
+    LinkTimer,
+)
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 PEER = 7

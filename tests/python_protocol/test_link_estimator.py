@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.python_protocol.parts.link_estimator import MOST_TRANSMISSIONS, LinkEstimator
+from roambus.python_protocol.parts.election.by_quality import MOST_TRANSMISSIONS, LinkEstimator
 
 NEAR, FAR = 2, 3
 """Two neighbours."""

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roambus.python_protocol.brokers.agent import BrokerAgent
-from roambus.python_protocol.first_approach import FirstApproach
 from roambus.python_protocol.mft import MftPubSub
+from roambus.python_protocol.papers.first_approach import FirstApproach
 from tests.support.moving_trees import IN_BUNDLES, Plan, Result, Step, carry_out, plans
 
 BOTH = pytest.mark.parametrize("agent", [FirstApproach, MftPubSub])

@@ -7,10 +7,10 @@ from copy import deepcopy
 import pytest
 
 from roambus.python_protocol.actions import Send, SetTimer
+from roambus.python_protocol.agent import Process, on
 from roambus.python_protocol.messages.fields import U8, FieldError, LongTuple
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.process import Process, on
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime
 

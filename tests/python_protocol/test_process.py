@@ -9,13 +9,12 @@ from random import Random
 import pytest
 
 from roambus.python_protocol.actions import CancelTimer, Deliver, Note, Send, SetTimer
-from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.agent import Agent, on, on_timer
 from roambus.python_protocol.events import Attach, Publish, Received, Started, Subscribe, TimerFired
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.parameters import Parameters, parameter
-from roambus.python_protocol.process import on, on_timer
 from roambus.python_protocol.roles import BROADCAST, NodeId, Role
 from roambus.python_protocol.simtime import SimTime
 

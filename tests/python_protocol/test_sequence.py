@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.parts.sequence import following, is_newer, newest
+from roambus.python_protocol.parts.link import following, is_newer, newest
 
 widths = st.sampled_from([16, 32])
 

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import roambus
-from roambus.bridge.backends.castalia import modules
-from roambus.bridge.backends.castalia.modules import Modules, build_modules, find_modules
+from roambus.bridge.backends.castalia import installation
+from roambus.bridge.backends.castalia.installation import Modules, build_modules, find_modules
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.command_line import commands
 
@@ -25,7 +25,7 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "Makefile").write_text(MAKEFILE)
     monkeypatch.delenv("ROAMBUS_OMNET", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(modules, "PACKAGED", folder)
+    monkeypatch.setattr(installation, "PACKAGED", folder)
     return folder
 
 
@@ -33,7 +33,7 @@ def installed(sources: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same sources, as pip installs them."""
     folder = sources.parent / "site-packages" / "roambus" / "omnet"
     folder.parent.mkdir(parents=True)
-    monkeypatch.setattr(modules, "PACKAGED", sources.rename(folder))
+    monkeypatch.setattr(installation, "PACKAGED", sources.rename(folder))
     return folder
 
 

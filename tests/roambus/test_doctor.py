@@ -14,8 +14,7 @@ import pytest
 from roambus.bridge.backends.castalia.installation import find_installation
 from roambus.bridge.errors import UserError
 from roambus.bridge.wire.conversion import SCHEMA_HASH
-from roambus.doctor.doctor import Diagnosis, examine
-from roambus.doctor.findings import Finding, Result, Status, look, ok
+from roambus.doctor import Diagnosis, Finding, Result, Status, examine, look, ok
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "roambus"]

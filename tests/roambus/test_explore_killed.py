@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.experiments.exploring.workers import Request, explore_all
+from roambus.experiments.exploring.parallel import Request, explore_all
 from tests.roambus.test_processes import start, until
 
 QUESTION = """agent flooding

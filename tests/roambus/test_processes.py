@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.experiments.sweeps.workspace import PREFIX
+from roambus.experiments.sweeps.attempts import PREFIX
 from tests.support.agents import write_agent
 from tests.support.files import files_below
 

@@ -11,18 +11,8 @@ import pyarrow.parquet as pq
 
 from roambus.bridge.runs.layout import TRACE_FILE, TRACES
 from roambus.bridge.trace.metadata import WARM_UP
-from roambus.bridge.trace.schema import (
-    DELIVER,
-    DIE,
-    ENERGY,
-    MIGRATE,
-    MOVE,
-    PUBLISH,
-    ROLE,
-    ROUTE,
-    SEND,
-    TRACE_SCHEMA,
-)
+from roambus.bridge.trace.schema import TRACE_SCHEMA
+from roambus.python_protocol.actions import DELIVER, DIE, ENERGY, MIGRATE, MOVE, PUBLISH, ROLE, ROUTE, SEND
 
 Row = dict[str, object]
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roambus.bridge.backends.ideal import IdealBackend
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.scenario.definition import Scenario
 from roambus.python_protocol.agent import Agent
 
 

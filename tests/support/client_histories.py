@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 from itertools import combinations, starmap
 from random import Random
 
-from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkDelay, ParentChange
+from roambus.bridge.scenario.definition import Command, Publication, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.scenario import Command, Publication, Workload
-from roambus.python_protocol.caching import Caching
-from roambus.python_protocol.caching.broker import Broker
+from roambus.bridge.scenario.plans import Fault, FaultKind, LinkDelay, ParentChange
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, parse_filter
-from roambus.python_protocol.messages.names import NOBODY, Names
+from roambus.python_protocol.messages.fields import NOBODY
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.papers.caching import Caching
+from roambus.python_protocol.papers.caching.broker import Broker
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.runs import Row, of

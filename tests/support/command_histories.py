@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from roambus.bridge.scenario.happenings import LinkDelay, ParentChange
+from roambus.bridge.scenario.definition import Command, Publication, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.scenario import Command, Publication, Workload
+from roambus.bridge.scenario.plans import LinkDelay, ParentChange
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, parse_filter

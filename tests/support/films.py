@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from roambus.bridge.runs.layout import TRACE_FILE
+from roambus.bridge.trace.parquet import write_trace
 from roambus.bridge.trace.schema import TRACE_SCHEMA
-from roambus.bridge.trace.writer import write_trace
 from roambus.command_line import commands
 
 Row = dict[str, object]

@@ -14,11 +14,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkDelay, ParentChange
+from roambus.bridge.scenario.definition import Command, Publication, Scenario, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.scenario import Command, Publication, Scenario, Workload
-from roambus.experiments.exploring.properties.property import View
-from roambus.experiments.exploring.properties.routing import no_phantoms, nothing_stuck
+from roambus.bridge.scenario.plans import Fault, FaultKind, LinkDelay, ParentChange
+from roambus.experiments.exploring.properties import View, no_phantoms, nothing_stuck
 from roambus.experiments.exploring.world import World as ExploredWorld
 from roambus.experiments.exploring.world import tree_edges
 from roambus.python_protocol.brokers.agent import BrokerAgent

@@ -11,9 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.backends.castalia.environment import CASTALIA_ROOT, OMNETPP_ROOT
-from roambus.bridge.backends.castalia.installation import Program, find_installation
-from roambus.bridge.backends.castalia.modules import LIBRARY
+from roambus.bridge.backends.castalia.installation import (
+    CASTALIA_ROOT,
+    LIBRARY,
+    OMNETPP_ROOT,
+    Program,
+    find_installation,
+)
 
 OMNET = Path(__file__).parents[2] / "omnet"
 BUILD = OMNET / "build"

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from textwrap import dedent
 
-from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.record.recorder import recorded
-from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.bridge.record.record_file import recorded
+from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.python_protocol.simtime import SECOND, SimTime
 from tests.bridge.backends.conformance import Case, Factory, make_given_graph, write_case
 

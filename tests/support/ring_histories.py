@@ -15,16 +15,15 @@ from typing import Any
 
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.scenario.happenings import Fault, FaultKind
+from roambus.bridge.scenario.definition import Command, Publication, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.scenario import Command, Publication, Workload
-from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.scenario.plans import Fault, FaultKind
+from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import parse_filter
+from roambus.python_protocol.papers.skip_ring.corrupted import CorruptedSkipRing, skip_ring
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
-from roambus.python_protocol.skip_ring.corrupted import CorruptedSkipRing
-from roambus.python_protocol.skip_ring.definition import skip_ring
 from tests.support.runs import Row, of
 from tests.support.scenarios import scenario
 

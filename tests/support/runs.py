@@ -8,9 +8,9 @@ from typing import Any
 
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.scenario.happenings import Fault, LinkChange
-from roambus.bridge.scenario.scenario import Publications, Subscription, Workload
-from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.scenario.definition import Publications, Subscription, Workload
+from roambus.bridge.scenario.plans import Fault, LinkChange
+from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.roles import NodeId, Role

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 
 from benchmarks.reference_scenarios import CC2420
-from roambus.bridge.scenario.channel import ChannelSettings
-from roambus.bridge.scenario.happenings import Fault, ParentChange
+from roambus.bridge.scenario.definition import Scenario, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.mac import MacSettings
-from roambus.bridge.scenario.node import NodeSettings
-from roambus.bridge.scenario.scenario import Scenario, Workload
+from roambus.bridge.scenario.nodes import NodeSettings
+from roambus.bridge.scenario.plans import Fault, ParentChange
+from roambus.bridge.scenario.radio import ChannelSettings, MacSettings
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND, SimTime
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from random import Random
 from typing import Any, TypeVar
 
-from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.scenario.scenario import Scenario
-from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.roles import NodeId, Role
 from tests.support.runs import Row

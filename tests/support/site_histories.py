@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
 
-from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, LinkDelay
-from roambus.bridge.scenario.scenario import Command
+from roambus.bridge.scenario.definition import Command
+from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.replicated.site_state import Peer
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.papers.replicated.site_state import Peer
+from roambus.python_protocol.roles import NodeId, Site, Sites
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
-from roambus.python_protocol.sites import Site, Sites
 from tests.python_protocol.replicated.network import (
     QUIET,
     Result,

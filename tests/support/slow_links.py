@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from random import Random
 
-from roambus.bridge.scenario.happenings import LinkDelay
+from roambus.bridge.scenario.plans import LinkDelay
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 

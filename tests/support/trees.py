@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.scenario.happenings import ParentChange
-from roambus.bridge.scenario.scenario import Workload
-from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.scenario.definition import Workload
+from roambus.bridge.scenario.plans import ParentChange
+from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SECOND, SimTime

@@ -1,24 +1,71 @@
-"""The host's side of the phases of docs/bridge.md, behind the interface of every back-end."""
+"""The host's side of the phases of docs/bridge.md, behind the interface of every back-end.
+
+Lookahead: until when the host may handle what is due without asking the simulator.
+
+The simulator says with a Step until when nothing arrives (docs/bridge.md). Every packet that the host sends from then
+on can arrive itself, after its time on the air, and be refused if the queue of its node may be full.
+
+Makes a Castalia for each run, which we start, or somebody starts by hand.
+"""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from roambus.bridge.backends.castalia.channel import Channel
-from roambus.bridge.backends.castalia.lookahead import Lookahead
-from roambus.bridge.backends.castalia.simulators import Simulator
+from roambus.bridge.backends.castalia.endpoint import Endpoint, Transport
+from roambus.bridge.backends.castalia.installation import find_installation
+from roambus.bridge.backends.castalia.simulators import Channel, ServedSimulator, Simulator, StartedSimulator, ways_of
 from roambus.bridge.backends.interface import Hello, Step, Totals, Transmission, sent_before
-from roambus.bridge.errors import BackendError, ProtocolError
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.errors import BackendError, ProtocolError, UserError
+from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.wire import conversion as wire
 from roambus.bridge.wire.wire_pb2 import Goodbye, Note, Reject, ToSimulator
 from roambus.bridge.wire.wire_pb2 import Hello as Opening
+from roambus.bridge.wire.wire_pb2 import Step as Instant
+from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime, format_time
+
+
+class Lookahead:
+    """Knows the last instant at which nothing can happen that the host has not been told of."""
+
+    def __init__(self, hello: Opening) -> None:
+        self.until: SimTime = -1
+        """Everything up to this time is known."""
+        self._least_delay = hello.least_delay
+        self._delay_per_byte = hello.delay_per_byte
+        self._most_bytes = hello.most_bytes
+        self._refused_first = hello.processing_delay > 0
+        """Whether a refusal comes before the timers of its instant."""
+        self._now: SimTime = -1
+        self._room = 0
+        self._packets: Counter[NodeId] = Counter()
+        """How many packets each node has sent since the Step."""
+
+    def start(self, step: Instant) -> None:
+        """Takes what a Step says."""
+        self._now = self.until = step.now
+        if step.HasField("quiet"):
+            self.until = max(self._now, step.quiet.until - 1)
+            self._room = step.quiet.room
+            self._packets.clear()
+
+    def sent(self, transmissions: Iterable[Transmission]) -> None:
+        """Takes what the host sends."""
+        if self.until <= self._now:
+            return
+        for node, at, _, _, size in transmissions:
+            self._packets[node] += 1
+            last = at + self._least_delay + self._delay_per_byte * size - 1
+            if self._packets[node] > self._room or size > self._most_bytes:
+                last = min(last, at - self._refused_first)
+            self.until = max(self._now, min(self.until, last))
 
 
 class CastaliaBackend:
@@ -142,3 +189,66 @@ class CastaliaBackend:
 
     def _placed(self, error: BackendError, when: str) -> BackendError:
         return type(error)(f"{self._simulator.run}, {when}: {error}{self._simulator.last_lines()}")
+
+
+def _check_links(scenario: Scenario) -> None:
+    """Raises UserError for measured links; whatever else Castalia cannot do it says itself."""
+    if scenario.measured is not None:
+        raise UserError("Castalia has no measured links: leave SN.links.file out, or run this on the embedded radio")
+
+
+DEADLINE_S = 30.0
+"""Either side waits so long for the other, unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class CastaliaFactory:
+    """Starts Castalia for each run; `roambus.bridge.backends.factory` says what a factory does."""
+
+    deadline_s: float | None = None
+    batching: bool = True
+    lookahead: bool = True
+    transport: Transport = "zeromq"
+    name: str = "castalia"
+
+    def prepare(self, scenario: Scenario) -> None:
+        """Raises UserError if Castalia, or our modules for it, are not there, or if it cannot play the links."""
+        _check_links(scenario)
+        find_installation()
+
+    def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> CastaliaBackend:
+        """The back-end of one run; nothing is started before it is opened."""
+        program, deadline_s = find_installation().program(), self.deadline_s or DEADLINE_S
+        simulator = StartedSimulator(folder, program, deadline_s, ways_of(scenario), self.transport)
+        saving = {"batching": self.batching, "lookahead": self.lookahead}
+        return CastaliaBackend(scenario, agent.messages, simulator, **saving)
+
+
+@dataclass(frozen=True, slots=True)
+class ServeFactory:
+    """Waits for a simulator that somebody starts; `roambus.bridge.backends.factory` says what a factory does."""
+
+    deadline_s: float | None
+    batching: bool
+    lookahead: bool
+    transport: Transport
+    address: str | None
+    """The address is tcp://ADDRESS:PORT; None means a private ipc socket."""
+    wait_s: float
+    announce: Callable[[Path], None]
+    """This is told the run's folder as soon as the host listens."""
+    name: str = "castalia"
+
+    def prepare(self, scenario: Scenario) -> None:
+        """Raises UserError for an address that cannot be used, or for links that Castalia cannot play."""
+        _check_links(scenario)
+        if self.address is not None:
+            Endpoint.tcp(self.address)
+
+    def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> CastaliaBackend:
+        """The back-end of one run; it listens once it is opened."""
+        deadline_s = self.deadline_s or DEADLINE_S
+        ways, announce = ways_of(scenario), self.announce
+        simulator = ServedSimulator(folder, self.address, deadline_s, self.wait_s, announce, ways, self.transport)
+        saving = {"batching": self.batching, "lookahead": self.lookahead}
+        return CastaliaBackend(scenario, agent.messages, simulator, **saving)

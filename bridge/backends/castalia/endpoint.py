@@ -1,4 +1,7 @@
-"""The address where the host listens: a private ipc socket, or TCP with keys of its own for every run."""
+"""The address where the host listens: a private ipc socket, or TCP with keys of its own for every run.
+
+The files that a run with a simulator has in its folder.
+"""
 
 from __future__ import annotations
 
@@ -105,3 +108,13 @@ def _check_host(address: str, host: str) -> None:
         raise UserError(f"--endpoint {address}: write an address of this machine in numbers, not a name") from None
     if parsed.is_unspecified:
         raise UserError(f"--endpoint {address}: write the address at which the simulator reaches this machine")
+
+
+INI_FILE = "run.ini"
+"""The run's ini, which Castalia reads."""
+
+SIMULATOR_LOG = "simulator.log"
+"""The log of what the simulator printed."""
+
+SIMULATOR_FOLDER = ".roambus"
+"""The folder of what the simulator needs, which is there only while the host waits or runs."""

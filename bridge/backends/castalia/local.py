@@ -4,6 +4,8 @@ It keeps the promises of ZeroMQ's connection with one system call for each messa
 follows its length, four bytes with the lowest first. Nothing beats below the application: a simulator that ends is
 noticed at once, one that is frozen at the deadline. The socket lies in a folder that only the user can enter; who lacks
 the run's token is answered with Reject, and once the simulator has said hello, nobody else can connect.
+
+Messages on a stream of bytes: each follows its length, four bytes with the lowest first.
 """
 
 from __future__ import annotations
@@ -16,13 +18,46 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from roambus.bridge.backends.castalia.connection import MAX_HELLO_BYTES, STRANGER, token_in
 from roambus.bridge.backends.castalia.endpoint import Endpoint
-from roambus.bridge.backends.castalia.frames import FrameReader, framed
-from roambus.bridge.backends.castalia.guard import TICK_MS
-from roambus.bridge.errors import BackendError, UserError
+from roambus.bridge.backends.castalia.zeromq import MAX_HELLO_BYTES, STRANGER, TICK_MS, token_in
+from roambus.bridge.errors import BackendError, ProtocolError, UserError
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
 from roambus.bridge.wire.wire_pb2 import Reject, ToSimulator
+
+LENGTH_BYTES = 4
+
+
+def framed(message: bytes) -> bytes:
+    """The message behind its length."""
+    return len(message).to_bytes(LENGTH_BYTES, "little") + message
+
+
+class FrameReader:
+    """Takes whole messages out of the bytes that have come."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+        """No message may be longer."""
+        self._bytes = bytearray()
+
+    def add(self, data: bytes) -> None:
+        """Takes what has come."""
+        self._bytes += data
+
+    def take(self) -> bytes | None:
+        """The next message, or None if it is not whole yet; raises ProtocolError for one that would be too long."""
+        data = self._bytes
+        if len(data) < LENGTH_BYTES:
+            return None
+        end = LENGTH_BYTES + int.from_bytes(data[:LENGTH_BYTES], "little")
+        if end - LENGTH_BYTES > self.most_bytes:
+            raise ProtocolError(f"a message of {end - LENGTH_BYTES} bytes: at most {self.most_bytes} are allowed")
+        if len(data) < end:
+            return None
+        message = bytes(data[LENGTH_BYTES:end])
+        del data[:end]
+        return message
+
 
 CHUNK_BYTES = 2**18
 MOST_VISITORS = 64
@@ -30,7 +65,7 @@ MOST_VISITORS = 64
 
 
 class LocalConnection:
-    """Listens at once; `roambus.bridge.backends.castalia.channel` says what each method promises."""
+    """Listens at once; `roambus.bridge.backends.castalia.simulators` says what each method promises."""
 
     def __init__(self, endpoint: Endpoint, deadline_s: float, ended: Callable[[], str | None]) -> None:
         """Raises UserError if the address cannot be had."""

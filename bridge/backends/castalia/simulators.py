@@ -1,20 +1,246 @@
-"""How a simulator comes to the host: the host starts it, or somebody does so by hand."""
+"""How a simulator comes to the host: the host starts it, or somebody does so by hand.
+
+What carries the messages to a simulator and back, and the choice of it by the endpoint's address.
+
+The simulator as a child process, which has a log, ends in time, and leaves nothing behind.
+
+The folder `.roambus` beside a run's ini: what Castalia needs to find us, and how to reach the host.
+
+The ini names it (`load-libs`, `ned-path`), so that plain `CastaliaBin -f run.ini` works wherever things are installed.
+
+Keeps host and simulator together on one core of the machine.
+
+The two take turns: one computes while the other waits. On one core the turn passes in a third of the time that it takes
+to wake another core.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+import fcntl
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 
-from roambus.bridge.backends.castalia.channel import Channel, listen
-from roambus.bridge.backends.castalia.child import Child
-from roambus.bridge.backends.castalia.cores import core_of_our_own
-from roambus.bridge.backends.castalia.endpoint import Endpoint, Transport
+from roambus.bridge.backends.castalia.endpoint import SIMULATOR_FOLDER, SIMULATOR_LOG, Endpoint, Transport
 from roambus.bridge.backends.castalia.installation import Program, find_installation
-from roambus.bridge.backends.castalia.rundir import NO_WAYS, Ways, run_directory
-from roambus.bridge.errors import UserError
-from roambus.bridge.process import interrupts_postponed
+from roambus.bridge.backends.castalia.local import LocalConnection
+from roambus.bridge.backends.castalia.zeromq import Connection
+from roambus.bridge.errors import BackendError, UserError
+from roambus.bridge.process import describe_end, interrupts_postponed, memory_kills
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.nodes import GivenWay, WayPoint
+from roambus.bridge.wire.wire_pb2 import ToSimulator
+from roambus.python_protocol.roles import NodeId
+
+
+class Channel(Protocol):
+    """Is bound at once; `receive` and `send` speak with the one peer that said Hello with the run's token."""
+
+    token: str
+
+    def receive_hello(self, within_s: float) -> bytes:
+        """The first message of a peer with the run's token, whatever strangers say before; raises BackendError."""
+
+    def receive(self) -> bytes:
+        """The peer's next message; raises BackendError when it is gone, frozen, or silent beyond the deadline."""
+
+    def send(self, message: ToSimulator) -> None:
+        """Hands a message to the peer's connection; raises BackendError if that is lost."""
+
+    def wait_until_left(self, within_s: float) -> None:
+        """Waits until the peer has closed its end, so that it has read what was said last, but not longer than told."""
+
+    def close(self) -> None:
+        """Ends the connection; what was sent last still goes out, if the peer takes it at once."""
+
+
+def listen(endpoint: Endpoint, deadline_s: float, ended: Callable[[], str | None]) -> Channel:
+    """Listens at the endpoint; `ended` says how the simulator ended. Raises UserError if the address cannot be had."""
+    kind = LocalConnection if endpoint.is_local else Connection
+    return kind(endpoint, deadline_s, ended)
+
+
+LAST_LINES = 5
+LAST_BYTES = 4096
+GRACE_S = 0.5
+"""A simulator may take so long to end after a run that failed, before it is killed."""
+_LINKER_STATUS = 127
+"""With it the dynamic linker ends a program that wants another library than it finds."""
+_NOT_LINKED = ": it may have been built with another OMNeT++, which roambus doctor tells"
+
+
+EMPTY_FILES = (".cmdenv-log", "Castalia-Trace.txt")
+"""Files that OMNeT++ and Castalia make in the run's folder, and write to only if they are told to."""
+
+
+class Child:
+    """Castalia, started in the run's folder; what it prints goes to `simulator.log` there."""
+
+    def __init__(self, program: Program, folder: Path, deadline_s: float) -> None:
+        """Starts it; it may take `deadline_s` to end after a whole run. Raises BackendError if it cannot be started."""
+        self._deadline_s = deadline_s
+        self._log = folder / SIMULATOR_LOG
+        self._kills_before = memory_kills()
+        with self._log.open("wb") as log:
+            try:
+                # A session of its own: Ctrl-C reaches the host alone, which then ends it in order.
+                self._process = subprocess.Popen(  # noqa: S603  # the user's own simulator, without a shell
+                    program.command, cwd=folder, env=program.environment,
+                    stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                    start_new_session=True,
+                )  # fmt: skip
+            except OSError as error:
+                raise BackendError(f"{program.command[0]} cannot be started: {error.strerror}") from None
+
+    def ended(self) -> str | None:
+        """How it ended, in words; None while it runs."""
+        status = self._process.poll()
+        if status is None:
+            return None
+        advice = _NOT_LINKED if status == _LINKER_STATUS else ""
+        return f"the simulator {describe_end(status, self._kills_before)}{advice}"
+
+    def end(self, *, in_order: bool) -> None:
+        """Waits a moment for its own end, then kills it, frozen or not.
+
+        Raises BackendError if it was to end in order, and did not, or with another status than 0.
+        """
+        within_s = self._deadline_s if in_order else GRACE_S
+        try:
+            self._process.wait(within_s)
+        except subprocess.TimeoutExpired:
+            if in_order:
+                raise BackendError(f"the simulator did not end within {within_s:g} s") from None
+        finally:
+            self._process.kill()
+            self._process.wait()
+        self._remove_empty_files()
+        if in_order and (end := self.ended()) and self._process.returncode != 0:
+            raise BackendError(end)
+
+    def _remove_empty_files(self) -> None:
+        for name in EMPTY_FILES:
+            file = self._log.with_name(name)
+            if file.is_file() and file.stat().st_size == 0:
+                file.unlink()
+
+    def last_lines(self) -> str:
+        """The end of its log, to be appended to an error."""
+        with self._log.open("rb") as log:
+            size = log.seek(0, 2)
+            log.seek(max(0, size - LAST_BYTES))
+            lines = log.read().decode(errors="replace").split("\n")
+        last = [line.strip() for line in lines if line.strip()][-LAST_LINES:]
+        return "; its log ends:\n  " + "\n  ".join(last) if last else "; its log is empty"
+
+
+SESSION, WAYS = "session", "ways"
+
+Ways = Mapping[NodeId, tuple[WayPoint, ...]]
+"""The ways of the nodes that move by a file."""
+
+NO_WAYS: Ways = MappingProxyType({})
+
+
+def ways_of(scenario: Scenario) -> Ways:
+    """The ways that the simulator cannot know otherwise, for it does not read movement files."""
+    mobilities = enumerate(settings.mobility for settings in scenario.nodes)
+    return {node: mobility.points for node, mobility in mobilities if isinstance(mobility, GivenWay)}
+
+
+@contextmanager
+def run_directory(
+    folder: Path, links: Mapping[str, Path], endpoint: Endpoint, deadline_s: float, ways: Ways = NO_WAYS
+) -> Iterator[Path]:
+    """Makes the linked directory, and puts the session file and the ways of nodes into it."""
+    with linked_directory(folder, links) as directory:
+        _write_private(directory / SESSION, session_text(endpoint, deadline_s))
+        if ways:
+            _write_ways(directory / WAYS, ways)
+        yield directory
+
+
+@contextmanager
+def linked_directory(folder: Path, links: Mapping[str, Path]) -> Iterator[Path]:
+    """Makes `.roambus` in a run's folder, with these links in it; removes it at the end."""
+    directory = folder / SIMULATOR_FOLDER
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(mode=0o700)
+    try:
+        for name, target in links.items():
+            (directory / name).symlink_to(target.resolve())
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def session_text(endpoint: Endpoint, deadline_s: float) -> str:
+    """The text that the simulator's side reads; docs/bridge.md has the meaning of each name."""
+    entries = {"endpoint": endpoint.address, "token": endpoint.token, "deadline_ms": str(round(deadline_s * 1000))}
+    if endpoint.keys is not None:
+        entries["server_key"] = endpoint.keys.server_public
+        entries["public_key"] = endpoint.keys.client_public
+        entries["secret_key"] = endpoint.keys.client_secret
+    return "".join(f"{name}={value}\n" for name, value in entries.items())
+
+
+def _write_ways(folder: Path, ways: Ways) -> None:
+    """Writes a file for each node, with a line for each way-point: time (s), x and y (m), exactly."""
+    folder.mkdir()
+    for node, way in ways.items():
+        lines = [f"{point.time_s!r} {point.x!r} {point.y!r}\n" for point in way]
+        (folder / str(node)).write_text("".join(lines), encoding="ascii")
+
+
+def _write_private(file: Path, text: str) -> None:
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as stream:
+        stream.write(text)
+
+
+@contextmanager
+def core_of_our_own() -> Iterator[None]:
+    """Keeps this process, and its children started meanwhile, on a core that no other run has claimed, if there is one.
+
+    With every core claimed the scheduler places both, as always.
+    """
+    before = os.sched_getaffinity(0)
+    lock = _claim(before)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.sched_setaffinity(0, before)
+        if lock is not None:
+            os.close(lock)
+
+
+def _claim(cores: set[int]) -> int | None:
+    """Locks a core, and returns the file descriptor; the lock ends with the process, however that ends."""
+    folder = Path(tempfile.gettempdir(), f".roambus-cores-{os.getuid()}")
+    with suppress(OSError):  # somebody else's folder, a full disk: then without
+        folder.mkdir(mode=0o700, exist_ok=True)
+        for core in sorted(cores):
+            lock = os.open(folder / str(core), os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            if _lock(lock):
+                os.sched_setaffinity(0, {core})
+                return lock
+            os.close(lock)
+    return None
+
+
+def _lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
 
 FAREWELL_S = 1.0
 """A simulator that somebody else started may take so long to read why a run failed."""

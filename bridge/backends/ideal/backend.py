@@ -7,6 +7,13 @@ link cannot carry its sender is told (but for broadcasts), and the only randomne
   of a node that crashes, and all between two groups of a partition; they come up again if the graph still has them.
 - A link to a frozen node stays up. What arrives there waits, in its order, until the node recovers.
 - Order at one instant: changes of the graph, faults, then transmissions and arrivals.
+
+Ideal links that somebody works by hand: from some time on a frame arrives only when it is told to.
+
+So a transcript can have any order of arrivals, and not only those that the delays of links give. What a link loses when
+it breaks, and what its sender is told, stays as it is.
+
+Makes the ideal back-end of a scenario: the graph of its links, and what becomes of it.
 """
 
 from __future__ import annotations
@@ -15,8 +22,9 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from typing import NamedTuple, TypeVar
 
-from roambus.bridge.backends.ideal.graph import Graph, Link
+from roambus.bridge.backends.ideal.graph import Graph, Link, disk_changes, reach_m
 from roambus.bridge.backends.interface import (
     Delivery,
     Failure,
@@ -28,11 +36,16 @@ from roambus.bridge.backends.interface import (
     Transmission,
     sent_before,
 )
-from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, Partition
+from roambus.bridge.backends.radio.mobility import moves_until
+from roambus.bridge.backends.radio.setup import paths_of, randomness
+from roambus.bridge.errors import UserError
+from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
+from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, Partition
+from roambus.bridge.scenario.tree import tree_links
 from roambus.python_protocol.events import NO_LINK
 from roambus.python_protocol.roles import BROADCAST, NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.simtime import SimTime, format_time
 
 PERFECT_RSSI_DBM = -50.0
 PERFECT_LQI_DB = 50.0
@@ -212,3 +225,110 @@ class IdealBackend:
 
 def _leaves(item: Transmission | Frame, node: NodeId) -> bool:
     return isinstance(item, Transmission) and item.node == node
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """At `at`, the frame `number` of those under way from `sender` to `receiver`, the oldest first, arrives.
+
+    One that is `lost` does not, and nobody is told.
+    """
+
+    at: SimTime
+    sender: NodeId
+    receiver: NodeId
+    number: int = 1
+    lost: bool = False
+
+
+class HandWorkedBackend(IdealBackend):
+    """The `ideal` back-end, whose frames stay under way from `begin` on until one of the `arrivals` is theirs."""
+
+    begin: SimTime = 0
+    arrivals: deque[Arrival]
+
+    def work_by_hand(self, begin: SimTime, arrivals: Iterable[Arrival]) -> None:
+        """Says what arrives when; `arrivals` are in the order of time."""
+        self.begin, self.arrivals = begin, deque(arrivals)
+
+    def _next(self) -> SimTime | None:
+        times = [super()._next(), self.arrivals[0].at if self.arrivals else None]
+        return min((time for time in times if time is not None), default=None)
+
+    def _happen(self) -> None:
+        super()._happen()
+        while self.arrivals and self.arrivals[0].at == self._now:
+            self._let_arrive(self.arrivals.popleft())
+
+    def _set_out(self, frame: Frame) -> None:
+        if self._now < self.begin:
+            super()._set_out(frame)
+
+    def _let_arrive(self, arrival: Arrival) -> None:
+        link = arrival.sender, arrival.receiver
+        under_way = self._under_way.get(link, deque())
+        if len(under_way) < arrival.number:
+            told = f"{len(under_way)} messages are under way there, and number {arrival.number} is to arrive"
+            raise UserError(f"at {format_time(arrival.at)}, from node {link[0]} to node {link[1]}: {told}")
+        frame = under_way[arrival.number - 1]
+        if arrival.lost:
+            under_way.remove(frame)
+        else:
+            self._take(frame)
+
+
+Kind = TypeVar("Kind", bound=IdealBackend)
+
+
+class GivenGraph(NamedTuple):
+    """The links at the start, how they change, and for the trace where the nodes are."""
+
+    links: Sequence[tuple[NodeId, NodeId]]
+    changes: Sequence[LinkChange]
+    moves: Sequence[Move] = ()
+
+
+def make_ideal(scenario: Scenario) -> IdealBackend:
+    """The back-end of the scenario's tree, sites, graph or unit disk, with its delays, partitions and faults."""
+    return _make(IdealBackend, scenario)
+
+
+def make_hand_worked(scenario: Scenario, begin: SimTime, arrivals: Sequence[Arrival]) -> HandWorkedBackend:
+    """The same, but from `begin` on a frame only arrives if one of the `arrivals`, in the order of time, says so."""
+    backend = _make(HandWorkedBackend, scenario)
+    backend.work_by_hand(begin, arrivals)
+    return backend
+
+
+def _make(kind: type[Kind], scenario: Scenario) -> Kind:
+    ideal = scenario.ideal
+    graph = given_graph(scenario) or _disk(scenario)
+    return kind(
+        len(scenario.nodes),
+        graph.links,
+        scenario.time_limit,
+        [*graph.changes, *ideal.partitions],
+        ideal,
+        faults=scenario.faults,
+        processing_delay=scenario.processing_delay,
+        moves=graph.moves,
+    )
+
+
+def given_graph(scenario: Scenario) -> GivenGraph | None:
+    """The scenario's tree, sites or graph; None means that its links follow from where its nodes are."""
+    ideal = scenario.ideal
+    if scenario.tree:
+        return GivenGraph((), tree_links(scenario.tree))
+    if scenario.sites is not None:
+        return GivenGraph(tuple(scenario.sites.links()), ideal.changes)
+    if ideal.links or ideal.changes:
+        return GivenGraph(ideal.links, ideal.changes)
+    return None
+
+
+def _disk(scenario: Scenario) -> GivenGraph:
+    paths = paths_of(scenario, randomness(scenario.seed))
+    reaches = [reach_m(scenario, node) for node in scenario.nodes]
+    changes = disk_changes(paths, reaches, scenario.time_limit)
+    return GivenGraph((), changes, moves_until(paths, scenario.time_limit))

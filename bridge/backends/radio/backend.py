@@ -29,16 +29,15 @@ from roambus.bridge.backends.interface import (
     make_deliveries,
     sent_before,
 )
-from roambus.bridge.backends.radio import outbox, setup
+from roambus.bridge.backends.radio import setup, state
 from roambus.bridge.backends.radio.energy import energy_mj
 from roambus.bridge.backends.radio.kernel import GOING_ON, bind
+from roambus.bridge.backends.radio.mac import PoissonSources, preambles_of
+from roambus.bridge.backends.radio.memory import ENOUGH, make_room, make_room_for_frames
 from roambus.bridge.backends.radio.mobility import moves_until
-from roambus.bridge.backends.radio.preambles import preambles_of
-from roambus.bridge.backends.radio.room import ENOUGH, make_room, make_room_for_frames
 from roambus.bridge.backends.radio.state import COUNTS, FRAME
-from roambus.bridge.backends.radio.traffic import PoissonSources
 from roambus.bridge.errors import BackendError
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.scenario.definition import Scenario
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import MICROSECOND, SimTime
@@ -50,12 +49,12 @@ PACK_FRAME = Struct(f"={len(FRAME.names or ())}q").pack_into
 """Writes a record FRAME at a place in memory."""
 
 REASONS = {
-    outbox.QUEUE_FULL: "MAC queue full",
-    outbox.BUFFER_FULL: "radio buffer full",
-    outbox.FRAME_TOO_LONG: "frame longer than Radio.maxPhyFrameSize",
-    outbox.PACKET_TOO_LONG: "packet longer than MAC.macMaxPacketSize",
-    outbox.NOT_BOOTED: "node has not booted",
-    outbox.NO_ENERGY: "node has no energy left",
+    state.QUEUE_FULL: "MAC queue full",
+    state.BUFFER_FULL: "radio buffer full",
+    state.FRAME_TOO_LONG: "frame longer than Radio.maxPhyFrameSize",
+    state.PACKET_TOO_LONG: "packet longer than MAC.macMaxPacketSize",
+    state.NOT_BOOTED: "node has not booted",
+    state.NO_ENERGY: "node has no energy left",
 }
 """The reason that a Failure gives."""
 
@@ -188,7 +187,7 @@ class RadioBackend:
     def _failures(self, count: int) -> list[Failure]:
         failures = []
         for frame, reason in self._state.done[:count].tolist():
-            if reason != outbox.TAKEN:
+            if reason != state.TAKEN:
                 sender, _, destination, message, _ = self._transmission(frame)
                 failures.append(Failure(sender, destination, message, REASONS[reason]))
         return failures

@@ -6,24 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.backends.radio import (
-    arrival,
-    battery,
-    csma,
-    events,
-    heap,
-    mac_timer,
-    receiver,
-    switching,
-    traffic,
-    transmitter,
-)
-from roambus.bridge.backends.radio.compiled import compiled, entry_point, int64, typeof
-from roambus.bridge.backends.radio.hearers import apply_moves, find_hearers
-from roambus.bridge.backends.radio.measured import apply_changes
-from roambus.bridge.backends.radio.room import ENOUGH, lacking
+from roambus.bridge.backends.radio import energy, heap, mac, radio, receiver, state
+from roambus.bridge.backends.radio.heap import compiled, entry_point, int64, typeof
+from roambus.bridge.backends.radio.hearers import apply_moves, find_hearers, find_varying_hearers
+from roambus.bridge.backends.radio.memory import ENOUGH, lacking
+from roambus.bridge.backends.radio.receiver import apply_changes
 from roambus.bridge.backends.radio.state import LISTENING, SENDING, SLEEPING, State
-from roambus.bridge.backends.radio.variation import find_varying_hearers
 from roambus.bridge.process import interrupts_postponed
 from roambus.python_protocol.simtime import SimTime
 
@@ -36,39 +24,39 @@ GOING_ON = -1
 
 @compiled
 def _dispatch(s: State, kind: int, index: int, now: int) -> None:
-    if kind == events.MAC_TIMER:
-        if mac_timer.is_due(s, index, now):
-            csma.timer_fired(s, index, now)
-    elif kind in (events.SENDING_ON, events.FRAME_END):
+    if kind == state.MAC_TIMER:
+        if mac.is_due(s, index, now):
+            mac.timer_fired(s, index, now)
+    elif kind in (state.SENDING_ON, state.FRAME_END):
         _transmit(s, kind, index, now)
-    elif kind in (events.LISTENING_ON, events.SLEEPING_ON):
+    elif kind in (state.LISTENING_ON, state.SLEEPING_ON):
         _settle(s, kind, index, now)
-    elif kind == events.ARRIVE:
-        arrival.arrive(s, index, now)
-    elif kind == events.BATTERY:
-        battery.look(s, index, now)
+    elif kind == state.ARRIVE:
+        mac.arrive(s, index, now)
+    elif kind == state.BATTERY:
+        energy.look(s, index, now)
     elif index < s.run[0].own_frames:
-        traffic.emit(s, index, now)
+        mac.emit(s, index, now)
     else:
-        csma.accept(s, s.frames[index].sender, index, now)
+        mac.accept(s, s.frames[index].sender, index, now)
 
 
 @compiled
 def _transmit(s: State, kind: int, sender: int, now: int) -> None:
-    if kind == events.FRAME_END:
-        transmitter.end_frame(s, sender, now)
-    elif not switching.has_switched(s, sender, SENDING, now):
+    if kind == state.FRAME_END:
+        radio.end_frame(s, sender, now)
+    elif not radio.has_switched(s, sender, SENDING, now):
         return
     if s.nodes[sender].buffered > 0:
-        transmitter.start_frame(s, sender, now)
+        radio.start_frame(s, sender, now)
 
 
 @compiled
 def _settle(s: State, kind: int, index: int, now: int) -> None:
-    if kind == events.LISTENING_ON and switching.has_switched(s, index, LISTENING, now):
+    if kind == state.LISTENING_ON and radio.has_switched(s, index, LISTENING, now):
         receiver.start_listening(s, index, now)
-    elif kind == events.SLEEPING_ON and switching.has_switched(s, index, SLEEPING, now):
-        switching.fall_asleep(s, index, now)
+    elif kind == state.SLEEPING_ON and radio.has_switched(s, index, SLEEPING, now):
+        radio.fall_asleep(s, index, now)
 
 
 @compiled
@@ -78,14 +66,14 @@ def _take_inbox(s: State, frames: int) -> None:
     s.run[0].done = 0
     for k in range(frames):
         frame = s.inbox[k]
-        events.schedule(s, s.frames[frame].at, events.REQUEST, frame)
+        state.schedule(s, s.frames[frame].at, state.REQUEST, frame)
 
 
 @compiled
 def _prepare(s: State, code: int, now: int) -> int:
     """Finds whom the next event reaches, if it starts a frame; returns what room it may lack."""
     kind, index = heap.kind_of(code), heap.index_of(code)
-    starts = kind in (events.SENDING_ON, events.FRAME_END) and s.nodes[index].buffered > 0
+    starts = kind in (state.SENDING_ON, state.FRAME_END) and s.nodes[index].buffered > 0
     if starts and s.run[0].varies:
         find_varying_hearers(s, index, now)
     elif starts:

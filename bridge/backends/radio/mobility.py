@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from roambus.bridge.backends.interface import Move
 from roambus.bridge.backends.radio.channel import Cells
 from roambus.bridge.backends.radio.state import MOVE
-from roambus.bridge.scenario.mobility import GivenWay, Line, Mobility, RandomWaypoint, Static, WayPoint
+from roambus.bridge.scenario.nodes import GivenWay, Line, Mobility, RandomWaypoint, Static, WayPoint
 from roambus.python_protocol.simtime import SECOND, SimTime, from_seconds
 
 Path = Sequence[WayPoint]

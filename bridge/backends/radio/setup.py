@@ -13,39 +13,37 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from roambus.bridge.backends.radio.battery_state import batteries_of, first_looks
-from roambus.bridge.backends.radio.chance import STREAMS
-from roambus.bridge.backends.radio.channel import Cells, PathLoss, path_loss
-from roambus.bridge.backends.radio.energy import tx_power_mw
-from roambus.bridge.backends.radio.heap import NEVER, put_first
+from roambus.bridge.backends.radio.channel import HIGHEST_DB, NO_LIMIT_DBM, Cells, PathLoss, path_loss, recorded_ground
+from roambus.bridge.backends.radio.energy import batteries_of, first_looks, tx_power_mw
+from roambus.bridge.backends.radio.heap import NEVER, STREAMS, put_first
 from roambus.bridge.backends.radio.hearers import DIGIT_BITS, occupants
-from roambus.bridge.backends.radio.measured_state import MODELLED, Measured
+from roambus.bridge.backends.radio.mac import PoissonSources, first_naps, frames_of, preambles_a_packet, preambles_of
+from roambus.bridge.backends.radio.memory import LINKS_AT_FIRST, SIGNALS_AT_FIRST
 from roambus.bridge.backends.radio.mobility import Path, cell_changes, path
-from roambus.bridge.backends.radio.outbox import FRAME_TOO_LONG, PACKET_TOO_LONG, TAKEN
-from roambus.bridge.backends.radio.preambles import first_naps, frames_of, preambles_a_packet, preambles_of
-from roambus.bridge.backends.radio.recorded_ground import NO_LIMIT_DBM, recorded_ground
-from roambus.bridge.backends.radio.records import values_of
-from roambus.bridge.backends.radio.room import LINKS_AT_FIRST, SIGNALS_AT_FIRST
+from roambus.bridge.backends.radio.radio import NO_FRAME, PROCESSING_DELAY
 from roambus.bridge.backends.radio.state import (
     ARRIVAL,
     DELIVERY,
     DONE,
+    FRAME_TOO_LONG,
     LEVEL,
     LEVELS,
     LINK,
+    MODELLED,
     MOVE,
+    PACKET_TOO_LONG,
     RUN,
     SIGNAL,
+    TAKEN,
+    Measured,
     State,
+    values_of,
+    variation_of,
     zero_nodes,
 )
-from roambus.bridge.backends.radio.tables import HIGHEST_DB
-from roambus.bridge.backends.radio.traffic import PoissonSources
-from roambus.bridge.backends.radio.transmitter import NO_FRAME, PROCESSING_DELAY
-from roambus.bridge.backends.radio.variation_state import variation_of
 from roambus.bridge.errors import UserError
-from roambus.bridge.scenario.mobility import Static
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.nodes import Static
 from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import SECOND, SimTime
 

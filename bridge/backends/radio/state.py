@@ -2,22 +2,121 @@
 
 Times are nanoseconds, powers dBm. Integers have 64 bits, so that each part is compiled for one type only. Fields used
 together are kept together, for the cache.
+
+Makes records of the scenario's settings for the compiled loop, so that nothing between has to name a field.
+
+A record has a field for each number and truth value of a settings class, under the same name; whole numbers, truth
+values and times have 64 bits. The compiled loop reads `run.mac.backoff_base` as Python reads
+`scenario.mac.backoff_base`.
+
+The kinds of events of the compiled loop, and how one is scheduled.
+
+The compiled loop tells Python of refused frames, and of frames that are done with.
+
+The arrays of links that vary in time: how far each way is from its mean, and the model's distributions in a row.
+
+docs/radio.md, "Variation in time", has the model; `roambus.bridge.temporal_model` reads it.
+
+The arrays of measured links: what each way delivers, and when that changes.
+
+Where all nodes are static each is a place, so that a way is a link of the recording.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import dataclasses
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from roambus.bridge.backends.radio.chance import STREAMS
-from roambus.bridge.backends.radio.measured_state import Measured
-from roambus.bridge.backends.radio.records import record_of
-from roambus.bridge.backends.radio.variation_state import Variation
-from roambus.bridge.scenario.channel import ChannelSettings
-from roambus.bridge.scenario.mac import MacSettings
-from roambus.bridge.scenario.radio import RadioSettings
+from roambus.bridge.backends.radio import heap
+from roambus.bridge.backends.radio.heap import STREAMS, compiled
+from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
+from roambus.bridge.temporal_model import TemporalModel
+
+_CODES = {bool: "i8", int: "i8", float: "f8"}
+
+
+def record_of(settings: type[Any]) -> np.dtype[np.void]:
+    """The type of the record that holds the numbers of a settings class."""
+    hints = get_type_hints(settings)
+    return np.dtype([(name, _CODES[hints[name]]) for name in _names(settings) if hints[name] in _CODES])
+
+
+def values_of(settings: Any) -> tuple[Any, ...]:
+    """The numbers of an instance, in the order of its record."""
+    names: tuple[str, ...] = record_of(type(settings)).names or ()
+    return tuple(getattr(settings, name) for name in names)
+
+
+def _names(settings: type[Any]) -> list[str]:
+    return [field.name for field in dataclasses.fields(settings)]
+
+
+class Variation(NamedTuple):
+    """All arrays are empty without a temporal model."""
+
+    deviation: NDArray[np.float64]
+    """dB[way]: what was last drawn"""
+    seen: NDArray[np.int64]
+    """ns[way]: up to when the model has run"""
+    drawn_for: NDArray[np.int64]
+    """frame[way] that it was last drawn for, for all nodes in one place see the same"""
+    levels: NDArray[np.float64]
+    """dB: least, resolution, most"""
+    steps: NDArray[np.int64]
+    """ns: the coherence time, and then the correlation times, which descend"""
+    first_layers: NDArray[np.int64]
+    """layer[distribution]: that of the coherence time, then those of each correlation time by level"""
+    layers: NDArray[np.int64]
+    """start, values, elements[layer, 3]: where its elements begin, how many are values, and how many there are"""
+    elements: NDArray[np.float64]
+    """dB, or the number of the layer where to go on"""
+
+
+def variation_of(model: TemporalModel | None, ways: int) -> Variation:
+    """The arrays at time 0, when no link is away from its mean."""
+    if model is None:
+        none, nothing = np.zeros(0), np.zeros(0, np.int64)
+        return Variation(none, nothing, nothing, none, nothing, nothing, np.zeros((0, 3), np.int64), none)
+    first_layers: list[int] = []
+    layers: list[tuple[int, int, int]] = []
+    elements: list[float] = []
+    for distribution in model.distributions:
+        base = len(layers)
+        first_layers.append(base)
+        for layer in distribution:
+            layers.append((len(elements), len(layer.values), len(layer.values) + len(layer.onward)))
+            elements += [*layer.values, *(float(base + target) for target in layer.onward)]
+    return Variation(
+        deviation=np.zeros(ways),
+        seen=np.zeros(ways, np.int64),
+        drawn_for=np.zeros(ways, np.int64),
+        levels=np.array([model.least_db, model.resolution_db, model.most_db]),
+        steps=np.array([model.coherence_time, *model.correlation_times], np.int64),
+        first_layers=np.array(first_layers, np.int64),
+        layers=np.array(layers, np.int64).reshape(-1, 3),
+        elements=np.array(elements),
+    )
+
+
+CHANGE = np.dtype([("time", "i8"), ("way", "i8"), ("loss_db", "f8"), ("delivery", "f8")])
+"""From `time` on a way is so."""
+
+
+class Measured(NamedTuple):
+    """Both arrays are empty if links are modelled."""
+
+    delivery: NDArray[np.float64]
+    """share[way] of the frames that arrive without interference"""
+    changes: NDArray[Any]
+    """CHANGE[change], by time"""
+
+
+MODELLED = Measured(np.zeros(0), np.zeros(0, CHANGE))
+"""No link is a measured one."""
+
 
 LISTENING, SENDING, SWITCHING, SLEEPING = 0, 1, 2, 3
 """The states of a radio: it is in RX, in TX, between two states, or it sleeps."""
@@ -248,3 +347,53 @@ class State(NamedTuple):
     """DELIVERY, for Python"""
     done: NDArray[Any]
     """DONE: frames that were sent or refused, for Python to forget"""
+
+
+REQUEST, MAC_TIMER, SENDING_ON, FRAME_END, LISTENING_ON, ARRIVE, BATTERY, SLEEPING_ON = range(8)
+"""What happens: a frame comes down to the MAC; the MAC's timer fires, and its state says what for; the radio is in TX;
+its frame has left; the radio is in RX; a frame comes up to its receivers' MACs; the node looks at its battery; the
+radio sleeps."""
+
+
+@compiled
+def schedule(s: State, time: int, kind: int, index: int) -> None:
+    """Has the event of `kind` happen at `time` to node (for REQUEST, frame) `index`."""
+    heap.push(s.heap, s.run[0], time, kind, index)
+
+
+TAKEN, QUEUE_FULL, BUFFER_FULL, FRAME_TOO_LONG, PACKET_TOO_LONG, NOT_BOOTED, NO_ENERGY = range(7)
+"""The reasons why a frame is refused, and that it is not."""
+
+
+@compiled
+def refuse(s: State, frame: int) -> None:
+    """Tells that a frame will not be sent, as its `refusal` says."""
+    s.run[0].refusals += release(s, frame)
+    s.frames[frame].refusal = TAKEN
+
+
+@compiled
+def let_go(s: State, frame: int) -> None:
+    """One holds the frame no more: queue, or radio and receivers for a copy of it. When all have let go it is done."""
+    if frame < s.run[0].own_frames:  # the compiled traffic has one for all packets of a node
+        s.frames[frame].refusal = TAKEN
+        return
+    s.frames[frame].holders -= 1
+    if s.frames[frame].holders == 0:
+        if s.frames[frame].refusal == TAKEN:
+            release(s, frame)
+        else:
+            refuse(s, frame)
+
+
+@compiled
+def release(s: State, frame: int) -> int:
+    """Tells that a frame is done with, so that its number can be used again; returns how many are told of."""
+    run = s.run[0]
+    if frame < run.own_frames:
+        return 0
+    done = s.done[run.done]
+    done.frame = frame
+    done.reason = s.frames[frame].refusal
+    run.done += 1
+    return 1

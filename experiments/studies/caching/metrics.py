@@ -10,11 +10,18 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
 from roambus.bridge.trace import schema
-from roambus.spark.metrics.absences import BACK_NS, DELIVERED_NS, LEFT_NS, absences, missed
 from roambus.spark.metrics.catalogue import Metric, Scale
-from roambus.spark.metrics.exact import billionths, mean_of_billionths
 from roambus.spark.metrics.extra import Extra, ExtraMetrics, ExtraTable
-from roambus.spark.metrics.run_metrics import RUN
+from roambus.spark.metrics.run_metrics import (
+    BACK_NS,
+    DELIVERED_NS,
+    LEFT_NS,
+    RUN,
+    absences,
+    billionths,
+    mean_of_billionths,
+    missed,
+)
 
 ABSORPTION_S = "absorption_time_s"
 ABSORPTION_MEDIAN, ABSORPTION_TAIL = "absorption_median", "absorption_tail"

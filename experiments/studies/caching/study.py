@@ -10,13 +10,20 @@ import itertools
 from collections.abc import Iterator
 
 from roambus.bridge.runs.layout import AGENT, SEED
-from roambus.experiments.figures.plans import DotPlan, Line, Plan, slug
-from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.figures.figure import DotPlan, Line, Plan, slug
+from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.caching.claims import (
+    ABSENCE,
     ABSENCE_CLAIMS,
+    BROKERS,
     BROKERS_CLAIMS,
+    DROPPING,
+    LOAD,
     MOVE_CLAIMS,
+    PLAIN,
+    RATE,
     RATE_CLAIMS,
+    SIZE,
     SIZE_CLAIMS,
 )
 from roambus.experiments.studies.caching.metrics import (
@@ -29,7 +36,6 @@ from roambus.experiments.studies.caching.metrics import (
     MOVE,
     POPULATION,
 )
-from roambus.experiments.studies.caching.readings import ABSENCE, BROKERS, DROPPING, LOAD, PLAIN, RATE, SIZE
 from roambus.experiments.studies.study import Study, StudySweep
 
 _PANELS = ((ABSORPTION_S, DROPPING), (GAIN_PERCENT, PLAIN), (LOST_RATIO, DROPPING))

@@ -9,9 +9,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 
-from roambus.experiments.figures.plans import Plan, agent_lines, cut, slug
-from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.measurements.point_table import point_table
+from roambus.experiments.figures.figure import Plan, agent_lines, cut, slug
+from roambus.experiments.measurements import Measurements, point_table
 from roambus.experiments.studies.study import Study, StudySweep
 from roambus.spark.metrics import catalogue
 

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from roambus.experiments.evidence.claim import ClaimTest
-from roambus.experiments.evidence.rule import Part, Side, make_part
-from roambus.experiments.measurements.by_seed import by_seed, slopes
-from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.claims import ClaimTest, Part, Side, make_part
+from roambus.experiments.measurements import Measurements, by_seed, slopes
 from roambus.experiments.studies.replicated.metrics import (
     EVENT_MESSAGES,
     LATE_PER_CENT,

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from random import Random
 
 from roambus.experiments.random_scenarios import random_tree
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.roles import BROKERS_A_SITE, NodeId
 from roambus.python_protocol.settings import unknown
-from roambus.python_protocol.sites import BROKERS_A_SITE
 
 _FAULTS = ("crash", "freeze")
 _PLACES = {"leader": 0, "replica": 1}

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from roambus.experiments.figures.plans import Line, Plan, agent_lines
-from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.measurements.point_table import point_table
+from roambus.experiments.figures.figure import Line, Plan, agent_lines
+from roambus.experiments.measurements import Measurements, point_table
 from roambus.experiments.studies.replicated.claims import (
     FAULT,
     FAULT_CLAIMS,

@@ -10,11 +10,9 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
 from roambus.bridge.trace import schema
-from roambus.spark.metrics.absences import BACK_NS, DELIVERED_NS, absences, missed, time_ns
 from roambus.spark.metrics.catalogue import Metric, Scale
-from roambus.spark.metrics.exact import mean_of_billionths
 from roambus.spark.metrics.extra import Extra, ExtraMetrics
-from roambus.spark.metrics.run_metrics import RUN
+from roambus.spark.metrics.run_metrics import BACK_NS, DELIVERED_NS, RUN, absences, mean_of_billionths, missed, time_ns
 
 STORED_MEAN, STORED_PEAK = "stored_mean", "stored_peak"
 HANDED_OVER, CATCH_UP_S = "handed_over", "catch_up_s"

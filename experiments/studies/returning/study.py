@@ -8,14 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.figures.plans import Line, Plan, cut
-from roambus.experiments.measurements.markdown import markdown_table
-from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.measurements.names import agent_name
-from roambus.experiments.measurements.tables import format_mean
+from roambus.experiments.figures.figure import Line, Plan, cut
+from roambus.experiments.measurements import Measurements, agent_name, format_mean, markdown_table
 from roambus.experiments.studies.returning.metrics import CATCH_UP_S, HANDED_OVER, RETURNING, STORED_MEAN, STORED_PEAK
 from roambus.experiments.studies.study import Study, StudySweep
-from roambus.spark.aggregation.points import HALF_WIDTH, MEAN
+from roambus.spark.aggregation.aggregate import HALF_WIDTH, MEAN
 from roambus.spark.metrics import catalogue as c
 
 ANNOUNCED, ABSENCE, PRESENCE = "announced", "absence", "presence"

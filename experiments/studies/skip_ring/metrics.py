@@ -1,24 +1,66 @@
 """Measures what the lemmas and theorems of the skip ring's paper are about, from traces alone.
 
 A state is what the last `overlay` rows of all nodes say. It is the skip ring if it has exactly the labels and edges
-that `roambus.python_protocol.skip_ring.definition` has for as many nodes. A round takes a second on average.
+that `roambus.python_protocol.papers.skip_ring.corrupted` has for as many nodes. A round takes a second on average.
+
+The rows of a skip ring's trace, and the states of its nodes, as the metrics of its study read them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
 from roambus.bridge.trace import schema
-from roambus.experiments.studies.skip_ring.rows import count_of, is_event, is_of, last_states, time_s
-from roambus.python_protocol.messages.names import NOBODY
-from roambus.python_protocol.skip_ring.definition import skip_ring
-from roambus.python_protocol.skip_ring.messages import GetConfiguration, SetData
+from roambus.python_protocol.messages.fields import NOBODY
+from roambus.python_protocol.papers.skip_ring.corrupted import skip_ring
+from roambus.python_protocol.papers.skip_ring.messages import GetConfiguration, SetData
 from roambus.spark.metrics.catalogue import Metric, Scale
 from roambus.spark.metrics.extra import Extra, ExtraMetrics
 from roambus.spark.metrics.run_metrics import RUN
+
+STATE = ("label", "left", "right", "ring", "shortcuts")
+"""What an `overlay` row says of its node: label, edges by node, shortcuts."""
+
+
+def is_event(event: str) -> Column:
+    """Whether a row is of that event."""
+    return F.col(schema.EVENT) == event
+
+
+def is_of(message_type: str) -> Column:
+    """Whether a row is about a message of that type."""
+    return F.col(schema.MESSAGE_TYPE) == message_type
+
+
+def count_of(condition: Column, name: str) -> Column:
+    """An aggregate: how many rows there are of which this is true."""
+    return F.sum(condition.cast("int")).alias(name)
+
+
+def time_s() -> Column:
+    """The time of a row."""
+    return F.col(schema.TIME_S)
+
+
+def overlay_rows(traces: DataFrame) -> DataFrame:
+    """The `overlay` rows with node, time, number and STATE in columns.
+
+    A node can have several at one instant; it numbers them, from 1 each time it joins.
+    """
+    parts = F.split(F.col(schema.DETAIL), " ", 7)
+    columns = [parts[place + 1].alias(name) for place, name in enumerate(STATE)]
+    number = parts[0].cast("int").alias("number")
+    return traces.where(is_event(schema.OVERLAY)).select(RUN, schema.NODE, schema.TIME_S, number, *columns)
+
+
+def last_states(traces: DataFrame) -> DataFrame:
+    """The last state of each node, in columns. Who has left has no label in its last."""
+    newest = F.max_by(F.struct(*STATE), F.struct(time_s(), "number")).alias("state")
+    return overlay_rows(traces).groupBy(RUN, schema.NODE).agg(newest).select(RUN, schema.NODE, "state.*")
+
 
 CONVERGED = "converged"
 ROUNDS_TO_CONVERGE = "rounds_to_converge"

@@ -10,31 +10,40 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.figures.plans import Line, Plan
-from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.figures.figure import Line, Plan
+from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.skip_ring.claims import (
     CONVERGENCE_CLAIMS,
+    CRASH_CLAIMS,
+    CRASHED,
     FREQUENT,
+    FULL_STARTS,
+    JOIN_CLAIMS,
     LETTER,
     OURS,
+    PUBLICATION_CLAIMS,
     RING_ONLY,
     START,
     STARTS,
     STEADY_CLAIMS,
     SUBSCRIBERS,
-)
-from roambus.experiments.studies.skip_ring.crashes import CRASHES, RESTORED, ROUNDS_TO_RESTORE
-from roambus.experiments.studies.skip_ring.further_claims import (
-    CRASH_CLAIMS,
-    CRASHED,
-    FULL_STARTS,
-    JOIN_CLAIMS,
-    PUBLICATION_CLAIMS,
     TOPIC_CLAIMS,
     TOPICS,
 )
-from roambus.experiments.studies.skip_ring.informing import INFORMED, INFORMING, KNOWN_SENT, ROUNDS_TO_INFORM
-from roambus.experiments.studies.skip_ring.joins import JOINS, MOST_JOINS, TWO_CONSECUTIVE
+from roambus.experiments.studies.skip_ring.measurements import (
+    BY_SUBSCRIBERS,
+    CRASHES,
+    INFORMED,
+    INFORMING,
+    JOINS,
+    KNOWN_SENT,
+    MOST_JOINS,
+    OVERHEAD,
+    RESTORED,
+    ROUNDS_TO_INFORM,
+    ROUNDS_TO_RESTORE,
+    TWO_CONSECUTIVE,
+)
 from roambus.experiments.studies.skip_ring.metrics import (
     ANSWERS_PER_ROUND,
     CATCH_UP_ROUNDS,
@@ -52,7 +61,6 @@ from roambus.experiments.studies.skip_ring.metrics import (
     SENT_PER_NODE_ROUND,
     STEADY,
 )
-from roambus.experiments.studies.skip_ring.overhead import BY_SUBSCRIBERS, OVERHEAD
 from roambus.experiments.studies.study import Study, StudySweep
 from roambus.spark.metrics.catalogue import HOPS_MAX
 from roambus.spark.metrics.extra import Extra

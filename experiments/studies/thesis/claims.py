@@ -2,29 +2,76 @@
 
 Claims about a named size or speed need exactly that point. Claims about every size or speed are tested on those that
 were measured. Delivery rate means the thesis' (delivered of attempted), as in its figure 4.4.
+
+What else the thesis' section 4.5 and conclusion 5.1 say about the figures, read like the ten claims.
+
+These readings were fixed after small runs had been seen. So they stay apart from the ten of
+`roambus.experiments.studies.thesis.claims`, which were fixed before any run.
+
+What the thesis' sweep varies, sizes and speeds: their names, and tables with a row for each seed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from roambus.experiments.evidence.claim import ClaimTest
-from roambus.experiments.evidence.rule import Part, Side, make_part
-from roambus.experiments.measurements.by_seed import NotMeasuredError, slopes
-from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.studies.thesis.size_and_speed import (
-    AODV,
-    CONFIG,
-    MFT,
-    SPEED,
-    THESIS_SPEED,
-    difference,
-    doublings,
-    log2,
-    mean_by,
-    seed_table,
-)
+import numpy as np
+import pandas as pd
+
+from roambus.bridge.runs.layout import AGENT, SEED
+from roambus.experiments.claims import Claim, ClaimTest, Part, Side, check, make_part
+from roambus.experiments.measurements import Measurements, NotMeasuredError, slopes
 from roambus.spark.metrics import catalogue as c
+
+CONFIG, SPEED = "config", "speed"
+THESIS_SPEED, THESIS_CONFIG = "8", "C16"
+"""Where the thesis cuts through its sweep: the speed (m/s) of figures 4.5a to 4.8, the size of figure 4.5b."""
+MFT, AODV = "mft", "aodv"
+"""What the sweep calls the two protocols that it compares."""
+
+
+def seed_table(
+    measured: Measurements, agent: str, metric: str, configs: Sequence[str], speeds: Sequence[str]
+) -> pd.DataFrame:
+    """The metric with a column for each (config, speed); seeds that lack a value for any of them are left out."""
+    runs = measured.runs[measured.runs[AGENT] == agent]
+    for column in (metric, CONFIG, SPEED):
+        if column not in runs:
+            raise NotMeasuredError(f"no run has {column}")
+    columns = [(config, speed) for config in configs for speed in speeds]
+    table = runs.pivot(index=SEED, columns=[CONFIG, SPEED], values=metric)
+    absent = [f"{agent} at {config} and {speed} m/s" for config, speed in columns if (config, speed) not in table]
+    if absent:
+        raise NotMeasuredError(f"there are no runs of {', '.join(absent)}")
+    complete = table[columns].astype(float).dropna()
+    if complete.empty:
+        raise NotMeasuredError(f"no seed has {measured.title(metric)} of {agent} everywhere it is needed")
+    return complete
+
+
+def mean_by(table: pd.DataFrame, axis: str) -> pd.DataFrame:
+    """A column for each value of the axis: the mean over the other axis."""
+    return table.T.groupby(level=axis, sort=False).mean().T
+
+
+def log2(table: pd.DataFrame) -> pd.DataFrame:
+    """The logarithm of each value; nothing for a value of 0."""
+    return table.where(table > 0).transform(np.log2)
+
+
+def doublings(configs: Sequence[str]) -> list[float]:
+    """The sizes of configurations C2, C4, ... in doublings: 1, 2, ..."""
+    try:
+        return [float(np.log2(int(config.removeprefix("C")))) for config in configs]
+    except ValueError:
+        raise NotMeasuredError(f"sizes are read from names such as C16, not {', '.join(configs)}") from None
+
+
+def difference(measured: Measurements, agents: tuple[str, str], metric: str, at: tuple[str, str]) -> pd.Series[float]:
+    """The first agent's metric minus the second's at (config, speed), for each seed."""
+    first, second = (seed_table(measured, agent, metric, at[:1], at[1:])[at] for agent in agents)
+    return (first - second).dropna()
+
 
 _FALL = -0.05
 """Claim 2: a change of the rate of less than 5 points over all speeds is no fall."""
@@ -167,5 +214,106 @@ THESIS_CLAIMS = (
         "In MFT-PubSub brokers send more than clients.",
         "Over all points, a broker's messages are more than a publisher's and more than a subscriber's.",
         _brokers_send_more,
+    ),
+)
+
+
+FIRST = 11
+"""The number of the first one: they come after the ten."""
+_MOSTLY = 0.5
+"""Claim 15: what is mostly the cause is more than half of it."""
+
+
+def check_further_claims(measured: Measurements) -> list[Claim]:
+    """The verdict on each of them."""
+    return check(FURTHER_CLAIMS, measured, FIRST)
+
+
+def _change_with_speed(measured: Measurements, agent: str) -> pd.Series[float]:
+    """The change of the rate from the slowest to the fastest speed, one value for each seed.
+
+    It is that of a straight line by least squares through the means over sizes.
+    """
+    configs, speeds = measured.values(CONFIG), measured.values(SPEED)
+    by_speed = mean_by(seed_table(measured, agent, c.DELIVERY_RATE_THESIS, configs, speeds), SPEED)
+    numbers = [float(speed) for speed in speeds]
+    return slopes(by_speed, numbers) * (max(numbers) - min(numbers))
+
+
+def _improves_with_speed(measured: Measurements) -> Iterable[Part]:
+    yield make_part("mft: change of the rate, slowest to fastest", _change_with_speed(measured, MFT), Side.ABOVE)
+
+
+def _more_resilient(measured: Measurements) -> Iterable[Part]:
+    better = _change_with_speed(measured, MFT) - _change_with_speed(measured, AODV)
+    yield make_part("change of the rate, slowest to fastest, mft minus aodv", better.dropna(), Side.ABOVE)
+
+
+def _higher_rate(measured: Measurements) -> Iterable[Part]:
+    speeds = measured.values(SPEED)
+    for config in measured.values(CONFIG):
+        mft, aodv = (seed_table(measured, agent, c.DELIVERY_RATE_THESIS, [config], speeds) for agent in (MFT, AODV))
+        better = (mft - aodv).dropna().mean(axis=1)
+        yield make_part(f"{config}: delivery rate, mft minus aodv, mean over speeds", better, Side.ABOVE)
+
+
+def _delay_at_c4(measured: Measurements) -> Iterable[Part]:
+    table = seed_table(measured, AODV, c.DELAY_MEAN_S, ["C2", "C4", "C8"], [THESIS_SPEED])
+    for config in ("C2", "C8"):
+        more = table["C4", THESIS_SPEED] - table[config, THESIS_SPEED]
+        yield make_part(f"mean delay (s), C4 minus {config}", more, Side.ABOVE)
+
+
+def _requests_explode(measured: Measurements) -> Iterable[Part]:
+    configs = measured.values(CONFIG)
+    ends = list(dict.fromkeys([configs[0], configs[-1]]))
+    if len(ends) < 2:
+        raise NotMeasuredError("growth needs two sizes")
+    per_node, messages, requests = (
+        seed_table(measured, AODV, metric, ends, [THESIS_SPEED])
+        for metric in (c.MESSAGES_PER_NODE, c.MESSAGES, f"{c.SENT_PREFIX}RREQ")
+    )
+    requests_per_node = requests / messages * per_node
+    grown, by_requests = (table.iloc[:, 1] - table.iloc[:, 0] for table in (per_node, requests_per_node))
+    label = f"share of RREQ in the growth of AODV's messages per node, {ends[0]} to {ends[1]}"
+    yield make_part(label, by_requests / grown, Side.ABOVE, _MOSTLY)
+
+
+def _not_taken_on(measured: Measurements) -> Iterable[Part]:
+    attempted, expected = (seed_table(measured, MFT, m, ["C32"], [THESIS_SPEED]) for m in (c.ATTEMPTED, c.EXPECTED))
+    share = (attempted / expected).iloc[:, 0]
+    yield make_part("share of the expected that MFT-PubSub begins to deliver", share, Side.BELOW, 1.0)
+
+
+FURTHER_CLAIMS = (
+    ClaimTest(
+        "MFT-PubSub's delivery rate even improves with speed.",
+        "From the slowest to the fastest speed, by least squares and mean over sizes, the rate rises.",
+        _improves_with_speed,
+    ),
+    ClaimTest(
+        "MFT-PubSub is more resilient to speed than AODV.",
+        "With equal seeds, this change of the rate is more than AODV's.",
+        _more_resilient,
+    ),
+    ClaimTest(
+        "MFT-PubSub improves on AODV's delivery rate.",
+        "With equal seeds, and in the mean over speeds, its delivery rate is higher at each size measured.",
+        _higher_rate,
+    ),
+    ClaimTest(
+        "AODV's delay at C4 is higher than it should be.",
+        "With equal seeds, at 8 m/s its mean delay at C4 is longer than at C2 and than at C8.",
+        _delay_at_c4,
+    ),
+    ClaimTest(
+        "AODV's messages explode because of the broadcasts that create routes.",
+        "At 8 m/s, RREQs are more than half of what a node sends more at the largest size than at the smallest.",
+        _requests_explode,
+    ),
+    ClaimTest(
+        "At C32 MFT-PubSub does not try to deliver all messages: not to subscribers that its brokers do not know.",
+        "At C32 and 8 m/s, attempted of expected is below 1.",
+        _not_taken_on,
     ),
 )

@@ -1,6 +1,6 @@
 """Why the numbers are as they are: suppositions, each with a small sweep that can settle it and a reading fixed here.
 
-A supposition is tested like a claim (`roambus.experiments.evidence.rule`), and is printed whether it holds or not.
+A supposition is tested like a claim (`roambus.experiments.claims`), and is printed whether it holds or not.
 """
 
 from __future__ import annotations
@@ -13,11 +13,9 @@ import numpy as np
 import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT, SEED
-from roambus.experiments.evidence.claim import Claim, ClaimTest, check
-from roambus.experiments.evidence.rule import Part, Side, Verdict, make_part
-from roambus.experiments.measurements.by_seed import NotMeasuredError
-from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.studies.thesis.size_and_speed import AODV, CONFIG, MFT, SPEED
+from roambus.experiments.claims import Claim, ClaimTest, Part, Side, Verdict, check, make_part
+from roambus.experiments.measurements import Measurements, NotMeasuredError
+from roambus.experiments.studies.thesis.claims import AODV, CONFIG, MFT, SPEED
 from roambus.spark.metrics import catalogue as c
 
 _SMALL, _LARGE = "C4", "C16"

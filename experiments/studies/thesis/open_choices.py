@@ -21,14 +21,10 @@ import pandas as pd
 
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import AGENT, SWEEP
-from roambus.experiments.evidence.claim import Claim, ClaimTest, check
-from roambus.experiments.evidence.rule import Verdict
-from roambus.experiments.measurements.markdown import markdown_table
-from roambus.experiments.measurements.measurements import Measurements, read_measurements
-from roambus.experiments.studies.thesis.claims import THESIS_CLAIMS
-from roambus.experiments.studies.thesis.further_claims import FURTHER_CLAIMS, check_further_claims
-from roambus.experiments.studies.thesis.size_and_speed import AODV, MFT
-from roambus.spark.aggregation.points import mean_points
+from roambus.experiments.claims import Claim, ClaimTest, Verdict, check
+from roambus.experiments.measurements import Measurements, markdown_table, read_measurements
+from roambus.experiments.studies.thesis.claims import AODV, FURTHER_CLAIMS, MFT, THESIS_CLAIMS, check_further_claims
+from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 
 BASE, UNCOUNTED = "base", "without-acks"

@@ -6,6 +6,12 @@ Each folder holds the aggregated results of a sweep of ours. Results that name n
 is called like. Only those of `thesis` must be there; the document says what was not run.
 Its numbers and verdicts come from the results. Its explanations come from `reproduction_notes.md`; each is printed only
 while the verdicts that it explains stand.
+
+Names the command that makes the runs of a results folder again.
+
+Makes the comparison that the thesis lacks: more protocols beside its two, energy, cost by delivery, and unicast.
+
+Draws the pictures of docs/reproduction.md, each of one or more figures, and writes the numbers that they show.
 """
 
 from __future__ import annotations
@@ -13,26 +19,212 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 import jinja2
+import pandas as pd
 
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import SWEEP
-from roambus.experiments.evidence.claim import Claim, check
-from roambus.experiments.measurements.measurements import Measurements, read_measurements
+from roambus.experiments.claims import Claim, check
+from roambus.experiments.figures.drawing import draw_panels
+from roambus.experiments.figures.figure import Figure, Plan, agent_lines, cut, figure_table, look_up
+from roambus.experiments.measurements import Measurements, markdown_table, read_measurements, sent_table, table_of
 from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
-from roambus.experiments.studies.thesis.claims import THESIS_CLAIMS
+from roambus.experiments.studies.thesis.claims import (
+    CONFIG,
+    SPEED,
+    THESIS_CLAIMS,
+    THESIS_CONFIG,
+    THESIS_SPEED,
+    check_further_claims,
+)
 from roambus.experiments.studies.thesis.explanations import check_suppositions
-from roambus.experiments.studies.thesis.further_claims import check_further_claims
-from roambus.experiments.studies.thesis.gallery import BARE, THESIS, Gallery
-from roambus.experiments.studies.thesis.rerun_command import rerun_command
+from roambus.experiments.studies.thesis.study import thesis_plans
+from roambus.experiments.sweeps.sweep_file import describe, read_sweep
 from roambus.python_protocol.settings import unknown
-from roambus.spark.aggregation.tables import replace_file
+from roambus.spark.aggregation.aggregate import mean_points, replace_file
+from roambus.spark.metrics import catalogue as c
+from roambus.spark.metrics.catalogue import Metric, Scale
+
+
+def rerun_command(name: str, measured: Measurements) -> str:
+    """`roambus sweep NAME`, with what the results have otherwise than our sweep of that name; raises UserError."""
+    asked = describe(read_sweep(name))
+    differing = [f"--set {setting}" for setting in _settings(asked, {**asked, **measured.sweep})]
+    seeds = [] if measured.seeds == len(asked["seeds"]) else [f"--seeds {measured.seeds}"]
+    return " ".join([f"roambus sweep {name}", *differing, *seeds])
+
+
+def _settings(asked: Mapping[str, Any], done: Mapping[str, Any]) -> Iterator[str]:
+    if list(done["agents"]) != list(asked["agents"]):
+        yield f"agent={','.join(done['agents'])}"
+    for axis, values in done["axes"].items():
+        if _texts(values) != _texts(asked["axes"][axis]):
+            yield f"{axis}={','.join(_texts(values))}"
+    for variable, value in done["set"].items():
+        if value != asked["set"].get(variable):
+            yield f"{variable}={value}"
+
+
+def _texts(values: list[Any]) -> list[str]:
+    return [str(value) for value in values]
+
+
+NODES, INTERVAL = "nodes", "interval"
+MESSAGES_PER_DELIVERY, ENERGY_PER_DELIVERY_MJ = "messages_per_delivery", "energy_per_delivery_mj"
+COSTS = (
+    Metric(
+        MESSAGES_PER_DELIVERY,
+        "messages per delivery",
+        "Packets that all nodes handed to the network stack, over the pairs delivered.",
+        scale=Scale.LOGARITHMIC,
+    ),
+    Metric(
+        ENERGY_PER_DELIVERY_MJ,
+        "energy per delivery",
+        "Energy that all nodes used in the whole run, over the pairs delivered.",
+        unit="mJ",
+        scale=Scale.LOGARITHMIC,
+    ),
+)
+"""What a delivery costs, computed from the metrics of every run."""
+
+
+def joined(sweeps: Sequence[Measurements]) -> Measurements:
+    """Sweeps over the same axes as one, with the cost of a delivery; an agent counts in the first one that has it.
+
+    Raises UserError if they have different settings: runs of different lengths, say, cannot be compared.
+    """
+    first = sweeps[0].sweep.get("set")
+    for other in sweeps[1:]:
+        if other.sweep.get("set") != first:
+            raise UserError(f"sweeps to compare have settings {first} and {other.sweep.get('set')}: give them the same")
+    runs = pd.concat(_new_runs(sweeps), ignore_index=True)
+    agents = {agent: None for sweep in sweeps for agent in sweep.agents}
+    with_costs = _with_costs(runs)
+    sweep = {**sweeps[0].sweep, "agents": agents}
+    return Measurements(with_costs, mean_points(with_costs), sweep, metrics=(*sweeps[0].metrics, *COSTS))
+
+
+def _new_runs(sweeps: Sequence[Measurements]) -> Iterator[pd.DataFrame]:
+    known: set[str] = set()
+    for sweep in sweeps:
+        yield sweep.runs[~sweep.runs["agent"].isin(known)]
+        known.update(sweep.agents)
+
+
+def _with_costs(runs: pd.DataFrame) -> pd.DataFrame:
+    """Adds what all nodes of a run send and use, over what is delivered; nothing where nothing is delivered."""
+    delivered = runs[c.DELIVERED].where(runs[c.DELIVERED] > 0)
+    nodes = runs[c.MESSAGES] / runs[c.MESSAGES_PER_NODE]
+    energy = runs[c.ENERGY_PER_NODE_MJ] * nodes / delivered
+    return runs.assign(**{MESSAGES_PER_DELIVERY: runs[c.MESSAGES] / delivered, ENERGY_PER_DELIVERY_MJ: energy})
+
+
+def plan_by_size(measured: Measurements, metric: str) -> Plan:
+    """The metric over the thesis' sizes at the speed of its figures, with a line for each agent."""
+    speed = cut(measured, SPEED, THESIS_SPEED)
+    return _plan(metric, f" at {speed} m/s", CONFIG, measured, {SPEED: speed})
+
+
+def plan_by_speed(measured: Measurements, metric: str) -> Plan:
+    """The metric over the thesis' speeds at the size of figure 4.5b, with a line for each agent."""
+    config = cut(measured, CONFIG, THESIS_CONFIG)
+    return _plan(metric, f" at {config}", SPEED, measured, {CONFIG: config})
+
+
+def plan_unicast(measured: Measurements, metric: str, interval: str) -> Plan:
+    """The metric over the number of nodes, each of which sends every `interval` seconds; a line for each agent."""
+    return _plan(metric, f", a message every {interval} s", NODES, measured, {INTERVAL: interval})
+
+
+def _plan(metric: str, where: str, x: str, measured: Measurements, place: dict[str, str]) -> Plan:
+    title = measured.title(metric)
+    return Plan(
+        name=metric,
+        title=f"{title[0].upper()}{title[1:]}{where}",
+        metric=metric,
+        x=x,
+        lines=agent_lines(measured, place),
+    )
+
+
+THESIS, BARE, UNICAST = "thesis", "thesis-bare", "unicast"
+COMPARED = (THESIS, "aodv-rfc", "flooding")
+"""Sweeps over the thesis' sizes and speeds, with agents of different names."""
+_EXPLAIN = "explain-"
+_EXPLAINED = (c.DELIVERY_RATE_THESIS, c.DELIVERY_RATE_ALL, c.DELAY_MEAN_S, c.HOPS_MEAN, c.MESSAGES_PER_NODE)
+
+
+class Gallery:
+    """Draws pictures into a folder as the document asks for them."""
+
+    def __init__(self, sweeps: Mapping[str, Measurements], folder: Path) -> None:
+        self._sweeps = sweeps
+        self._folder = folder
+        self._compared = joined([sweeps[name] for name in COMPARED if name in sweeps])
+
+    @property
+    def explaining(self) -> list[str]:
+        """The names of the sweeps that explain, as far as they were run."""
+        return [name for name in self._sweeps if name.startswith(_EXPLAIN)]
+
+    def has(self, sweep: str) -> bool:
+        """Whether a sweep was run."""
+        return sweep in self._sweeps
+
+    def thesis(self, picture: str, *names: str, sweep: str = THESIS) -> str:
+        """Figures of the thesis by their names, such as figure-4.4a."""
+        measured = self._sweeps[sweep]
+        planned = {plan.name: look_up(measured, plan) for plan in thesis_plans(measured)}
+        return self._show(picture, [planned[name] for name in names if name in planned])
+
+    def compared(self, picture: str, *metrics: str) -> str:
+        """Every protocol over the sizes, with a panel for each metric."""
+        return self._show_plans(picture, [plan_by_size(self._compared, metric) for metric in metrics], self._compared)
+
+    def compared_rates(self, picture: str) -> str:
+        """The delivery rate of all that was wanted, over sizes and over speeds."""
+        measured, metric = self._compared, c.DELIVERY_RATE_ALL
+        return self._show_plans(picture, [plan_by_size(measured, metric), plan_by_speed(measured, metric)], measured)
+
+    def unicast(self, picture: str, *metrics: str) -> str:
+        """Unicast over the number of nodes: a row of panels for each metric, a column for each load."""
+        measured = joined([self._sweeps[UNICAST]])
+        plans = [plan_unicast(measured, m, interval) for m in metrics for interval in measured.values(INTERVAL)]
+        return self._show_plans(picture, plans, measured)
+
+    def sent(self) -> str:
+        """The packets of each type that all nodes sent, in the thesis' sweep at the speed of its figures."""
+        measured = self._sweeps[THESIS]
+        speed = cut(measured, SPEED, THESIS_SPEED)
+        runs, points = (table[table[SPEED] == speed] for table in (measured.runs, measured.points))
+        table = sent_table(Measurements(runs, points, measured.sweep))
+        return markdown_table(table.headings, table.rows)
+
+    def explained(self, sweep: str) -> str:
+        """The means of a small sweep's points, of the metrics that explanations are about."""
+        table = table_of(self._sweeps[sweep], _EXPLAINED)
+        return markdown_table(table.headings, table.rows)
+
+    def _show_plans(self, picture: str, plans: Sequence[Plan], measured: Measurements) -> str:
+        return self._show(picture, [look_up(measured, plan) for plan in plans])
+
+    def _show(self, picture: str, figures: Sequence[Figure]) -> str:
+        """The picture in Markdown, and its numbers to unfold."""
+        drawn = [figure for figure in figures if figure.series]
+        file = self._folder / f"{picture}.png"
+        draw_panels(drawn, file)
+        numbers = "\n".join(f"{figure.title}\n\n{figure_table(figure)}" for figure in drawn)
+        alternative = "; ".join(figure.title for figure in drawn)
+        image = f"![{alternative}]({self._folder.name}/{file.name})"
+        return f'{image}\n\n<details markdown="1"><summary>Numbers</summary>\n\n{numbers}\n</details>'
+
 
 DOCUMENT, PICTURES = "reproduction.md", "reproduction"
 _TEMPLATE, NOTES = (Path(__file__).with_name(f"reproduction{end}") for end in (".md.j2", "_notes.md"))

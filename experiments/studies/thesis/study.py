@@ -10,12 +10,10 @@ from collections.abc import Iterator
 from string import ascii_lowercase
 
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.figures.plans import Line, Plan, agent_lines, cut, slug
-from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.measurements.names import agent_name
+from roambus.experiments.figures.figure import Line, Plan, agent_lines, cut, slug
+from roambus.experiments.measurements import Measurements, agent_name
 from roambus.experiments.studies.study import Study, StudySweep
-from roambus.experiments.studies.thesis.claims import THESIS_CLAIMS
-from roambus.experiments.studies.thesis.size_and_speed import CONFIG, SPEED, THESIS_CONFIG, THESIS_SPEED
+from roambus.experiments.studies.thesis.claims import CONFIG, SPEED, THESIS_CLAIMS, THESIS_CONFIG, THESIS_SPEED
 from roambus.spark.metrics import catalogue
 
 _ROLES = {

@@ -39,9 +39,13 @@ The election is an `Overlay`, and any other overlay can take its place.
 
 from roambus.python_protocol.parts.election.algorithm import Election, ElectionTimer
 from roambus.python_protocol.parts.election.by_quality import QualityElection
-from roambus.python_protocol.parts.election.heartbeat import NO_LEADERSHIP, Heartbeat, Leadership
-from roambus.python_protocol.parts.election.parameters import ElectionParameters
-from roambus.python_protocol.parts.election.settling import settling_rounds
+from roambus.python_protocol.parts.election.heartbeat import (
+    NO_LEADERSHIP,
+    ElectionParameters,
+    Heartbeat,
+    Leadership,
+    settling_rounds,
+)
 
 __all__ = [
     "NO_LEADERSHIP",

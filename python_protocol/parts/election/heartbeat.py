@@ -1,13 +1,30 @@
-"""The message of the election, and the name of the leadership that it carries."""
+"""The message of the election, and the name of the leadership that it carries.
+
+The parameters of the election.
+
+How long a node waits for its leader's next round.
+
+The time-out adapts to the gaps between the rounds that were heard, within bounds: where heartbeats are often lost, a
+leader is not given up too soon, and where none is lost, its loss is noticed soon.
+
+How soon the election comes to rest, as far as it can be proved.
+
+The tests of networks take the bound from here: whatever has happened before, there is one leader and one tree by then.
+"""
 
 from __future__ import annotations
 
+from math import ceil
+from random import Random
 from typing import Annotated, NamedTuple
 
 from roambus.python_protocol.messages.fields import U8, U32, Integer, Maybe
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.parameters import Parameters, parameter
+from roambus.python_protocol.parts.flood import DelayEstimate
 from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 MAX_HOPS = 0xFF
 """The most hops that a heartbeat can tell."""
@@ -40,3 +57,159 @@ class Heartbeat(Message, tag=0x42):
         leader = f"leader={names.node(self.leadership.leader)} since={self.leadership.started}ms"
         place = f"round={self.round} hops={self.hops} parent={names.node(self.parent)}"
         return f"HEARTBEAT {leader} {place}{' broker' if self.is_broker else ''}"
+
+
+class ElectionParameters(Parameters):
+    """What the parameters of an agent inherit if it uses the election."""
+
+    heartbeat_interval: SimTime = parameter(
+        SECOND,
+        unit="s",
+        source="reasoned: changes must be noticed quickly (the thesis, section 4.5), as by the hellos of AODV",
+        above=0,
+        doc="time from one round to the next",
+    )
+    relay_jitter: SimTime = parameter(
+        100 * MILLISECOND,
+        unit="s",
+        source="reasoned: room for 25 neighbours' frames of 1.3 ms at a third of the channel",
+        at_least=0,
+        doc="a heartbeat is broadcast on after a delay drawn uniformly up to this",
+    )
+    round_jitter: SimTime = parameter(
+        0,
+        unit="s",
+        source="tuned: RFC 5148, section 5.2: a quarter of the interval at most",
+        at_least=0,
+        doc="a round begins earlier by a time drawn up to this, or it may meet the same publication each time",
+    )
+    sticky_parent: bool = parameter(
+        True,
+        source="reasoned: on a contended channel the first copy's sender changes without any movement",
+        doc="keep a parent whose copies come at no more hops than the best; the letter of the thesis does not",
+    )
+    parent_by: str = parameter(
+        "hops",
+        source="quality: ETX (De Couto et al., 2003), the four-bit link estimator, RFC 6719",
+        choices=("hops", "quality"),
+        doc="a sticky parent is the one at the fewest hops, or at the fewest transmissions that are to be expected",
+    )
+    parent_hysteresis: float = parameter(
+        1.5,
+        unit="transmissions",
+        source="RFC 6719, section 5, PARENT_SWITCH_THRESHOLD",
+        at_least=0,
+        doc="with parent_by = quality another way must be shorter by this for a parent to be left",
+    )
+    parent_patience: int = parameter(
+        3,
+        unit="rounds",
+        source="as allowed_heartbeat_loss: RFC 3561, section 10; a way is not longer for a round that was missed on it",
+        at_least=1,
+        doc="with parent_by = quality a parent's way counts as the shortest that it has told in so many rounds",
+    )
+    weak_signal_dbm: float = parameter(
+        -87.0,
+        unit="dBm",
+        source="reasoned: a CC2420 loses a tenth of the frames of 127 bytes at 9.5 dB over its noise floor; 3 dB for "
+        "interference (compare the gray zones of Lundgren et al., 2002)",
+        doc="a weaker copy makes its sender a parent only if there is no stronger one; a parent may grow weaker",
+    )
+    parent_window: SimTime = parameter(
+        SECOND // 2,
+        unit="s",
+        source="reasoned: half a round, five relays deep",
+        at_least=0,
+        doc="time after a round's first copy at which a sticky parent is compared with the round's best",
+    )
+    quiet_rounds: int = parameter(
+        1,
+        unit="rounds",
+        source="RFC 6206, I_max",
+        at_least=1,
+        doc="with bundles a client beats ever more rarely, up to this, while nothing changes",
+    )
+    allowed_heartbeat_loss: int = parameter(
+        2,
+        source="RFC 3561, section 10, ALLOWED_HELLO_LOSS",
+        at_least=0,
+        doc="rounds in a row that a neighbour may miss; when it misses one more it counts as gone",
+    )
+    leader_time_out_min: SimTime = parameter(
+        2500 * MILLISECOND,
+        unit="s",
+        source="reasoned: two rounds lost, and half a round for relays",
+        above=0,
+        doc="lower bound of the adaptive time-out for the leader, and its first value",
+    )
+    leader_time_out_max: SimTime = parameter(
+        5 * SECOND,
+        unit="s",
+        source="reasoned: twice the lower bound",
+        above=0,
+        doc="upper bound of the adaptive time-out for the leader",
+    )
+    exclusion: SimTime = parameter(
+        3 * SECOND,
+        unit="s",
+        source="reasoned: three rounds, as for a neighbour that is silent (compare the blacklist of RFC 3561, 6.8)",
+        at_least=0,
+        doc="time for which a neighbour that the link layer gave up is not made a parent",
+    )
+
+
+_SPREAD = 1 / 4
+"""Time-outs are drawn from this much more than the estimate, so that not all brokers become leaders at once."""
+
+
+def longest_time_out(parameters: ElectionParameters) -> float:
+    """The time in ns that no time-out exceeds."""
+    return (1 + _SPREAD) * parameters.leader_time_out_max
+
+
+class GapEstimate:
+    """Estimates what the gaps between rounds will hardly exceed, within bounds: the adaptive time-out."""
+
+    def __init__(self, parameters: ElectionParameters) -> None:
+        self._parameters = parameters
+        self._gap = DelayEstimate(parameters.heartbeat_interval, 0)
+        self._last: SimTime | None = None
+
+    def heard(self, now: SimTime) -> None:
+        """A round's first copy has arrived."""
+        if self._last is not None:
+            self._gap.sample(now - self._last)
+        self._last = now
+
+    def interrupted(self) -> None:
+        """Another leader is followed: the time until its first round is no sample of the gaps."""
+        self._last = None
+
+    def time_out(self, random: Random) -> SimTime:
+        """The time-out to set now, drawn anew each time."""
+        bound = max(self._gap.bound(), self._parameters.leader_time_out_min)
+        return round(min(bound, self._parameters.leader_time_out_max) * (1 + _SPREAD * random.random()))
+
+
+def settling_rounds(parameters: ElectionParameters, depth: int) -> int:
+    """Rounds after the last change within which each partition has one leader, and its tree does not change any more.
+
+    A change is a link or a node that comes or goes, and so is the start of the run. `depth` is the greatest number of
+    hops between a broker and any other node of its partition. It takes:
+
+    1. two floods, until no copy is under way of a leader that is lost, or that gave way to one that is;
+    2. `leader_time_out_min`, until nobody has heard of such a leader lately enough to follow it next, and one longest
+       time-out, until nobody follows one;
+    3. a round and a flood, until all know the oldest leader that is left: nothing older is under way to stop it;
+    4. with `sticky_parent`, the rounds that a parent may miss and one more, until all parents are within reach; a round
+       for each hop, because the nodes at that distance find the shortest way once those before them tell theirs; and
+       a round in which the last of them tell their parents. Without it parents never come to rest.
+
+    A flood is what `depth` nodes can take to pass a round on: each waits for its parent's copy, then its jitter, and
+    once more when that copy comes at the end. Links lose nothing and take no time; the jitter of a way (`depth` times
+    `relay_jitter`) stays within `parent_window`, else a late parent may be taken for a lost one.
+    """
+    flood = depth * (parameters.parent_window + 2 * parameters.relay_jitter)
+    leaders = 3 * flood + parameters.leader_time_out_min + longest_time_out(parameters)
+    parents = parameters.allowed_heartbeat_loss + 1 + depth + 1
+    return ceil(leaders / parameters.heartbeat_interval) + 1 + parents

@@ -18,14 +18,14 @@ from roambus.bridge.backends.castalia.backend import CastaliaBackend
 from roambus.bridge.backends.castalia.endpoint import Transport
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
-from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.interface import Backend, Delivery, Failure, Hello, Step, Totals, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.runs.plan import RunPlan
+from roambus.bridge.runs.identity import RunPlan
 from roambus.bridge.runs.run import write_inputs
+from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.scenario import Scenario
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import render
 from roambus.python_protocol.messages.fields import U16

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.interface import Delivery, Transmission
 from roambus.bridge.errors import AgentError
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.scenario.happenings import Fault, FaultKind
-from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.bridge.scenario.plans import Fault, FaultKind
+from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.python_protocol.actions import Action, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Received, Started, TimerFired

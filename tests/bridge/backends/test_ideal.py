@@ -2,7 +2,7 @@
 
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.backends.interface import Failure, Transmission
-from roambus.bridge.scenario.happenings import LinkChange
+from roambus.bridge.scenario.plans import LinkChange
 from roambus.python_protocol.events import NO_LINK
 from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message

@@ -10,15 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roambus.bridge.backends.ideal.topology import make_ideal
-from roambus.bridge.backends.ideal.unit_disk import contacts, disk_changes, reach_m
+from roambus.bridge.backends.ideal.backend import make_ideal
+from roambus.bridge.backends.ideal.graph import contacts, disk_changes, reach_m
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.mobility import Path, positions
-from roambus.bridge.scenario.happenings import LinkChange
+from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.mobility import Line, RandomWaypoint, WayPoint
-from roambus.bridge.scenario.node import NodeSettings
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.scenario.nodes import Line, NodeSettings, RandomWaypoint, WayPoint
+from roambus.bridge.scenario.plans import LinkChange
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import MICROSECOND, SECOND
 from tests.bridge.backends.conformance import Conforming, Marker, send

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.backends.interface import Transmission
-from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, LinkDelay, Partition
 from roambus.bridge.scenario.ideal import IdealLinks
+from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay, Partition
 from roambus.python_protocol.events import NO_LINK
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.interface import Delivery
-from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange, LinkDelay, ParentChange, Partition
+from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay, ParentChange, Partition
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.bridge.backends.conformance import Conforming, send

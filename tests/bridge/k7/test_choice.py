@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.k7 import read_k7
-from roambus.bridge.k7.choice import Choice, at_first, choose, later
-from roambus.bridge.k7.gaps import gaps
+from roambus.bridge.recordings import Choice, at_first, choose, gaps, later, read_k7
 from roambus.python_protocol.simtime import SECOND
 from tests.support.recordings import k7, row
 

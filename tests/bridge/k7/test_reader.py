@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.k7 import EVERY_CHANNEL, read_k7
+from roambus.bridge.recordings import EVERY_CHANNEL, read_k7
 from tests.support.recordings import COLUMNS, HEAD, k7, row
 
 ROWS = [row(0, 7, 3, -80.48, 1.0), row(0, 7, 5, -91, 0.25), row(60, 3, 7, -79.5, 0.97)]
@@ -122,7 +122,7 @@ def test_a_damaged_gzip_is_named(tmp_path: Path) -> None:
 
 def test_a_file_that_is_too_large_is_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before it is read as rows."""
-    monkeypatch.setattr("roambus.bridge.k7.reader.MOST_BYTES", 100)
+    monkeypatch.setattr("roambus.bridge.recordings.MOST_BYTES", 100)
     file.write_text(k7(ROWS))
     with pytest.raises(UserError, match="is larger than"):
         read_k7(file)

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from roambus.bridge import movement_files
 from roambus.bridge.backends.radio.mobility import positions
 from roambus.bridge.errors import UserError
-from roambus.bridge.movement import Ways, lines, read_movement
-from roambus.bridge.scenario.mobility import WayPoint
+from roambus.bridge.movement_files import Ways, read_movement
+from roambus.bridge.scenario.nodes import WayPoint
 from tests.bridge.movement.ways import EXTENT, SIDE, Way, as_bonnmotion, as_setdest, ways
 
 NS2 = "$node_(0) set X_ 10\n$node_(0) set Y_ 20\n$node_(0) set Z_ 0.0\n"
@@ -143,8 +144,8 @@ def test_no_more_is_read_than_the_limits_allow(
     folder: Path, monkeypatch: pytest.MonkeyPatch, compress: type[bytes]
 ) -> None:
     """Also of a small file that unpacks to a large one."""
-    monkeypatch.setattr(lines, "MAX_BYTES", 2**20)
-    monkeypatch.setattr(lines, "MAX_LINE_BYTES", 2**19)
+    monkeypatch.setattr(movement_files, "MAX_BYTES", 2**20)
+    monkeypatch.setattr(movement_files, "MAX_LINE_BYTES", 2**19)
     refused(folder, compress(b"# a comment\n" * 2**17), "walk.movements:87382: the file is larger than 1 MiB")
     refused(folder, compress(b"0 1 2\n" + b" " * 2**20), "walk.movements:2: the line is longer than")
 

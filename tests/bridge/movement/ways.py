@@ -8,8 +8,8 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from roambus.bridge.movement import Extent
-from roambus.bridge.scenario.mobility import WayPoint
+from roambus.bridge.movement_files import Extent
+from roambus.bridge.scenario.nodes import WayPoint
 from roambus.python_protocol.simtime import SECOND
 
 SIDE = 100.0

@@ -10,9 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.temporal.model import Layer, TemporalModel
-from roambus.bridge.temporal.reader import read_temporal_model
-from roambus.bridge.temporal.writer import write_temporal_model
+from roambus.bridge.temporal_model import Layer, TemporalModel, read_temporal_model, write_temporal_model
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
 TEXT = """\

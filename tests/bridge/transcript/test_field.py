@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.bridge.transcript.field import Place, Ways, parse_measure, parse_place
+from roambus.bridge.transcript.document import Place, Ways, parse_measure, parse_place
 from roambus.python_protocol.simtime import SECOND
 
 SPEED = 5.0

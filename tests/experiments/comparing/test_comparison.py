@@ -11,10 +11,9 @@ import pytest
 from scipy import stats
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.comparing.comparison import Asked, Compared, compare_agents, draw_compared, file_stems
-from roambus.experiments.comparing.pictures import panels
-from roambus.experiments.measurements.measurements import Measurements
-from roambus.spark.aggregation.points import mean_points
+from roambus.experiments.comparing.comparison import Asked, Compared, compare_agents, draw_compared, file_stems, panels
+from roambus.experiments.measurements import Measurements
+from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 from tests.experiments.measured import measurements
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.comparing.curves import DELAYS, DELIVERIES, draw_curves
-from roambus.experiments.comparing.observations import distribution, observe, over_time
-from roambus.experiments.figures.look import USUAL
+from roambus.experiments.comparing.observations import DELAYS, DELIVERIES, distribution, draw_curves, observe, over_time
+from roambus.experiments.figures.drawing import USUAL
 from roambus.spark.aggregation.traces import read_footer
 from tests.support.films import row, write_rows
 

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from roambus.experiments.comparing.pairs import all_pairs, paired_tests
-from roambus.experiments.evidence.rule import holm
-from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.claims import holm
+from roambus.experiments.comparing.comparison import all_pairs, paired_tests
+from roambus.experiments.measurements import Measurements
 
 METRIC = "messages"
 NUMBERS = st.floats(-100, 100).map(lambda value: round(value, 3))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from roambus.experiments.exploring.exploration import Exploration, explore
-from roambus.experiments.exploring.found import Bounds
 from roambus.experiments.exploring.scenario_file import parse_question
+from roambus.experiments.exploring.search import Bounds
 
 AGENTS = "tests.experiments.exploring.small_agents"
 

@@ -6,11 +6,10 @@ import os
 from random import Random
 from typing import Any
 
-from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.agent import Agent, on, on_timer
 from roambus.python_protocol.events import Crashed, Publish, SendFailed, Started
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.process import on, on_timer
 from roambus.python_protocol.roles import BROADCAST, NodeId, Role
 from roambus.python_protocol.simtime import SECOND, SimTime
 

@@ -8,11 +8,10 @@ import pytest
 from roambus.bridge.errors import UserError
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, follow
-from roambus.experiments.exploring.exploration import Wrong, explore
-from roambus.experiments.exploring.found import Bounds
-from roambus.experiments.exploring.report import report
+from roambus.experiments.exploring.exploration import Wrong, explore, report
 from roambus.experiments.exploring.scenario_file import parse_question, read_question
-from roambus.experiments.viewer.session import Session
+from roambus.experiments.exploring.search import Bounds
+from roambus.experiments.viewer.play import Session
 from tests.experiments.exploring.exploring import AGENTS, explored
 
 QUESTIONS = Path(__file__).parents[3] / "benchmarks" / "explorations"

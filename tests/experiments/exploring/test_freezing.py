@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.bridge.transcript.by_hand import ScriptedChance
-from roambus.experiments.exploring.freezing import CannotFreezeError, Freezer, Thawer
-from roambus.experiments.exploring.instants import NOW, ClockError, Instant
+from roambus.experiments.exploring.state import NOW, CannotFreezeError, ClockError, Freezer, Instant, Thawer
 
 CHANCE = ScriptedChance()
 plain = (

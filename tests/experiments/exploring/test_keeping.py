@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.exploring.found import Bounds
-from roambus.experiments.exploring.report import Report
-from roambus.experiments.exploring.workers import Request, explore_all
+from roambus.experiments.exploring.exploration import Report
+from roambus.experiments.exploring.parallel import Request, explore_all
+from roambus.experiments.exploring.search import Bounds
 from tests.experiments.exploring.exploring import AGENTS
 
 MFT = """agent mft

@@ -6,7 +6,7 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.transcript.transcript import Overrides
-from roambus.experiments.exploring.beginning import begin
+from roambus.experiments.exploring.initial_state import begin
 from roambus.experiments.exploring.scenario_file import parse_question, read_question
 
 HEAD = "agent mft\ntree\n  b1/p1\n    b2\nclients s1@b2\n"
@@ -47,7 +47,7 @@ def test_something_must_hold() -> None:
 def test_a_property_of_ones_own_is_found_beside_the_file(tmp_path: Path) -> None:
     """A path counts from the folder of the file that names it."""
     (tmp_path / "mine.py").write_text(
-        "from roambus.experiments.exploring.properties.property import View, once_quiet\n\n\n"
+        "from roambus.experiments.exploring.properties import View, once_quiet\n\n\n"
         "@once_quiet\ndef nobody_speaks(view: View) -> str | None:\n"
         '    """No notification is ever published."""\n'
         '    return "somebody has spoken" if view.published() else None\n'

@@ -7,16 +7,11 @@ from typing import Any
 import pytest
 
 from roambus.bridge.errors import BackendError, RoambusError, UserError
-from roambus.experiments.exploring.codes import Codes
-from roambus.experiments.exploring.conducting import sum_of
-from roambus.experiments.exploring.exploration import explore
-from roambus.experiments.exploring.found import Bounds
-from roambus.experiments.exploring.report import Report
+from roambus.experiments.exploring.exploration import Report, explore
+from roambus.experiments.exploring.parallel import Request, explore_all, figures, sum_of
+from roambus.experiments.exploring.partition import Codes, SharedSearch, digest_of
 from roambus.experiments.exploring.scenario_file import parse_question
-from roambus.experiments.exploring.serving import figures
-from roambus.experiments.exploring.sharing import SharedSearch
-from roambus.experiments.exploring.spelling import digest_of
-from roambus.experiments.exploring.workers import Request, explore_all
+from roambus.experiments.exploring.search import Bounds
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.roles import Role
 from tests.experiments.exploring.exploring import AGENTS

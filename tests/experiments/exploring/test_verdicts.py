@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from roambus.experiments.exploring.found import Bounds
-from roambus.experiments.exploring.report import Report
-from roambus.experiments.exploring.workers import Request, explore_all
+from roambus.experiments.exploring.exploration import Report
+from roambus.experiments.exploring.parallel import Request, explore_all
+from roambus.experiments.exploring.search import Bounds
 from tests.experiments.exploring.exploring import AGENTS
 
 OUTCOMES = "64 outcomes of chance for one event"

@@ -10,13 +10,14 @@ from random import Random
 import pandas as pd
 import pytest
 
-from roambus.bridge.agents.registry import agent_names, load_agent
+from roambus.bridge.agents import agent_names, load_agent
 from roambus.bridge.runs.layout import TRACE_FILE
-from roambus.bridge.trace.schema import EVENT, MESSAGE_TYPE, RECEIVE, SEND
-from roambus.experiments.export.capture import pcapng
-from roambus.experiments.export.capture.dissector import dissector
-from roambus.experiments.export.capture.frames import agent_name, frame, pan_of, tapped
+from roambus.bridge.trace.schema import EVENT, MESSAGE_TYPE
+from roambus.experiments.export import capture
+from roambus.experiments.export.capture import agent_name, frame, pan_of, tapped
+from roambus.experiments.export.dissector import dissector
 from roambus.experiments.vetting.generating import Generator
+from roambus.python_protocol.actions import RECEIVE, SEND
 from roambus.python_protocol.roles import BROADCAST
 from tests.support.commands import call
 from tests.support.tshark import MALFORMED, columns, counts, tshark
@@ -82,10 +83,10 @@ def write_dissector(path: Path, agents: Sequence[str]) -> Path:
 def write_capture(path: Path, messages: Sequence[tuple[str, bytes]]) -> Path:
     """A capture of these messages, each with the reference of its agent."""
     with path.open("wb") as file:
-        file.write(pcapng.section("roambus", "generated") + pcapng.interface("node0", ""))
+        file.write(capture.section("roambus", "generated") + capture.interface("node0", ""))
         for time, (agent, data) in enumerate(messages):
             sent = tapped(frame(pan_of(agent_name(agent)), time, 0, BROADCAST, data), None)
-            file.write(pcapng.packet(0, time, sent, pcapng.OUTBOUND | pcapng.BROADCAST))
+            file.write(capture.packet(0, time, sent, capture.OUTBOUND | capture.BROADCAST_PACKET))
     return path
 
 
@@ -164,8 +165,8 @@ def test_signal_channel_and_time_are_the_records(tmp_path: Path, script: Path) -
     """The strength in dBm, the channel's number, and nanoseconds."""
     path = tmp_path / "one.pcapng"
     data = tapped(frame(pan_of("gossip"), 300, 1, 2, b""), -71.5)
-    packet = pcapng.packet(0, 3_000_000_007, data, pcapng.INBOUND | pcapng.UNICAST)
-    path.write_bytes(pcapng.section("a", "b") + pcapng.interface("node2", "broker") + packet)
+    packet = capture.packet(0, 3_000_000_007, data, capture.INBOUND | capture.UNICAST)
+    path.write_bytes(capture.section("a", "b") + capture.interface("node2", "broker") + packet)
     fields = ["frame.time_epoch", "wpan-tap.rss", "wpan-tap.ch_num", "wpan.src16", "wpan.dst16", "wpan.seq_no"]
     assert columns(path, script, fields) == [["3.000000007", "-71.5", "11", "0x0001", "0x0002", "44"]]
 

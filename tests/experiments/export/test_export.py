@@ -21,13 +21,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from roambus.bridge.backends.castalia.environment import OMNETPP_ROOT
+from roambus.bridge.backends.castalia.installation import OMNETPP_ROOT
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import SWEEP_FILE
 from roambus.bridge.trace.schema import TRACE_SCHEMA
 from roambus.experiments.export import exporter
 from roambus.experiments.export.exporter import Asked, export_results
-from roambus.experiments.export.result_file import quoted
+from roambus.experiments.export.result_files import quoted
 from roambus.experiments.export.runs import find_runs, rows
 from roambus.python_protocol.roles import BROADCAST
 from roambus.spark.metrics.catalogue import DELIVERED, DELIVERY_RATE_ALL, METRICS

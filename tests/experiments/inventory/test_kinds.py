@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.inventory.kinds import everything, find
+from roambus.experiments.inventory import everything, find
 from roambus.experiments.inventory.listing import KINDS, first_sentence, summaries
 from roambus.experiments.shipped import shipped_files, shipped_studies
-from roambus.experiments.studies.registry import load_study
+from roambus.experiments.studies.study import load_study
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import find_template
 from roambus.spark.metrics.catalogue import METRICS

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.experiments.inventory.kinds import everything
-from roambus.experiments.inventory.template_page import template_page
+from roambus.experiments.inventory import everything, template_page
 from roambus.experiments.shipped import shipped_files
 from tests.support.documents import section
 from tests.support.places import ROOT

@@ -15,15 +15,21 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, SEED, count_runs, further_runs
 from roambus.commands import sweeps
 from roambus.commands.sweeps import Wish, run_until_known, wish
-from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.precision.looks import EARLY_ERROR, looks, significance_of
-from roambus.experiments.precision.seeds import Precision, for_claims, for_metric
-from roambus.experiments.precision.stein import seeds_needed
-from roambus.experiments.precision.width import Width, read_width
+from roambus.experiments.measurements import Measurements
+from roambus.experiments.precision import (
+    EARLY_ERROR,
+    Precision,
+    Width,
+    for_claims,
+    for_metric,
+    looks,
+    read_width,
+    seeds_needed,
+    significance_of,
+)
 from roambus.experiments.studies.thesis.claims import THESIS_CLAIMS
-from roambus.experiments.sweeps.description import describe, opened_results
 from roambus.experiments.sweeps.sweep import Sweep, count_points, expand, override, points_of
-from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.experiments.sweeps.sweep_file import describe, opened_results, read_sweep
 from roambus.spark.metrics.catalogue import DELAY_MEAN_S, DELIVERY_RATE_ALL
 from roambus.spark.metrics.extra import NOTHING
 from tests.experiments.measured import measurements

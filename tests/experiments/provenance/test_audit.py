@@ -10,7 +10,7 @@ import pytest
 
 from roambus.bridge.ini import read_scenario
 from roambus.experiments.provenance import connectivity
-from roambus.experiments.provenance.audit import audit
+from roambus.experiments.provenance.checklist import audit
 from tests.spark.synthetic import role, write_trace
 from tests.support.commands import call
 

@@ -16,16 +16,13 @@ from hypothesis import strategies as st
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.figures import drawing
-from roambus.experiments.figures.drawing import draw, draw_panels
-from roambus.experiments.figures.figure import Figure, Series
-from roambus.experiments.figures.intervals import interval
-from roambus.experiments.figures.look import USUAL, Look, read_look
+from roambus.experiments.figures.drawing import USUAL, Look, crowds, draw, draw_panels, folded, read_look, unfolded
+from roambus.experiments.figures.figure import Figure, Series, interval
 from roambus.experiments.figures.plain_matplotlib import Axes, Picture
-from roambus.experiments.figures.scales import crowds, folded, unfolded
-from roambus.experiments.measurements.measurements import Measurements, read_measurements
+from roambus.experiments.measurements import Measurements, read_measurements
 from roambus.experiments.reporting.figure_files import draw_figures, metric_figures
-from roambus.experiments.studies.reading import SweepResults
-from roambus.spark.aggregation.points import mean_points
+from roambus.experiments.studies.study import SweepResults
+from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 from roambus.spark.metrics.catalogue import Scale
 from tests.experiments.measured import measurements, of_thesis, write_measurements

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from roambus.experiments.evidence.rule import Verdict
+from roambus.experiments.claims import Verdict
 from roambus.experiments.reporting.figure_files import metric_figures
 from tests.experiments.measured import HOSTILE, QUICK, of_thesis
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.reporting.inline_figure import inline_figure
+from roambus.experiments.reporting.figure_files import inline_figure
 
 FOREIGN = """<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9"
  width="9pt" onload="alert(1)"><script>alert(2)</script><style>* {display: none}</style><image href="http://x/"/>

@@ -14,15 +14,21 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.log import maker_line
-from roambus.experiments.measurements.tables import format_mean, metrics_table, sent_table
-from roambus.experiments.reporting.facts import commands, facts
+from roambus.experiments.measurements import format_mean, metrics_table, sent_table
 from roambus.experiments.reporting.figure_files import metric_figures
-from roambus.experiments.reporting.filters import Filters, common_place
-from roambus.experiments.reporting.making import PART, WHOLE, making, scope
-from roambus.experiments.reporting.making import QUICK as QUICK_SCOPE
-from roambus.experiments.reporting.report import write_report
-from roambus.experiments.studies.reading import StudyResults, read_results
-from roambus.experiments.studies.registry import load_study
+from roambus.experiments.reporting.report import (
+    PART,
+    WHOLE,
+    Filters,
+    commands,
+    common_place,
+    facts,
+    making,
+    scope,
+    write_report,
+)
+from roambus.experiments.reporting.report import QUICK as QUICK_SCOPE
+from roambus.experiments.studies.study import StudyResults, load_study, read_results
 from tests.experiments.measured import HOSTILE, QUICK, measurements, of_thesis, write_measurements
 
 

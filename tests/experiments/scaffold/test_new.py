@@ -10,8 +10,7 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.scaffold import writer
-from roambus.experiments.scaffold.names import AgentName, read_name
-from roambus.experiments.scaffold.writer import write_package
+from roambus.experiments.scaffold.writer import AgentName, read_name, write_package
 from tests.support.places import Place, make_place
 
 

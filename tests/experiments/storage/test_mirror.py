@@ -11,10 +11,8 @@ from pyarrow.fs import FileSelector, FileType, S3FileSystem
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import TRACE_FILE
-from roambus.experiments.storage import mirror as mirrors
-from roambus.experiments.storage.address import Address, is_address
-from roambus.experiments.storage.mirror import Mirror
-from roambus.experiments.storage.objects import StorageError
+from roambus.experiments import object_store as mirrors
+from roambus.experiments.object_store import Address, Mirror, StorageError, is_address
 from tests.support.commands import call
 from tests.support.stores import BUCKET, s3_server
 

@@ -12,24 +12,27 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import METRICS_FOLDER
-from roambus.experiments.evidence.claim import ClaimTest
-from roambus.experiments.evidence.rule import Side, Verdict, make_part
-from roambus.experiments.figures.figure import DotFigure, Figure
-from roambus.experiments.figures.plans import DotPlan, Line, Plan, agent_lines
-from roambus.experiments.measurements.by_seed import by_seed
-from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.claims import ClaimTest, Side, Verdict, make_part
+from roambus.experiments.figures.figure import DotFigure, DotPlan, Figure, Line, Plan, agent_lines
+from roambus.experiments.measurements import Measurements, by_seed
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures
 from roambus.experiments.reporting.report import write_report
 from roambus.experiments.shipped import shipped_studies
-from roambus.experiments.studies.origin import Origin, find_origin
-from roambus.experiments.studies.reading import SweepResults, find_extra, read_results, read_sweep_results, sweep_folder
-from roambus.experiments.studies.registry import load_study
-from roambus.experiments.studies.study import Study, StudySweep
-from roambus.experiments.sweeps.description import describe
+from roambus.experiments.studies.study import (
+    Origin,
+    Study,
+    StudySweep,
+    SweepResults,
+    find_extra,
+    find_origin,
+    load_study,
+    read_results,
+    read_sweep_results,
+    sweep_folder,
+)
 from roambus.experiments.sweeps.sweep import expand, override
-from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.spark.aggregation.points import mean_points
-from roambus.spark.aggregation.tables import write_tables
+from roambus.experiments.sweeps.sweep_file import describe, read_sweep
+from roambus.spark.aggregation.aggregate import mean_points, write_tables
 from roambus.spark.metrics import catalogue as c
 from roambus.spark.metrics.catalogue import Metric
 from roambus.spark.metrics.extra import Extra, ExtraMetrics, ExtraTable

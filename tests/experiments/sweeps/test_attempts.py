@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.backends.ideal import IdealBackend
-from roambus.bridge.runs.identity import run_key
-from roambus.bridge.runs.plan import RunPlan
+from roambus.bridge.runs.identity import RunPlan, run_key
 from roambus.bridge.runs.run import is_complete
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.scenario.definition import Scenario
 from roambus.experiments.sweeps.attempts import attempt
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep

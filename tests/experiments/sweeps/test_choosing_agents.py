@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.sweeps.choosing_agents import with_agents
-from roambus.experiments.sweeps.sweep import AgentChoice, expand, override
+from roambus.experiments.sweeps.sweep import AgentChoice, expand, override, with_agents
 from roambus.experiments.sweeps.sweep_file import read_sweep
 
 THESIS = read_sweep("thesis")

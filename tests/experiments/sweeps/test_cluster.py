@@ -16,18 +16,16 @@ from typing import NamedTuple
 import pytest
 from rich.console import Console
 
-from roambus.bridge.backends.ideal.factory import IdealFactory
+from roambus.bridge.backends.factory import IdealFactory
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.identity import run_key
-from roambus.experiments.sweeps.cluster.crew import Cluster
-from roambus.experiments.sweeps.cluster.job import explain
-from roambus.experiments.sweeps.cluster.task import Task, make
+from roambus.experiments.sweeps.cluster import Cluster, Task, explain, make
 from roambus.experiments.sweeps.progress import Progress
 from roambus.experiments.sweeps.runner import Crew, plan_runs, run_plans
 from roambus.experiments.sweeps.sweep import override
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.sweeps.workers import Processes
-from roambus.spark.engine.master import check_master
+from roambus.spark.engine.session import check_master
 from tests.support.agents import write_agent
 from tests.support.clusters import ROAMBUS, LocalCluster, running_cluster, traces, until
 
@@ -252,7 +250,7 @@ def test_an_executor_with_another_agent_is_named(tmp_path: Path) -> None:
 def test_an_executor_that_cannot_make_runs_ends_the_sweep(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """With one error, and nothing left."""
     monkeypatch.setattr(
-        "roambus.experiments.sweeps.cluster.crew.Task", lambda *values: replace(Task(*values), key="another")
+        "roambus.experiments.sweeps.cluster.Task", lambda *values: replace(Task(*values), key="another")
     )
     with pytest.raises(UserError, match=r"worker \S+: agent .*mine.py is another version there"):
         sweep_with(Cluster("local[1]", print), write_sweep(tmp_path, "pass"), tmp_path / "out", 1)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.experiments.sweeps.expected import Work, expected_work
+from roambus.experiments.sweeps.progress import Work, expected_work
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import override
 from roambus.experiments.sweeps.sweep_file import read_sweep

@@ -10,7 +10,7 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import SWEEP_FILE, TRACE_FILE
-from roambus.experiments.sweeps.job_array import Part, script, without_options
+from roambus.experiments.sweeps.runner import Part, script, without_options
 from tests.support.commands import call
 from tests.support.slurm import slurm, submitted
 

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
-from roambus.experiments.sweeps.description import describe, opened_results
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand, override, plain_axis
-from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.experiments.sweeps.sweep_file import describe, opened_results, read_sweep
 from roambus.experiments.templates.render import find_template
 from roambus.experiments.templates.variables import parse_scalar
 

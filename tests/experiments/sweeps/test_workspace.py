@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.experiments.sweeps.workspace import LOCK_FILE, PREFIX, workspace
+from roambus.experiments.sweeps.attempts import LOCK_FILE, PREFIX, workspace
 
 
 def test_the_folder_is_gone_at_the_end(tmp_path: Path) -> None:

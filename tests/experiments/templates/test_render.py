@@ -8,8 +8,8 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.scenario.mobility import Line, RandomWaypoint, Static
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.nodes import Line, RandomWaypoint, Static
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import (
     check_variables,

@@ -9,12 +9,7 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, shipped_files
-from roambus.experiments.templates.render import (
-    check_variables,
-    find_template,
-    render,
-    template_variables,
-)
+from roambus.experiments.templates.render import check_variables, find_template, render, template_variables
 from roambus.experiments.templates.variables import Scalar, declared_variables, parse_scalar
 
 RUN: dict[str, Scalar] = {"seed": 1, "agent": "beacon", "agent_parameters": ""}

@@ -10,11 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.k7 import read_k7
+from roambus.bridge.recordings import read_k7
 from roambus.command_line import commands
-from roambus.experiments.testbeds.layout import places_of
-from roambus.experiments.testbeds.numbers import numbers_of
-from roambus.experiments.testbeds.page import page_of
+from roambus.experiments.reporting.testbed import numbers_of, page_of, places_of
 from tests.support.recordings import k7, row
 
 ROWS = [

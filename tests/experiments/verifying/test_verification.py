@@ -48,7 +48,7 @@ def test_a_run_of_another_commit_with_the_same_code_comes_out_the_same(
     results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its key says that nothing has changed which its rows depend on."""
-    monkeypatch.setattr("roambus.bridge.runs.run.version_of_code", lambda: "roambus 9.9")
+    monkeypatch.setattr("roambus.bridge.runs.log.version_of_code", lambda: "roambus 9.9")
     assert call("roambus verify results", monkeypatch) == 0
 
 
@@ -58,8 +58,7 @@ def test_a_trace_that_was_changed_is_named(
     """With the first row that differs."""
     import pyarrow.parquet as pq  # noqa: PLC0415  # only this test writes a trace
 
-    from roambus.bridge.trace.reader import read_footer  # noqa: PLC0415
-    from roambus.bridge.trace.writer import write_trace  # noqa: PLC0415
+    from roambus.bridge.trace.parquet import read_footer, write_trace  # noqa: PLC0415  # only this test writes a trace
 
     (trace,) = results.rglob("trace.parquet")
     metadata = read_footer(trace).metadata

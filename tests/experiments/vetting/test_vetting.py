@@ -11,14 +11,9 @@ import pytest
 from benchmarks.trials.agents import write
 from benchmarks.trials.misbehaving.catalogue import Misbehaving
 from benchmarks.trials.misbehaving.chance import CHANCE
-from roambus.bridge.agents.registry import load_agent
-from roambus.experiments.vetting.examination import Job, _play, _scenario
-from roambus.experiments.vetting.finding import Finding
-from roambus.experiments.vetting.round_trips import check_round_trips
-from roambus.experiments.vetting.scenes import SCENES
-from roambus.experiments.vetting.shared_memory import SharedMemory
-from roambus.experiments.vetting.sources import suspects
-from roambus.experiments.vetting.strangers import check_strangers
+from roambus.bridge.agents import load_agent
+from roambus.experiments.vetting.examination import SCENES, Job, _play, _scenario, check_round_trips, check_strangers
+from roambus.experiments.vetting.findings import Finding, SharedMemory, suspects
 from tests.support.commands import call, shown_commands
 from tests.support.documents import listings
 

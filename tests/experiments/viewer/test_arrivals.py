@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from roambus.experiments.viewer.arrivals import ANYBODY, match_arrivals
+from roambus.experiments.viewer.scene import ANYBODY, match_arrivals
 
 Event = tuple[str, int, int, int]
 

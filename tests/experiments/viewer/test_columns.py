@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roambus.experiments.viewer.columns import pack
+from roambus.experiments.viewer.film import pack
 
 
 def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, list[int]]]:

@@ -9,7 +9,7 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.viewer.film import Film, make_film
-from roambus.experiments.viewer.source import find_source, read_rows
+from roambus.experiments.viewer.witness import find_source, read_rows
 from tests.support.films import Row, row, write_rows
 
 

@@ -8,10 +8,9 @@ import pyarrow as pa
 import pytest
 
 from roambus.bridge.trace.schema import TRACE_SCHEMA
-from roambus.experiments.viewer.overlay import DrawnOverlay, Edge, EdgeChange, drawn_overlay
-from roambus.experiments.viewer.places import DRAWN_SIDE_M, drawn_places
-from roambus.experiments.viewer.source import find_source, read_rows
-from roambus.python_protocol.skip_ring.definition import skip_ring
+from roambus.experiments.viewer.scene import DRAWN_SIDE_M, DrawnOverlay, Edge, EdgeChange, drawn_overlay, drawn_places
+from roambus.experiments.viewer.witness import find_source, read_rows
+from roambus.python_protocol.papers.skip_ring.corrupted import skip_ring
 from tests.support.films import Row, row, run
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from roambus.bridge.trace.reader import read_trace
-from roambus.experiments.viewer.show import page_of
+from roambus.bridge.trace.parquet import read_trace
+from roambus.experiments.viewer.server import page_of
 from tests.support.films import Row, row, write_rows
 
 if TYPE_CHECKING:

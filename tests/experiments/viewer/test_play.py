@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from roambus.bridge.transcript.transcript import Overrides, transcribe
-from roambus.experiments.viewer.play import Player
+from roambus.experiments.viewer.play import Player, Session
 from roambus.experiments.viewer.server import PageServer
-from roambus.experiments.viewer.session import Session
 from tests.experiments.viewer.test_session import HEAD
 
 if TYPE_CHECKING:

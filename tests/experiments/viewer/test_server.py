@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.viewer.bounded_server import MOST_STRANGERS
-from roambus.experiments.viewer.server import PageServer
+from roambus.experiments.viewer.server import MOST_STRANGERS, PageServer
 
 
 @pytest.fixture
@@ -124,7 +123,7 @@ def test_a_mistake_of_ours_is_answered(server: PageServer, capfd: pytest.Capture
 
 def test_those_who_sit_there_keep_nobody_out(server: PageServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many; and who does not say the rest of a request is told that it takes too long."""
-    monkeypatch.setattr("roambus.experiments.viewer.bounded_server.REQUEST_S", 0.2)
+    monkeypatch.setattr("roambus.experiments.viewer.server.REQUEST_S", 0.2)
     server.answer = lambda question: question
     with ExitStack() as stack:
         for _ in range(3 * MOST_STRANGERS):

@@ -9,8 +9,7 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.transcript.transcript import Overrides, transcribe
-from roambus.experiments.viewer.play import Player
-from roambus.experiments.viewer.session import LaterCommandsError, Session
+from roambus.experiments.viewer.play import LaterCommandsError, Player, Session
 
 HEAD = """\
 agent mft

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.viewer.source import find_source, read_rows
+from roambus.experiments.viewer.witness import find_source, read_rows
 from tests.support.films import row, write_rows
 
 

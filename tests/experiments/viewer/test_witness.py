@@ -10,9 +10,8 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.viewer.film import Film, make_film
-from roambus.experiments.viewer.source import find_source, read_rows
-from roambus.experiments.viewer.witness import carried, observe
-from roambus.python_protocol.brokers.messages import Pub
+from roambus.experiments.viewer.witness import carried, find_source, observe, read_rows
+from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.mft.messages import Rep
 from roambus.python_protocol.parts.link import LinkData

@@ -2,7 +2,7 @@
 
 from roambus.python_protocol.actions import Deliver, Note
 from roambus.python_protocol.aodv.messages import DataPacket
-from roambus.python_protocol.beacon import BeaconMessage
+from roambus.python_protocol.baselines import BeaconMessage
 from roambus.python_protocol.events import Attach, Detach, Received, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, parse_filter
 from tests.python_protocol.aodv.bench import ME, NEWS, Bench, deliveries, packet, rrep, sent

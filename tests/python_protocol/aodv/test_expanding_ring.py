@@ -1,13 +1,7 @@
 """The expanding ring search (RFC 3561, sections 6.3, 6.4 and 6.12)."""
 
 from roambus.python_protocol.aodv import AodvParameters
-from roambus.python_protocol.aodv.discovery import (
-    Attempt,
-    first_attempt,
-    next_attempt,
-    repair_attempt,
-    waiting_time,
-)
+from roambus.python_protocol.aodv.discovery import Attempt, first_attempt, next_attempt, repair_attempt, waiting_time
 from roambus.python_protocol.simtime import MILLISECOND
 
 RFC = AodvParameters(ttl_start=1)

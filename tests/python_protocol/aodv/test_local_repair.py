@@ -8,8 +8,7 @@ from roambus.python_protocol.aodv.messages import DataPacket, RouteError, RouteR
 from roambus.python_protocol.aodv.routing_table import RouteState
 from roambus.python_protocol.events import Received
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.parts.link import LinkAck, LinkData
-from roambus.python_protocol.parts.streams import LinkTimer
+from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer
 from tests.python_protocol.aodv.bench import Bench, drops, packet, rrep, rreq, sends, sent
 
 

@@ -7,8 +7,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from roambus.bridge.errors import AgentError
-from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkChange
-from roambus.bridge.scenario.scenario import Workload
+from roambus.bridge.scenario.definition import Workload
+from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange
 from roambus.python_protocol.aodv.routing_table import RoutingTable
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime

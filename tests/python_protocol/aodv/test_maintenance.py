@@ -2,14 +2,12 @@
 
 import pytest
 
-from roambus.python_protocol.actions import Note, Send
+from roambus.python_protocol.actions import DROP, Note, Send
 from roambus.python_protocol.aodv.agent import HELLO_TIMER, SWEEP_TIMER
 from roambus.python_protocol.aodv.messages import DataPacket, Hello, RouteError, RouteReply, RouteReplyAck, RouteRequest
 from roambus.python_protocol.events import Started
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.notes import DROP
-from roambus.python_protocol.parts.link import LinkAck, LinkData
-from roambus.python_protocol.parts.streams import LinkTimer
+from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer
 from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.python_protocol.aodv.bench import ME, NEWS, Bench, drops, hello, packet, rrep, rreq, sends, sent

@@ -15,8 +15,8 @@ from roambus.python_protocol.aodv.messages import (
     Unreachable,
 )
 from roambus.python_protocol.filters import Notification, NotificationId
-from roambus.python_protocol.messages.bytes import DecodeError
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.messages.octets import DecodeError
 from roambus.python_protocol.parts.link import LinkData
 
 bytes_1 = st.integers(0, 255)

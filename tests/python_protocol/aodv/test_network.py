@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roambus.bridge.scenario.happenings import LinkChange
-from roambus.bridge.scenario.scenario import Workload
+from roambus.bridge.scenario.definition import Workload
+from roambus.bridge.scenario.plans import LinkChange
 from roambus.python_protocol.aodv import Aodv
 from roambus.python_protocol.simtime import SECOND
 from tests.support.graphs import connected_graphs

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from roambus.python_protocol.actions import Action, Note, Send
+from roambus.python_protocol.agent import Process
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.process import Process
 from roambus.python_protocol.roles import NodeId
 
 

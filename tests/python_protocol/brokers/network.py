@@ -7,8 +7,7 @@ from collections import deque
 from typing import Generic, TypeVar
 
 from roambus.python_protocol.actions import Action, Note, Send
-from roambus.python_protocol.brokers.broker import Broker
-from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.brokers.broker import Broker, Pub
 from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import NodeId

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.bridge.scenario.scenario import Publications, Subscription, Workload
+from roambus.bridge.scenario.definition import Publications, Subscription, Workload
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.caching import Caching
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.first_approach import FirstApproach
 from roambus.python_protocol.mft import MftPubSub
-from roambus.python_protocol.phoenix import Phoenix
-from roambus.python_protocol.resubscribing import Resubscribing
+from roambus.python_protocol.papers.caching import Caching
+from roambus.python_protocol.papers.first_approach import FirstApproach
+from roambus.python_protocol.papers.phoenix import Phoenix
+from roambus.python_protocol.papers.resubscribing import Resubscribing
+from roambus.python_protocol.papers.simple import Simple
 from roambus.python_protocol.roles import Role
-from roambus.python_protocol.simple import Simple
 from roambus.python_protocol.simtime import SECOND
 from tests.support.runs import of
 from tests.support.trees import run_on_tree

@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roambus.bridge.scenario.happenings import ParentChange
-from roambus.bridge.scenario.scenario import Command, Publication, Workload
+from roambus.bridge.scenario.definition import Command, Publication, Workload
+from roambus.bridge.scenario.plans import ParentChange
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.brokers.agent import BrokerAgent
-from roambus.python_protocol.caching import Caching
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, parse_filter
-from roambus.python_protocol.first_approach import FirstApproach
 from roambus.python_protocol.mft import MftPubSub
-from roambus.python_protocol.phoenix import Phoenix
-from roambus.python_protocol.resubscribing import Resubscribing
+from roambus.python_protocol.papers.caching import Caching
+from roambus.python_protocol.papers.first_approach import FirstApproach
+from roambus.python_protocol.papers.phoenix import Phoenix
+from roambus.python_protocol.papers.resubscribing import Resubscribing
+from roambus.python_protocol.papers.simple import Simple
 from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simple import Simple
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.support.runs import of
 from tests.support.trees import run_on_tree

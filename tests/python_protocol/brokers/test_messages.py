@@ -6,31 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.brokers import messages as family
+from roambus.python_protocol.brokers import broker as family
 from roambus.python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
-from roambus.python_protocol.brokers.messages import Filters
-from roambus.python_protocol.caching import Caching
-from roambus.python_protocol.caching import messages as caching
+from roambus.python_protocol.brokers.broker import Filters
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
-from roambus.python_protocol.first_approach import FirstApproach
-from roambus.python_protocol.first_approach import messages as first
-from roambus.python_protocol.messages.bytes import DecodeError
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.messages.octets import DecodeError
+from roambus.python_protocol.papers import first_approach as first
+from roambus.python_protocol.papers import simple
+from roambus.python_protocol.papers.caching import Caching
+from roambus.python_protocol.papers.caching import subscriptions as caching
+from roambus.python_protocol.papers.first_approach import FirstApproach
+from roambus.python_protocol.papers.phoenix import Phoenix
+from roambus.python_protocol.papers.phoenix import broker as phoenix
+from roambus.python_protocol.papers.phoenix.broker import NEVER, Stamp
+from roambus.python_protocol.papers.simple import Simple
 from roambus.python_protocol.parts.link import LinkData
-from roambus.python_protocol.phoenix import Phoenix
-from roambus.python_protocol.phoenix import messages as phoenix
-from roambus.python_protocol.phoenix.messages import NEVER, Stamp
-from roambus.python_protocol.simple import Simple
-from roambus.python_protocol.simple import messages as simple
-from tests.python_protocol.brokers.strategies import (
-    bytes_1,
-    bytes_2,
-    counters,
-    filters,
-    nodes,
-    notifications,
-    several,
-)
+from tests.python_protocol.brokers.strategies import bytes_1, bytes_2, counters, filters, nodes, notifications, several
 
 stamps = st.builds(Stamp, bytes_2, counters)
 addressees = st.lists(nodes, max_size=5).map(tuple)

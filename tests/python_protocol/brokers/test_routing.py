@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roambus.python_protocol.brokers.routing import Entry, RoutingTable
+from roambus.python_protocol.brokers.broker import Entry, RoutingTable
 from roambus.python_protocol.filters import Filter
 from tests.python_protocol.brokers.network import event, topic
 

@@ -3,11 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.actions import Note
-from roambus.python_protocol.brokers.storage import Storage
+from roambus.python_protocol.actions import DROP, STORE, Note
+from roambus.python_protocol.brokers.broker import Storage
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.messages.bytes import Writer
-from roambus.python_protocol.notes import DROP, STORE
+from roambus.python_protocol.messages.octets import Writer
 from tests.python_protocol.brokers.network import event
 
 

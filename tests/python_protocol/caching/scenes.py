@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from roambus.bridge.scenario.happenings import ParentChange
-from roambus.bridge.scenario.scenario import Command, Publication, Subscription, Workload
-from roambus.python_protocol.caching import Caching
-from roambus.python_protocol.caching.cache import EMERGENCY_FULL
+from roambus.bridge.scenario.definition import Command, Publication, Subscription, Workload
+from roambus.bridge.scenario.plans import ParentChange
 from roambus.python_protocol.events import Attach, Detach
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
+from roambus.python_protocol.papers.caching import Caching
+from roambus.python_protocol.papers.caching.cache import EMERGENCY_FULL
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
 from tests.support.runs import Row, of

@@ -6,14 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from roambus.python_protocol.actions import Note
-from roambus.python_protocol.brokers.messages import Pub
-from roambus.python_protocol.caching.broker import DUPLICATE, NO_WAY, Broker
-from roambus.python_protocol.caching.messages import Request, Response
-from roambus.python_protocol.caching.parameters import CachingParameters
+from roambus.python_protocol.actions import CACHE, DROP, FORGET, REPLAY, ROUTE, STORE, Note
+from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.filters import Filter, Notification
-from roambus.python_protocol.notes import CACHE, DROP, FORGET, REPLAY, ROUTE, STORE
-from roambus.python_protocol.simple.messages import Sub, Uns
+from roambus.python_protocol.papers.caching.broker import DUPLICATE, NO_WAY, Broker
+from roambus.python_protocol.papers.caching.cache import CachingParameters
+from roambus.python_protocol.papers.caching.subscriptions import Request, Response
+from roambus.python_protocol.papers.simple import Sub, Uns
 from tests.python_protocol.brokers.actions import asked, notes, sends, told
 from tests.python_protocol.brokers.network import event, topic
 

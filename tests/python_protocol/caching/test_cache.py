@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.actions import Note
-from roambus.python_protocol.caching.cache import EMERGENCY_FULL, EVICTED, UNWANTED, Cache
-from roambus.python_protocol.caching.policies import POLICIES
+from roambus.python_protocol.actions import CACHE, DROP, FORGET, STORE, Note
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.notes import CACHE, DROP, FORGET, STORE
+from roambus.python_protocol.papers.caching.cache import EMERGENCY_FULL, EVICTED, POLICIES, UNWANTED, Cache
 from tests.python_protocol.brokers.network import event
 
 S1, S2 = 101, 102

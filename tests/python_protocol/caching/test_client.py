@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.python_protocol.actions import Action, Deliver, Note, Send
-from roambus.python_protocol.brokers.messages import Pub
-from roambus.python_protocol.caching.client import Client
-from roambus.python_protocol.caching.messages import Request, Response
-from roambus.python_protocol.caching.parameters import CachingParameters
+from roambus.python_protocol.actions import ANSWER, DROP, Action, Deliver, Note, Send
+from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.notes import ANSWER, DROP
-from roambus.python_protocol.simple.messages import Sub, Uns
+from roambus.python_protocol.papers.caching.cache import CachingParameters
+from roambus.python_protocol.papers.caching.client import Client
+from roambus.python_protocol.papers.caching.subscriptions import Request, Response
+from roambus.python_protocol.papers.simple import Sub, Uns
 from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.brokers.network import event, topic
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.python_protocol.caching import Caching
-from roambus.python_protocol.caching.messages import Request, Response
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.papers.caching import Caching
+from roambus.python_protocol.papers.caching.subscriptions import Request, Response
 from roambus.python_protocol.roles import NodeId
 
 F1, F2 = parse_filter("topic = 1"), parse_filter("x > 2.5 and name prefix 'ab'")

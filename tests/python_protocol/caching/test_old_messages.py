@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roambus.bridge.scenario.scenario import Command, Publication, Workload
-from roambus.python_protocol.caching import Caching
+from roambus.bridge.scenario.definition import Command, Publication, Workload
 from roambus.python_protocol.events import Subscribe
 from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.papers.caching import Caching
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.python_protocol.caching.scenes import FILTERS, TOPICS, B, P, S

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.python_protocol.caching.parameters import CachingParameters
+from roambus.python_protocol.papers.caching.cache import CachingParameters
 from roambus.python_protocol.parameters import parse_parameters
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.caching.subscriptions import SubscriptionTable
-from roambus.python_protocol.coverage import covers
 from roambus.python_protocol.filters import Filter, parse_filter
+from roambus.python_protocol.papers.caching.subscriptions import SubscriptionTable, covers
 from tests.python_protocol.brokers.network import event, topic
 
 S1, S2, B2, B3 = 101, 102, 2, 3

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from roambus.python_protocol.brokers.messages import Pub, Sub, Uns
-from roambus.python_protocol.first_approach.broker import Broker
-from roambus.python_protocol.first_approach.messages import Bmig, Btab, Fmig, Mig, Rep
-from roambus.python_protocol.first_approach.parameters import FirstApproachParameters
+from roambus.python_protocol.brokers.broker import Pub, Sub, Uns
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.papers.first_approach import Bmig, Broker, Btab, FirstApproachParameters, Fmig, Mig, Rep
 from roambus.python_protocol.roles import NodeId
 from tests.python_protocol.brokers import network
 from tests.python_protocol.brokers.network import CLIENTS, describe_filter, describe_node, topic

@@ -9,13 +9,19 @@ from dataclasses import replace
 
 import pytest
 
-from roambus.python_protocol.brokers.messages import Filters, Pub, Sub, Uns
-from roambus.python_protocol.brokers.routing import Entry
+from roambus.python_protocol.actions import DROP, REPLAY, ROUTE, STORE
+from roambus.python_protocol.brokers.broker import Entry, Filters, Pub, Sub, Uns
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.first_approach.broker import Broker
-from roambus.python_protocol.first_approach.messages import Bmig, Btab, Fmig, Mig, Rep, Row
-from roambus.python_protocol.first_approach.parameters import FirstApproachParameters
-from roambus.python_protocol.notes import DROP, REPLAY, ROUTE, STORE
+from roambus.python_protocol.papers.first_approach import (
+    Bmig,
+    Broker,
+    Btab,
+    FirstApproachParameters,
+    Fmig,
+    Mig,
+    Rep,
+    Row,
+)
 from roambus.python_protocol.roles import NodeId
 from tests.python_protocol.brokers.actions import asked, notes, sends, told
 from tests.python_protocol.brokers.network import event, topic

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from roambus.python_protocol.actions import Deliver, Send
-from roambus.python_protocol.brokers.messages import Filters, Pub, Sub, Uns
-from roambus.python_protocol.first_approach.client import Client
-from roambus.python_protocol.first_approach.messages import Mig, Rep
-from roambus.python_protocol.first_approach.parameters import FirstApproachParameters
+from roambus.python_protocol.brokers.broker import Filters, Pub, Sub, Uns
+from roambus.python_protocol.papers.first_approach import Client, FirstApproachParameters, Mig, Rep
 from tests.python_protocol.brokers.actions import asked, sends, told
 from tests.python_protocol.brokers.network import event, topic
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.python_protocol.first_approach.parameters import FirstApproachParameters
+from roambus.python_protocol.papers.first_approach import FirstApproachParameters
 from tests.python_protocol.first_approach.network import Network
 
 

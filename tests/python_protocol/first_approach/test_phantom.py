@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from roambus.bridge.scenario.happenings import ParentChange
-from roambus.bridge.scenario.scenario import Command, Publications, Subscription, Workload
+from roambus.bridge.scenario.definition import Command, Publications, Subscription, Workload
+from roambus.bridge.scenario.plans import ParentChange
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Unsubscribe
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.first_approach import FirstApproach
 from roambus.python_protocol.mft import MftPubSub
+from roambus.python_protocol.papers.first_approach import FirstApproach
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND
 from tests.support.runs import Row, of

@@ -8,21 +8,19 @@ from typing import Any
 import pytest
 
 from roambus.python_protocol.aodv.messages import RouteError, RouteReply, RouteReplyAck, RouteRequest, Unreachable
-from roambus.python_protocol.brokers import messages as brokers
-from roambus.python_protocol.brokers.messages import Filters, Pub
+from roambus.python_protocol.brokers import broker as brokers
+from roambus.python_protocol.brokers.broker import Filters, Pub
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
-from roambus.python_protocol.first_approach import messages as first_approach
-from roambus.python_protocol.first_approach.messages import Row
 from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
-from roambus.python_protocol.mft.timestamps import UNKNOWN, Timestamp
+from roambus.python_protocol.mft.messages import UNKNOWN, Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Timestamp, Uns
+from roambus.python_protocol.papers import first_approach, simple
+from roambus.python_protocol.papers.first_approach import Row
+from roambus.python_protocol.papers.phoenix import broker as phoenix
 from roambus.python_protocol.parts.election.heartbeat import Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkAck, LinkData
-from roambus.python_protocol.phoenix import messages as phoenix
 from roambus.python_protocol.roles import BROADCAST, NodeId
-from roambus.python_protocol.simple import messages as simple
 
 F1, F2 = parse_filter("topic = 1"), parse_filter("topic = 2")
 E1, E2 = Notification(NotificationId(9, 1), ()), Notification(NotificationId(9, 2), ())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft.broker import Broker

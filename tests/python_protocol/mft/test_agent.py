@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from roambus.bridge.scenario.happenings import LinkChange
-from roambus.python_protocol.actions import Action, Deliver, Note, Send
-from roambus.python_protocol.brokers.messages import Filters, Pub
+from roambus.bridge.scenario.plans import LinkChange
+from roambus.python_protocol.actions import MIGRATE, ROUTE, STORE, Action, Deliver, Note, Send
+from roambus.python_protocol.brokers.broker import Filters, Pub
 from roambus.python_protocol.events import (
     Crashed,
     Event,
@@ -27,10 +27,8 @@ from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft import MftPubSub
 from roambus.python_protocol.mft.messages import Bmig, Mig, Sub, Uns
 from roambus.python_protocol.mft.parameters import MftParameters
-from roambus.python_protocol.notes import MIGRATE, ROUTE, STORE
 from roambus.python_protocol.parts.election import ElectionTimer, Heartbeat, Leadership
-from roambus.python_protocol.parts.link import LinkAck, LinkData
-from roambus.python_protocol.parts.streams import LinkTimer
+from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SECOND
 from tests.python_protocol.mft.network import event, topic

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from roambus.python_protocol.actions import Action, Note, Send
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.mft.batches import gather, undo
-from roambus.python_protocol.mft.messages import Bmig, Bqueries, Bquery, Bsub, Bsubs
-from roambus.python_protocol.mft.timestamps import Timestamp
+from roambus.python_protocol.mft.forwarding import gather, undo
+from roambus.python_protocol.mft.messages import Bmig, Bqueries, Bquery, Bsub, Bsubs, Timestamp
 from roambus.python_protocol.roles import NodeId
 from tests.python_protocol.mft.network import topic
 

@@ -8,13 +8,11 @@ from __future__ import annotations
 import pytest
 
 from roambus.python_protocol.actions import Send
-from roambus.python_protocol.brokers.messages import Filters
+from roambus.python_protocol.brokers.broker import Filters
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.mft.beats import BeatingBroker
-from roambus.python_protocol.mft.interests import sum_of
-from roambus.python_protocol.mft.messages import Beat, Below, Bmig, Bquery, Bsub, Known, Sub
+from roambus.python_protocol.mft.messages import Beat, Below, Bmig, Bquery, Bsub, Known, Sub, Timestamp, sum_of
 from roambus.python_protocol.mft.parameters import MftParameters
-from roambus.python_protocol.mft.timestamps import Timestamp
+from roambus.python_protocol.mft.spreading import BeatingBroker
 from roambus.python_protocol.parts.election import NO_LEADERSHIP, Heartbeat
 from roambus.python_protocol.roles import NodeId
 from tests.python_protocol.brokers.actions import asked, sends, told

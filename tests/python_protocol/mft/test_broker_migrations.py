@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.actions import STORE
+from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.mft.broker import Broker
-from roambus.python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Rep
+from roambus.python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Rep, Timestamp
 from roambus.python_protocol.mft.parameters import MftParameters
-from roambus.python_protocol.mft.timestamps import Timestamp
-from roambus.python_protocol.notes import STORE
 from roambus.python_protocol.roles import NodeId
 from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.mft.network import event, topic

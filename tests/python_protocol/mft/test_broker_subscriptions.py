@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.python_protocol.brokers.messages import Filters
+from roambus.python_protocol.brokers.broker import Filters
 from roambus.python_protocol.mft.broker import Broker
-from roambus.python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Uns
-from roambus.python_protocol.mft.timestamps import UNKNOWN, Timestamp
+from roambus.python_protocol.mft.messages import UNKNOWN, Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Timestamp, Uns
 from tests.python_protocol.brokers.actions import told
 from tests.python_protocol.mft.network import event, topic
 from tests.python_protocol.mft.one_broker import S1, knows, sends

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.mft.interests import sum_of
+from roambus.python_protocol.mft.messages import sum_of
 from roambus.python_protocol.roles import NodeId
 from tests.python_protocol.mft.network import topic
 

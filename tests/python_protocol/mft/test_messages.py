@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.python_protocol.brokers.agent import SHARED_MESSAGES
-from roambus.python_protocol.brokers.messages import Filters, Pub
+from roambus.python_protocol.brokers.broker import Filters, Pub
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
-from roambus.python_protocol.messages.bytes import DecodeError
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.messages.octets import DecodeError
 from roambus.python_protocol.mft import MftPubSub
 from roambus.python_protocol.mft.messages import (
     Ask,
@@ -24,12 +24,11 @@ from roambus.python_protocol.mft.messages import (
     Place,
     Rep,
     Sub,
+    Timestamp,
     Uns,
 )
-from roambus.python_protocol.mft.timestamps import Timestamp
-from roambus.python_protocol.parts.bundle import Bundle, Parcel
+from roambus.python_protocol.parts.bundle import Bundle, Held, Parcel
 from roambus.python_protocol.parts.bundle import Place as StreamPlace
-from roambus.python_protocol.parts.digest import Held
 from roambus.python_protocol.parts.election import Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkData
 from tests.python_protocol.brokers.strategies import bytes_1, counters, filters, nodes, notifications, several

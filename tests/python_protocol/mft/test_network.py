@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roambus.bridge.scenario.happenings import LinkChange
-from roambus.bridge.scenario.scenario import Publications, Subscription, Workload
+from roambus.bridge.scenario.definition import Publications, Subscription, Workload
+from roambus.bridge.scenario.plans import LinkChange
 from roambus.python_protocol.actions import Action, SetTimer
 from roambus.python_protocol.events import Event, Started, TimerFired, Unsubscribe
 from roambus.python_protocol.filters import Filter

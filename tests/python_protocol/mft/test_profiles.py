@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from roambus.python_protocol.mft import MftPubSub
-from roambus.python_protocol.mft.beats import BeatingBroker
 from roambus.python_protocol.mft.broker import Broker
 from roambus.python_protocol.mft.parameters import MftParameters
-from roambus.python_protocol.mft.spreading import SpreadingBroker
+from roambus.python_protocol.mft.spreading import BeatingBroker, SpreadingBroker
 from roambus.python_protocol.parts.bundling_link import BundlingLink
 from roambus.python_protocol.parts.election import Election, QualityElection
 from roambus.python_protocol.roles import Role

@@ -1,7 +1,6 @@
 """R_i and T_i of a broker."""
 
-from roambus.python_protocol.mft.routing import RoutingTable
-from roambus.python_protocol.mft.timestamps import UNKNOWN, Timestamp
+from roambus.python_protocol.mft.messages import UNKNOWN, RoutingTable, Timestamp
 from tests.python_protocol.mft.network import event, topic
 
 

@@ -9,17 +9,15 @@ from random import Random
 
 import pytest
 
-from roambus.python_protocol.actions import Action, Deliver, SetTimer
-from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.actions import DROP, STORE, Action, Deliver, SetTimer
+from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.mft.messages import Ask, Sub
+from roambus.python_protocol.mft.client import SpreadingClient
+from roambus.python_protocol.mft.messages import Ask, Sub, Timestamp
 from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.mft.spreading import SpreadingBroker, SpreadTimer
-from roambus.python_protocol.mft.spreading_client import SpreadingClient
-from roambus.python_protocol.mft.timestamps import Timestamp
-from roambus.python_protocol.notes import DROP, STORE
-from roambus.python_protocol.parts.digest import Digest, Held
+from roambus.python_protocol.parts.bundle import Digest, Held
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SECOND, SimTime
 from tests.python_protocol.brokers.actions import asked, notes, sends

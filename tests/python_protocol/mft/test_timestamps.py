@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.brokers.messages import MAX_HOPS
-from roambus.python_protocol.messages.bytes import Reader, Writer
+from roambus.python_protocol.brokers.broker import MAX_HOPS
 from roambus.python_protocol.messages.layout import field_type
-from roambus.python_protocol.mft.timestamps import UNKNOWN, Timestamp, at_hops
+from roambus.python_protocol.messages.octets import Reader, Writer
+from roambus.python_protocol.mft.messages import UNKNOWN, Timestamp, at_hops
 
 counters = st.integers(0, 2**32 - 1)
 hops = st.integers(0, MAX_HOPS)

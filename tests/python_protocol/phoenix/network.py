@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from roambus.python_protocol.brokers.messages import Sub, Uns
+from roambus.python_protocol.brokers.broker import Sub, Uns
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.phoenix.broker import Broker
-from roambus.python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep
-from roambus.python_protocol.phoenix.parameters import PhoenixParameters
+from roambus.python_protocol.papers.phoenix.broker import NEVER, Broker, Mig, PhoenixParameters, Pub, Rep
 from roambus.python_protocol.roles import NodeId
 from tests.python_protocol.brokers import network
 from tests.python_protocol.brokers.network import CLIENTS, describe_filter, describe_node, topic

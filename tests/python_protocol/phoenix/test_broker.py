@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.python_protocol.brokers.messages import Sub, Uns
-from roambus.python_protocol.brokers.routing import Entry
-from roambus.python_protocol.notes import DROP, REPLAY, ROUTE, STORE
-from roambus.python_protocol.phoenix.broker import Broker
-from roambus.python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp
-from roambus.python_protocol.phoenix.parameters import PhoenixParameters
+from roambus.python_protocol.actions import DROP, REPLAY, ROUTE, STORE
+from roambus.python_protocol.brokers.broker import Entry, Sub, Uns
+from roambus.python_protocol.papers.phoenix.broker import NEVER, Broker, Mig, PhoenixParameters, Pub, Rep, Stamp
 from tests.python_protocol.brokers.actions import asked, notes, sends, told
 from tests.python_protocol.brokers.network import event, topic
 

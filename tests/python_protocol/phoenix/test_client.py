@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from roambus.python_protocol.actions import Deliver, Send
-from roambus.python_protocol.brokers.messages import Sub, Uns
-from roambus.python_protocol.phoenix.client import Client
-from roambus.python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp
-from roambus.python_protocol.phoenix.parameters import PhoenixParameters
+from roambus.python_protocol.brokers.broker import Sub, Uns
+from roambus.python_protocol.papers.phoenix.agent import Client
+from roambus.python_protocol.papers.phoenix.broker import NEVER, Mig, PhoenixParameters, Pub, Rep, Stamp
 from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.brokers.network import event, topic
 

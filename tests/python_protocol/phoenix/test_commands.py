@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from roambus.python_protocol.brokers.messages import Sub, Uns
-from roambus.python_protocol.phoenix.commands import Commands
-from roambus.python_protocol.phoenix.messages import NEVER, Mig
+from roambus.python_protocol.brokers.broker import Sub, Uns
+from roambus.python_protocol.papers.phoenix.broker import NEVER, Commands, Mig
 from tests.python_protocol.brokers.network import topic
 
 ME, OTHER = 7, 8

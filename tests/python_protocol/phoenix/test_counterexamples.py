@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from roambus.bridge.scenario.happenings import ParentChange
-from roambus.bridge.scenario.scenario import Command, Publication, Subscription, Workload
+from roambus.bridge.scenario.definition import Command, Publication, Subscription, Workload
+from roambus.bridge.scenario.plans import ParentChange
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.phoenix import Phoenix
+from roambus.python_protocol.papers.phoenix import Phoenix
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.runs import of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.python_protocol.phoenix.messages import Mig, Stamp
+from roambus.python_protocol.papers.phoenix.broker import Mig, Stamp
 from tests.python_protocol.brokers.network import CLIENTS
 from tests.python_protocol.phoenix.network import Network
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roambus.bridge.scenario.happenings import ParentChange
-from roambus.bridge.scenario.scenario import Command, Publication, Subscription, Workload
+from roambus.bridge.scenario.definition import Command, Publication, Subscription, Workload
+from roambus.bridge.scenario.plans import ParentChange
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.phoenix import Phoenix
+from roambus.python_protocol.papers.phoenix import Phoenix
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
 from tests.support.runs import Row, of

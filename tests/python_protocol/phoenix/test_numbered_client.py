@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from roambus.python_protocol.actions import Action, Deliver, Note, Send
-from roambus.python_protocol.brokers.messages import Sub, Uns
-from roambus.python_protocol.notes import DROP
-from roambus.python_protocol.phoenix.messages import NEVER, Mig, Pub, Rep, Stamp, Turn
-from roambus.python_protocol.phoenix.numbered_client import NumberedClient
-from roambus.python_protocol.phoenix.parameters import PhoenixParameters
+from roambus.python_protocol.actions import DROP, Action, Deliver, Note, Send
+from roambus.python_protocol.brokers.broker import Sub, Uns
+from roambus.python_protocol.papers.phoenix.agent import NumberedClient
+from roambus.python_protocol.papers.phoenix.broker import NEVER, Mig, PhoenixParameters, Pub, Rep, Stamp, Turn
 from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.brokers.network import event, topic
 

@@ -1,9 +1,8 @@
 """The queues of a broker of Phoenix, bounded together."""
 
+from roambus.python_protocol.actions import DROP
 from roambus.python_protocol.filters import Notification, NotificationId
-from roambus.python_protocol.notes import DROP
-from roambus.python_protocol.phoenix.messages import Rep, Stamp
-from roambus.python_protocol.phoenix.queues import Queues
+from roambus.python_protocol.papers.phoenix.broker import Queues, Rep, Stamp
 
 ANN, BOB = 3, 4
 

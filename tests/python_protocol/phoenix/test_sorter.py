@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.phoenix.messages import Pub, Rep, Stamp, Turn
-from roambus.python_protocol.phoenix.sorter import Arrived, Sorter
+from roambus.python_protocol.papers.phoenix.agent import Arrived, Sorter
+from roambus.python_protocol.papers.phoenix.broker import Pub, Rep, Stamp, Turn
 from tests.python_protocol.brokers.network import event
 
 S1 = 101

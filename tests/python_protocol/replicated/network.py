@@ -9,21 +9,20 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from roambus.bridge.backends.ideal.topology import make_ideal
+from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.scenario.happenings import Fault, LinkChange, LinkDelay
+from roambus.bridge.scenario.definition import Command, Publication, Scenario, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.scenario import Command, Publication, Scenario, Workload
-from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.scenario.plans import Fault, LinkChange, LinkDelay
+from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.actions import Action, Send
 from roambus.python_protocol.events import Event
 from roambus.python_protocol.filters import Filter, parse_filter
-from roambus.python_protocol.replicated import Replicated
-from roambus.python_protocol.replicated.broker import Broker
-from roambus.python_protocol.replicated.messages import Event as EventMessage
-from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.papers.replicated import Replicated
+from roambus.python_protocol.papers.replicated.broker import Broker
+from roambus.python_protocol.papers.replicated.messages import Event as EventMessage
+from roambus.python_protocol.roles import NodeId, Role, SiteId, Sites, make_sites
 from roambus.python_protocol.simtime import SECOND, SimTime
-from roambus.python_protocol.sites import SiteId, Sites, make_sites
 from tests.support.runs import Row, of
 from tests.support.scenarios import scenario
 

@@ -23,15 +23,24 @@ from roambus.python_protocol.events import (
     Unsubscribe,
 )
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, addressed_to
+from roambus.python_protocol.papers.replicated import Replicated
+from roambus.python_protocol.papers.replicated import messages as m
+from roambus.python_protocol.papers.replicated.messages import (
+    AreYouAlive,
+    AssumedDead,
+    CatchUp,
+    IAmAlive,
+    IAmLeader,
+    Inform,
+    Informed,
+    Point,
+    ReplicatedParameters,
+    State,
+    Yield,
+)
+from roambus.python_protocol.papers.replicated.neighbours import WatchTimer
 from roambus.python_protocol.parameters import parse_parameters
-from roambus.python_protocol.replicated import Replicated
-from roambus.python_protocol.replicated import messages as m
-from roambus.python_protocol.replicated.failure_messages import AreYouAlive, AssumedDead, IAmAlive, IAmLeader, Point
-from roambus.python_protocol.replicated.parameters import ReplicatedParameters
-from roambus.python_protocol.replicated.replica_messages import CatchUp, Inform, Informed, State, Yield
-from roambus.python_protocol.replicated.watch import WatchTimer
-from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.sites import Site, Sites
+from roambus.python_protocol.roles import NodeId, Role, Site, Sites
 from tests.support.scenarios import scenario
 
 SITE = Sites((Site("a", None, (0, 1, 2), (3, 4)),))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roambus.bridge.scenario.happenings import Fault, FaultKind, LinkDelay
-from roambus.bridge.scenario.scenario import Command
+from roambus.bridge.scenario.definition import Command
+from roambus.bridge.scenario.plans import Fault, FaultKind, LinkDelay
 from roambus.python_protocol.events import Subscribe
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.python_protocol.replicated.network import (

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.events import Event, SendFailed, TimerFired
-from roambus.python_protocol.replicated import Replicated
-from roambus.python_protocol.replicated import messages as m
-from roambus.python_protocol.replicated.failure_messages import AreYouAlive, AssumedDead, Leader, Point
-from roambus.python_protocol.replicated.parameters import ReplicatedParameters
-from roambus.python_protocol.replicated.replica_messages import HandOver, Inform, Informed, TakeOver
-from roambus.python_protocol.replicated.watch import WatchTimer
+from roambus.python_protocol.papers.replicated import Replicated
+from roambus.python_protocol.papers.replicated import messages as m
+from roambus.python_protocol.papers.replicated.messages import (
+    AreYouAlive,
+    AssumedDead,
+    HandOver,
+    Inform,
+    Informed,
+    Leader,
+    Point,
+    ReplicatedParameters,
+    TakeOver,
+)
+from roambus.python_protocol.papers.replicated.neighbours import WatchTimer
 from tests.python_protocol.replicated.test_agent import EVENT, agent, received, tell
 
 TAKE_OVER = TakeOver(1, Point(0, 0))

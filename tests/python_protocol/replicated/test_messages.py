@@ -7,27 +7,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.python_protocol.filters import Notification, NotificationId, parse_filter
-from roambus.python_protocol.messages.bytes import DecodeError
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.replicated import Replicated
-from roambus.python_protocol.replicated.failure_messages import (
+from roambus.python_protocol.messages.octets import DecodeError
+from roambus.python_protocol.papers.replicated import Replicated
+from roambus.python_protocol.papers.replicated.messages import (
+    ORDERED,
+    SUBSCRIPTIONS,
+    Accepted,
     AreYouAlive,
     AssumedDead,
+    CatchUp,
+    Event,
+    HandOver,
     IAmAlive,
     IAmLeader,
-    Leader,
-    Point,
-)
-from roambus.python_protocol.replicated.messages import ORDERED, SUBSCRIPTIONS, Accepted, Event, Sub, Uns, Update
-from roambus.python_protocol.replicated.replica_messages import (
-    CatchUp,
-    HandOver,
     Inform,
     Informed,
+    Leader,
     Piece,
+    Point,
     State,
+    Sub,
     TakeOver,
+    Uns,
+    Update,
     Yield,
 )
 

@@ -7,21 +7,21 @@ from random import Random
 from roambus.python_protocol.actions import CancelTimer, Send, SetTimer
 from roambus.python_protocol.events import Sited
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.replicated import Replicated
-from roambus.python_protocol.replicated import messages as m
-from roambus.python_protocol.replicated.failure_messages import (
+from roambus.python_protocol.papers.replicated import Replicated
+from roambus.python_protocol.papers.replicated import messages as m
+from roambus.python_protocol.papers.replicated.messages import (
     AreYouAlive,
     AssumedDead,
     IAmAlive,
     IAmLeader,
+    Informed,
     Leader,
     Point,
+    ReplicatedParameters,
+    Yield,
 )
-from roambus.python_protocol.replicated.parameters import ReplicatedParameters
-from roambus.python_protocol.replicated.replica_messages import Informed, Yield
-from roambus.python_protocol.replicated.watch import WatchTimer
-from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.sites import Site, Sites
+from roambus.python_protocol.papers.replicated.neighbours import WatchTimer
+from roambus.python_protocol.roles import NodeId, Role, Site, Sites
 from tests.python_protocol.replicated.test_agent import EVENT, received, tell
 
 HOME, NEIGHBOUR = (0, 1, 2), (5, 6, 7)

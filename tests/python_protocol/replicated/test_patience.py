@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.replicated.parameters import ReplicatedParameters
-from roambus.python_protocol.replicated.patience import Patience
+from roambus.python_protocol.papers.replicated.messages import ReplicatedParameters
+from roambus.python_protocol.papers.replicated.neighbours import Patience
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 TIME_OUT = 100 * MILLISECOND

@@ -7,12 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.python_protocol.filters import Notification, NotificationId, parse_filter
-from roambus.python_protocol.messages.bytes import DecodeError
-from roambus.python_protocol.replicated import snapshot
-from roambus.python_protocol.replicated.messages import SUBSCRIPTIONS, Event, Key, Numbered, Sub, Uns, Update
-from roambus.python_protocol.replicated.parameters import NONE, TOTAL, ReplicatedParameters
-from roambus.python_protocol.replicated.site_state import Place, SiteState
-from roambus.python_protocol.replicated.snapshot import decode_state, encode_state
+from roambus.python_protocol.messages.octets import DecodeError
+from roambus.python_protocol.papers.replicated import snapshot
+from roambus.python_protocol.papers.replicated.messages import (
+    NONE,
+    SUBSCRIPTIONS,
+    TOTAL,
+    Event,
+    Key,
+    Numbered,
+    ReplicatedParameters,
+    Sub,
+    Uns,
+    Update,
+)
+from roambus.python_protocol.papers.replicated.site_state import Place, SiteState
+from roambus.python_protocol.papers.replicated.snapshot import decode_state, encode_state
 
 PLACE = Place(parent=None, sites=(3,), clients=(9, 10))
 FILTER = parse_filter("topic = 1")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.replicated.messages import SUBSCRIPTIONS, Key, Update
-from roambus.python_protocol.replicated.streams import Incoming, Outgoing
+from roambus.python_protocol.papers.replicated.messages import SUBSCRIPTIONS, Key, Update
+from roambus.python_protocol.papers.replicated.site_state import Incoming, Outgoing
 
 PUBLISHER = 7
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from roambus.python_protocol.actions import CancelTimer, Send, SetTimer
-from roambus.python_protocol.replicated.failure_messages import AreYouAlive
-from roambus.python_protocol.replicated.parameters import ReplicatedParameters
-from roambus.python_protocol.replicated.patience import Patience
-from roambus.python_protocol.replicated.watch import Watch, WatchTimer
+from roambus.python_protocol.papers.replicated.messages import AreYouAlive, ReplicatedParameters
+from roambus.python_protocol.papers.replicated.neighbours import Patience, Watch, WatchTimer
 from roambus.python_protocol.simtime import MILLISECOND
 
 TIME_OUT = 100 * MILLISECOND

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from hypothesis import given, settings
 
-from roambus.bridge.scenario.happenings import ParentChange
-from roambus.bridge.scenario.scenario import Command, Publication, Workload
+from roambus.bridge.scenario.definition import Command, Publication, Workload
+from roambus.bridge.scenario.plans import ParentChange
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.resubscribing import Resubscribing
+from roambus.python_protocol.papers.resubscribing import Resubscribing
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND
 from tests.support.moving_trees import Plan, carry_out, plans

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from roambus.python_protocol.brokers.messages import Pub
-from roambus.python_protocol.brokers.parameters import BrokerParameters
+from roambus.python_protocol.brokers.broker import BrokerParameters, Pub
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.papers.simple import Broker, Sub, Uns
 from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simple.broker import Broker
-from roambus.python_protocol.simple.messages import Sub, Uns
 from tests.python_protocol.brokers import network
 from tests.python_protocol.brokers.network import CLIENTS, describe_filter, describe_node, topic
 

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.python_protocol.actions import Note
-from roambus.python_protocol.brokers.messages import Pub
-from roambus.python_protocol.brokers.parameters import BrokerParameters
-from roambus.python_protocol.notes import DROP, ROUTE
-from roambus.python_protocol.simple.broker import Broker
-from roambus.python_protocol.simple.messages import Sub, Uns
-from roambus.python_protocol.simple.routing import Entry
+from roambus.python_protocol.actions import DROP, ROUTE, Note
+from roambus.python_protocol.brokers.broker import BrokerParameters, Pub
+from roambus.python_protocol.papers.simple import Broker, Entry, Sub, Uns
 from tests.python_protocol.brokers.actions import asked, notes, sends, told
 from tests.python_protocol.brokers.network import event, topic
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from roambus.python_protocol.actions import Deliver, Send
-from roambus.python_protocol.brokers.messages import Pub
-from roambus.python_protocol.brokers.parameters import BrokerParameters
-from roambus.python_protocol.simple.client import Client
-from roambus.python_protocol.simple.messages import Sub, Uns
+from roambus.python_protocol.brokers.broker import BrokerParameters, Pub
+from roambus.python_protocol.papers.simple import Client, Sub, Uns
 from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.brokers.network import event, topic
 

@@ -10,18 +10,17 @@ from typing import Any
 
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.scenario.happenings import Fault
+from roambus.bridge.scenario.definition import Command, Publication, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.scenario import Command, Publication, Workload
-from roambus.bridge.trace.writer import TraceWriter
+from roambus.bridge.scenario.plans import Fault
+from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.events import Subscribe
 from roambus.python_protocol.filters import parse_filter
+from roambus.python_protocol.papers.skip_ring.corrupted import CorruptedSkipRing, skip_ring
+from roambus.python_protocol.papers.skip_ring.messages import Topic
+from roambus.python_protocol.papers.skip_ring.subscriber import Subscriber
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
-from roambus.python_protocol.skip_ring.corrupted import CorruptedSkipRing
-from roambus.python_protocol.skip_ring.definition import skip_ring
-from roambus.python_protocol.skip_ring.messages import Topic
-from roambus.python_protocol.skip_ring.subscriber import Subscriber
 from tests.support.runs import Row
 from tests.support.scenarios import scenario
 

@@ -7,27 +7,19 @@ from random import Random
 
 import pytest
 
-from roambus.bridge.scenario.happenings import Fault, FaultKind
-from roambus.bridge.scenario.scenario import Command
+from roambus.bridge.scenario.definition import Command
+from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.python_protocol.actions import Send
 from roambus.python_protocol.events import Attach, Detach, Publish, Received, Started, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Notification, NotificationId, parse_filter
+from roambus.python_protocol.papers.skip_ring import SkipRing, messages
+from roambus.python_protocol.papers.skip_ring.corrupted import CorruptedParameters, skip_ring
+from roambus.python_protocol.papers.skip_ring.labels import Reference
+from roambus.python_protocol.papers.skip_ring.messages import SkipRingParameters
 from roambus.python_protocol.parameters import parse_parameters
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND
-from roambus.python_protocol.skip_ring import SkipRing, messages
-from roambus.python_protocol.skip_ring.corrupted import CorruptedParameters
-from roambus.python_protocol.skip_ring.definition import skip_ring
-from roambus.python_protocol.skip_ring.parameters import SkipRingParameters
-from roambus.python_protocol.skip_ring.references import Reference
-from tests.python_protocol.skip_ring.network import (
-    ANY_TOPIC,
-    SUPERVISOR,
-    Outcome,
-    assert_skip_ring,
-    published,
-    run,
-)
+from tests.python_protocol.skip_ring.network import ANY_TOPIC, SUPERVISOR, Outcome, assert_skip_ring, published, run
 
 
 def agent(node: int = 3, roles: Role = Role.SUBSCRIBER, **parameters: bool) -> SkipRing:

@@ -6,7 +6,7 @@ from math import ceil, log2
 
 import pytest
 
-from roambus.python_protocol.skip_ring.definition import Place, skip_ring
+from roambus.python_protocol.papers.skip_ring.corrupted import Place, skip_ring
 
 
 def test_figure_1() -> None:

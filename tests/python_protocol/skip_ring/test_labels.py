@@ -7,8 +7,8 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.skip_ring.definition import skip_ring
-from roambus.python_protocol.skip_ring.labels import (
+from roambus.python_protocol.papers.skip_ring.corrupted import skip_ring
+from roambus.python_protocol.papers.skip_ring.labels import (
     CIRCLE,
     is_label,
     label_at,

@@ -7,13 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.python_protocol.filters import Notification, NotificationId
-from roambus.python_protocol.messages.bytes import DecodeError
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.skip_ring import SkipRing
-from roambus.python_protocol.skip_ring import messages as ring
-from roambus.python_protocol.skip_ring.labels import label_of
-from roambus.python_protocol.skip_ring.references import Reference
+from roambus.python_protocol.messages.octets import DecodeError
+from roambus.python_protocol.papers.skip_ring import SkipRing
+from roambus.python_protocol.papers.skip_ring import messages as ring
+from roambus.python_protocol.papers.skip_ring.labels import Reference, label_of
 from tests.python_protocol.brokers.strategies import bytes_2, nodes, notifications, values
 
 bits = st.text("01", max_size=64)

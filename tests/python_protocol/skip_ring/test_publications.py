@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from roambus.python_protocol.actions import Action, Deliver, Send
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
+from roambus.python_protocol.papers.skip_ring.messages import CheckTrie, Publish, PublishNew, SkipRingParameters
+from roambus.python_protocol.papers.skip_ring.patricia import publication_key
+from roambus.python_protocol.papers.skip_ring.publications import Publications
 from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.skip_ring.messages import CheckTrie, Publish, PublishNew
-from roambus.python_protocol.skip_ring.parameters import SkipRingParameters
-from roambus.python_protocol.skip_ring.patricia import publication_key
-from roambus.python_protocol.skip_ring.publications import Publications
 
 U, V = 1, 2
 BITS = 10

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.python_protocol.skip_ring.definition import skip_ring
-from roambus.python_protocol.skip_ring.subscriber import MINIMAL, request_probability
+from roambus.python_protocol.papers.skip_ring.corrupted import skip_ring
+from roambus.python_protocol.papers.skip_ring.subscriber import MINIMAL, request_probability
 
 
 def expected_requests(nodes: int, *, sparse_requests: bool) -> float:

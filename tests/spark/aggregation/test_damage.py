@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from roambus.bridge.trace.schema import BYTES, DETAIL, ENERGY, EVENT, SEND, TIME_S, TRACE_SCHEMA
-from roambus.bridge.trace.writer import write_trace as write_file
+from roambus.bridge.trace.parquet import write_trace as write_file
+from roambus.bridge.trace.schema import BYTES, DETAIL, EVENT, TIME_S, TRACE_SCHEMA
+from roambus.python_protocol.actions import ENERGY, SEND
 from roambus.spark.aggregation import aggregate as module
 from roambus.spark.aggregation.aggregate import aggregate
 from roambus.spark.aggregation.computation import compute

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from roambus.bridge.errors import UserError
 from roambus.spark.aggregation.aggregate import aggregate
-from roambus.spark.aggregation.links import readable_names
+from roambus.spark.aggregation.traces import readable_names
 from tests.spark.synthetic import random_trace, write_trace
 
 NAMES = [

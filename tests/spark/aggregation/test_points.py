@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from roambus.spark.aggregation.points import half_width, mean_points, natural_order
+from roambus.spark.aggregation.aggregate import half_width, mean_points, natural_order
 
 
 def runs(values: list[float]) -> pd.DataFrame:

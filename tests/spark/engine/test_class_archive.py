@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.spark.engine.class_archive import class_archive, options_to_read
-from roambus.spark.engine.java import find_java
+from roambus.spark.engine.java import class_archive, find_java, options_to_read
 from roambus.spark.engine.session import SPARK_HOME
 
 JAVA = Path("/opt/java/bin/java")

@@ -13,7 +13,7 @@ import pytest
 
 from roambus.bridge.errors import RoambusError
 from roambus.spark.engine import session as engine
-from roambus.spark.engine.jvm import Jvm
+from roambus.spark.engine.java import Jvm
 
 SETTINGS = {"spark.driver.extraJavaOptions": ""}
 

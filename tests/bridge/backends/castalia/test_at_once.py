@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.trials.simulated_runs import Stage, run_alone, run_at_once, set_stage
-from roambus.bridge.backends.castalia.environment import CASTALIA_ROOT, OMNETPP_ROOT
+from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT, OMNETPP_ROOT
 
 SECONDS = 30
 """How long the runs are, in simulated time."""

@@ -8,16 +8,15 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from roambus.bridge.agents.registry import load_agent
+from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
-from roambus.bridge.backends.castalia.endpoint import Transport
-from roambus.bridge.backends.castalia.files import INI_FILE
+from roambus.bridge.backends.castalia.endpoint import INI_FILE, Transport
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.run import write_inputs
-from roambus.bridge.trace.writer import TraceLevel, TraceWriter
+from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
 from roambus.experiments.templates.render import find_template

@@ -11,8 +11,8 @@ from benchmarks.trials.bridge import FINISHED, KINDS, WENT_ON, Kind, conduct
 from benchmarks.trials.harness import PROMISED, Outcome, Tally
 from benchmarks.trials.processes import adopt_orphans, all_linked, install_stand_in
 from benchmarks.trials.simulated_runs import Stage, set_stage, sweep, undisturbed_s
-from roambus.bridge.backends.castalia.factory import CastaliaFactory
-from roambus.bridge.backends.castalia.files import SIMULATOR_FOLDER
+from roambus.bridge.backends.castalia.backend import CastaliaFactory
+from roambus.bridge.backends.castalia.endpoint import SIMULATOR_FOLDER
 from roambus.bridge.errors import BackendError
 from roambus.bridge.runs.layout import FAILED_FILE, TRACE_FILE
 from roambus.bridge.runs.run import execute

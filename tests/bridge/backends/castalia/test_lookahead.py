@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.bridge.backends.castalia.lookahead import Lookahead
+from roambus.bridge.backends.castalia.backend import Lookahead
 from roambus.bridge.backends.interface import Step, Transmission
 from roambus.bridge.errors import ProtocolError
 from roambus.bridge.wire.wire_pb2 import Arrival, Finished, FromSimulator, Hello, Quiet, ToSimulator
 from roambus.bridge.wire.wire_pb2 import Step as WireStep
-from roambus.python_protocol.beacon import BeaconMessage
+from roambus.python_protocol.baselines import BeaconMessage
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SimTime
 from tests.bridge.backends.castalia.test_backend import arrival, greeting, opened

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
-from roambus.bridge.backends.castalia.connection import Connection
 from roambus.bridge.backends.castalia.endpoint import CurveKeys, Endpoint
-from roambus.bridge.backends.castalia.rundir import run_directory
+from roambus.bridge.backends.castalia.simulators import run_directory
+from roambus.bridge.backends.castalia.zeromq import Connection
 from roambus.bridge.errors import BackendError
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.trace.writer import TraceWriter
-from roambus.python_protocol.beacon import Beacon
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.python_protocol.baselines import Beacon
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND
 from tests.support.omnet import stand_in

@@ -9,9 +9,9 @@ from typing import Any
 from benchmarks.reference_scenarios import CC2420, MAC
 from roambus.bridge.backends.interface import Step, Totals, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.scenario.channel import ChannelSettings
-from roambus.bridge.scenario.node import NodeSettings
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.nodes import NodeSettings
+from roambus.bridge.scenario.radio import ChannelSettings
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from roambus.bridge.backends.radio import channel
 from roambus.bridge.backends.radio import channel as module
-from roambus.bridge.backends.radio import pairs
 from roambus.bridge.backends.radio.channel import Cells, PathLoss, path_loss, reach_m
 from roambus.bridge.errors import UserError
-from roambus.bridge.scenario.channel import ChannelSettings
+from roambus.bridge.scenario.radio import ChannelSettings
 
 Field = list[tuple[float, float]]
 COORDINATES = st.floats(min_value=0, max_value=400)
@@ -65,7 +65,7 @@ def test_a_large_field_has_the_losses_of_a_small_one(places: Field, at_once: int
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MOST_IN_A_TABLE", 0)
         patch.setattr(module, "DRAWS_AT_ONCE", at_once)
-        patch.setattr(pairs, "MOST_AT_ONCE", 0)
+        patch.setattr(channel, "MOST_AT_ONCE", 0)
         assert (losses(places, ChannelSettings()) == table).all()
 
 

@@ -10,11 +10,10 @@ from roambus.bridge.backends.interface import Totals
 from roambus.bridge.backends.radio import channel
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.hearers import NOBODY, occupants
-from roambus.bridge.backends.radio.traffic import PoissonSources
-from roambus.bridge.scenario.channel import ChannelSettings
-from roambus.bridge.scenario.mobility import RandomWaypoint
-from roambus.bridge.scenario.node import NodeSettings
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.backends.radio.mac import PoissonSources
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.nodes import NodeSettings, RandomWaypoint
+from roambus.bridge.scenario.radio import ChannelSettings
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
 CELLS = ChannelSettings(only_static_nodes=False)

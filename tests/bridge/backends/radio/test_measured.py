@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.k7 import read_k7
-from roambus.bridge.scenario.measured import MeasuredLinks
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.recordings import read_k7
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.ideal import MeasuredLinks
 from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND
 from tests.bridge.backends.radio.runs import START, at_places, run, send, total
 from tests.support.recordings import k7, row

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from roambus.bridge.backends.interface import Move
 from roambus.bridge.backends.radio.channel import Cells
 from roambus.bridge.backends.radio.mobility import Path, cell_changes, moves_until, path, positions
-from roambus.bridge.scenario.channel import ChannelSettings
-from roambus.bridge.scenario.mobility import Line, Mobility, RandomWaypoint, Static
+from roambus.bridge.scenario.nodes import Line, Mobility, RandomWaypoint, Static
+from roambus.bridge.scenario.radio import ChannelSettings
 from roambus.python_protocol.simtime import SECOND
 
 FIELD = (45.0, 30.0)

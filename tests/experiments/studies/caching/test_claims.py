@@ -11,14 +11,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from roambus.experiments.evidence.claim import ClaimTest, check
-from roambus.experiments.evidence.rule import Verdict
-from roambus.experiments.figures.look_up import look_up
-from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.claims import ClaimTest, Verdict, check
+from roambus.experiments.figures.figure import look_up
+from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.caching import metrics as c
 from roambus.experiments.studies.caching.claims import ABSENCE_CLAIMS, BROKERS_CLAIMS, RATE_CLAIMS, SIZE_CLAIMS
 from roambus.experiments.studies.caching.study import brokers_plans, size_plans
-from roambus.spark.aggregation.points import mean_points
+from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics.catalogue import METRICS
 
 Make = Callable[[Mapping[str, str], Random], dict[str, float]]

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from roambus.bridge.trace.schema import ATTACH, DELIVER, DETACH, MOVE, PUBLISH
 from roambus.experiments.studies.caching import metrics as c
-from roambus.python_protocol.notes import ANSWER, CACHE, FORGET
+from roambus.python_protocol.actions import ANSWER, ATTACH, CACHE, DELIVER, DETACH, FORGET, MOVE, PUBLISH
 from roambus.spark.metrics.run_metrics import RUN
 
 SCHEMA = "run int, time_s double, node int, event string, notification_id string, detail string"

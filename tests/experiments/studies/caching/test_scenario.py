@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.keys import quote
+from roambus.bridge.scenario.definition import Publication, Scenario
 from roambus.bridge.scenario.plans import commands, tree
-from roambus.bridge.scenario.scenario import Publication, Scenario
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.studies.caching.scenario import Population, population
 from roambus.experiments.templates.render import find_template, render

@@ -6,18 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.scenario.happenings import ParentChange
-from roambus.bridge.scenario.scenario import Subscription, Workload
+from roambus.bridge.scenario.definition import Subscription, Workload
+from roambus.bridge.scenario.plans import ParentChange
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.brokers.messages import Pub
+from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.filters import parse_filter
-from roambus.python_protocol.first_approach import FirstApproach
-from roambus.python_protocol.first_approach.messages import Rep
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft import MftPubSub
+from roambus.python_protocol.papers.first_approach import FirstApproach, Rep
+from roambus.python_protocol.papers.resubscribing import Resubscribing
 from roambus.python_protocol.parts.election import Heartbeat
 from roambus.python_protocol.parts.link import LinkAck
-from roambus.python_protocol.resubscribing import Resubscribing
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND
 from roambus.spark.aggregation.aggregate import compute_metrics

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.keys import quote
-from roambus.bridge.scenario.happenings import ParentChange
-from roambus.bridge.scenario.plans import tree
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.plans import ParentChange, tree
 from roambus.experiments.random_scenarios import random_tree
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.studies.migration_cost.scenario import migrating_tree

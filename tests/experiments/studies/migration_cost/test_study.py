@@ -11,13 +11,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from roambus import command_line as cli
-from roambus.experiments.figures.figure import Figure
-from roambus.experiments.figures.look_up import look_up
-from roambus.experiments.measurements.measurements import Measurements, read_measurements
-from roambus.experiments.measurements.point_table import point_table
+from roambus.experiments.figures.figure import Figure, look_up
+from roambus.experiments.measurements import Measurements, point_table, read_measurements
 from roambus.experiments.studies.migration_cost.study import TABLE_FILE, migration_plans
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.spark.aggregation.points import mean_points
+from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 
 pytestmark = pytest.mark.slow

@@ -8,8 +8,8 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.scenario.happenings import FaultKind
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.plans import FaultKind
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.studies.replicated.scenario import interested_sites
 from roambus.experiments.templates.render import find_template, render

@@ -10,16 +10,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from roambus.experiments.evidence.claim import ClaimTest, check
-from roambus.experiments.evidence.rule import Verdict
-from roambus.experiments.figures.look_up import look_up
-from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.studies.replicated.claims import (
-    FAULT_CLAIMS,
-    ORDER_CLAIMS,
-    ROUTING_CLAIMS,
-    SITES_CLAIMS,
-)
+from roambus.experiments.claims import ClaimTest, Verdict, check
+from roambus.experiments.figures.figure import look_up
+from roambus.experiments.measurements import Measurements
+from roambus.experiments.studies.replicated.claims import FAULT_CLAIMS, ORDER_CLAIMS, ROUTING_CLAIMS, SITES_CLAIMS
 from roambus.experiments.studies.replicated.metrics import (
     EVENT_MESSAGES,
     EXTRA,
@@ -30,7 +24,7 @@ from roambus.experiments.studies.replicated.metrics import (
 )
 from roambus.experiments.studies.replicated.study import STUDY
 from roambus.python_protocol.simtime import parse_time, to_seconds
-from roambus.spark.aggregation.points import mean_points
+from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 
 Make = Callable[[Mapping[str, str], Random], dict[str, float]]

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.scenario.scenario import Scenario
+from roambus.bridge.scenario.definition import Scenario
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.studies.returning.scenario import SHORTEST_S, START_S, Returning, returning
 from roambus.experiments.templates.render import Values, find_template, render

@@ -6,11 +6,11 @@ import itertools
 
 import pandas as pd
 
-from roambus.experiments.figures.look_up import look_up
-from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.figures.figure import look_up
+from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.returning.metrics import CATCH_UP_S, HANDED_OVER, RETURNING, STORED_MEAN, STORED_PEAK
 from roambus.experiments.studies.returning.study import returning_plans, returning_table
-from roambus.spark.aggregation.points import mean_points
+from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 
 EVERYWHERE = (c.DELIVERY_RATE_ALL, c.DELAY_MEAN_S, c.MESSAGES, c.DUPLICATES, STORED_MEAN, STORED_PEAK)

@@ -10,23 +10,28 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from roambus.bridge.scenario.happenings import FaultKind
-from roambus.experiments.evidence.claim import ClaimTest, check
-from roambus.experiments.evidence.rule import Verdict
-from roambus.experiments.figures.look_up import look_up
-from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.studies.skip_ring import further_claims as f
+from roambus.bridge.scenario.plans import FaultKind
+from roambus.experiments.claims import ClaimTest, Verdict, check
+from roambus.experiments.figures.figure import look_up
+from roambus.experiments.measurements import Measurements
+from roambus.experiments.studies.skip_ring import claims as f
 from roambus.experiments.studies.skip_ring.claims import STEADY_CLAIMS
-from roambus.experiments.studies.skip_ring.crashes import RESTORED, ROUNDS_TO_RESTORE
-from roambus.experiments.studies.skip_ring.informing import INFORMED, KNOWN_SENT, ROUNDS_TO_INFORM
-from roambus.experiments.studies.skip_ring.joins import MOST_JOINS, TWO_CONSECUTIVE
+from roambus.experiments.studies.skip_ring.measurements import (
+    BY_SUBSCRIBERS,
+    INFORMED,
+    KNOWN_SENT,
+    MOST_JOINS,
+    RESTORED,
+    ROUNDS_TO_INFORM,
+    ROUNDS_TO_RESTORE,
+    TWO_CONSECUTIVE,
+)
 from roambus.experiments.studies.skip_ring.metrics import ANSWERS_PER_ROUND
-from roambus.experiments.studies.skip_ring.overhead import BY_SUBSCRIBERS
 from roambus.experiments.studies.skip_ring.scenario import skip_ring_crashes
 from roambus.experiments.studies.skip_ring.study import STUDY
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.simtime import SECOND
-from roambus.spark.aggregation.points import mean_points
+from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics.catalogue import METRICS
 from tests.experiments.studies.skip_ring.test_study import scenario_of
 

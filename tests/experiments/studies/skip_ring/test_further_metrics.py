@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from roambus.bridge.scenario.happenings import Fault, FaultKind
+from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.trace import schema
-from roambus.experiments.studies.skip_ring import crashes, informing, joins, overhead
+from roambus.experiments.studies.skip_ring import measurements
 from roambus.python_protocol.simtime import SECOND
 from roambus.spark.metrics.run_metrics import RUN
 from tests.python_protocol.skip_ring.network import run
@@ -67,16 +67,20 @@ SPREAD = [
 
 def test_who_has_everything_and_what_was_sent_in_vain(measure: Measure) -> None:
     """Two of three subscribers have both publications; of four that were sent three were new."""
-    found = measure(informing.informing, SPREAD)
-    assert found[informing.INFORMED] == pytest.approx(2 / 3)
-    assert found[informing.ROUNDS_TO_INFORM] is None
-    assert found[informing.KNOWN_SENT] == pytest.approx(25)
+    found = measure(measurements.informing, SPREAD)
+    assert found[measurements.INFORMED] == pytest.approx(2 / 3)
+    assert found[measurements.ROUNDS_TO_INFORM] is None
+    assert found[measurements.KNOWN_SENT] == pytest.approx(25)
 
 
 def test_all_have_everything_when_the_last_has_it(measure: Measure) -> None:
     """At 4 s."""
-    found = measure(informing.informing, [*SPREAD, has(4.0, 3, "1.0", 1)])
-    assert (found[informing.INFORMED], found[informing.ROUNDS_TO_INFORM], found[informing.KNOWN_SENT]) == (1, 4.0, 0)
+    found = measure(measurements.informing, [*SPREAD, has(4.0, 3, "1.0", 1)])
+    assert (found[measurements.INFORMED], found[measurements.ROUNDS_TO_INFORM], found[measurements.KNOWN_SENT]) == (
+        1,
+        4.0,
+        0,
+    )
 
 
 def edge(time_s: float, node: int, state: str) -> Row:
@@ -98,22 +102,22 @@ DOUBLED = [
 
 def test_two_consecutive_joins_concern_an_old_subscriber(measure: Measure) -> None:
     """The new ones do not count, and the one with label 0 only where the most joins are."""
-    found = measure(joins.concerned, DOUBLED)
-    assert (found[joins.TWO_CONSECUTIVE], found[joins.MOST_JOINS]) == (1, 2)
+    found = measure(measurements.concerned, DOUBLED)
+    assert (found[measurements.TWO_CONSECUTIVE], found[measurements.MOST_JOINS]) == (1, 2)
 
 
 def test_a_third_join_is_against_it(measure: Measure) -> None:
     """Of one old subscriber."""
     more = [*subscribed(5, at=30.0), edge(31.0, 2, "5 1 5 4 -")]
-    found = measure(joins.concerned, [*DOUBLED, *more])
-    assert (found[joins.TWO_CONSECUTIVE], found[joins.MOST_JOINS]) == (0, 3)
+    found = measure(measurements.concerned, [*DOUBLED, *more])
+    assert (found[measurements.TWO_CONSECUTIVE], found[measurements.MOST_JOINS]) == (0, 3)
 
 
 def test_whom_no_join_concerns_is_against_it_too(measure: Measure) -> None:
     """Of two old subscribers beside label 0, one is left alone."""
     alone = [*subscribed(6), edge(1.0, 6, "1 01 1 2 -")]
-    found = measure(joins.concerned, [*DOUBLED, *alone])
-    assert found[joins.TWO_CONSECUTIVE] == pytest.approx(1 / 2)
+    found = measure(measurements.concerned, [*DOUBLED, *alone])
+    assert found[measurements.TWO_CONSECUTIVE] == pytest.approx(1 / 2)
 
 
 def test_overhead_is_beyond_what_is_sent_before_the_first_publication(measure: Measure) -> None:
@@ -132,8 +136,8 @@ def test_overhead_is_beyond_what_is_sent_before_the_first_publication(measure: M
         row(40.0, 1, schema.SEND, sent="Publish"),
     ]
     rate = 14 / 7.5 / 2
-    found = measure(overhead.overhead, rows)
-    assert found[overhead.BY_SUBSCRIBERS] == pytest.approx(34 - rate * 3 * 10)
+    found = measure(measurements.overhead, rows)
+    assert found[measurements.BY_SUBSCRIBERS] == pytest.approx(34 - rate * 3 * 10)
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +153,7 @@ def test_those_left_make_the_skip_ring_of_as_many(measure: Measure, crashed: lis
     names = ("time_s", "node", "event", "message_type", "notification_id", "hops", "detail")
     rows: list[Row] = [(0, *(one[name] for name in names)) for one in crashed]
     last = max(one["time_s"] for one in crashed if one["event"] == schema.OVERLAY and one["node"] not in {2, 5})
-    found = measure(crashes.recovery, [*rows, edge(45.0, 2, "99 0 4 4 -")])
-    assert (found[crashes.RESTORED], found[crashes.ROUNDS_TO_RESTORE]) == (1, pytest.approx(last - 20))
-    found = measure(crashes.recovery, [*rows, edge(45.0, 1, "99 0 4 4 -")])
-    assert (found[crashes.RESTORED], found[crashes.ROUNDS_TO_RESTORE]) == (0, None)
+    found = measure(measurements.recovery, [*rows, edge(45.0, 2, "99 0 4 4 -")])
+    assert (found[measurements.RESTORED], found[measurements.ROUNDS_TO_RESTORE]) == (1, pytest.approx(last - 20))
+    found = measure(measurements.recovery, [*rows, edge(45.0, 1, "99 0 4 4 -")])
+    assert (found[measurements.RESTORED], found[measurements.ROUNDS_TO_RESTORE]) == (0, None)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from roambus.bridge.scenario.scenario import Command
+from roambus.bridge.scenario.definition import Command
 from roambus.bridge.trace import schema
 from roambus.experiments.studies.skip_ring import metrics as m
 from roambus.python_protocol.events import Subscribe, Unsubscribe

@@ -9,11 +9,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from roambus.experiments.evidence.claim import format_claims
-from roambus.experiments.evidence.rule import Part, Side, Verdict, judge, make_part
-from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.studies.reading import SweepResults
-from roambus.spark.aggregation.points import mean_points
+from roambus.experiments.claims import Part, Side, Verdict, format_claims, judge, make_part
+from roambus.experiments.measurements import Measurements
+from roambus.experiments.studies.study import SweepResults
+from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 from tests.experiments.measured import CONFIGS, measurements, of_thesis
 

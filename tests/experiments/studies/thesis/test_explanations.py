@@ -8,12 +8,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from roambus.experiments.evidence.rule import Verdict
-from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.claims import Verdict
+from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.thesis.explanations import SUPPOSITIONS, check_suppositions
 from roambus.experiments.sweeps.sweep import expand
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.spark.aggregation.points import mean_points
+from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 
 METRICS = (

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from roambus.experiments.evidence.rule import Verdict
-from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.studies.thesis.further_claims import FIRST, check_further_claims
+from roambus.experiments.claims import Verdict
+from roambus.experiments.measurements import Measurements
+from roambus.experiments.studies.thesis.claims import FIRST, check_further_claims
 from roambus.spark.metrics import catalogue as c
 from tests.experiments.measured import measurements
 

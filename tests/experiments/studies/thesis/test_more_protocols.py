@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.figures.look_up import look_up
-from roambus.experiments.studies.thesis.more_protocols import (
+from roambus.experiments.figures.figure import look_up
+from roambus.experiments.studies.thesis.reproduction import (
     ENERGY_PER_DELIVERY_MJ,
     MESSAGES_PER_DELIVERY,
     joined,

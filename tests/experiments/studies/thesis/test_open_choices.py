@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from roambus.experiments.evidence.rule import Verdict
-from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.claims import Verdict
+from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.thesis.open_choices import (
     BEGIN,
     END,
@@ -23,7 +23,7 @@ from roambus.experiments.studies.thesis.open_choices import (
     variants_of_settings,
 )
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.spark.aggregation.points import mean_points
+from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 from tests.experiments.measured import measurements, plausible, write_measurements
 

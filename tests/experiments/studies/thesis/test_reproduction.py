@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from roambus.experiments.evidence.rule import Verdict
-from roambus.experiments.measurements.measurements import Measurements
+from roambus.experiments.claims import Verdict
+from roambus.experiments.measurements import Measurements
+from roambus.experiments.studies.thesis.claims import FIRST
 from roambus.experiments.studies.thesis.explanations import SUPPOSITIONS
-from roambus.experiments.studies.thesis.further_claims import FIRST
-from roambus.experiments.studies.thesis.reproduction import NOTES, Note, main, read_notes
-from roambus.experiments.studies.thesis.rerun_command import rerun_command
+from roambus.experiments.studies.thesis.reproduction import NOTES, Note, main, read_notes, rerun_command
 from tests.experiments.measured import measurements, write_measurements
 from tests.experiments.studies.thesis.test_explanations import measured as explained
 

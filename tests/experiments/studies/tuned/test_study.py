@@ -10,18 +10,24 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from roambus.experiments.evidence.claim import check
-from roambus.experiments.evidence.rule import Verdict
-from roambus.experiments.figures.look_up import look_up
-from roambus.experiments.measurements.measurements import Measurements
-from roambus.experiments.studies.tuned.changes import ONLY, WITHOUT, change_plans, change_table
-from roambus.experiments.studies.tuned.claims import MOVING_CLAIMS, STATIC_CLAIMS
-from roambus.experiments.studies.tuned.study import STUDY, moving_plans
+from roambus.experiments.claims import Verdict, check
+from roambus.experiments.figures.figure import look_up
+from roambus.experiments.measurements import Measurements
+from roambus.experiments.studies.tuned.study import (
+    MOVING_CLAIMS,
+    ONLY,
+    STATIC_CLAIMS,
+    STUDY,
+    WITHOUT,
+    change_plans,
+    change_table,
+    moving_plans,
+)
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.python_protocol.aodv import AodvParameters
 from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.parameters import Parameters, parse_parameters
-from roambus.spark.aggregation.points import mean_points
+from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 
 AGENTS = ("mft", "mft-tuned", "aodv", "aodv-tuned", "flooding", "gossip")

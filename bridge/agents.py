@@ -1,0 +1,405 @@
+"""How the class of an agent is found, and seen to be fit for a run.
+
+`registry` finds it by the name that a user gives, `imports` imports what is a module or a file of the user's, and
+`checks` refuses a class whose parameters or messages could not be used.
+
+Finds agents: by entry point (group `roambus.agents`), as `module:Class`, or as `path/to/file.py[:Class]`.
+
+Imports what users give by name or as a file; whatever goes wrong in it is a UserError with its place.
+
+What is imported can import other modules of the user's: they are looked for in the working folder, too, as by
+`python -m`, but after everything that is installed. So a user's `random.py` or `numpy/` does not become that of the
+packages which roambus itself imports.
+
+Checks an agent's class before it is run, so that a mistake is told by its name and not by a traceback in a run.
+
+Says which code the name of an agent stands for, before any of it is run: its files, and a hash of them.
+
+Modules are looked for as an import would look for them, but nothing is imported.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from hashlib import sha256
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from itertools import dropwhile, takewhile
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeGuard
+
+from roambus.bridge.errors import UserError
+from roambus.bridge.process import is_raised
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.parameters import describe_parameters
+from roambus.python_protocol.settings import unknown
+
+_OUR_PACKAGE = Path(__file__).parents[1]
+
+
+def import_module(what: str, name: str) -> ModuleType:
+    """The module of that name, also from the working folder; `what` begins the message of a UserError."""
+    _look_in_working_folder()
+    return import_installed(what, name)
+
+
+def import_installed(what: str, name: str) -> ModuleType:
+    """The module of that name where Python looks for modules; `what` begins the message of a UserError."""
+    with _whatever_it_raises(what), unable_to_exit():
+        return importlib.import_module(name)
+
+
+def import_file(what: str, path: Path) -> ModuleType:
+    """The module that is written in this file; `what` begins the message of a UserError."""
+    if not path.is_file():
+        raise UserError(f"{what}: there is no file {path}")
+    name = f"file_{path.stem}_{sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
+    spec = importlib.util.spec_from_file_location(name, path.resolve())
+    if spec is None or spec.loader is None:
+        raise UserError(f"{what}: {path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up while it is being imported
+    _look_in_working_folder()
+    try:
+        with _whatever_it_raises(what), unable_to_exit():
+            spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(name, None)
+        raise
+    return module
+
+
+@contextmanager
+def _whatever_it_raises(what: str) -> Iterator[None]:
+    """Makes a UserError of it, but for Ctrl-C, and of a change of the working folder, by which files are named."""
+    folder = Path.cwd()
+    try:
+        yield
+        if (other := Path.cwd()) != folder:
+            os.chdir(folder)
+            raise RuntimeError(f"it changes the working folder to {other}")
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and not is_raised(error):
+            raise
+        raise _failed(what, error) from error
+
+
+@contextmanager
+def unable_to_exit() -> Iterator[None]:
+    """Has Python's ways to end the process raise an error in the block, for nobody could tell whose doing it was."""
+    names = ("_exit", "abort")
+    before = {name: getattr(os, name) for name in names}
+
+    def refuse(*_: object) -> None:
+        raise RuntimeError("this would end the process of roambus: an agent may not do that")
+
+    for name in names:
+        setattr(os, name, refuse)
+    try:
+        yield
+    finally:
+        for name, function in before.items():
+            setattr(os, name, function)
+
+
+def _look_in_working_folder() -> None:
+    """A console script does not look there by itself."""
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.append(folder)
+
+
+def _failed(what: str, error: BaseException) -> UserError:
+    if isinstance(error, SyntaxError):
+        return UserError(f"{what} cannot be imported: {error.filename}:{error.lineno}: {error.msg}")
+    return UserError(f"{what} cannot be imported: {_place(error)}{type(error).__name__}: {error}")
+
+
+def _place(error: BaseException) -> str:
+    """File and line of the user's that are to blame, also where the error is raised by code of ours that they call."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
+    blamed = list(takewhile(_is_theirs, dropwhile(lambda frame: not _is_theirs(frame), frames))) or frames
+    return f"{blamed[-1].filename}:{blamed[-1].lineno}: " if blamed and blamed[-1].filename != __file__ else ""
+
+
+def _is_theirs(frame: traceback.FrameSummary) -> bool:
+    return not Path(frame.filename).is_relative_to(_OUR_PACKAGE)
+
+
+def check_agent(reference: str, agent: type[Agent]) -> None:
+    """Raises UserError, saying what to do, if its parameters cannot be used."""
+    parameters: Any = agent.parameters_type
+    if not (isinstance(parameters, type) and is_dataclass(parameters)):
+        name = getattr(parameters, "__name__", "NAME")
+        raise UserError(
+            f"agent {reference!r}: {name} is no class of parameters: write class {name}(Parameters), "
+            f"with Parameters from roambus"
+        )
+    for field in fields(parameters):
+        if field.default is MISSING:
+            hint = f"write {field.name}: TYPE = parameter(DEFAULT, ...)"
+            raise UserError(f"agent {reference!r}: parameter {field.name} has no default: {hint}")
+    try:
+        parameters()
+        describe_parameters(parameters)
+    except (ArithmeticError, TypeError, ValueError) as error:
+        raise UserError(f"agent {reference!r}: the defaults of {parameters.__name__} do not work: {error}") from None
+
+
+GROUP = "roambus.agents"
+DISTRIBUTION = "roambus"
+_SHOWN_OF_HASH = 16
+
+Announce = Callable[[str], None]
+"""Whoever is told which code is about to be run."""
+
+
+def silently(_: str) -> None:
+    """Is told what is about to be run where nobody asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCode:
+    """The files of an agent, and the installed package that brings it; empty for an agent that is not installed."""
+
+    reference: str
+    package: str
+    files: tuple[Path, ...]
+
+    @property
+    def hash(self) -> str:
+        """A hash of the files, wherever they lie; empty if there are none. Raises OSError."""
+        if not self.files:
+            return ""
+        digest = sha256()
+        for file in self.files:
+            digest.update(file.name.encode(errors="surrogateescape") + b"\0" + sha256(file.read_bytes()).digest())
+        return digest.hexdigest()
+
+    def announce(self, recorded: str | None = None) -> str:
+        """The line that says what is about to be run; `recorded` is the hash in a run's record, None if there is none.
+
+        Raises OSError.
+        """
+        place = f"from {self.package}" if self.package else f"at {self.files[0]}"
+        more = f" and {len(self.files) - 1} more beside it" if len(self.files) > 1 and not self.package else ""
+        now = f"sha256 {self.hash[:_SHOWN_OF_HASH]}"
+        return f"runs agent {self.reference} {place}{more} ({now}{_since_the_run(self.hash, recorded)})"
+
+
+def _since_the_run(now: str, recorded: str | None) -> str:
+    if recorded is None:
+        return ""
+    if not recorded:
+        return "; the record does not say what it was in the run"
+    return ", unchanged since the run" if now == recorded else f"; CHANGED since the run: {recorded[:_SHOWN_OF_HASH]}"
+
+
+def installed_agent(reference: str) -> EntryPoint | None:
+    """The entry point of that name, or that stands for this module:Class; None if no installed package brings it."""
+    points = entry_points(group=GROUP)
+    return next((point for point in points if reference in (point.name, point.value)), None)
+
+
+def find_code(reference: str) -> AgentCode:
+    """The code of an agent of that name, module:Class or file; without files if there is no such code."""
+    point = installed_agent(reference)
+    target = point.value if point else reference
+    module, _, _ = target.rpartition(":") if ":" in target else (target, "", "")
+    if module.endswith(".py"):
+        file = Path(module)
+        return AgentCode(reference, "", (file.resolve(),) if file.is_file() else ())
+    package = f"{point.dist.name} {point.dist.version}" if point and point.dist else ""
+    return AgentCode(reference, package, tuple(_files_of(module)))
+
+
+def announce_code(reference: str, announce: Announce, recorded: str | None = None) -> None:
+    """Tells what is about to be run, but for what needs no word: an agent that is installed, or that is not there.
+
+    With `recorded`, which is as in `AgentCode.announce`, an installed agent is told, too: it may have changed since.
+    Raises OSError.
+    """
+    code = find_code(reference)
+    if code.files and not (code.package and recorded is None):
+        announce(code.announce(recorded))
+
+
+def announce_file(what: str, file: Path, announce: Announce) -> None:
+    """Tells that a file of the user's is about to be run, which is `what`, if it is there; raises OSError."""
+    if file.is_file():
+        code = AgentCode(what, "", (file.resolve(),))
+        announce(f"runs {what} at {code.files[0]} (sha256 {code.hash[:_SHOWN_OF_HASH]})")
+
+
+def class_docstring(target: str) -> str | None:
+    """The docstring of a class, given as module:Class; None if it is not in the source, as that of a made class."""
+    module, _, name = target.partition(":")
+    spec = _find_code(module.split("."))
+    if spec is None or spec.origin is None or not spec.origin.endswith(".py") or not Path(spec.origin).is_file():
+        return None
+    try:
+        tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+    except (SyntaxError, ValueError):
+        return None
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            return ast.get_docstring(node)
+        if isinstance(node, ast.ImportFrom) and node.module and name in [one.asname or one.name for one in node.names]:
+            return class_docstring(f"{node.module}:{name}")
+    return None
+
+
+def _files_of(module: str) -> Sequence[Path]:
+    """The files of a package, or what `source_files` says of a module; none if there is no such module."""
+    spec = _find_code(module.split("."))
+    if spec is None or spec.origin is None or not Path(spec.origin).is_file():
+        return ()
+    file = Path(spec.origin).resolve()
+    return sorted(file.parent.rglob("*.py")) if file.name == "__init__.py" else source_files(module, file)
+
+
+def source_files(module: str, file: Path) -> list[Path]:
+    """The files that an agent in `file` is written in: that file, or the whole of a package that is not ours."""
+    if "." in module and not module.startswith(f"{DISTRIBUTION}."):
+        return sorted(file.parent.rglob("*.py"))
+    return [file]
+
+
+def _find_code(names: Sequence[str]) -> ModuleSpec | None:
+    try:
+        spec = find_spec(names[0]) or PathFinder.find_spec(names[0], [*sys.path, str(Path.cwd())])
+    except (ImportError, ValueError):
+        return None
+    for depth in range(2, len(names) + 1):
+        if spec is None:
+            return None
+        spec = PathFinder.find_spec(".".join(names[:depth]), spec.submodule_search_locations)
+    return spec
+
+
+_AN_AGENT = "subclass of roambus.Agent with a handler, which is a method under @on or @on_timer"
+
+
+def agent_names() -> list[str]:
+    """The names of all installed agents."""
+    return sorted({point.name for point in entry_points(group=GROUP)})
+
+
+def own_agents() -> list[str]:
+    """The names of the agents that come with roambus."""
+    points = entry_points(group=GROUP)
+    return sorted({point.name for point in points if point.value.startswith(f"{DISTRIBUTION}.")})
+
+
+def load_agent(reference: str) -> type[Agent]:
+    """The agent's class, fit to be run; raises UserError saying why there is none, which there are, and what to do."""
+    points = [point for point in entry_points(group=GROUP) if reference in (point.name, point.value)]
+    _refuse_rivals(reference, points)
+    try:
+        agent = _find_installed(reference, points[0]) if points else _find(reference)
+        check_agent(reference, agent)
+    except UserError as error:
+        brought_by = _brought_by(points[:1])
+        remedy = "".join(f"; correct it, or remove it: python -m pip uninstall {name}" for name in brought_by)
+        raise UserError(f"{error}{remedy}") from error.__cause__
+    return agent
+
+
+def _refuse_rivals(reference: str, points: Sequence[EntryPoint]) -> None:
+    """Raises UserError if two packages mean different agents by one name; one package may well be found twice."""
+    if len({point.value for point in points}) > 1:
+        packages = " and ".join(_brought_by(points)) or "two packages"
+        raise UserError(f"agent {reference!r} comes from {packages}: remove one of them (python -m pip uninstall NAME)")
+
+
+def _brought_by(points: Iterable[EntryPoint]) -> list[str]:
+    """The packages, other than this one, that the entry points are of."""
+    names = {str(point.dist.name) for point in points if point.dist is not None}
+    return sorted(names - {DISTRIBUTION})
+
+
+def load_agent_of_results(reference: str, *, trusted: bool) -> type[Agent]:
+    """The class of an agent that a results folder names, and that is run only if it is installed or `trusted`.
+
+    Raises UntrustedAgentError, and whatever `load_agent` raises.
+    """
+    if not trusted and installed_agent(reference) is None:
+        raise UntrustedAgentError(reference)
+    return load_agent(reference)
+
+
+class UntrustedAgentError(UserError):
+    """A results folder names an agent that is not installed, and nobody has said that its code may be run."""
+
+    def __init__(self, reference: str) -> None:
+        super().__init__(f"its agent {reference!r} is not installed, and code that results name is not run unasked")
+
+
+def _find_installed(reference: str, point: EntryPoint) -> type[Agent]:
+    """An installed agent is never looked for in the working folder, which may be a stranger's."""
+    module_name, _, class_name = point.value.partition(":")
+    return _choose_class(reference, import_installed(f"agent {reference!r}", module_name), class_name)
+
+
+def _find(reference: str) -> type[Agent]:
+    module_name, _, class_name = reference.rpartition(":") if ":" in reference else (reference, "", "")
+    if module_name.endswith(".py"):
+        return _choose_class(reference, import_file(f"agent {reference!r}", Path(module_name)), class_name)
+    if not class_name:
+        hint = "or give module:Class or path/to/file.py"
+        raise UserError(f"{unknown('agent', reference, dict.fromkeys(agent_names()))}; {hint}")
+    return _choose_class(reference, import_module(f"agent {reference!r}", module_name), class_name)
+
+
+def agent_sources(agent_class: type[Agent]) -> list[Path]:
+    """The files that the agent's class is written in: its module, or the whole of a package that is not ours."""
+    return source_files(agent_class.__module__, Path(inspect.getfile(agent_class)).resolve())
+
+
+def name_of(agent_class: type[Agent]) -> str:
+    """The name of the author's class, of which a subclass of ours may watch what it does."""
+    ours = ("roambus.bridge.", "roambus.experiments.")
+    return next(cls.__name__ for cls in agent_class.__mro__ if not cls.__module__.startswith(ours))
+
+
+def _choose_class(reference: str, module: ModuleType, name: str) -> type[Agent]:
+    own: dict[str, type[Agent]] = {key: value for key, value in vars(module).items() if _is_own_agent(module, value)}
+    if not name and len(own) == 1:
+        return next(iter(own.values()))
+    if not name:
+        raise UserError(f"agent {reference!r}: {_name_one(own)}")
+    found = getattr(module, name, None)
+    if found is None:
+        raise UserError(f"agent {reference!r}: {unknown('class', name, own)}")
+    if _is_agent(found):
+        return found
+    raise UserError(f"agent {reference!r}: {name} is no {_AN_AGENT}")
+
+
+def _name_one(own: dict[str, type[Agent]]) -> str:
+    if not own:
+        return f"the file has no {_AN_AGENT}"
+    return f"the file has several agents, name one after a colon: {', '.join(sorted(own))}"
+
+
+def _is_own_agent(module: ModuleType, value: object) -> TypeGuard[type[Agent]]:
+    return _is_agent(value) and getattr(value, "__module__", "") == module.__name__
+
+
+def _is_agent(value: object) -> TypeGuard[type[Agent]]:
+    return isinstance(value, type) and issubclass(value, Agent) and _handles_something(value)
+
+
+def _handles_something(agent: type[Agent]) -> bool:
+    return bool(agent.handlers or agent.timer_handlers) or agent.handle is not Agent.handle

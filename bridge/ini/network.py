@@ -1,0 +1,299 @@
+"""The nodes of a scenario: where each starts, how it moves, and what it is.
+
+SN.deployment says where nodes start: "uniform", "center", "5x5", or "[0]->center;[1..9]->3x3". A node that it does not
+name starts at its own coordinates, and one that goes by a movement file where its way begins.
+
+Who is linked to whom, and who is up: given tree, sites, ideal links, faults, and links that were measured or vary.
+
+Each part is checked for itself and with the others, for only one thing can say what the graph is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+
+from roambus.bridge.ini.lookup import Lookup
+from roambus.bridge.ini.radio import RadioReader
+from roambus.bridge.keys import path_of
+from roambus.bridge.movement_files import Extent, Ways, read_movement
+from roambus.bridge.recordings import choose, read_k7
+from roambus.bridge.scenario.faults import Absence, AbsenceError, check_sequence, with_absences
+from roambus.bridge.scenario.ideal import COMPLETE, LINKS_FILE, IdealLinks, MeasuredLinks
+from roambus.bridge.scenario.network import NetworkSettings, RunSettings
+from roambus.bridge.scenario.nodes import (
+    DRAWN,
+    FAULTS,
+    MANAGER,
+    MANAGERS,
+    MOVEMENT_FILE,
+    ApplicationSettings,
+    GivenWay,
+    Line,
+    Mobility,
+    NodeSettings,
+    RandomWaypoint,
+    Static,
+    X,
+    Y,
+)
+from roambus.bridge.scenario.plans import Fault, ParentChange
+from roambus.bridge.scenario.radio import TEMPORAL_FILE, ChannelSettings
+from roambus.bridge.scenario.tree import check_roles, check_tree
+from roambus.bridge.temporal_model import TemporalModel, read_temporal_model
+from roambus.python_protocol.roles import NodeId, Sites
+from roambus.python_protocol.settings import Setting, settings_of
+
+Place = tuple[float, float] | None
+"""A position in metres; None means that it is drawn uniformly in the field."""
+
+_PART = re.compile(r"(?:\[(?P<first>\d+)(?:\.\.(?P<last>\d+))?\]->)?(?P<how>uniform|center|\d+x\d+)")
+_ONLY_STATIC = settings_of(ChannelSettings)["only_static_nodes"]
+_LINE, _WAYPOINT = settings_of(Line), settings_of(RandomWaypoint)
+
+
+class NodeReader:
+    """Reads the nodes, one by one. Every method raises UserError."""
+
+    def __init__(self, keys: Lookup, radio: RadioReader) -> None:
+        self._keys = keys
+        self._radio = radio
+        self._field_m = keys.network.field_x_m, keys.network.field_y_m
+        self._ways: dict[Path, Ways] = {}
+
+    def node(self, node: NodeId) -> NodeSettings:
+        """What the ini says of one node."""
+        mobility = self._mobility(node)
+        return self._keys.build(
+            NodeSettings,
+            node,
+            position=mobility.points[0][1:] if isinstance(mobility, GivenWay) else self._position(node),
+            mobility=mobility,
+            tx_power_dbm=self._radio.tx_power_dbm(node),
+        )
+
+    @cached_property
+    def _places(self) -> dict[NodeId, Place]:
+        with self._keys.told(path_of(NetworkSettings, "deployment")):
+            return place_nodes(self._keys.network.deployment, len(self._keys.nodes), self._field_m)
+
+    def _position(self, node: NodeId) -> Place:
+        if node in self._places:
+            return self._places[node]
+        return self._point(X, Y, node)
+
+    def _point(self, x: Setting, y: Setting, node: NodeId) -> tuple[float, float]:
+        """A point in the field, of these two keys."""
+        for key, limit in zip((x, y), self._field_m, strict=True):
+            if not 0 <= self._keys.value(key, node) <= limit:
+                raise self._keys.error(key.name, f"node {node} is out of the field, 0 to {limit:g} m", node)
+        return self._keys.value(x, node), self._keys.value(y, node)
+
+    def _mobility(self, node: NodeId) -> Mobility:
+        mobility = MANAGERS[self._keys.value(MANAGER, node)]
+        if mobility is Static:
+            return Static()
+        if self._keys.value(_ONLY_STATIC):
+            problem = f"node {node} moves: set {_ONLY_STATIC.name} = false"
+            raise self._keys.error(MANAGER.name, problem, node)
+        if mobility is GivenWay:
+            return self._way(node)
+        if mobility is Line:
+            self._point(_LINE["x"], _LINE["y"], node)
+        moving: Mobility = self._keys.build(mobility, node)
+        if isinstance(moving, RandomWaypoint):
+            self._check_first(moving, node)
+        return moving
+
+    def _check_first(self, moving: RandomWaypoint, node: NodeId) -> None:
+        """Raises UserError unless the first destination is drawn, or a place in the field."""
+        if DRAWN in (moving.first_x, moving.first_y):
+            if moving.first_x != moving.first_y:
+                raise self._keys.error(_WAYPOINT["first_x"].name, f"node {node}: give firstX and firstY, or none", node)
+            return
+        self._point(_WAYPOINT["first_x"], _WAYPOINT["first_y"], node)
+
+    def _way(self, node: NodeId) -> GivenWay:
+        """The way of a node in its movement file, each of which is read once; raises OSError, too."""
+        path = self._keys.file(MOVEMENT_FILE, node)
+        if path not in self._ways:
+            lasting = self._keys.build(RunSettings).time_limit
+            self._ways[path] = read_movement(path, Extent(len(self._keys.nodes), self._field_m, lasting))
+        if node not in self._ways[path]:
+            raise self._keys.error(MOVEMENT_FILE.name, f"node {node} does not move in {path}", node)
+        return self._keys.build(GivenWay, node, points=self._ways[path][node])
+
+
+def movement_file_names(keys: Lookup) -> list[str]:
+    """The movement files that the ini names, in the order of the nodes; raises UserError."""
+    given = [node for node in keys.nodes if MANAGERS[keys.value(MANAGER, node)] is GivenWay]
+    return list(dict.fromkeys(keys.value(MOVEMENT_FILE, node) for node in given))
+
+
+def place_nodes(text: str, nodes: int, field_m: tuple[float, float]) -> dict[NodeId, Place]:
+    """The places of the nodes that `text` names; of several parts for one node the first counts. Raises ValueError."""
+    places: dict[NodeId, Place] = {}
+    for part in filter(None, (part.strip() for part in text.split(";"))):
+        match = _PART.fullmatch(part)
+        if match is None:
+            raise ValueError(f'{part!r} is no deployment such as uniform, center, 5x5, "[0]->center;[1..9]->3x3"')
+        members = _members(match, nodes)
+        for node in members:
+            places.setdefault(node, _place(match["how"], node - members[0], field_m))
+    return places
+
+
+def _members(match: re.Match[str], nodes: int) -> Sequence[NodeId]:
+    if match["first"] is None:
+        return range(nodes)
+    first = int(match["first"])
+    last = int(match["last"] or first)
+    if not first <= last < nodes:
+        raise ValueError(f"{match[0]!r} is out of the {nodes} nodes")
+    return range(first, last + 1)
+
+
+def _place(how: str, index: int, field_m: tuple[float, float]) -> Place:
+    width, height = field_m
+    if how == "uniform":
+        return None
+    if how == "center":
+        return width / 2, height / 2
+    columns, rows = map(int, how.split("x"))
+    if columns < 2 or rows < 2:
+        raise ValueError(f"the grid {how} needs at least two nodes each way")
+    return index % columns * width / (columns - 1), index // columns % rows * height / (rows - 1)
+
+
+_TREE, _SITES = path_of(NetworkSettings, "tree"), path_of(NetworkSettings, "sites")
+_ABSENCES = path_of(ApplicationSettings, "absences")
+_DEPARTURE = settings_of(NetworkSettings)["departure"]
+_LINKS, _CHANGES, _DELAYS, _PARTITIONS, _RANGE = (
+    path_of(IdealLinks, name) for name in ("links", "changes", "delays", "partitions", "range_m")
+)
+_BY_KIND = {_LINKS: "links", _CHANGES: "changes", _RANGE: "range_m"}
+_BESIDE_SITES = (_LINKS, _RANGE)
+
+
+def read_tree(keys: Lookup, nodes: Sequence[NodeSettings], absences: Sequence[Absence]) -> tuple[ParentChange, ...]:
+    """The tree of SN.tree, which clients leave and come back to; raises UserError."""
+    tree = _read_tree(keys, nodes)
+    in_order = sorted(absences, key=lambda one: one.node)
+    try:
+        return with_absences(tree, in_order, [node.roles for node in nodes], keys.value(_DEPARTURE))
+    except AbsenceError as error:
+        raise keys.error(_ABSENCES, str(error), error.node) from None
+
+
+def _read_tree(keys: Lookup, nodes: Sequence[NodeSettings]) -> tuple[ParentChange, ...]:
+    tree = keys.network.tree
+    _check_nodes(keys, _TREE, (node for one in tree for node in (one.node, one.parent) if node is not None))
+    with keys.told(_TREE):
+        check_tree(tree, [node.roles for node in nodes])
+    return tree
+
+
+def read_sites(keys: Lookup, nodes: Sequence[NodeSettings]) -> Sites | None:
+    """The sites of SN.sites, if there are any; raises UserError."""
+    sites = keys.network.sites
+    if sites is None:
+        return None
+    if keys.network.tree:
+        raise keys.error(_SITES, f"{_TREE} gives a tree without sites: leave one of the two out")
+    _check_nodes(keys, _SITES, sites.of_node)
+    with keys.told(_SITES):
+        check_roles(sites, [node.roles for node in nodes])
+    return sites
+
+
+def read_faults(keys: Lookup) -> tuple[Fault, ...]:
+    """The faults of all nodes, in the order of time; raises UserError."""
+    found: list[Fault] = []
+    for node in keys.nodes:
+        own = [Fault(at, node, kind) for at, kind in keys.value(FAULTS, node)]
+        with keys.told(FAULTS.name, node):
+            check_sequence(own)
+        found += own
+    return tuple(sorted(found, key=lambda fault: fault.at))
+
+
+def read_ideal(keys: Lookup) -> IdealLinks:
+    """The links of SN.ideal.*; raises UserError."""
+    ideal = _with_all_links(keys, keys.build(IdealLinks))
+    _check_nodes(keys, _LINKS, (node for link in ideal.links for node in link))
+    _check_nodes(keys, _CHANGES, (node for one in ideal.changes for node in (one.a, one.b)))
+    _check_nodes(keys, _DELAYS, (node for one in ideal.delays for node in (one.a, one.b)))
+    members = (node for one in ideal.partitions for group in one.groups for node in group)
+    _check_nodes(keys, _PARTITIONS, members)
+    _check_kind(keys, ideal)
+    return ideal
+
+
+def _with_all_links(keys: Lookup, ideal: IdealLinks) -> IdealLinks:
+    """The links as they are given, or those between all pairs of nodes if the ini wants them."""
+    if not keys.value(COMPLETE):
+        return ideal
+    if ideal.links or keys.network.tree or keys.network.sites:
+        raise keys.error(COMPLETE.name, "other links are given too: leave one of the two out")
+    return replace(ideal, links=tuple(combinations(keys.nodes, 2)))
+
+
+def _check_nodes(keys: Lookup, path: str, nodes: Iterable[NodeId]) -> None:
+    for node in nodes:
+        if node not in keys.nodes:
+            raise keys.error(path, f"there is no node {node}; they are 0 to {keys.nodes[-1]}")
+
+
+def _check_kind(keys: Lookup, ideal: IdealLinks) -> None:
+    """Raises UserError unless one thing alone says what the graph is."""
+    tree = keys.network.tree
+    if tree and ideal.partitions:
+        raise keys.error(_PARTITIONS, f"with {_TREE} write what becomes of the tree there")
+    for path, name in _BY_KIND.items():
+        if tree and getattr(ideal, name):
+            raise keys.error(path, f"the edges of {_TREE} are the links: leave one of the two out")
+        if keys.network.sites is not None and path in _BESIDE_SITES and getattr(ideal, name):
+            raise keys.error(path, f"{_SITES} says who is linked to whom: leave one of the two out")
+    if ideal.range_m and (ideal.links or ideal.changes):
+        raise keys.error(_RANGE, "the links are given, so there is no range: leave one of the two out")
+
+
+def read_measured(keys: Lookup, nodes: Sequence[NodeSettings]) -> MeasuredLinks | None:
+    """The measured links, if the ini names a file of them; raises UserError, OSError."""
+    if not keys.value(LINKS_FILE):
+        return None
+    path = keys.file(LINKS_FILE)
+    links: MeasuredLinks = keys.build(MeasuredLinks, recording=read_k7(path))
+    _check_recorded(keys, links, nodes)
+    try:
+        choose(links.recording, links.channel, len(nodes))
+    except ValueError as error:
+        raise keys.error(path_of(MeasuredLinks, "channel"), f"{path}: {error}") from None
+    if links.start > links.recording.lasting:
+        lasting = f"{links.recording.lasting / 1e9:g} s"
+        raise keys.error(path_of(MeasuredLinks, "start"), f"{path} ends after {lasting}")
+    return links
+
+
+def read_temporal(keys: Lookup, measured: MeasuredLinks | None) -> TemporalModel | None:
+    """The temporal model, if the ini names its file; raises UserError, OSError."""
+    if not keys.value(TEMPORAL_FILE):
+        return None
+    if measured is not None:
+        problem = f"{LINKS_FILE.name} says how links change in time: leave one of the two out"
+        raise keys.error(TEMPORAL_FILE.name, problem)
+    return read_temporal_model(keys.file(TEMPORAL_FILE))
+
+
+def _check_recorded(keys: Lookup, links: MeasuredLinks, nodes: Sequence[NodeSettings]) -> None:
+    power = links.recording.power_dbm
+    for node, settings in enumerate(nodes):
+        if not isinstance(settings.mobility, Static):
+            raise keys.error(LINKS_FILE.name, f"node {node} moves, and recorded nodes stand still: let nothing move")
+        if settings.tx_power_dbm != power:
+            problem = f"node {node} sends with {settings.tx_power_dbm:g} dBm, and {power:g} dBm were recorded"
+            raise keys.error(LINKS_FILE.name, problem)

@@ -1,0 +1,379 @@
+"""Movement that others have written down: BonnMotion's native traces, and the files of ns-2's `setdest`.
+
+`lines` reads a file's lines within limits, `bonnmotion` and `setdest` each know one format, `params` what BonnMotion
+says of its trace, `reader` puts them together. All are strict: what is not understood is an error with file and line.
+
+Reads a movement file, whichever of the formats it has.
+
+Reads the lines of a movement file, plain or gzipped, within limits on how large it may be.
+
+BonnMotion's native format (its manual, "Native format") has a line for each node, of way-points `t x y`.
+
+The node is at (x, y) metres at t seconds, and goes straight to its next way-point. A pause is the same place twice.
+
+Reads what BonnMotion says of a trace in the `.params` beside it, such as `nn=10`, `x=200.0` and `duration=600.0`.
+
+The files of ns-2's `setdest` (the ns manual, "Mobile networking in ns"), and what BonnMotion's NSFile writes.
+
+    $node_(0) set X_ 83.4
+    $node_(0) set Y_ 239.4
+    $ns_ at 2.0 "$node_(0) setdest 90.4 44.9 1.4"
+
+From 2 s on node 0 goes straight to (90.4, 44.9) at 1.4 m/s, from wherever it is then; it rests where it arrives. At
+speed 0 it rests where it is. What a file says of distances (`$god_`) is left out: it follows from the movement.
+
+The nodes, the field and the duration of a scenario, into which a movement file must fit.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, Protocol
+
+from roambus.bridge.errors import UserError
+from roambus.bridge.scenario.nodes import WayPoint
+from roambus.bridge.trace.schema import LATEST_S
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SECOND, SimTime
+
+MAX_BYTES = 64 * 2**20
+"""A whole file may have so many characters when it is unpacked, which are some two million way-points."""
+MAX_LINE_BYTES = 8 * 2**20
+"""A line may have so many characters, for BonnMotion has the whole way of a node in one line."""
+
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The number of each line, from 1 on, and its text without a comment (#); raises UserError, OSError.
+
+    Only one line of the file is in memory at a time.
+    """
+    left = MAX_BYTES
+    with _opened(path) as file, _told(path):
+        for number, raw in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES + 1), b""), 1):
+            left -= len(raw)
+            if len(raw) > MAX_LINE_BYTES:
+                raise UserError(f"{path}:{number}: the line is longer than {MAX_LINE_BYTES >> 20} MiB")
+            if left < 0:
+                raise UserError(
+                    f"{path}:{number}: the file is larger than {MAX_BYTES >> 20} MiB: cut it to what is used"
+                )
+            yield number, _text(path, number, raw)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO | gzip.GzipFile]:
+    with path.open("rb") as file:
+        packed = file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
+        file.seek(0)
+        if packed:
+            with gzip.open(file) as unpacked:
+                yield unpacked
+        else:
+            yield file
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise UserError(f"{path}: its gzip is damaged ({error}): make the file again") from None
+
+
+def _text(path: Path, number: int, raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8").partition("#")[0].strip()
+    except UnicodeDecodeError:
+        raise UserError(f"{path}:{number}: this is no text") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The number of nodes, the size of the field (m), and the length of the run (ns)."""
+
+    nodes: int
+    field_m: tuple[float, float]
+    time_limit: SimTime
+
+    def node(self, text: str) -> NodeId:
+        """Reads the number of a node; raises ValueError if the scenario does not have it."""
+        if not text.isdecimal() or len(text) > 9 or int(text) >= self.nodes:
+            raise ValueError(f"node {text:.20} is none of the {self.nodes} nodes, 0 to {self.nodes - 1} (SN.numNodes)")
+        return int(text)
+
+    def place(self, x: str, y: str) -> tuple[float, float]:
+        """Reads a place; raises ValueError if it is out of the field."""
+        return self.coordinate("x", x), self.coordinate("y", y)
+
+    def coordinate(self, axis: str, text: str) -> float:
+        """Reads the x, y or z of a place, in metres; raises ValueError if it is out of the field, which is flat."""
+        value, limit = number(text), (*self.field_m, 0.0)["xyz".index(axis)]
+        if not 0 <= value <= limit:
+            raise ValueError(f"{axis} = {text:.20} is out of the field, 0 to {limit:g} m (SN.field_{axis})")
+        return value
+
+    def check_side(self, axis: str, metres: float) -> None:
+        """Raises ValueError if nodes on a field that is so large along `axis`, x or y, could leave the scenario's."""
+        limit = self.field_m["xy".index(axis)]
+        if metres > limit:
+            raise ValueError(f"its field has {metres:g} m, more than the {limit:g} m of SN.field_{axis}")
+
+    def check_lasting(self, seconds: float) -> None:
+        """Raises ValueError if a movement of this duration ends before the run does."""
+        if seconds * SECOND < self.time_limit:
+            raise ValueError(
+                f"it ends at {seconds:g} s, before the run at {self.time_limit / SECOND:g} s (sim-time-limit)"
+            )
+
+
+def number(text: str) -> float:
+    """Reads a number; raises ValueError, also for those that float takes and no format has: nan, inf, 1_000."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or "_" in text:
+        raise ValueError(f"{text[:20]!r} is no number")
+    return value
+
+
+def time_s(text: str) -> float:
+    """Reads a time in seconds; raises ValueError if it cannot be one of a run."""
+    value = number(text)
+    if not 0 <= value <= LATEST_S:
+        raise ValueError(f"{text[:20]} is no time from 0 to {LATEST_S:g} s")
+    return value
+
+
+class BonnMotion:
+    """Takes the lines of a trace, of which the n-th is that of node n."""
+
+    def __init__(self, extent: Extent) -> None:
+        self._extent = extent
+        self._ways: list[tuple[WayPoint, ...]] = []
+        self._gap = False
+
+    def take(self, line: str) -> None:
+        """Takes the next line; raises ValueError."""
+        if not line:
+            self._gap = True
+            return
+        if self._gap:
+            raise ValueError("an empty line comes before it, but each line is a node's")
+        self._extent.node(str(len(self._ways)))
+        self._ways.append(tuple(self._way(line.split())))
+
+    def ways(self) -> dict[NodeId, tuple[WayPoint, ...]]:
+        """The way of each node."""
+        return dict(enumerate(self._ways))
+
+    def _way(self, words: list[str]) -> Iterator[WayPoint]:
+        if len(words) % 3:
+            raise ValueError(f"{len(words)} numbers are no way-points of time, x and y (three dimensions are not read)")
+        last: WayPoint | None = None
+        for at, x, y in zip(words[::3], words[1::3], words[2::3], strict=True):
+            point = WayPoint(time_s(at), *self._extent.place(x, y))
+            if last is None:
+                yield point._replace(time_s=0.0)  # it has been there since the start
+            elif point.time_s < last.time_s or (point.time_s == last.time_s and point != last):
+                raise ValueError(
+                    f"at {at} s it would be at ({x}, {y}), but at {last.time_s:g} s at ({last.x:g}, {last.y:g})"
+                )
+            if point.time_s > (last.time_s if last else 0.0):
+                yield point
+            last = point
+
+
+_MOVEMENTS = (".movements.gz", ".movements")
+
+
+def params_file(movement: Path) -> Path | None:
+    """The `.params` beside a native trace of BonnMotion's, if it is there."""
+    for suffix in _MOVEMENTS:
+        if movement.name.endswith(suffix):
+            file = movement.with_name(f"{movement.name.removesuffix(suffix)}.params")
+            return file if file.is_file() else None
+    return None
+
+
+def with_params(folder: Path, names: Iterable[str]) -> Iterator[tuple[str, Path]]:
+    """Each movement file by its name, a path from `folder` on, and then the `.params` beside it if it is there."""
+    for name in names:
+        yield name, folder / name
+        params = params_file(folder / name)
+        if params is not None:
+            yield str(params.relative_to(folder)), params
+
+
+def check_params(path: Path, extent: Extent, lines: int) -> None:
+    """Raises UserError, naming file and line, unless the trace is whole and fits; `lines` is how many nodes it has."""
+    for position, line in read_lines(path):
+        name, equals, value = (part.strip() for part in line.partition("="))
+        try:
+            if equals:
+                _check(name, value, extent, lines)
+        except ValueError as error:
+            raise UserError(f"{path}:{position}: {name}: {error}") from None
+
+
+def _check(name: str, value: str, extent: Extent, lines: int) -> None:
+    match name:
+        case "nn":
+            if number(value) != lines:
+                raise ValueError(f"there should be {value[:20]} nodes, but the trace has {lines} lines: one is cut off")
+        case "x" | "y":
+            extent.check_side(name, number(value))
+        case "duration":
+            extent.check_lasting(number(value))
+        case "J" if value != "2D":
+            raise ValueError(f"{value[:20]} is not 2D: movement has two dimensions here")
+
+
+SLOWEST_MPS = 1e-6
+"""Slower than this, a node moves less than a metre in eleven days, and nobody meant it to move."""
+
+_START = re.compile(r"\$node_\((\d+)\)\s+set\s+([XYZ])_\s+(\S+)")
+_ORDER = re.compile(r'\$\w+\s+at\s+(\S+)\s+"\$node_\((\d+)\)\s+setdest\s+(\S+)\s+(\S+)\s+([^\s"]+)\s*"')
+_GOD = "god_"
+
+
+class Order(NamedTuple):
+    """From `time_s` on, the node goes to (x, y) metres at `speed_mps`."""
+
+    time_s: float
+    x: float
+    y: float
+    speed_mps: float
+
+
+class SetDest:
+    """Takes the lines of a file, in any order."""
+
+    def __init__(self, extent: Extent) -> None:
+        self._extent = extent
+        self._starts: dict[NodeId, dict[str, float]] = {}
+        self._orders: dict[NodeId, list[Order]] = {}
+
+    def take(self, line: str) -> None:
+        """Takes the next line; raises ValueError."""
+        if start := _START.fullmatch(line):
+            self._start(self._extent.node(start[1]), start[2], start[3])
+        elif order := _ORDER.fullmatch(line):
+            at, node, x, y, speed = order.groups()
+            command = Order(time_s(at), *self._extent.place(x, y), _speed(speed))
+            self._orders.setdefault(self._extent.node(node), []).append(command)
+        elif line and _GOD not in line:
+            raise ValueError(f"{line[:60]!r} neither sets a node's X_, Y_ or Z_ nor gives it a setdest")
+
+    def ways(self) -> dict[NodeId, tuple[WayPoint, ...]]:
+        """The way of each node; raises ValueError for one that moves, but starts nowhere."""
+        for node in self._orders:
+            if not {"X", "Y"} <= self._starts.get(node, {}).keys():
+                raise ValueError(f"node {node} moves, but has no X_ and Y_ to start at")
+        return {node: self._way(node, start) for node, start in self._starts.items()}
+
+    def _start(self, node: NodeId, axis: str, text: str) -> None:
+        place = self._starts.setdefault(node, {})
+        if axis in place:
+            raise ValueError(f"node {node} has an {axis}_ already")
+        place[axis] = self._extent.coordinate(axis.lower(), text)
+
+    def _way(self, node: NodeId, start: dict[str, float]) -> tuple[WayPoint, ...]:
+        if not {"X", "Y"} <= start.keys():
+            raise ValueError(f"node {node} has no X_ and Y_ to start at")
+        way = [WayPoint(0.0, start["X"], start["Y"])]
+        for order in sorted(self._orders.get(node, ()), key=attrgetter("time_s")):
+            _follow(way, order)
+        return tuple(way)
+
+
+def _speed(text: str) -> float:
+    speed = number(text)
+    if speed != 0 and speed < SLOWEST_MPS:
+        raise ValueError(f"{text[:20]} is no speed: 0, or from {SLOWEST_MPS:g} m/s up")
+    return speed
+
+
+def _follow(way: list[WayPoint], order: Order) -> None:
+    """Ends what the node was doing at the time of the order, and adds where and when it arrives."""
+    here = _interrupt(way, order.time_s)
+    way_m = math.hypot(order.x - here.x, order.y - here.y)
+    if order.speed_mps == 0 or way_m == 0:
+        return
+    arrival_s = here.time_s + way_m / order.speed_mps
+    if arrival_s > here.time_s:
+        way.append(WayPoint(arrival_s, order.x, order.y))
+
+
+def _interrupt(way: list[WayPoint], time_s: float) -> WayPoint:
+    """Ends the way where the node is at `time_s`, which becomes its last way-point."""
+    last = way[-1]
+    if last.time_s > time_s:
+        way.pop()
+        before = way[-1]
+        share = (time_s - before.time_s) / (last.time_s - before.time_s)
+        last = WayPoint(time_s, before.x + share * (last.x - before.x), before.y + share * (last.y - before.y))
+    if way[-1].time_s < time_s:
+        way.append(last._replace(time_s=time_s))
+    return way[-1]
+
+
+Ways = Mapping[NodeId, tuple[WayPoint, ...]]
+"""The way of each node: the first point at time 0, each later than the one before it; it rests at the last."""
+
+_NUMBER = re.compile(r"[-+.\d]")
+
+
+class Format(Protocol):
+    """A reader of one format; whatever is wrong with a line is a ValueError."""
+
+    def take(self, line: str) -> None:
+        """Takes the next line, without its comment."""
+
+    def ways(self) -> Ways:
+        """The ways of all nodes, which all lines together say."""
+
+
+def read_movement(path: Path, extent: Extent) -> Ways:
+    """The way of every node in the file, checked against nodes and field; raises UserError with file and line, OSError.
+
+    A trace of BonnMotion's begins with a number, a file of ns-2's with a word.
+    """
+    reader: Format | None = None
+    for position, line in read_lines(path):
+        if reader is None and line:
+            reader = BonnMotion(extent) if _NUMBER.match(line) else SetDest(extent)
+        if reader is not None:
+            try:
+                reader.take(line)
+            except ValueError as error:
+                raise UserError(f"{path}:{position}: {error}") from None
+    return _finished(path, reader, extent)
+
+
+def _finished(path: Path, reader: Format | None, extent: Extent) -> Ways:
+    if reader is None:
+        raise UserError(
+            f"{path}: no node moves here; give a trace of BonnMotion (t x y t x y ...) or of ns-2's setdest"
+        )
+    try:
+        ways = reader.ways()
+    except ValueError as error:
+        raise UserError(f"{path}: {error}") from None
+    params = params_file(path) if isinstance(reader, BonnMotion) else None
+    if params is not None:
+        check_params(params, extent, len(ways))
+    return ways
+
+
+__all__ = ["Extent", "Ways", "read_movement", "with_params"]

@@ -1,0 +1,415 @@
+"""Connectivity that testbeds have recorded, in the K7 format: who heard whom, how strongly and how reliably, when.
+
+`recording` is what a file says, `reader` reads one, with `columns` for its rows and `header` for its first line.
+`choice` takes of it what a run plays, a channel from some time on, and `gaps` names what the recording does not say of
+that.
+
+What a K7 file says: a row for each burst that a node has sent and another one has heard, or should have.
+
+Reads a K7 file, plain or gzipped: a line of JSON, the names of the columns, and a row for each link and burst.
+
+    {"location": "grenoble", "tx_length": 100, "node_count": 50, "channels": [11, 12], "start_date": "..."}
+    datetime,src,dst,channel,mean_rssi,pdr,tx_count
+    2017-06-21 11:48:36,0,11,11,-80.48,1.0,100
+
+Rows may come in any order, and columns that are not known are passed over. An empty channel is the mean over all, an
+empty strength means that nothing was heard. Files come from elsewhere, so that their size is limited, and whatever is
+wrong is an error that names file and line. The format is that of the public "dense connectivity datasets", and is what
+the 6TiSCH simulator reads.
+
+The rows of a K7 file: whole columns are read and checked at once, for files have 300,000 lines.
+
+What cannot be read so is looked at line by line, to name the line that is wrong and what is wrong with it.
+
+The first line of a K7 file: what was recorded, where, and when, as JSON.
+
+Takes of a recording what a run plays: one channel, from some time on, at some pace, for so many nodes.
+
+A row holds from its time until the link's next row; before its first row a link is as its first row says. So nothing is
+made up between rows, and `roambus.bridge.recordings` names where a row holds longer than is usual.
+
+Names what a recording does not say of the links and of the time that a run plays; nothing is filled in silence.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import math
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+from numpy.typing import NDArray
+
+from roambus.bridge.errors import UserError
+from roambus.python_protocol.simtime import SECOND
+
+EVERY_CHANNEL = -1
+"""The channel of a row that is the mean over all channels."""
+
+ROW = np.dtype(
+    [
+        ("at", "i8"),  # ns since the first row
+        ("source", "i8"),  # index in `Recording.ids`
+        ("target", "i8"),
+        ("channel", "i8"),
+        ("rssi_dbm", "f8"),  # the mean over what was heard; NaN if nothing was
+        ("delivery", "f8"),  # from 0 to 1
+        ("sent", "i8"),  # frames
+    ]
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """The rows of a file in the order of time, and what its header says; nodes are numbered in the order of ids."""
+
+    name: str
+    """The file, for messages."""
+    location: str
+    power_dbm: float
+    """What the nodes sent with."""
+    start: str
+    """When the first row was recorded, as the file writes it."""
+    ids: tuple[int, ...]
+    """The ids of the nodes in the file, ascending."""
+    rows: NDArray[Any]
+    """ROW[row]"""
+    left_out: tuple[int, ...] = ()
+    """The lines that tell of a node which hears itself, as some public recordings have them; they are no links."""
+
+    @property
+    def channels(self) -> list[int]:
+        """The channels that there are rows of, ascending; EVERY_CHANNEL comes first."""
+        found: list[int] = np.unique(self.rows["channel"]).tolist()
+        return found
+
+    @property
+    def lasting(self) -> int:
+        """The ns from the first row to the last."""
+        return int(self.rows["at"][-1])
+
+
+TIME = "datetime"
+NUMBERS = ("src", "dst", "channel", "mean_rssi", "pdr", "tx_count")
+REQUIRED = (TIME, *NUMBERS)
+"""The columns that every file has; what it has besides is not read."""
+
+TIME_FORMS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
+MOST_CHANNEL, MOST_ID, MOST_SENT = 255, 2**40, 2**31
+WEAKEST_DBM, STRONGEST_DBM = -200.0, 100.0
+_EARLIEST, _LATEST = 0, 7_258_118_400
+"""Seconds from 1970 to 2200: in between, ns since 1970 have room in 64 bits."""
+
+
+class RowError(ValueError):
+    """What is wrong with the row of this index."""
+
+    def __init__(self, index: int, problem: str) -> None:
+        super().__init__(problem)
+        self.index = index
+
+
+def read_rows(content: bytes) -> NDArray[Any]:
+    """ROW[row] of the lines from the names of the columns on, with ids as nodes and ns since 1970 as `at`.
+
+    Raises ValueError for wrong names of columns, and RowError for the first row that is wrong.
+    """
+    names = content.partition(b"\n")[0].decode(errors="replace").strip().split(",")
+    missing = [name for name in REQUIRED if names.count(name) != 1]
+    if missing:
+        raise ValueError(f"the columns must be {','.join(REQUIRED)}: {', '.join(missing)} should be there once")
+    try:
+        table = _parse(content)
+    except pa.ArrowInvalid as error:
+        raise _first_wrong(content, names) or ValueError(f"the rows cannot be read: {str(error)[:200]}") from None
+    columns = {name: table[name].to_numpy(zero_copy_only=False) for name in NUMBERS}
+    times = table[TIME].cast(pa.int64()).to_numpy(zero_copy_only=False)
+    _check(columns, np.asarray(times, np.float64))
+    return _rows(columns, times)
+
+
+def _parse(content: bytes) -> pa.Table:
+    types = {TIME: pa.timestamp("s"), **dict.fromkeys(NUMBERS, pa.float64())}
+    return pacsv.read_csv(
+        io.BytesIO(content),
+        parse_options=pacsv.ParseOptions(quote_char=False, ignore_empty_lines=False),
+        convert_options=pacsv.ConvertOptions(
+            column_types=types, include_columns=list(REQUIRED), null_values=[""], timestamp_parsers=list(TIME_FORMS)
+        ),
+    )
+
+
+def _check(columns: dict[str, NDArray[np.float64]], times: NDArray[np.float64]) -> None:
+    """Raises RowError for the first row that has a value which makes no sense."""
+    delivery, rssi, channel = columns["pdr"], columns["mean_rssi"], columns["channel"]
+    unheard = np.isnan(rssi)
+    _demand((times >= _EARLIEST) & (times <= _LATEST), "datetime is no time from 1970 to 2200")
+    for name, most in (("src", MOST_ID), ("dst", MOST_ID), ("tx_count", MOST_SENT)):
+        _demand(_is_whole(columns[name], most), f"{name} is no whole number from 0 to {most}")
+    _demand(np.isnan(channel) | _is_whole(channel, MOST_CHANNEL), f"channel is no number from 0 to {MOST_CHANNEL}")
+    _demand((delivery >= 0) & (delivery <= 1), "pdr is no number from 0 to 1")
+    _demand(~unheard | (delivery == 0), "mean_rssi is empty, but frames were heard")
+    strengths = f"mean_rssi is no number from {WEAKEST_DBM:g} to {STRONGEST_DBM:g} dBm"
+    _demand(unheard | ((rssi >= WEAKEST_DBM) & (rssi <= STRONGEST_DBM)), strengths)
+
+
+def _demand(holds: NDArray[np.bool_], problem: str) -> None:
+    if not holds.all():
+        raise RowError(int(np.argmin(holds)), problem)
+
+
+def _is_whole(numbers: NDArray[np.float64], most: int) -> NDArray[np.bool_]:
+    """Some writers write whole numbers as 11.0."""
+    is_whole: NDArray[np.bool_] = (numbers == np.floor(numbers)) & (numbers >= 0) & (numbers <= most)
+    return is_whole
+
+
+def _rows(columns: dict[str, NDArray[np.float64]], times: NDArray[np.int64]) -> NDArray[Any]:
+    rows = np.zeros(len(times), ROW)
+    rows["at"] = times * 10**9
+    rows["channel"] = np.nan_to_num(columns["channel"], nan=EVERY_CHANNEL)
+    for field, name in (("source", "src"), ("target", "dst"), ("delivery", "pdr"), ("sent", "tx_count")):
+        rows[field] = columns[name]
+    rows["rssi_dbm"] = columns["mean_rssi"]
+    return rows
+
+
+def _first_wrong(content: bytes, names: Sequence[str]) -> RowError | None:
+    """The first row that does not have a time and numbers in the right columns."""
+    for index, line in enumerate(content.splitlines()[1:]):
+        cells = line.decode(errors="replace").split(",")
+        if len(cells) != len(names):
+            return RowError(index, f"the line has {len(cells)} columns, and the head has {len(names)}")
+        row = dict(zip(names, cells, strict=True))
+        if problem := _unreadable(row):
+            return RowError(index, problem)
+    return None
+
+
+def _unreadable(row: dict[str, str]) -> str | None:
+    try:
+        pa.array([row[TIME]]).cast(pa.timestamp("s"))
+    except pa.ArrowInvalid:
+        return f"datetime is no time such as 2017-06-21 11:48:36: {row[TIME][:30]!r}"
+    for name in NUMBERS:
+        try:
+            math.isnan(float(row[name] or "nan"))
+        except ValueError:
+            return f"{name} is no number: {row[name][:30]!r}"
+    return None
+
+
+MOST_CHARACTERS = 65_536
+"""The headers of the public recordings have some 250."""
+
+
+class Header(NamedTuple):
+    """What of a header has a meaning here."""
+
+    location: str
+    power_dbm: float
+
+
+def read_header(line: str) -> Header:
+    """What the line says; raises ValueError for one that is no object of JSON, or that has a wrong transmit power."""
+    if len(line) > MOST_CHARACTERS:
+        raise ValueError(f"the header is longer than {MOST_CHARACTERS} characters")
+    try:
+        header = json.loads(line)
+    except (ValueError, RecursionError):
+        header = None
+    if not isinstance(header, dict):
+        raise ValueError('a K7 file begins with a line of JSON such as {"location": "grenoble", "channels": [11, 26]}')
+    power = header.get("txpower", 0)
+    if isinstance(power, bool) or not isinstance(power, int | float) or not -100 <= power <= 100:
+        raise ValueError("txpower is no power from -100 to 100 dBm")
+    return Header(str(header.get("location", ""))[:100], float(power) if math.isfinite(power) else 0.0)
+
+
+MOST_BYTES = 256 * 2**20
+"""An unpacked file may be so large, which are some five million rows; the largest public ones have 17 MB."""
+MOST_NODES = 2048
+"""So many nodes have a table of all pairs in 32 MiB; the testbeds have some 50."""
+ROWS_BEGIN = 3
+"""The line of the first row."""
+
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+def read_k7(path: Path) -> Recording:
+    """What the file says; raises UserError, which names file and line, and OSError."""
+    first, _, rest = _content(path).partition(b"\n")
+    try:
+        header = read_header(first.decode(errors="replace"))
+    except ValueError as error:
+        raise UserError(f"{path}:1: {error}") from None
+    try:
+        rows = read_rows(rest)
+    except RowError as error:
+        raise UserError(f"{path}:{ROWS_BEGIN + error.index}: {error}") from None
+    except ValueError as error:
+        raise UserError(f"{path}:2: {error}") from None
+    return _recording(path, header, rows)
+
+
+def is_k7(path: Path) -> bool:
+    """Whether a file begins as a recording, plain or gzipped; raises OSError."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_GZIP_MAGIC)).startswith((b"{", _GZIP_MAGIC))
+
+
+def _content(path: Path) -> bytes:
+    with path.open("rb") as file:
+        packed = file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
+        file.seek(0)
+        try:
+            content = gzip.GzipFile(fileobj=file).read(MOST_BYTES + 1) if packed else file.read(MOST_BYTES + 1)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise UserError(f"{path}: its gzip is damaged ({error}): make the file again") from None
+    if len(content) > MOST_BYTES:
+        raise UserError(f"{path}: it is larger than {MOST_BYTES >> 20} MiB: cut it to what is used")
+    return content
+
+
+def _recording(path: Path, header: Header, rows: NDArray[Any]) -> Recording:
+    to_itself = np.flatnonzero(rows["source"] == rows["target"])
+    left_out = tuple((to_itself + ROWS_BEGIN).tolist())
+    rows = np.delete(rows, to_itself)
+    if not len(rows):
+        raise UserError(f"{path}: there is no row with a link in it")
+    ids = np.unique(np.concatenate([rows["source"], rows["target"]]))
+    if len(ids) > MOST_NODES:
+        raise UserError(f"{path}: {len(ids)} nodes are more than the {MOST_NODES} that a recording can have here")
+    rows = rows[np.argsort(rows["at"], kind="stable")]
+    first = int(rows["at"][0])
+    rows["at"] -= first
+    rows["source"], rows["target"] = np.searchsorted(ids, rows["source"]), np.searchsorted(ids, rows["target"])
+    start = str(np.datetime64(first // SECOND, "s")).replace("T", " ")
+    return Recording(str(path), header.location, header.power_dbm, start, tuple(ids.tolist()), rows, left_out)
+
+
+__all__ = ["EVERY_CHANNEL", "ROW", "Recording", "read_k7"]
+
+
+class Choice(NamedTuple):
+    """Rows of a recording, and how the time of a run goes over them."""
+
+    rows: NDArray[Any]
+    """ROW[row] of one channel and the nodes that the run has, in the order of time"""
+    nodes: int
+    start: int
+    """ns into the recording"""
+    pace: float
+    lasting: int
+    """ns of the run"""
+
+    @property
+    def links(self) -> NDArray[np.int64]:
+        """The link of each row: `source * nodes + target`."""
+        links: NDArray[np.int64] = self.rows["source"] * self.nodes + self.rows["target"]
+        return links
+
+    @property
+    def end(self) -> float:
+        """The ns into the recording at which the run ends."""
+        return float(self.start + self.pace * self.lasting)
+
+
+def choose(recording: Recording, channel: int | None, nodes: int) -> NDArray[Any]:
+    """The rows of a channel (None: the first) between the first `nodes` nodes; raises ValueError if there are none."""
+    channels = recording.channels
+    channel = next((one for one in channels if one != EVERY_CHANNEL), channels[0]) if channel is None else channel
+    if channel not in channels:
+        there = ", ".join("the mean over all" if one == EVERY_CHANNEL else str(one) for one in channels)
+        raise ValueError(f"there is no row of this channel; there are {there}")
+    if nodes > len(recording.ids):
+        raise ValueError(f"{nodes} nodes are wanted, and the recording has {len(recording.ids)}")
+    rows: NDArray[Any] = recording.rows
+    rows = rows[(rows["channel"] == channel) & (rows["source"] < nodes) & (rows["target"] < nodes)]
+    if not len(rows):
+        raise ValueError(f"no link between its first {nodes} nodes has a row of this channel")
+    return rows
+
+
+def at_first(choice: Choice) -> NDArray[np.int64]:
+    """Index[link]: the row that each link begins with, the last one up to the start or else its first."""
+    links = choice.links
+    _, first = np.unique(links, return_index=True)
+    before = np.flatnonzero(choice.rows["at"] <= choice.start)
+    holding = dict(zip(links[first].tolist(), first.tolist(), strict=True))
+    holding.update(zip(links[before].tolist(), before.tolist(), strict=True))
+    return np.array(sorted(holding.values()), np.int64)
+
+
+def later(choice: Choice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Index[change] of the rows that come into force during the run, and the ns[change] of the run when they do."""
+    at = choice.rows["at"]
+    if choice.pace == 0:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    changes = np.flatnonzero((at > choice.start) & (at < choice.end))
+    times = np.ceil((at[changes] - choice.start) / choice.pace).astype(np.int64)
+    return changes, times
+
+
+LONG = 3
+"""A row that holds so many times as long as is usual in the recording is a gap."""
+
+
+def gaps(choice: Choice) -> Iterator[str]:
+    """A sentence for each kind of gap there is."""
+    links = choice.links
+    found, first = np.unique(links, return_index=True)
+    possible = choice.nodes * (choice.nodes - 1)
+    if len(found) < possible:
+        yield f"{possible - len(found)} of {possible} links have no row: they carry nothing and do not interfere"
+    unheard = int(np.isnan(choice.rows["rssi_dbm"]).sum())
+    if unheard:
+        yield f"{unheard} rows have no strength, for nothing was heard: their links do not interfere then"
+    late = choice.rows["at"][first] - choice.start
+    if (late > 0).any():
+        text = f"{(late > 0).sum()} links have no row yet at the start"
+        yield f"{text}: they begin as their first row says, which is up to {_duration(late.max())} later"
+    yield from _long_ones(choice, links)
+    yield from _after_the_end(choice)
+
+
+def _long_ones(choice: Choice, links: NDArray[np.int64]) -> Iterator[str]:
+    """The rows that hold for long while the run plays them."""
+    order = np.argsort(links, kind="stable")
+    at, same = choice.rows["at"][order], np.diff(links[order]) == 0
+    lengths = np.diff(at)[same]
+    if not len(lengths):
+        return
+    usual = float(np.median(lengths))
+    begins = at[:-1][same]
+    played = (begins < choice.end) & (begins + lengths > choice.start)
+    long = played & (lengths > LONG * usual)
+    if long.any():
+        longest = _duration(lengths[long].max())
+        yield (
+            f"{long.sum()} rows hold for more than {LONG} times the usual {_duration(usual)} until their link's next, "
+            f"up to {longest}: the link stays as it was last recorded"
+        )
+
+
+def _after_the_end(choice: Choice) -> Iterator[str]:
+    rest = choice.end - float(choice.rows["at"][-1])
+    if rest > 0:
+        yield f"the recording ends {_duration(rest)} before the run does: links stay as they were last recorded"
+
+
+def _duration(ns: float) -> str:
+    seconds = ns / SECOND
+    if seconds < 120:
+        return f"{seconds:.3g} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

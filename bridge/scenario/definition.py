@@ -1,0 +1,103 @@
+"""A run's scenario: everything that its rendered ini says, typed. Times are SimTime, powers dBm, distances metres.
+
+`roambus.bridge.ini` reads a scenario from an ini; back-ends and host only ever see the classes of this room. The
+classes that mirror modules of Castalia stand in files of their own and declare the keys that they are read from, so
+that a key left out means the same to Castalia, to the embedded radio, and to whoever makes one of these classes in a
+test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from roambus.bridge.scenario.ideal import IdealLinks, MeasuredLinks
+from roambus.bridge.scenario.nodes import Handling, NodeSettings
+from roambus.bridge.scenario.plans import Fault, ParentChange
+from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
+from roambus.bridge.temporal_model import TemporalModel
+from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
+from roambus.python_protocol.filters import Filter, Value
+from roambus.python_protocol.roles import NodeId, Sites
+from roambus.python_protocol.simtime import SimTime
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """Node `node` subscribes to `filter` at `at`, but not before it has booted."""
+
+    node: NodeId
+    at: SimTime
+    filter: Filter
+
+
+@dataclass(frozen=True, slots=True)
+class Publications:
+    """Node `node` publishes every `interval` from `start` (plus a random phase within one interval) to `until`."""
+
+    node: NodeId
+    start: SimTime
+    until: SimTime
+    interval: SimTime
+    attributes: tuple[tuple[str, Value], ...]
+    payload: int
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """One notification: the workload numbers it."""
+
+    attributes: tuple[tuple[str, Value], ...]
+    payload: int = 0
+
+
+class Command(NamedTuple):
+    """At `at`, the application of `node` does this, but not before the node has booted."""
+
+    at: SimTime
+    node: NodeId
+    command: Subscribe | Unsubscribe | Detach | Attach | Publication | Handling
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """The application's commands: they belong to the scenario, so that every protocol gets the same ones."""
+
+    subscriptions: tuple[Subscription, ...] = ()
+    publications: tuple[Publications, ...] = ()
+    commands: tuple[Command, ...] = ()
+    """Single commands beside those, in any order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """Everything that makes a run, but for the code of the agents."""
+
+    seed: int
+    time_limit: SimTime
+    field_m: tuple[float, float]
+    channel: ChannelSettings
+    radio: RadioSettings
+    mac: MacSettings
+    nodes: tuple[NodeSettings, ...]
+    workload: Workload = Workload()
+    processing_delay: SimTime = 0
+    agent: str = ""
+    agent_parameters: dict[str, str] = field(default_factory=dict)
+    """Those of node 0, and of every node that has no others."""
+    other_parameters: Mapping[NodeId, Mapping[str, str]] = field(default_factory=dict)
+    """Those of the nodes that have others than node 0."""
+    tree: tuple[ParentChange, ...] = ()
+    """The changes are in the order of time. Agents whose parameter `tree` is "given" are told of it."""
+    sites: Sites | None = None
+    """Agents that want sites are told of them; over ideal links they say who is linked to whom."""
+    faults: tuple[Fault, ...] = ()
+    """The faults are in the order of time."""
+    ideal: IdealLinks = IdealLinks()
+    measured: MeasuredLinks | None = None
+    """A recorded testbed, which stands in for the channel's path loss."""
+    temporal: TemporalModel | None = None
+    """How links vary in time around the channel's path loss."""
+    warm_up: SimTime = 0
+    """Metrics leave out what happens before."""

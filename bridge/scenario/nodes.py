@@ -1,0 +1,305 @@
+"""What can differ from node to node: its place, when it boots, its clock, and what it draws beside its radio.
+
+How nodes move: they rest, go to and fro on a line, by random waypoint, or as a movement file says.
+
+A mobility manager of Castalia stands behind each; random waypoint and given ways are modules of ours.
+
+The application of every node, which is the module of ours that hands the node over to its agent.
+
+Castalia reads none of these keys: the host does, from the ini itself.
+
+What is told to an agent whose timers and chance are worked by hand (`roambus.bridge.transcript.by_hand`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from roambus.bridge import keys
+from roambus.bridge.keys import (
+    COORDINATE,
+    EVERY_NODE,
+    FILE,
+    MILLISECONDS,
+    SECONDS,
+    TEXT,
+    TIME,
+    TRUTH,
+    WHOLE,
+    key,
+    keys_of,
+    quoted,
+)
+from roambus.bridge.scenario import plans
+from roambus.bridge.scenario.plans import Away
+from roambus.bridge.scenario.radio import MOST_BYTES
+from roambus.python_protocol.filters import Filter, Value
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.settings import NUMBER, Range, Setting
+from roambus.python_protocol.simtime import SimTime
+
+_MANAGER = f"SN.{EVERY_NODE}.MobilityManager."
+_UPDATE, _SPEED = _MANAGER + "updateInterval", _MANAGER + "speed"
+_UPDATES = "between the moments at which the channel looks where the node is"
+_SPEEDS = Range(above=0, at_most=1e4)
+_FIRST = "the first destination; -1: it is drawn like every other"
+DRAWN = -1.0
+"""What stands for a first destination that is drawn."""
+
+MOVEMENT_FILE = Setting(
+    _MANAGER + "file", FILE, None, "a movement file of BonnMotion or of ns-2's setdest, beside the ini"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """The node stays at its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """LineMobilityManager: the node goes to and fro between its start and (x, y)."""
+
+    x: float = key(_MANAGER + "xCoorDestination", COORDINATE, "0", "the other end; uniform(a, b) draws it per node")
+    y: float = key(_MANAGER + "yCoorDestination", COORDINATE, "0", "the other end; uniform(a, b) draws it per node")
+    speed_mps: float = key(_SPEED, NUMBER, "1", "speed of the node", "m/s", _SPEEDS)
+    update_interval: SimTime = key(_UPDATE, MILLISECONDS, "1000", _UPDATES, within=Range(above=0))
+
+
+@dataclass(frozen=True, slots=True)
+class RandomWaypoint:
+    """RandomWaypointMobilityManager: the node goes to uniform destinations at constant speed, and pauses at each."""
+
+    speed_mps: float = key(_SPEED, NUMBER, "1", "speed of the node", "m/s", _SPEEDS)
+    pause: SimTime = key(_MANAGER + "pause", TIME, "0s", "pause at each destination", within=Range(at_least=0))
+    update_interval: SimTime = key(_UPDATE, MILLISECONDS, "100", _UPDATES, within=Range(above=0))
+    first_x: float = key(_MANAGER + "firstX", NUMBER, "-1", _FIRST, "m", Range(at_least=DRAWN))
+    first_y: float = key(_MANAGER + "firstY", NUMBER, "-1", _FIRST, "m", Range(at_least=DRAWN))
+    first_pause: SimTime = key(
+        _MANAGER + "firstPause", TIME, "0s", "pause at the start, before the first way", within=Range(at_least=0)
+    )
+
+    @property
+    def first(self) -> tuple[float, float] | None:
+        """The first destination; None if it is drawn like every other."""
+        return None if self.first_x == DRAWN else (self.first_x, self.first_y)
+
+
+class WayPoint(NamedTuple):
+    """The node is at (x, y) metres at `time_s`."""
+
+    time_s: float
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class GivenWay:
+    """MovementFileMobilityManager: the node goes straight from point to point, and rests at the last one."""
+
+    points: tuple[WayPoint, ...]
+    update_interval: SimTime = key(_UPDATE, MILLISECONDS, "100", _UPDATES, within=Range(above=0))
+
+
+Mobility = Static | Line | RandomWaypoint | GivenWay
+
+MANAGERS: dict[str, type[Any]] = {
+    "NoMobilityManager": Static,
+    "LineMobilityManager": Line,
+    "RandomWaypointMobilityManager": RandomWaypoint,
+    "MovementFileMobilityManager": GivenWay,
+}
+"""The mobility that each MobilityManagerName stands for."""
+
+MANAGER_KEYS: dict[str, tuple[Setting, ...]] = {
+    "NoMobilityManager": (),
+    "LineMobilityManager": (
+        *keys_of(Line),
+        Setting(_MANAGER + "zCoorDestination", NUMBER, "0", "height of the other end", "m", choices=(0.0,)),
+    ),
+    "RandomWaypointMobilityManager": keys_of(RandomWaypoint),
+    "MovementFileMobilityManager": (*keys_of(GivenWay), MOVEMENT_FILE),
+}
+"""The keys that each MobilityManagerName adds."""
+
+MANAGER = Setting(
+    f"SN.{EVERY_NODE}.MobilityManagerName", TEXT, '"NoMobilityManager"', "how the node moves", choices=tuple(MANAGERS)
+)
+
+MOBILITY_KEYS = (
+    MANAGER,
+    Setting(_MANAGER + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
+)
+
+
+APPLICATION = f"SN.{EVERY_NODE}.Application."
+
+_TIME = Range(at_least=0)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """The agent, which is the same on every node."""
+
+    agent: str = key(APPLICATION + "agent", TEXT, '""', "the protocol: its name, module:Class, or file.py[:Class]")
+    processing_delay: SimTime = key(
+        APPLICATION + "processingDelay", TIME, "0s", "from what an agent is told to what it does", within=_TIME
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AgentParameters:
+    """What the agent of one node is set to."""
+
+    parameters: tuple[tuple[str, str], ...] = key(
+        APPLICATION + "agentParameters",
+        quoted("settings", keys.assignments),
+        '""',
+        'the agent\'s own parameters, such as "name=value name=value"',
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationSettings:
+    """What the application of a node does with the agent."""
+
+    filters: tuple[Filter, ...] = key(
+        APPLICATION + "filter",
+        quoted("filters", keys.filters),
+        '"all"',
+        "what a subscriber subscribes to; several filters have a semicolon between them",
+    )
+    unicast: bool = key(
+        APPLICATION + "unicast", TRUTH, "false", "subscribe to what has the node's own id as attribute destination"
+    )
+    subscribe_at: SimTime = key(APPLICATION + "subscribeAt", TIME, "0s", "when a subscriber subscribes", within=_TIME)
+    publish_interval: SimTime = key(
+        APPLICATION + "publishInterval", TIME, "0s", "between publications; 0s means that there are none", within=_TIME
+    )
+    publish_start: SimTime = key(
+        APPLICATION + "publishStart", TIME, "0s", "when the first of these intervals begins", within=_TIME
+    )
+    publish_until: SimTime = key(
+        APPLICATION + "publishUntil", TIME, "1000000s", "from here on nothing is published", within=_TIME
+    )
+    absences: tuple[Away, ...] = key(
+        APPLICATION + "absences",
+        quoted("plan of absences", plans.absences),
+        '""',
+        'announced absences, such as "15s detach, 20s attach 5", where 5 is the broker in SN.tree',
+    )
+    attributes: tuple[tuple[str, Value], ...] = key(
+        APPLICATION + "attributes",
+        quoted("attributes", keys.attributes),
+        '""',
+        "attributes of each notification, such as \"topic = 'news' and price = 3\"",
+    )
+    payload: int = key(
+        APPLICATION + "payload",
+        WHOLE,
+        "0",
+        "what each notification holds beside its attributes",
+        "bytes",
+        Range(0, MOST_BYTES),
+    )
+
+
+APPLICATION_KEYS = (
+    Setting(f"SN.{EVERY_NODE}.ApplicationName", TEXT, None, "the application", choices=("BridgeApplication",)),
+    *keys_of(AgentSettings),
+    *keys_of(AgentParameters),
+    *keys_of(ApplicationSettings),
+    Setting(APPLICATION + "applicationID", TEXT, '"bridge"', "Castalia's name for it, which has no effect"),
+    Setting(APPLICATION + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
+    Setting(APPLICATION + "priority", WHOLE, "1", "Castalia's priority of the application, which has no effect"),
+    Setting(APPLICATION + "packetHeaderOverhead", WHOLE, "0", "a message's bytes are all", "bytes", choices=(0,)),
+    Setting(APPLICATION + "constantDataPayload", WHOLE, "0", "a message's bytes are all", "bytes", choices=(0,)),
+)
+
+
+_NODE = f"SN.{EVERY_NODE}."
+_RESOURCES = _NODE + "ResourceManager."
+_BOOT = Range(at_least=0)
+
+X = Setting(_NODE + "xCoor", COORDINATE, "0", "where the node starts; uniform(a, b) draws it per node")
+Y = Setting(_NODE + "yCoor", COORDINATE, "0", "where the node starts; uniform(a, b) draws it per node")
+FAULTS = Setting(
+    _NODE + "faults",
+    quoted("plan of faults", plans.faults),
+    '""',
+    'when the node fails, such as "12s crash, 20s recover, 25s freeze"; Castalia never asks for it',
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSettings:
+    """What can differ from node to node; without a `position` a node starts anywhere in the field, drawn uniformly."""
+
+    position: tuple[float, float] | None = None
+    mobility: Mobility = Static()
+    tx_power_dbm: float = 0.0
+    roles: Role = key(
+        APPLICATION + "roles", quoted("roles", keys.roles), '""', "any of publisher, subscriber and broker"
+    )
+    start_offset: SimTime = key(_NODE + "startupOffset", SECONDS, "0", "when the node boots", within=_BOOT)
+    start_spread: SimTime = key(
+        _NODE + "startupRandomization", SECONDS, "0.05", "bound of a random time by which it boots later", within=_BOOT
+    )
+    clock_drift_sigma: float = key(
+        _RESOURCES + "sigmaCPUClockDrift",
+        NUMBER,
+        "0.00003",
+        "standard deviation of the drift of the node's clock",
+        within=Range(0, 0.1),
+    )
+    baseline_power_mw: float = key(
+        _RESOURCES + "baselineNodePower", NUMBER, "6", "what the node draws beside its radio", "mW", Range(0, 1e9)
+    )
+    initial_energy_j: float = key(
+        _RESOURCES + "initialEnergy",
+        NUMBER,
+        "18720",
+        "what the node's battery holds; a node whose battery is empty is dead",
+        "J",
+        Range(above=0, at_most=1e9),
+    )
+    energy_interval: SimTime = key(
+        _RESOURCES + "periodicEnergyCalculationInterval",
+        MILLISECONDS,
+        "1000",
+        "how long a node waits before it looks at its battery again",
+        within=Range(at_least=1),
+    )
+
+
+KEYS = (
+    X,
+    Y,
+    Setting(_NODE + "zCoor", NUMBER, "0", "height of the node", "m", choices=(0.0,)),
+    Setting(_NODE + "phi", NUMBER, "0", "orientation of the node, which has no effect"),
+    Setting(_NODE + "theta", NUMBER, "0", "orientation of the node, which has no effect"),
+    *keys_of(NodeSettings),
+    FAULTS,
+    Setting(_RESOURCES + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HandsOn:
+    """From now on the node's timers are worked by hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """The timer that is due next runs out now, whenever it is due."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picks:
+    """The numbers that the draws of the next event pick, in their order."""
+
+    numbers: tuple[int, ...]
+
+
+Handling = HandsOn | Ring | Picks

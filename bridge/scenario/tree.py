@@ -1,0 +1,145 @@
+"""The tree that a scenario gives, as links for the ideal back-end and as events for the agents.
+
+A scenario lists changes: from some time on a node has another parent, or none. From these follow the links of the ideal
+back-end, and the place that each agent is told of whenever its parent or its children change.
+
+Checks that the sites of a scenario and the roles of its nodes go together: brokers are brokers, clients are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange
+from roambus.python_protocol.events import Rewired
+from roambus.python_protocol.roles import NodeId, Role, Sites
+from roambus.python_protocol.simtime import SimTime, format_time
+
+Parents = dict[NodeId, NodeId | None]
+
+
+def check_tree(tree: Sequence[ParentChange], roles: Sequence[Role]) -> None:
+    """Raises ValueError for what is no tree of brokers with clients at its brokers; `roles` are those of the nodes."""
+    parents: Parents = {}
+    for at, together in groupby(tree, key=lambda one: one.at):
+        changed: list[NodeId] = []
+        for change in together:
+            parents[change.node] = change.parent
+            if change.parent is not None and Role.BROKER not in roles[change.parent]:
+                raise ValueError(f"node {change.parent} is no broker, so it cannot be the parent of node {change.node}")
+            changed.append(change.node)
+        if any(_circle(node, parents) for node in changed):  # a new circle leads through a change
+            circle = next(filter(None, (_circle(node, parents) for node in parents)))
+            raise ValueError(f"at {format_time(at)} the parents make a circle: {' '.join(map(str, circle))}")
+
+
+def _circle(node: NodeId, parents: Parents) -> list[NodeId]:
+    """The way from `node` up to itself, which is empty if it ends anywhere else."""
+    way = [node]
+    while (parent := parents.get(way[-1])) is not None and parent not in way:
+        way.append(parent)
+    return [*way, node] if parent == node else []
+
+
+def tree_links(tree: Sequence[ParentChange]) -> list[LinkChange]:
+    """The edges of the tree, each from when it comes to when it goes; one that only turns over stays."""
+    parents: Parents = {}
+    changes: list[LinkChange] = []
+    for at, together in groupby(tree, key=lambda one: one.at):
+        new = {change.node: change.parent for change in together}
+        before, edges = (_edges(new, places) for places in (parents, parents | new))
+        parents |= new
+        for edge in sorted(before ^ edges, key=sorted):
+            a, b = sorted(edge)
+            changes.append(LinkChange(at, a, b, edge in edges))
+    return changes
+
+
+def _edges(nodes: Iterable[NodeId], parents: Mapping[NodeId, NodeId | None]) -> set[frozenset[NodeId]]:
+    """The edges from some nodes to their parents."""
+    ends = ((node, parents.get(node)) for node in nodes)
+    return {frozenset((node, parent)) for node, parent in ends if parent is not None}
+
+
+def rewirings(scenario: Scenario) -> Iterator[tuple[SimTime, NodeId, Rewired]]:
+    """What each node is told of its place at 0, and whenever that changes; without a given tree there is nothing.
+
+    A crashed node is nobody's parent and nobody's child until it recovers, and is then told anew.
+    """
+    if not scenario.tree:
+        return
+    places = _Places(scenario)
+    happenings: list[ParentChange | Fault] = [*scenario.tree, *scenario.faults]
+    happenings.sort(key=lambda one: one.at)
+    told: Iterable[NodeId] = range(len(scenario.nodes))
+    for at, together in groupby(happenings, key=lambda one: one.at):
+        concerned = {node for one in together for node in places.apply(one)}
+        for node, place in places.news(sorted({*told, *concerned})):
+            yield at, node, place
+        told = ()
+
+
+class _Places:
+    """Who is whose parent, who is down, and what each node knows of its place."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        nodes = range(len(scenario.nodes))
+        self._brokers = frozenset(node for node in nodes if Role.BROKER in scenario.nodes[node].roles)
+        self._parents: Parents = dict.fromkeys(nodes)
+        self._children: dict[NodeId, set[NodeId]] = {node: set() for node in nodes}
+        self._down: set[NodeId] = set()
+        self._known: dict[NodeId, Rewired] = {}
+
+    def apply(self, happening: ParentChange | Fault) -> Iterator[NodeId]:
+        """Does what happens, and returns the nodes whose place may be another one now."""
+        node = happening.node
+        yield from self._near(node)
+        if isinstance(happening, ParentChange):
+            self._move(node, happening.parent)
+        elif happening.kind is FaultKind.CRASH:
+            self._down.add(node)
+            self._known.pop(node, None)
+        elif happening.kind is FaultKind.RECOVER:
+            self._down.discard(node)
+        yield from self._near(node)
+
+    def news(self, nodes: Iterable[NodeId]) -> Iterator[tuple[NodeId, Rewired]]:
+        """The places of those nodes that are up and do not know their place yet."""
+        for node in nodes:
+            if node not in self._down and (place := self._place(node)) != self._known.get(node):
+                self._known[node] = place
+                yield node, place
+
+    def _near(self, node: NodeId) -> Iterator[NodeId]:
+        parent = self._parents[node]
+        yield from (node, *self._children[node])
+        if parent is not None:
+            yield parent
+
+    def _move(self, node: NodeId, parent: NodeId | None) -> None:
+        old = self._parents[node]
+        if old is not None:
+            self._children[old].remove(node)
+        if parent is not None:
+            self._children[parent].add(node)
+        self._parents[node] = parent
+
+    def _place(self, node: NodeId) -> Rewired:
+        parent, children = self._parents[node], tuple(sorted(self._children[node] - self._down))
+        return Rewired(None if parent in self._down else parent, children, self._brokers & frozenset(children))
+
+
+def check_roles(sites: Sites, roles: Sequence[Role]) -> None:
+    """Raises ValueError for a node without a site, or with roles of both a broker and a client."""
+    brokers = {node for site in sites for node in site.brokers}
+    for node, its in enumerate(roles):
+        if node not in sites.of_node:
+            raise ValueError(f"node {node} is in no site")
+        if node in brokers and its != Role.BROKER:
+            raise ValueError(
+                f"node {node} is a broker of a site: its role must be broker, and clients need other nodes"
+            )
+        if node not in brokers and Role.BROKER in its:
+            raise ValueError(f"node {node} is a client of a site, so it cannot have the role broker")

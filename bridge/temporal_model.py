@@ -1,0 +1,258 @@
+"""How links vary in time: Castalia's temporal model, whose parameters files are read, and written from measurements.
+
+`model` is what a file says, `reader` reads one, `writer` writes one.
+
+The temporal model of Castalia: how far a link is from its mean path loss, as a walk between levels.
+
+After a correlation time the deviation is drawn from a distribution that belongs to that time and to the level at which
+the link was; the longest correlation time that has passed is used first, and then the next. After the coherence time or
+more a link has forgotten where it was: there is one distribution for that.
+
+A distribution is a set of layers. One of the elements of a layer is drawn, each as likely as the others: a value in dB,
+or another layer to draw from.
+
+Reads the parameters file of Castalia's temporal model, as its WirelessChannelTemporal does.
+
+    % a comment
+    Signal variability (dB): -31:1:11
+    Correlation times (msec): 1000,250,10
+    Coherence time (msec): 5000
+
+    5000: -10.2 -4.1 0.3 1.8
+    10,-31: -33.1 -30.4 A; A= -28.2 -25.9
+
+Levels are least:resolution:most. Each line of the body is a distribution: first the time that has passed, and the level
+at which the link was unless that is the coherence time, then its layers. Every pair of correlation time and level has
+one. Castalia takes a level that is not a number of steps to be the nearest; here it is an error, and so is whatever is
+not understood.
+
+Writes the parameters file of a temporal model, which Castalia and the embedded radio both read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from roambus.bridge.errors import UserError
+from roambus.bridge.texts import read_text
+from roambus.python_protocol.settings import read_number
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
+
+
+class Layer(NamedTuple):
+    """Values in dB, and the numbers of layers of the same distribution."""
+
+    values: tuple[float, ...]
+    onward: tuple[int, ...] = ()
+
+
+Distribution = tuple[Layer, ...]
+"""Drawing begins in the first layer."""
+
+
+@dataclass(frozen=True, slots=True)
+class TemporalModel:
+    """The parameters of a file. Levels are from least to most, in steps of the resolution."""
+
+    least_db: float
+    resolution_db: float
+    most_db: float
+    correlation_times: tuple[SimTime, ...]
+    """They descend."""
+    coherence_time: SimTime
+    distributions: tuple[Distribution, ...]
+    """That of the coherence time, and then those of each correlation time, in the order of levels."""
+
+    @property
+    def levels(self) -> int:
+        """How many levels there are."""
+        return levels_between(self.least_db, self.resolution_db, self.most_db)
+
+
+def levels_between(least_db: float, resolution_db: float, most_db: float) -> int:
+    """How many levels there are in steps of the resolution, both ends included."""
+    return round((most_db - least_db) / resolution_db) + 1
+
+
+SIGNAL, CORRELATION, COHERENCE = "Signal variability (dB)", "Correlation times (msec)", "Coherence time (msec)"
+HEADS = (SIGNAL, CORRELATION, COHERENCE)
+MOST_LEVELS, MOST_TIMES, MOST_ELEMENTS = 1000, 20, 5_000_000
+
+_LETTER = re.compile(r"[A-Za-z]")
+_LAYER = re.compile(r"\s*([A-Za-z])\s*=(.*)", re.DOTALL)
+
+
+def read_temporal_model(path: Path) -> TemporalModel:
+    """What the file says; raises UserError, which names file and line, and OSError."""
+    reader = _Reader()
+    for position, line in enumerate(read_text(path).splitlines(), 1):
+        text = line.strip()
+        if text and not text.startswith("%"):
+            try:
+                reader.take(text)
+            except ValueError as error:
+                raise UserError(f"{path}:{position}: {error}") from None
+    try:
+        return reader.model()
+    except ValueError as error:
+        raise UserError(f"{path}: {error}") from None
+
+
+class _Reader:
+    """Takes the lines one by one, and puts the model together at the end."""
+
+    def __init__(self) -> None:
+        self._heads: dict[str, list[float]] = {}
+        self._coherence: Distribution | None = None
+        self._found: dict[tuple[float, int], Distribution] = {}
+        self._elements = 0
+
+    def take(self, text: str) -> None:
+        head, colon, rest = text.partition(":")
+        if not colon:
+            raise ValueError("a line is a name or a time, a colon, and what belongs to it")
+        if len(self._heads) < len(HEADS):
+            self._take_head(head.strip(), rest)
+        else:
+            self._take_distribution(head, rest)
+
+    def _take_head(self, name: str, rest: str) -> None:
+        if name not in HEADS or name in self._heads:
+            raise ValueError(f"{name[:40]!r} is none of the three heads, each once: {'; '.join(HEADS)}")
+        separator = ":" if name == SIGNAL else ","
+        numbers = [read_number(part.strip()) for part in rest.split(separator)]
+        _check_head(name, numbers)
+        self._heads[name] = numbers
+
+    def _take_distribution(self, head: str, rest: str) -> None:
+        numbers = [read_number(part.strip()) for part in head.split(",")]
+        distribution = _read_distribution(rest)
+        self._elements += sum(len(layer.values) + len(layer.onward) for layer in distribution)
+        if self._elements > MOST_ELEMENTS:
+            raise ValueError(f"there are more than {MOST_ELEMENTS} values")
+        if numbers == self._heads[COHERENCE]:
+            if self._coherence is not None:
+                raise ValueError("the coherence time has a distribution already")
+            self._coherence = distribution
+        else:
+            self._take_step(numbers, distribution)
+
+    def _take_step(self, numbers: Sequence[float], distribution: Distribution) -> None:
+        if len(numbers) != 2 or numbers[0] not in self._heads[CORRELATION]:
+            raise ValueError("a distribution begins with a correlation time and a level, or with the coherence time")
+        least, resolution, _ = self._heads[SIGNAL]
+        steps = (numbers[1] - least) / resolution
+        place = numbers[0], round(steps)
+        if abs(steps - round(steps)) > 1e-6 or not 0 <= place[1] < levels_between(*self._heads[SIGNAL]):
+            raise ValueError(f"{numbers[1]:g} dB is none of the levels")
+        if place in self._found:
+            raise ValueError(f"{numbers[0]:g},{numbers[1]:g} has a distribution already")
+        self._found[place] = distribution
+
+    def model(self) -> TemporalModel:
+        missing = [name for name in HEADS if name not in self._heads]
+        if missing:
+            raise ValueError(f"there is no line {missing[0]!r}")
+        if self._coherence is None:
+            raise ValueError("the coherence time has no distribution")
+        least, resolution, most = self._heads[SIGNAL]
+        distributions = [self._coherence]
+        for time in self._heads[CORRELATION]:
+            for level in range(levels_between(least, resolution, most)):
+                if (time, level) not in self._found:
+                    raise ValueError(f"there is no distribution {time:g},{least + level * resolution:g}")
+                distributions.append(self._found[time, level])
+        times = tuple(map(_from_ms, self._heads[CORRELATION]))
+        coherence = _from_ms(self._heads[COHERENCE][0])
+        return TemporalModel(least, resolution, most, times, coherence, tuple(distributions))
+
+
+def _check_head(name: str, numbers: Sequence[float]) -> None:
+    """Raises ValueError for numbers that make no model."""
+    if name == SIGNAL:
+        if len(numbers) != 3 or numbers[1] <= 0 or numbers[0] >= numbers[2]:
+            raise ValueError(f"{SIGNAL} is least:resolution:most, such as -31:1:11")
+        if levels_between(*numbers) > MOST_LEVELS:
+            raise ValueError(f"there are more than {MOST_LEVELS} levels")
+    elif min(numbers) < 0.001 or max(numbers) > 1e9:
+        raise ValueError(f"{name} is from 0.001 to 1e9")
+    elif len(numbers) > MOST_TIMES or list(numbers) != sorted(set(numbers), reverse=True):
+        raise ValueError(f"{CORRELATION} descend, and are at most {MOST_TIMES}")
+    elif name == COHERENCE and len(numbers) != 1:
+        raise ValueError(f"{COHERENCE} is one time")
+
+
+def _from_ms(ms: float) -> SimTime:
+    return round(ms * MILLISECOND)
+
+
+def _read_distribution(text: str) -> Distribution:
+    parts = [part for part in text.split(";") if part.strip()]
+    named = [_LAYER.fullmatch(part) for part in parts]
+    names = {match[1]: place for place, match in enumerate(named) if match}
+    if len(names) < sum(match is not None for match in named):
+        raise ValueError("two layers have one name")
+    layers = tuple(
+        _read_layer((match[2] if match else part).split(), names) for part, match in zip(parts, named, strict=True)
+    )
+    if not layers or not all(_ends(layers)):
+        raise ValueError("a distribution needs values, and each of its layers must lead to some")
+    return layers
+
+
+def _read_layer(words: Sequence[str], names: dict[str, int]) -> Layer:
+    letters = [word for word in words if _LETTER.fullmatch(word)]
+    for letter in letters:
+        if letter not in names:
+            raise ValueError(f"there is no layer {letter}")
+    values = tuple(read_number(word) for word in words if not _LETTER.fullmatch(word))
+    return Layer(values, tuple(names[letter] for letter in letters))
+
+
+def _ends(layers: Distribution) -> Iterator[bool]:
+    """Whether each layer leads to a value."""
+    ending = {place for place, layer in enumerate(layers) if layer.values}
+    for _ in layers:
+        ending |= {place for place, layer in enumerate(layers) if ending.intersection(layer.onward)}
+    return (place in ending for place in range(len(layers)))
+
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def write_temporal_model(model: TemporalModel, comment: str = "") -> str:
+    """The text of the file."""
+    return "".join(f"{line}\n" for line in _lines(model, comment))
+
+
+def _lines(model: TemporalModel, comment: str) -> Iterator[str]:
+    yield from (f"% {line}" for line in comment.splitlines())
+    coherence = _number(model.coherence_time / MILLISECOND)
+    times = [_number(time / MILLISECOND) for time in model.correlation_times]
+    bounds = (model.least_db, model.resolution_db, model.most_db)
+    yield f"{SIGNAL}: {':'.join(map(_number, bounds))}"
+    yield f"{CORRELATION}: {','.join(times)}"
+    yield f"{COHERENCE}: {coherence}"
+    yield f"{coherence}:{_distribution(model.distributions[0])}"
+    levels = [_number(model.least_db + level * model.resolution_db) for level in range(model.levels)]
+    heads = [f"{time},{level}" for time in times for level in levels]
+    for head, distribution in zip(heads, model.distributions[1:], strict=True):
+        yield f"{head}:{_distribution(distribution)}"
+
+
+def _distribution(layers: Distribution) -> str:
+    if len(layers) == 1 and not layers[0].onward:
+        return _elements(layers[0])
+    return "; ".join(f"{_LETTERS[place]}= {_elements(layer)}" for place, layer in enumerate(layers))
+
+
+def _elements(layer: Layer) -> str:
+    return " ".join([*map(_number, layer.values), *(_LETTERS[place] for place in layer.onward)])
+
+
+def _number(value: float) -> str:
+    return f"{value:.8g}"

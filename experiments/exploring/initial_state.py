@@ -1,0 +1,166 @@
+"""The first state: a transcript's setup is carried out as by `roambus trace`, and then the nodes are frozen.
+
+So an exploration begins exactly where the transcripts that it writes begin to be worked by hand.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from random import Random
+from typing import Any, NamedTuple
+
+from roambus.bridge.errors import UserError
+from roambus.bridge.host.event_loop import Host
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.bridge.transcript.by_hand import Timers, worked_by_hand
+from roambus.bridge.transcript.document import Document, parse_document
+from roambus.bridge.transcript.transcript import Overrides, Plan, plan
+from roambus.experiments.exploring.network import Network
+from roambus.experiments.exploring.nodes import Nodes, Timer
+from roambus.experiments.exploring.rules import Rules, State
+from roambus.experiments.exploring.scenario_file import Question, at
+from roambus.experiments.exploring.state import Instant
+from roambus.experiments.exploring.world import May, MayReader, World
+from roambus.python_protocol.actions import Action
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import Event, Publish, Subscribe, Unsubscribe
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SimTime
+
+_NO_COMMAND = "> wait 0s"
+_OURS = ("worked", "watch")
+"""The attributes that our subclasses give an agent."""
+
+
+class Beginning(NamedTuple):
+    """A network in its first state, and what is called what."""
+
+    network: Network
+    first: State
+    plan: Plan
+    question: Question
+    overrides: Overrides
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether agents have timers, so that it matters what time it is."""
+        return self.network.has_timers(self.first)
+
+    @property
+    def agent_line(self) -> str:
+        """The agent that is explored, with its parameters, as the head of a transcript has it."""
+        settings = {**self.plan.head.parameters, **self.overrides.parameters}
+        return " ".join(("agent", self.plan.head.agent, *(f"{name}={value}" for name, value in settings.items())))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the nodes, those of their subscribers where they have one."""
+        network = self.plan.timeline.network
+        return tuple(network.node_name(node) for node in range(self.network.size))
+
+
+def begin(question: Question, overrides: Overrides) -> Beginning:
+    """Carries out the setup of a question about one network; raises UserError, AgentError."""
+    planned = plan(document_of(question), overrides)
+    if planned.scenario.sites is not None or planned.timeline.network.places:
+        raise UserError(f"{question.path}: a tree or links can be explored, and neither sites nor a field")
+    watch = _run_setup(planned)
+    nodes, size = Nodes(planned.agent_class, only_least=not question.both_ends), len(planned.scenario.nodes)
+    nodes.horizon = question.horizon
+    network = Network(size, nodes, _rules(question, planned))
+    now = planned.timeline.now
+    states = [nodes.add(one, _timers(one.worked.timers, now), one.random, now, _OURS) for one in watch.agents]
+    return Beginning(network, network.first(states, _world(network, planned, watch)), planned, question, overrides)
+
+
+def document_of(question: Question) -> Document:
+    """The head of a transcript that a question about one network is; raises UserError."""
+    return parse_document(question.path, "\n".join((*question.head, _NO_COMMAND)))
+
+
+def _rules(question: Question, planned: Plan) -> Rules:
+    network, roles = planned.timeline.network, [one.roles for one in planned.scenario.nodes]
+    reader = MayReader(network, planned.head.vocabulary)
+    return Rules(
+        may=tuple(_read_may(question, reader)),
+        brokers=frozenset(node for node, its in enumerate(roles) if Role.BROKER in its),
+        publishers=frozenset(node for node, its in enumerate(roles) if Role.PUBLISHER in its),
+        any_order=question.any_order,
+        slow_messages=question.slow_messages,
+        drift=question.drift,
+        time_limit=question.time_limit,
+        counts_calm=bool(question.calm),
+        alike=tuple(roles) if question.alike else (),
+        history=any(one.history for one in question.must),
+    )
+
+
+def _read_may(question: Question, reader: MayReader) -> Iterable[May]:
+    for number, text in question.may:
+        with at(question.path, number):
+            yield reader.read(text)
+
+
+class _Watch:
+    """Sees what the agents do in the setup."""
+
+    def __init__(self) -> None:
+        self.agents: list[Any] = []
+        self.wanted: dict[NodeId, dict[Filter, None]] = {}
+        self.published: Counter[NodeId] = Counter()
+
+    def see(self, node: NodeId, event: Event) -> None:
+        """Takes what a node is told."""
+        match event:
+            case Subscribe(wanted):
+                self.wanted.setdefault(node, {})[wanted] = None
+            case Unsubscribe(wanted):
+                self.wanted.setdefault(node, {}).pop(wanted, None)
+            case Publish():
+                self.published[node] += 1
+
+
+def _run_setup(planned: Plan) -> _Watch:
+    watch, carrier = _Watch(), planned.carrier()
+    Host(planned.scenario, _watched(worked_by_hand(planned.agent_class), watch), carrier, TraceWriter()).run()
+    if carrier.under_way:
+        raise UserError(f"{carrier.under_way} messages are under way when the setup is over; end it with: wait 10s")
+    return watch
+
+
+def _watched(agent_class: type[Agent], watch: _Watch) -> type[Agent]:
+    """A subclass whose agents know moments, and tell what they do."""
+
+    class Watched(agent_class):  # type: ignore[misc, valid-type]  # which agent it is only the file says
+        def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
+            super().__init__(node, roles, parameters, random)
+            watch.agents.append(self)
+
+        def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+            watch.see(self.node, event)
+            actions: Iterable[Action] = super().handle(event, Instant(now))
+            return actions
+
+    return Watched
+
+
+def _timers(timers: Timers, now: SimTime) -> list[Timer]:
+    return [Timer(int(at) - now, key) for key, (at, _) in sorted(timers.due.items(), key=lambda one: one[1])]
+
+
+def _world(network: Network, planned: Plan, watch: _Watch) -> World:
+    size, timeline = network.size, planned.timeline
+    parents = tuple(timeline.parents.get(node) for node in range(size)) if timeline.network.is_tree else ()
+    links = {(min(a, b), max(a, b)) for a, b in timeline.links_up}
+    return World(
+        nodes=size,
+        links=frozenset(links),
+        parents=parents,
+        down=frozenset(timeline.down),
+        left=tuple(one.times for one in network.rules.may),
+        wanted=tuple(frozenset(watch.wanted.get(node, ())) for node in range(size)),
+        numbers=tuple(watch.published[node] for node in range(size)),
+        delivered=tuple(() for _ in range(size)),
+    )

@@ -1,0 +1,174 @@
+"""Probes: in a copy of a quiet network everybody publishes something, and it is seen whether it arrives.
+
+What follows a probe is worked out in one order of arrivals only: the network is quiet, so the order hardly matters, and
+a protocol that needs a lucky one is wrong already.
+
+Asks the properties about states: each once about all that it can depend on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from roambus.bridge.transcript.commands import PublishEvent
+from roambus.bridge.transcript.document import Attributes
+from roambus.experiments.exploring.network import Network
+from roambus.experiments.exploring.properties import Property, View
+from roambus.experiments.exploring.rules import Raised, State, Step
+from roambus.experiments.exploring.state import NOW, Instant
+from roambus.python_protocol.filters import Filter, Notification, NotificationId, Operator
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
+
+LONGEST = 10_000
+"""After so many arrivals a probe is taken to go in circles."""
+PROBE = "the probe"
+
+
+def probe(network: Network, state: State, names: tuple[str, ...]) -> str | None:
+    """What is wrong with what arrives of the first probe with which anything is; None if nothing is wrong."""
+    for command in probes(network, state):
+        text, _ = follow_probe(network, state, command, names)
+        if text:
+            return text
+    return None
+
+
+def probes(network: Network, state: State) -> Iterator[PublishEvent]:
+    """What can be published that somebody wants, by every publisher that is up."""
+    world = network.world(state)
+    wanted = sorted({one for filters in world.wanted for one in filters}, key=str)
+    for node in sorted(network.rules.publishers - world.down):
+        for one in wanted:
+            attributes = matching(one)
+            if attributes is not None:
+                yield PublishEvent(node, PROBE, attributes)
+
+
+def follow_probe(
+    network: Network, state: State, command: PublishEvent, names: tuple[str, ...]
+) -> tuple[str | None, tuple[Step, ...]]:
+    """What is wrong with the deliveries of a probe, and the steps until nothing is under way."""
+    world = network.world(state)
+    silent = replace(world, delivered=tuple(() for _ in range(world.nodes)), taken=frozenset(), published=())
+    twin = network.twin()
+    end, steps = _drain(twin, twin.first(network.node_states(state), silent), command)
+    if isinstance(end, str):
+        return end, steps
+    identifier = NotificationId(command.node, world.numbers[command.node])
+    notification = Notification(identifier, command.attributes)
+    wanting = {one for one in world.part(command.node) if any(it.matches(notification) for it in world.wanted[one])}
+    return _compare(wanting, twin.world(end).delivered, identifier, (names, command.node)), steps
+
+
+def _drain(network: Network, state: State, command: PublishEvent) -> tuple[State | str, tuple[Step, ...]]:
+    steps: list[Step] = []
+    (step, after), *_ = network.carry_out(state, command)
+    while not isinstance(after, Raised):
+        steps.append(network.steps[step])
+        following = next(iter(network.arrivals(after)), None)
+        if following is None:
+            return after, tuple(steps)
+        if len(steps) > LONGEST:
+            return f"a probe was not over after {LONGEST} arrivals", tuple(steps)
+        step, after = following
+    return after.text, (*steps, network.steps[step])
+
+
+def _compare(
+    wanting: set[NodeId],
+    delivered: tuple[tuple[NotificationId, ...], ...],
+    identifier: NotificationId,
+    who: tuple[tuple[str, ...], NodeId],
+) -> str | None:
+    names, publisher = who
+    counted = Counter(node for node, given in enumerate(delivered) for one in given if one == identifier)
+    for node in sorted(wanting | set(counted)):
+        if counted[node] != (node in wanting):
+            wants = "wants it and can be reached" if node in wanting else "does not want it, or cannot be reached"
+            return f"what {names[publisher]} publishes comes {counted[node]} times to {names[node]}, which {wants}"
+    return None
+
+
+def matching(wanted: Filter) -> Attributes | None:
+    """Attributes that a filter matches; None if they are not plain to see."""
+    attributes = {}
+    for one in wanted.constraints:
+        if one.operator is Operator.EQUAL and one.operand is not None:
+            attributes[one.attribute] = one.operand
+        elif one.operator is Operator.EXISTS:
+            attributes.setdefault(one.attribute, 1)
+        else:
+            return None
+    return tuple(sorted(attributes.items()))
+
+
+class Asking:
+    """Knows which properties must hold, and says of a state which do not."""
+
+    def __init__(
+        self, network: Network, properties: Iterable[Property], names: tuple[str, ...], calm: SimTime | None = None
+    ) -> None:
+        """Quiet is a state with nothing under way and no timer set; with `calm`, if nothing was done for so long."""
+        self._network = network
+        self._always = [one for one in properties if one.at_any_time]
+        self._lasting = [one for one in properties if one.lasts]
+        self._quiet = [one for one in properties if one.waits_for_quiet]
+        self._names = names
+        self._calm = calm
+        self._known: dict[tuple[int, ...], list[tuple[str, str]]] = {}
+        self._of_history: dict[int, list[tuple[str, str]]] = {}
+        self.quiet = 0
+        """How many quiet states there were."""
+
+    def is_left(self, violations: Iterable[Any]) -> bool:
+        """Whether there are properties that hold so far."""
+        return bool(
+            {one.name for one in (*self._always, *self._lasting, *self._quiet)} - {one.name for one in violations}
+        )
+
+    def is_quiet(self, state: State) -> bool:
+        """Whether nothing will happen by itself, or nothing was done for so long that everything has settled."""
+        if not self._network.is_idle(state):
+            return False
+        if self._calm is not None:
+            return self._network.world(state).calm >= self._calm
+        return not self._network.has_timers(state)
+
+    def wrong(self, state: State) -> list[tuple[str, str]]:
+        """The names of the properties that do not hold, and how they do not."""
+        found = self._asked(state, self._always) if self._always else []
+        if self._lasting:
+            found = [*found, *self._asked_of_history(state)]
+        if self.is_quiet(state):
+            self.quiet += 1
+            found = [*found, *self._asked(state, self._quiet, -1)]
+        return found
+
+    def view(self, state: State) -> View:
+        """What properties see of a state."""
+        network = self._network
+        agents = {node: network.nodes.agent(one) for node, one in enumerate(network.node_states(state))}
+        return View(agents, network.world(state), Instant(NOW), self._names, lambda: probe(network, state, self._names))
+
+    def _asked_of_history(self, state: State) -> list[tuple[str, str]]:
+        world = state[-1]
+        if world not in self._of_history:
+            self._of_history[world] = list(_wrong(self._lasting, self.view(state)))
+        return self._of_history[world]
+
+    def _asked(self, state: State, properties: list[Property], mark: int = -2) -> list[tuple[str, str]]:
+        key = (mark, *self._network.node_states(state), state[-1])
+        if key not in self._known:
+            self._known[key] = list(_wrong(properties, self.view(state)))
+        return self._known[key]
+
+
+def _wrong(properties: Iterable[Property], view: View) -> Iterator[tuple[str, str]]:
+    for one in properties:
+        text = one.check(view)
+        if text:
+            yield one.name, text

@@ -1,0 +1,374 @@
+"""What must hold in every state of a network, or in every quiet one: properties by name, and one's own.
+
+`property` says what a property is. `ways` reads the tables of the agents that come with roambus. `routing`,
+`delivering` and `leaders` have the properties. `catalogue` has them by name, and loads those of a user.
+
+All properties by name, and those that a user has written in a file.
+
+A property, and what it sees of a network.
+
+A property is a function of a `View`: it returns what is wrong, as a sentence, or None. It is asked in every state
+(`at_any_time`), or only where nothing is under way and nothing is left to wait for (`once_quiet`):
+
+    @once_quiet
+    def nobody_waits(view: View) -> str | None:
+        waiting = [view.name(node) for node in view.up if view.agents[node].waits]
+        return f"{waiting[0]} waits for ever" if waiting else None
+
+Properties of what subscribers get: nothing is lost, nothing comes twice, in order, and what is published arrives.
+
+Properties of routes: they are free of loops, lead to subscribers, and nobody is kept whom nobody wants.
+
+Where the agents of each family send what is for whom: what properties of routing ask.
+
+A table is whatever the agent routes by: that of a broker, or the routing table of AODV. An agent of one's own takes
+part if it has a method `ways(now)` that returns {destination: (next hop, ...)}; a node's own number as a hop means that
+the destination is here.
+
+A property of elections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from roambus.bridge.agents import Announce, announce_file, import_file, silently
+from roambus.bridge.errors import UserError
+from roambus.experiments.exploring.world import Published, World
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.aodv.routing_table import RoutingTable as AodvTable
+from roambus.python_protocol.brokers.broker import RoutingTable as FamilyTable
+from roambus.python_protocol.filters import NotificationId
+from roambus.python_protocol.mft.messages import RoutingTable as MftTable
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.settings import unknown
+from roambus.python_protocol.simtime import SimTime
+
+
+@dataclass(frozen=True)
+class View:
+    """A network in one state. Agents are for looking at only: whoever tells them something spoils the exploration."""
+
+    agents: Mapping[NodeId, Agent]
+    world: World
+    now: SimTime
+    """The time, with which moments that agents keep can be compared."""
+    names: tuple[str, ...] = ()
+    probe: Callable[[], str | None] | None = None
+    """Publishes from every publisher in a copy of the network, and says what is wrong with what arrives."""
+
+    @property
+    def up(self) -> list[NodeId]:
+        """The nodes that are not down."""
+        return [node for node in self.agents if node not in self.world.down]
+
+    def name(self, node: NodeId | None) -> str:
+        """What the scenario calls a node."""
+        return "nobody" if node is None else self.names[node] if node < len(self.names) else str(node)
+
+    def called(self, identifier: NotificationId | str) -> str:
+        """What the scenario calls a notification."""
+        names: list[str] = []
+        for one in self.world.published:
+            names.append(one.name)
+            if str(one.notification.id) == str(identifier):
+                return one.name if names.count(one.name) == 1 else f"{one.name}#{names.count(one.name)}"
+        return str(identifier)
+
+    def published(self) -> tuple[Published, ...]:
+        """The notifications that were published, and who wanted them then."""
+        return self.world.published
+
+
+Check = Callable[[View], str | None]
+
+
+@dataclass(frozen=True)
+class Property:
+    """A check with its name, and when it is asked."""
+
+    name: str
+    check: Check
+    at_any_time: bool = False
+    history: bool = False
+    """Whether it asks what was delivered and taken on, which is then a part of the state."""
+    lasts: bool = False
+    """Whether it depends on the history alone, and what is wrong once stays wrong: then it is asked in all states."""
+    about: str = field(default="", compare=False)
+
+    @property
+    def waits_for_quiet(self) -> bool:
+        """Whether states that are not quiet tell nothing of it."""
+        return not (self.at_any_time or self.lasts)
+
+
+def once_quiet(check: Check) -> Property:
+    """Makes a function a property of quiet states."""
+    return _made(check, at_any_time=False)
+
+
+def at_any_time(check: Check) -> Property:
+    """Makes a function a property of all states."""
+    return _made(check, at_any_time=True)
+
+
+def _made(check: Any, *, at_any_time: bool) -> Property:
+    name = check.__name__.replace("_", " ")
+    return Property(name, check, at_any_time, history=True, about=(check.__doc__ or "").strip().split("\n")[0])
+
+
+Ways = Mapping[NodeId, tuple[NodeId, ...]]
+"""The next hops to each destination that is known."""
+
+
+def ways_of(agent: Any, now: SimTime) -> Ways:
+    """The next hops of an agent now; empty for one that has no table by destinations."""
+    own = getattr(agent, "ways", None)
+    if own is not None:
+        found: Ways = own(now)
+        return found
+    table = _table(agent)
+    return next((read(table, now) for kind, read in _READ.items() if isinstance(table, kind)), {})
+
+
+def _table(agent: Any) -> Any:
+    broker = getattr(agent, "broker", None)
+    return getattr(agent if broker is None else broker, "table", None)
+
+
+def _of_aodv(table: AodvTable, now: SimTime) -> Ways:
+    routes = ((route.destination, route) for route in table)
+    return {one: (route.next_hop,) for one, route in routes if route.state.value == "valid" and route.lifetime > now}
+
+
+def _of_mft(table: MftTable, _: SimTime) -> Ways:
+    return {s: () if route.next_hop is None else (route.next_hop,) for s, route in table if route.filters}
+
+
+def _of_family(table: FamilyTable, _: SimTime) -> Ways:
+    return {subscriber: tuple(table.interfaces(subscriber)) for subscriber in table.subscribers()}
+
+
+_READ: dict[type[Any], Callable[[Any, SimTime], Ways]] = {
+    AodvTable: _of_aodv,
+    MftTable: _of_mft,
+    FamilyTable: _of_family,
+}
+
+
+def filters_of(agent: Any, subscriber: NodeId) -> set[Any] | None:
+    """The filters that a broker has for a subscriber; None for an agent that has no such table."""
+    broker = getattr(agent, "broker", None)
+    filters = getattr(getattr(broker, "table", None), "filters", None)
+    return None if filters is None else set(filters(subscriber))
+
+
+def stored_by(agent: Any) -> set[NodeId]:
+    """The subscribers for whom a broker stores something."""
+    storage = getattr(getattr(agent, "broker", None), "storage", None)
+    return set() if storage is None else set(storage.subscribers())
+
+
+def nothing_lost(view: View) -> str | None:
+    """What a node has taken on for a subscriber is delivered, or kept for it, unless it has unsubscribed."""
+    kept = {subscriber for agent in view.agents.values() for subscriber in stored_by(agent)}
+    for identifier, subscriber in sorted(view.world.taken):
+        given = {str(one) for one in view.world.delivered[subscriber]}
+        if identifier not in given and subscriber not in kept and _still_wants(view, identifier, subscriber):
+            return f"{view.called(identifier)} was taken on for {view.name(subscriber)}, and is lost"
+    return None
+
+
+def _still_wants(view: View, identifier: str, subscriber: int) -> bool:
+    for one in view.published():
+        if str(one.notification.id) == identifier:
+            wanted = view.world.wanted[subscriber]
+            return any(filter_.matches(one.notification) for filter_ in wanted)
+    return False
+
+
+def everything_delivered(view: View) -> str | None:
+    """Everybody who wanted a notification when it was published, wants it still, and is in reach now, has it."""
+    for one in view.published():
+        for subscriber in sorted(one.wanted_by & view.world.part(one.notification.id.publisher)):
+            wanted = view.world.wanted[subscriber]
+            has = one.notification.id in view.world.delivered[subscriber]
+            if not has and any(filter_.matches(one.notification) for filter_ in wanted):
+                return f"{one.name} was not delivered to {view.name(subscriber)}"
+    return None
+
+
+def nothing_twice(view: View) -> str | None:
+    """No notification is delivered to the same subscriber twice."""
+    for node, given in enumerate(view.world.delivered):
+        for identifier in given:
+            if given.count(identifier) > 1:
+                return f"{view.called(identifier)} was delivered to {view.name(node)} {given.count(identifier)} times"
+    return None
+
+
+def order_kept(view: View) -> str | None:
+    """What one publisher has published comes in that order."""
+    for node, given in enumerate(view.world.delivered):
+        for earlier, later in pairwise(given):
+            if earlier.publisher == later.publisher and earlier.sequence > later.sequence:
+                return f"{view.called(earlier)} came to {view.name(node)} before {view.called(later)}"
+    return None
+
+
+def probes_arrive(view: View) -> str | None:
+    """What anybody publishes now comes once to everybody in reach who wants it, and to nobody else."""
+    return None if view.probe is None else view.probe()
+
+
+def no_loops(view: View) -> str | None:
+    """No way to a destination comes back to a node that it has passed."""
+    ways = {node: ways_of(view.agents[node], view.now) for node in view.up}
+    for destination in sorted({one for known in ways.values() for one in known}):
+        for node in ways:
+            loop = _loop(node, destination, {one: known.get(destination, ()) for one, known in ways.items()})
+            if loop:
+                return f"the way to {view.name(destination)} is a loop: {' '.join(map(view.name, loop))}"
+    return None
+
+
+def _loop(start: NodeId, destination: NodeId, hops: dict[NodeId, tuple[NodeId, ...]]) -> list[NodeId]:
+    """The way from a node, if it comes back to that node; a broker that sends to itself has its own client in mind."""
+    waiting: list[list[NodeId]] = [[start]]
+    while waiting:
+        way = waiting.pop()
+        if way[-1] == destination:
+            continue
+        for hop in hops.get(way[-1], ()):
+            if hop == start and len(way) > 1:
+                return [*way, hop]
+            if hop not in way:
+                waiting.append([*way, hop])
+    return []
+
+
+def tables_lead_to_subscribers(view: View) -> str | None:
+    """Every broker that reaches a subscriber's broker has a way that ends at the subscriber."""
+    for broker, subscriber in _pairs(view):
+        way = [broker]
+        while way[-1] != subscriber and len(way) <= view.world.nodes:
+            hops = ways_of(view.agents[way[-1]], view.now).get(subscriber, ())
+            if not hops or (hops[0] == way[-1] and hops[0] != subscriber):
+                break
+            way.append(hops[0])
+        if way[-1] != subscriber or not _stands(way, view):
+            told = " ".join(map(view.name, way))
+            return f"the way of {view.name(broker)} to {view.name(subscriber)} is {told}, and does not lead there"
+    return None
+
+
+def _stands(way: list[NodeId], view: View) -> bool:
+    return all((min(pair), max(pair)) in view.world.edges for pair in pairwise(way))
+
+
+def nothing_stuck(view: View) -> str | None:
+    """No broker keeps something for a subscriber that it can reach."""
+    for broker, subscriber in _pairs(view):
+        if subscriber in stored_by(view.agents[broker]):
+            return f"{view.name(broker)} keeps something for {view.name(subscriber)}, which it can reach"
+    return None
+
+
+def no_phantoms(view: View) -> str | None:
+    """No broker has filters for a subscriber within its reach other than those that it has."""
+    for broker in _brokers(view):
+        for subscriber in sorted(view.world.part(broker)):
+            filters = filters_of(view.agents[broker], subscriber)
+            if filters is None:
+                continue
+            wanted = set(view.world.wanted[subscriber])
+            if filters - wanted:
+                return f"{view.name(broker)} has a subscription of {view.name(subscriber)} that it has not"
+            if wanted - filters:
+                return f"{view.name(broker)} lacks a subscription of {view.name(subscriber)}"
+    return None
+
+
+def _brokers(view: View) -> list[NodeId]:
+    return [node for node in view.up if getattr(view.agents[node], "broker", None) is not None]
+
+
+def _pairs(view: View) -> Iterator[tuple[NodeId, NodeId]]:
+    """Each broker with each subscriber that it can reach."""
+    for broker in _brokers(view):
+        for subscriber in sorted(view.world.part(broker)):
+            if view.world.wanted[subscriber]:
+                yield broker, subscriber
+
+
+def one_leader_a_partition(view: View) -> str | None:
+    """In each part of the network that hangs together one broker leads, and no more."""
+    for part in {view.world.part(node) for node in view.up}:
+        overlays = {node: getattr(view.agents[node], "overlay", view.agents[node]) for node in sorted(part)}
+        leaders = [node for node, overlay in overlays.items() if getattr(overlay, "is_leader", False)]
+        brokers = [node for node in part if getattr(view.agents[node], "broker", overlays[node]) is not None]
+        if brokers and len(leaders) != 1:
+            names = " and ".join(map(view.name, leaders)) or "nobody"
+            return f"among {' '.join(map(view.name, sorted(part)))} {names} lead"
+    return None
+
+
+EVENTUALLY_QUIET = "eventually quiet"
+
+
+def _never_asked(_: View) -> str | None:
+    """Whatever happens, a time comes when nothing is under way (looked for in the graph of all states)."""
+    return None
+
+
+def _property(
+    check: Check,
+    *,
+    at_any_time: bool = False,
+    history: bool = False,
+    lasts: bool = False,
+    name: str | None = None,
+) -> Property:
+    about = (check.__doc__ or "").strip().split("\n")[0]
+    return Property(name or check.__name__.replace("_", " "), check, at_any_time, history, lasts, about)
+
+
+PROPERTIES = {
+    one.name: one
+    for one in (
+        _property(no_loops, at_any_time=True),
+        _property(no_loops, name="no lasting loops"),
+        _property(tables_lead_to_subscribers),
+        _property(nothing_stuck),
+        _property(no_phantoms),
+        _property(nothing_lost, history=True),
+        _property(everything_delivered, history=True),
+        _property(nothing_twice, history=True, lasts=True),
+        _property(order_kept, history=True, lasts=True),
+        _property(probes_arrive),
+        _property(one_leader_a_partition),
+        _property(_never_asked, name=EVENTUALLY_QUIET),
+    )
+}
+"""The properties that come with roambus, by name."""
+
+
+def find_property(text: str, folder: Path, announce: Announce = silently) -> Property:
+    """The property of that name, or that of `file.py:function`, a path from `folder`; `announce` is told of the file.
+
+    Raises ValueError, UserError, OSError.
+    """
+    file, colon, name = text.rpartition(":")
+    if not colon:
+        if text not in PROPERTIES:
+            raise ValueError(unknown("property", text, PROPERTIES))
+        return PROPERTIES[text]
+    announce_file(f"property {text}", folder / file, announce)
+    found = getattr(import_file(f"property {text!r}", folder / file), name, None)
+    if not isinstance(found, Property):
+        raise UserError(f"property {text!r}: {name} is no function under @once_quiet or @at_any_time")
+    return found

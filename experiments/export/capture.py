@@ -1,0 +1,322 @@
+"""Captures: what was on the air in a run, as Wireshark reads it, and dissectors for what agents say.
+
+`packets` reads the record of a run, `frames` makes a frame of IEEE 802.15.4 of each message, and `pcapng` has the
+syntax of the file. `dissector` writes a dissector in Lua from the messages that agents declare; `dissector.lua` is the
+part of it that is the same for all agents.
+
+Reads what nodes sent and received from the record of a run, and writes it as a capture.
+
+The record holds the bytes of every message that agents handed over, and of every one that arrived. So no agent is run,
+and none has to be installed. Each node is an interface of the capture: what it hands to its network stack is an
+outbound packet, and what its radio hands to it an inbound one. A node that is down hears nothing, as in the trace.
+
+Frames of IEEE 802.15.4 with the TAP header, in which a capture carries the messages of agents.
+
+Agents hand over messages, and the model of the radio counts bytes for headers without filling them. The header here is
+that of a data frame with short addresses, which has the nine bytes that the model counts for the MAC. The ten bytes
+that it counts for the network have no content, and are left out. The PAN is that of the agent's name, by which a
+dissector knows whose messages it sees.
+
+The syntax of pcapng files (the IETF's draft on the PCAP Next Generation Capture File Format).
+
+A file is a section header, a description of each interface, and the packets. An interface stands for a node. All times
+are whole nanoseconds.
+
+The captures of runs in a results folder, from the records that lie beside their traces.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from struct import Struct
+from typing import NamedTuple
+from zlib import crc32
+
+from roambus.bridge.errors import UserError
+from roambus.bridge.record.record_file import RECORD_FILE, Record, open_record
+from roambus.bridge.record.replay import scenario_of
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.plans import Fault, FaultKind
+from roambus.bridge.wire.wire_pb2 import Arrival, Hello, Send, ToSimulator
+from roambus.python_protocol.roles import BROADCAST, NodeId, format_roles
+from roambus.python_protocol.simtime import SimTime
+from roambus.spark.aggregation.traces import Trace
+
+CHANNEL = 11
+"""The model has one channel, at 2400 MHz. This is the channel of the standard that is nearest to it, at 2405 MHz."""
+
+_DATA_FRAME = 0x8841
+"""A data frame with short addresses, both in one PAN, without security and without a request for acknowledgement."""
+_MAC = Struct("<HBHHH")
+_TAP = Struct("<BBH")
+_TLV = Struct("<HH")
+_U8, _F32, _ASSIGNMENT = Struct("<Bxxx"), Struct("<f"), Struct("<HBx")
+_FCS_TYPE, _RSS, _CHANNEL_ASSIGNMENT = 0, 1, 3
+_NO_FCS = 0
+_GREATEST_PAN = 0xFFFE
+
+
+def agent_name(reference: str) -> str:
+    """What an agent is called in captures: its name, or that of its file or class, wherever it lies."""
+    file, _, class_name = reference.rpartition(":") if ":" in reference else (reference, "", "")
+    if file.endswith(".py") and not class_name:
+        return Path(file).stem
+    return class_name or reference
+
+
+def pan_of(name: str) -> int:
+    """The PAN in which the frames of this agent travel."""
+    return crc32(name.encode()) % _GREATEST_PAN + 1
+
+
+def frame(pan: int, sequence: int, sender: NodeId, destination: NodeId, message: bytes) -> bytes:
+    """A data frame; the address of broadcast is that of the standard. `sequence` is taken modulo 256."""
+    return _MAC.pack(_DATA_FRAME, sequence % 256, pan, destination, sender) + message
+
+
+def tapped(data: bytes, rssi_dbm: float | None) -> bytes:
+    """The frame with what the radio knows of it; `rssi_dbm` is None where nothing was measured."""
+    fields = [_TLV.pack(_FCS_TYPE, 1) + _U8.pack(_NO_FCS)]
+    if rssi_dbm is not None:
+        fields.append(_TLV.pack(_RSS, 4) + _F32.pack(rssi_dbm))
+    fields.append(_TLV.pack(_CHANNEL_ASSIGNMENT, 3) + _ASSIGNMENT.pack(CHANNEL, 0))
+    head = b"".join(fields)
+    return _TAP.pack(0, 0, _TAP.size + len(head)) + head + data
+
+
+LINK_TYPE = 283
+"""LINKTYPE_IEEE802_15_4_TAP: frames of IEEE 802.15.4 with what their radio knows of them."""
+INBOUND, OUTBOUND = 1, 2
+"""The directions of a packet, which are the lowest bits of its flags."""
+UNICAST, BROADCAST_PACKET = 1 << 2, 3 << 2
+"""Whom a packet is for, which are further bits of its flags."""
+
+_SECTION, _INTERFACE, _PACKET = 0x0A0D0D0A, 1, 6
+_ORDER = 0x1A2B3C4D
+_COMMENT, _NAME, _DESCRIPTION, _APPLICATION, _RESOLUTION, _FLAGS = 1, 2, 3, 4, 9, 2
+_NANOSECONDS = bytes([9])
+_ENDS = Struct("<II")
+_OPTION = Struct("<HH")
+_U32 = Struct("<I")
+_SECTION_HEAD = Struct("<IHHq")
+_INTERFACE_HEAD = Struct("<HHI")
+_PACKET_HEAD = Struct("<IIIII")
+_END_OF_OPTIONS = _OPTION.pack(0, 0)
+
+
+def section(application: str, comment: str) -> bytes:
+    """The block with which a file begins: who wrote it, and what it is."""
+    options = [(_COMMENT, comment.encode()), (_APPLICATION, application.encode())]
+    return _block(_SECTION, _SECTION_HEAD.pack(_ORDER, 1, 0, -1) + _options(options))
+
+
+def interface(name: str, description: str) -> bytes:
+    """The block of the next interface; interfaces are numbered from 0."""
+    options = [(_NAME, name.encode()), (_DESCRIPTION, description.encode()), (_RESOLUTION, _NANOSECONDS)]
+    return _block(_INTERFACE, _INTERFACE_HEAD.pack(LINK_TYPE, 0, 0) + _options(options))
+
+
+def packet(number: int, time: int, data: bytes, flags: int) -> bytes:
+    """The block of a packet that the interface of this number sent or received at `time` (ns)."""
+    head = _PACKET_HEAD.pack(number, time >> 32, time & 0xFFFFFFFF, len(data), len(data))
+    return _block(_PACKET, head + _padded(data) + _options([(_FLAGS, _U32.pack(flags))]))
+
+
+def _block(kind: int, body: bytes) -> bytes:
+    length = len(body) + _ENDS.size + _U32.size
+    return _ENDS.pack(kind, length) + body + _U32.pack(length)
+
+
+def _options(options: Iterable[tuple[int, bytes]]) -> bytes:
+    return b"".join(_encoded(options)) + _END_OF_OPTIONS
+
+
+def _encoded(options: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
+    for code, value in options:
+        yield _OPTION.pack(code, len(value)) + _padded(value)
+
+
+def _padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % 4)
+
+
+REMEMBERED = 4096
+"""So many of the last frames are known by what they hold: an arrival does not say for whom the frame was."""
+STRONGEST_DBM = 1000.0
+"""No power on either side of zero is further from it."""
+WITHOUT_RADIO = "ideal"
+"""What the ideal back-end calls itself: nothing is measured there."""
+
+
+class Packet(NamedTuple):
+    """What `node` sent or received at `time`; `rssi_dbm` is None for what it sent, and where links are ideal."""
+
+    time: SimTime
+    node: NodeId
+    is_sent: bool
+    sender: NodeId
+    destination: NodeId
+    sequence: int
+    message: bytes
+    rssi_dbm: float | None = None
+
+
+def capture(record: Record, node: NodeId | None = None) -> Iterator[bytes]:
+    """The blocks of the capture of a recorded run, or of what one node sent and received; raises UserError."""
+    scenario = scenario_of(record)
+    name = agent_name(record.header.agent)
+    nodes = range(len(scenario.nodes)) if node is None else [node]
+    pan = pan_of(name)
+    yield section(f"roambus {version('roambus')}", f"agent {record.header.agent}, seed {scenario.seed}")
+    yield from (interface(f"node{one}", format_roles(scenario.nodes[one].roles)) for one in nodes)
+    for one in packets(record, scenario):
+        if one.node in nodes:
+            data = frame(pan, one.sequence, one.sender, one.destination, one.message)
+            yield packet(nodes.index(one.node), one.time, tapped(data, one.rssi_dbm), _flags(one))
+
+
+def _flags(one: Packet) -> int:
+    direction = OUTBOUND if one.is_sent else INBOUND
+    return direction | (BROADCAST_PACKET if one.destination == BROADCAST else UNICAST)
+
+
+def packets(record: Record, scenario: Scenario) -> Iterator[Packet]:
+    """The packets of a recorded run in the order of time; raises UserError for a record that is damaged."""
+    air = _Air(len(scenario.nodes), scenario.faults)
+    for recorded in record.frames():
+        said = recorded.message
+        if isinstance(said, ToSimulator):
+            air.hand_over(said.reply.sends)
+            continue
+        if recorded.kind == "hello":
+            air.greet(said.hello)
+        for arrival in said.step.arrivals:
+            yield from air.sent_before(arrival.time)
+            yield from air.arrive(arrival)
+        yield from air.sent_before(said.step.now)
+    yield from air.sent_before(None)
+
+
+class _Air:
+    """What is on its way: frames that agents have handed over for later, and those that may still arrive."""
+
+    def __init__(self, nodes: int, faults: Sequence[Fault]) -> None:
+        self._nodes = nodes
+        self._faults = sorted(faults, key=lambda fault: fault.at)
+        self._down: set[NodeId] = set()
+        self._measures = True
+        self._handed_over: list[tuple[SimTime, int, Packet]] = []
+        self._counts: Counter[NodeId] = Counter()
+        self._total = 0
+        self._last: OrderedDict[tuple[NodeId, NodeId, bytes], int] = OrderedDict()
+
+    def greet(self, hello: Hello) -> None:
+        """The simulator says what it is."""
+        self._measures = hello.simulator != WITHOUT_RADIO
+
+    def hand_over(self, sends: Sequence[Send]) -> None:
+        """Agents hand these over, each for its time; raises UserError for a node that there is not."""
+        for send in sends:
+            self._check(send.time, send.node, send.destination)
+            sequence = self._counts[send.node]
+            packet = Packet(send.time, send.node, True, send.node, send.destination, sequence, send.payload)
+            self._counts[send.node] += 1
+            self._total += 1
+            heapq.heappush(self._handed_over, (send.time, self._total, packet))
+
+    def sent_before(self, time: SimTime | None) -> Iterator[Packet]:
+        """What was handed over for an earlier time, or for any."""
+        while self._handed_over and (time is None or self._handed_over[0][0] < time):
+            packet = heapq.heappop(self._handed_over)[2]
+            self._remember(packet)
+            yield packet
+
+    def arrive(self, arrival: Arrival) -> Iterator[Packet]:
+        """A packet for each receiver that is up."""
+        self._fail_until(arrival.time)
+        for receiver, rssi in zip(arrival.receivers, arrival.rssi_dbm, strict=False):
+            self._check(arrival.time, receiver, arrival.sender)
+            if not abs(rssi) <= STRONGEST_DBM:
+                raise UserError(f"the record is damaged: a frame arrives with {rssi} dBm")
+            if receiver not in self._down:
+                destination, sequence = self._recall(arrival.sender, receiver, arrival.payload)
+                measured = rssi if self._measures else None
+                yield Packet(
+                    arrival.time,
+                    receiver,
+                    False,
+                    arrival.sender,
+                    destination,
+                    sequence,
+                    arrival.payload,
+                    measured,
+                )
+
+    def _remember(self, packet: Packet) -> None:
+        key = packet.sender, packet.destination, packet.message
+        self._last[key] = packet.sequence
+        self._last.move_to_end(key)
+        if len(self._last) > REMEMBERED:
+            self._last.popitem(last=False)
+
+    def _recall(self, sender: NodeId, receiver: NodeId, message: bytes) -> tuple[NodeId, int]:
+        """For whom the frame was, and its number: those of the last that fits; of one long ago nothing is known."""
+        fitting = [
+            (self._last[sender, to, message], to) for to in (receiver, BROADCAST) if (sender, to, message) in self._last
+        ]
+        sequence, destination = max(fitting, default=(0, BROADCAST))
+        return destination, sequence
+
+    def _fail_until(self, time: SimTime) -> None:
+        while self._faults and self._faults[0].at <= time:
+            fault = self._faults.pop(0)
+            if fault.kind is FaultKind.RECOVER:
+                self._down.discard(fault.node)
+            else:
+                self._down.add(fault.node)
+
+    def _check(self, time: SimTime, *nodes: NodeId) -> None:
+        if time < 0:
+            raise UserError(f"the record is damaged: something happens at {time} ns")
+        for node in nodes:
+            if node != BROADCAST and not 0 <= node < self._nodes:
+                raise UserError(f"the record is damaged: it names node {node} of {self._nodes}")
+
+
+def capture_of(trace: Trace) -> Iterator[bytes]:
+    """The capture of a run; raises UserError if it has no record, or a damaged one."""
+    with _record(trace) as record:
+        yield from capture(record)
+
+
+def captures_of_nodes(trace: Trace) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """For each node of a run the end of a file's name, and its capture; raises UserError as `capture_of`."""
+    with _record(trace) as record:
+        nodes = len(scenario_of(record).nodes)
+    for node in range(nodes):
+        yield f",node={node}.pcapng", _of_node(trace, node)
+
+
+def _of_node(trace: Trace, node: NodeId) -> Iterator[bytes]:
+    with _record(trace) as record:
+        yield from capture(record, node)
+
+
+@contextmanager
+def _record(trace: Trace) -> Iterator[Record]:
+    path = record_beside(trace.file)
+    if not path.is_file():
+        advice = "traces hold no bytes of messages: make the run with --record"
+        raise UserError(f"{trace.file.parent}: there is no {RECORD_FILE}, and {advice}")
+    with open_record(path) as record:
+        yield record
+
+
+def record_beside(trace: Path) -> Path:
+    """Where the record of a run lies."""
+    return trace.with_name(RECORD_FILE)

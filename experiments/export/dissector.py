@@ -1,0 +1,134 @@
+"""Writes a dissector for Wireshark, in Lua, from the messages that agents declare.
+
+What the bytes of a field look like follows from its type (`roambus.python_protocol.messages.shapes`), so there is
+nothing to be written by hand for another agent. The dissector is called for the frames of the agent's own PAN.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from roambus.experiments.export.capture import agent_name, pan_of
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.messages.shapes import (
+    BitText,
+    Blob,
+    Enumerated,
+    Fields,
+    Fixed,
+    Flags,
+    Inner,
+    Number,
+    Padding,
+    Repeated,
+    Shape,
+    Tagged,
+    Text,
+)
+
+_SAME_FOR_ALL = Path(__file__).with_name("dissector.lua")
+_NO_KEY = re.compile(r"[^a-z0-9]+")
+_PLAIN = re.compile(r"[ !#-\[\]-~]*")
+_BARE: dict[type[Shape], str] = {Text: "text", Padding: "padding", BitText: "bittext"}
+
+
+def dissector(agents: Mapping[str, type[Agent]]) -> Iterator[str]:
+    """The lines of a dissector for these agents, by the references by which they were found."""
+    names = ", ".join(map(agent_name, agents))
+    yield f"-- Dissects what these agents of roambus say: {names}. It was generated from their messages.\n"
+    yield "-- Use it by: tshark -X lua_script:FILE -r CAPTURE, or put it into Wireshark's folder of plugins.\n\n"
+    yield _SAME_FOR_ALL.read_text(encoding="utf-8")
+    for reference, agent in agents.items():
+        name = agent_name(reference)
+        yield f"\nregister({_lua(_description(name, list(agent.messages)))})\n"
+
+
+def _description(name: str, messages: Sequence[type[Message]]) -> dict[str, Any]:
+    keys = _keys(messages)
+    by_tag = {cls.tag: _message(cls, key) for cls, key in zip(messages, keys, strict=True)}
+    return {"name": name, "key": _key(name), "pan": pan_of(name), "messages": by_tag}
+
+
+def _message(cls: type[Message], key: str) -> dict[str, Any]:
+    kind = _type(cls)
+    known = {} if kind is None else {"type": kind}
+    return {"class": cls.__name__, "key": key, **known, "shape": _described(cls.shape_of_fields())}
+
+
+def _keys(messages: Sequence[type[Message]]) -> list[str]:
+    """What the filters of each message begin with: its type, or its class if others are of that type, too."""
+    types = [_key(_type(cls) or cls.__name__) for cls in messages]
+    own = [_key(cls.__name__) for cls in messages]
+    chosen = [kind if types.count(kind) == 1 else cls for kind, cls in zip(types, own, strict=True)]
+    return [
+        one if chosen.count(one) == 1 and one not in {"tag", "type", "raw", "malformed"} else f"{one}_{cls.tag}"
+        for one, cls in zip(chosen, messages, strict=True)
+    ]
+
+
+def _type(cls: type[Message]) -> str | None:
+    """The type of all messages of the class; None if each has that of what it carries."""
+    name: object = cls.message_type
+    return name if isinstance(name, str) else None
+
+
+def _key(name: str) -> str:
+    return _NO_KEY.sub("_", name.lower()).strip("_") or "message"
+
+
+def _described(shape: Shape) -> dict[str, Any]:
+    """The shape as a table of Lua has it."""
+    match shape:
+        case Number(code):
+            return {"kind": "number", "code": code}
+        case Enumerated(names):
+            return {"kind": "enumerated", "names": list(names)}
+        case Blob(count):
+            return {"kind": "blob", "code": count.code}
+        case Fixed(size):
+            return {"kind": "fixed", "size": size}
+        case Inner(tags):
+            return {"kind": "inner", "tags": list(tags)}
+        case _:
+            return _described_others(shape)
+
+
+def _described_others(shape: Shape) -> dict[str, Any]:
+    """Those that hold others, and those without anything of their own."""
+    match shape:
+        case Repeated(item, count):
+            return {"kind": "repeated", "code": count.code, "item": _described(item)}
+        case Fields(fields):
+            named = [{"name": _key(name) if name else "", "shape": _described(one)} for name, one in fields]
+            return {"kind": "fields", "fields": named}
+        case Flags(flags):
+            return {"kind": "flags", "flags": [_flag(one.name, one.mask, one.shape) for one in flags]}
+        case Tagged(cases):
+            return {"kind": "tagged", "cases": {tag: _described(one) for tag, one in cases}}
+    return {"kind": _BARE.get(type(shape), "opaque")}
+
+
+def _flag(name: str, mask: int, shape: Shape | None) -> dict[str, Any]:
+    known = {} if shape is None else {"shape": _described(shape)}
+    return {"name": _key(name), "mask": mask, **known}
+
+
+def _lua(value: Any) -> str:
+    """The value in Lua."""
+    match value:
+        case dict():
+            return "{" + ", ".join(f"[{_lua(key)}] = {_lua(one)}" for key, one in value.items()) + "}"
+        case list():
+            return "{" + ", ".join(map(_lua, value)) + "}"
+        case str():
+            return '"' + "".join(map(_lua_byte, value.encode(errors="replace"))) + '"'
+    return str(value)
+
+
+def _lua_byte(byte: int) -> str:
+    """A byte of a text: what is no plain character is written as its number."""
+    return chr(byte) if _PLAIN.fullmatch(chr(byte)) else f"\\{byte:03}"

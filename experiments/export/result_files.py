@@ -1,0 +1,203 @@
+"""The syntax of OMNeT++'s result files (its simulation manual, appendix "Result File Formats").
+
+Files are of version 2, which OMNeT++ 4 to 6 read. There iteration variables are attributes of the run among others:
+whoever reads takes those for iteration variables whose names OMNeT++ itself does not use. An axis of such a name gets a
+prefix.
+
+Writes a run's metrics as scalars of the network, and what is counted of each node as scalars of the node.
+
+A metric has the title that figures and tables give it.
+
+What happens at each node over time, as vectors of the node.
+
+| vector          | a value for each                                 | value                                     |
+|-----------------|--------------------------------------------------|-------------------------------------------|
+| `published`     | notification published                           | subscribers that want it                  |
+| `deliveryDelay` | first delivery of a notification                 | s since its publication                   |
+| `deliveryHops`  | first delivery of a notification                 | radio hops                                |
+| `duplicate`     | further delivery                                 | radio hops                                |
+| `sent:TYPE`     | message of that type handed to the network stack | its bytes                                 |
+| `received:TYPE` | message of that type received (level full)       | its sender                                |
+| `dropped:TYPE`  | message of that type that was not taken          | whom it was for, 65535 for all              |
+| `x`, `y`        | way-point                                        | m; between two of them it goes straight   |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from roambus.bridge.runs.layout import SEED
+from roambus.bridge.trace.schema import BYTES, DETAIL, EVENT, HOPS, MESSAGE_TYPE, NODE, NOTIFICATION_ID, PEER, TIME_S
+from roambus.experiments.export.runs import Row, levels, numbers, rows
+from roambus.python_protocol.actions import DELIVER, DROP, ENERGY, LIST_SEPARATOR, MOVE, PUBLISH, RADIO, RECEIVE, SEND
+from roambus.python_protocol.roles import BROADCAST
+from roambus.spark.aggregation.traces import Trace
+from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, Metric, sent_metric
+from roambus.spark.metrics.extra import EXTRA
+from roambus.spark.metrics.run_metrics import SENT
+
+NETWORK = "SN"
+VERSION = 2
+
+_OMNETPPS_OWN = {
+    *("configname", "datetime", "experiment", "inifile", "iterationvars", "iterationvars2", "measurement", "network"),
+    *("processid", "repetition", "replication", "resultdir", "runnumber", "seedset"),
+}
+_AXIS_PREFIX = "axis_"
+
+_ESCAPES = str.maketrans({'"': '\\"', "\\": "\\\\"})
+
+
+_PLAIN = re.compile(r"[\w.$:+-]+")
+"""A word that needs no quotes."""
+
+
+def quoted(text: str) -> str:
+    """The text as one word of a line; what cannot be printed becomes a question mark, for tools pass it on raw."""
+    printable = "".join(char if char.isprintable() else "?" for char in text)
+    return f'"{printable.translate(_ESCAPES)}"'
+
+
+def node_module(node: int) -> str:
+    """What OMNeT++ calls a node."""
+    return f"{NETWORK}.node[{node}]"
+
+
+def run_header(trace: Trace) -> Iterator[str]:
+    """The version, the run and what it is: its place in the sweep, with agent and axes as iteration variables."""
+    variables = {
+        f"{_AXIS_PREFIX}{name}" if name in _OMNETPPS_OWN else name: value for name, value in levels(trace).items()
+    }
+    seed = variables.pop(SEED)
+    values = ", ".join(f"${name}={value}" for name, value in variables.items())
+    yield f"version {VERSION}\n"
+    yield f"run {quoted(f'{run_label(trace)}-{trace.key[:12]}')}\n"
+    named = {"configname": "General", "experiment": "General", "inifile": "run.ini", "network": NETWORK}
+    place = {"iterationvars": values, "iterationvars2": f"{values}, $repetition={seed}", "measurement": values}
+    yield from attributes({**named, **place, "replication": f"#{seed}", "repetition": seed, "seedset": seed})
+    yield from attributes(variables)
+    yield "\n"
+
+
+def run_label(trace: Trace) -> str:
+    """The run's place as one word: what its files are called."""
+    return trace.run.replace("/", ",")
+
+
+def attributes(values: Mapping[str, str]) -> Iterator[str]:
+    """Lines that say more of what the line before them declares."""
+    for name, value in values.items():
+        yield f"attr {name if _PLAIN.fullmatch(name) else quoted(name)} {quoted(value)}\n"
+
+
+_ENERGY = "energy_mj"
+
+
+def scalar_file(trace: Trace, measured: Mapping[str, Any], extra: Sequence[Metric] = ()) -> Iterator[str]:
+    """The lines of the `.sca` of a run; `measured` is its row of `roambus.spark.aggregation.aggregate.metrics_of`.
+
+    `extra` declares what a study measures beside the metrics of every run; what it does not declare has no title.
+
+    A metric without a value, such as the delay where nothing was delivered, is left out. Raises UserError, OSError.
+    """
+    yield from run_header(trace)
+    sent = {f"{SENT_PREFIX}{kind}": count for kind, count in sorted(measured[SENT].items())}
+    values = {**measured, **measured[EXTRA], **sent}
+    declared = {metric.column: metric for metric in (*METRICS, *extra, *map(sent_metric, sent))}
+    for column in dict.fromkeys([*declared, *sorted(measured[EXTRA])]):
+        value = values.get(column)
+        if not pd.isna(value):
+            yield _scalar(NETWORK, column, value)
+            yield from attributes({"title": declared[column].axis_title} if column in declared else {})
+    for row in rows(trace, ENERGY, RADIO):
+        name = _ENERGY if row[EVENT] == ENERGY else str(row[MESSAGE_TYPE])
+        yield _scalar(node_module(row[NODE]), name, *numbers(trace, row, 1))
+
+
+def _scalar(module: str, name: str, value: float) -> str:
+    return f"scalar {module} {quoted(name)} {float(value):.15g}\n"
+
+
+Values = Iterator[tuple[str, float | None]]
+"""The names of vectors, and the value that each gets; None where there is none."""
+
+_UNITS = {"deliveryDelay": "s", "x": "m", "y": "m", "sent": "B"}
+_LINEAR = {"x", "y"}
+
+
+def vector_file(trace: Trace) -> Iterator[str]:
+    """The lines of the `.vec` of a run, row by row; raises UserError, OSError.
+
+    In memory are the notifications published, and to whom each was delivered; nothing else grows with the run.
+    """
+    yield from run_header(trace)
+    readers = _Readers(trace)
+    declared: dict[tuple[int, str], int] = {}
+    for row in rows(trace, *readers.events):
+        for name, value in readers.values(row):
+            if value is None:
+                continue
+            vector = row[NODE], name
+            if vector not in declared:
+                declared[vector] = len(declared)
+                yield from _declaration(declared[vector], *vector)
+            yield f"{declared[vector]}\t{row[TIME_S]:.9f}\t{value:.12g}\n"
+
+
+def _declaration(number: int, node: int, name: str) -> Iterator[str]:
+    yield f"vector {number} {node_module(node)} {quoted(name)} TV\n"
+    kind = name.partition(":")[0]
+    if kind in _UNITS:
+        yield from attributes({"unit": _UNITS[kind]})
+    yield from attributes({"interpolationmode": "linear" if name in _LINEAR else "none"})
+
+
+class _Readers:
+    """Reads what each kind of row means for the vectors of its node."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._published: dict[str, float] = {}
+        self._delivered: set[tuple[str, int]] = set()
+        self._by_event: dict[str, Callable[[Row], Values]] = {
+            PUBLISH: self._publish,
+            DELIVER: self._deliver,
+            SEND: lambda row: _of_type("sent", row, row[BYTES]),
+            RECEIVE: lambda row: _of_type("received", row, row[PEER]),
+            DROP: lambda row: _of_type("dropped", row, BROADCAST if row[PEER] is None else row[PEER]),
+            MOVE: self._move,
+        }
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """The kinds of rows that vectors are made of."""
+        return tuple(self._by_event)
+
+    def values(self, row: Row) -> Values:
+        """The values that a row adds."""
+        return self._by_event[row[EVENT]](row)
+
+    def _publish(self, row: Row) -> Values:
+        self._published.setdefault(row[NOTIFICATION_ID], row[TIME_S])
+        yield "published", len(list(filter(None, (row[DETAIL] or "").split(LIST_SEPARATOR))))
+
+    def _deliver(self, row: Row) -> Values:
+        pair = row[NOTIFICATION_ID], row[NODE]
+        if pair in self._delivered:
+            yield "duplicate", row[HOPS]
+            return
+        self._delivered.add(pair)
+        published = self._published.get(row[NOTIFICATION_ID])
+        yield "deliveryDelay", None if published is None else row[TIME_S] - published
+        yield "deliveryHops", row[HOPS]
+
+    def _move(self, row: Row) -> Values:
+        yield from zip(("x", "y"), numbers(self._trace, row, 2), strict=True)
+
+
+def _of_type(what: str, row: Row, value: float | None) -> Values:
+    yield f"{what}:{row[MESSAGE_TYPE]}", value

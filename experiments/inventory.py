@@ -1,0 +1,278 @@
+"""What comes with roambus and what is installed beside it: agents, templates, sweeps, studies and metrics.
+
+`listing` has a sentence for each, without importing it. `kinds` finds the things of a name, and `thing` is what is
+known of one of them, as a text and as JSON.
+
+All that there is to know of a thing by its name: what it is, what it takes, and a command that uses it.
+
+One thing that can be found by its name, with all that there is to know of it before it is used.
+
+The page of the documentation about templates: their variables and named settings, as the templates declare them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from roambus.bridge.agents import load_agent
+from roambus.bridge.errors import UserError
+from roambus.experiments.inventory.listing import (
+    KINDS,
+    SINGULAR,
+    first_sentence,
+    heading,
+    names,
+    study_metrics,
+    study_summary,
+)
+from roambus.experiments.measurements import markdown_table
+from roambus.experiments.shipped import TEMPLATE_SUFFIX, near_names, shipped_studies, shipped_study
+from roambus.experiments.studies.study import load_study
+from roambus.experiments.sweeps.sweep import Axis, Sweep, count_points
+from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
+from roambus.experiments.templates.render import find_template, template_variables
+from roambus.experiments.templates.variables import Scalar
+from roambus.python_protocol.parameters import parameter_settings
+from roambus.python_protocol.settings import Setting, plain
+from roambus.spark.metrics.catalogue import METRICS, Metric
+
+Row = Mapping[str, str]
+"""One line of a table: its columns by their names, of which the first one names what the line is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """An agent, a template, a sweep, a study or a metric; `kind` is the word in the singular."""
+
+    kind: str
+    name: str
+    summary: str
+    """One sentence."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """What is known of it, by a word for each; the values are texts."""
+    tables: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+    """What belongs to it, such as the parameters of an agent, by a heading for each table."""
+    example: str = ""
+    """A command that uses it."""
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it, for `--json`."""
+        rows = {title: [dict(row) for row in table] for title, table in self.tables.items()}
+        return {"kind": self.kind, "name": self.name, "summary": self.summary, **self.facts, **rows}
+
+    def lines(self) -> Iterator[str]:
+        """All of it, for people."""
+        yield f"{self.kind} {self.name}: {self.summary}"
+        yield from (f"  {word}: {value}" for word, value in self.facts.items())
+        for title, table in self.tables.items():
+            if table:
+                yield f"{title}:"
+                yield from (f"  {_line(row)}" for row in table)
+        if self.example:
+            yield f"example: {self.example}"
+
+
+def _line(row: Row) -> str:
+    """The first column as it is, then the default if there is one, then the rest in its order."""
+    name, *others = row.values()
+    default = row.get("default", "")
+    rest = [value for column, value in row.items() if column != "default"][1:] if "default" in row else others
+    head = f"{name} = {default}" if default else name
+    return "  ".join([head, "; ".join(filter(None, (one.rstrip(".") for one in rest)))]).rstrip()
+
+
+def find(name: str, kind: str | None = None) -> list[Thing]:
+    """Everything of that name, of one kind or of all, or the file of that path; raises UserError with near names."""
+    if Path(name).is_file():
+        return [_template(name) if name.endswith(TEMPLATE_SUFFIX) else _sweep(name)]
+    asked = KINDS if kind is None else (kind,)
+    known = {one: dict.fromkeys(names(one)) for one in asked}
+    found = [_THINGS[one](name) for one in asked if name in known[one]]
+    if not found:
+        near = ", ".join(f"{SINGULAR[one]} {close!r}" for one, close in near_names(name, known).items())
+        guess = f"did you mean {near}? " if near else ""
+        raise UserError(f"nothing is called {name!r}: {guess}roambus list says what there is")
+    return found
+
+
+def everything(kind: str) -> list[Thing]:
+    """All things of a kind, in the order of their names; raises UserError for one that is broken."""
+    return [_THINGS[kind](name) for name in names(kind)]
+
+
+# Agents
+
+
+def _agent(name: str) -> Thing:
+    try:
+        agent = load_agent(name)
+    except UserError as error:
+        return Thing("agent", name, f"It cannot be loaded: {error}")
+    declared = parameter_settings(agent.parameters_type)
+    parameters = [{**_row(name, one), "unit": one.unit, "source": one.source} for name, one in declared.items()]
+    return Thing(
+        "agent",
+        name,
+        first_sentence(agent.__doc__ or ""),
+        {"class": f"{agent.__module__}:{agent.__qualname__}"},
+        {"parameters": parameters},
+        f"roambus run field --agent {name}",
+    )
+
+
+# Templates and sweeps
+
+
+def _template(name: str) -> Thing:
+    file = find_template(name)
+    variables = [_row(one, declared) for one, declared in sorted(template_variables(file).items())]
+    return Thing(
+        "template",
+        name,
+        heading(file),
+        _study_of(file),
+        {"variables": variables, "named settings": list(_axes(named_settings(file)))},
+        f"roambus run {name}",
+    )
+
+
+def _row(name: str, declared: Setting | None) -> Row:
+    if declared is None:
+        return {"name": name, "default": "", "meaning": "", "takes": "anything"}
+    default = "" if declared.default is None else plain(declared.default)
+    return {"name": name, "default": default, "meaning": declared.meaning, "takes": declared.takes}
+
+
+def _sweep(name: str) -> Thing:
+    sweep = read_sweep(name)
+    facts = {"template": sweep.template.name.removesuffix(TEMPLATE_SUFFIX), "runs": str(count_points(sweep))}
+    return Thing(
+        "sweep",
+        name,
+        heading(Path(sweep.source)),
+        {**facts, "seeds": str(len(sweep.seeds)), "back-end": sweep.backend, **_study_of(Path(sweep.source))},
+        {"agents": _choices(sweep), "axes": list(_axes(sweep.axes)), "fixed": list(_settings(sweep.fixed))},
+        f"roambus sweep {name}",
+    )
+
+
+def _choices(sweep: Sweep) -> list[Row]:
+    return [
+        {
+            "name": one.label,
+            "agent": one.agent,
+            "parameters": " ".join(map("=".join, one.parameters)),
+        }
+        for one in sweep.agents
+    ]
+
+
+def _axes(axes: Iterable[Axis]) -> Iterator[Row]:
+    for axis in axes:
+        if axis.zipped:
+            yield from (_point(axis.name, label, settings) for label, settings in axis.values.items())
+        else:
+            yield {"name": axis.name, "values": ", ".join(axis.values)}
+
+
+def _point(axis: str, label: str, settings: Mapping[str, Scalar]) -> Row:
+    return {"name": f"{axis}={label}", "sets": " ".join(f"{key}={plain(value)}" for key, value in settings.items())}
+
+
+def _settings(fixed: Mapping[str, Scalar]) -> Iterator[Row]:
+    return ({"name": f"{name}={plain(value)}"} for name, value in fixed.items())
+
+
+def _study_of(file: Path) -> dict[str, str]:
+    study = shipped_study(file)
+    return {"study": study} if study else {}
+
+
+# Studies and metrics
+
+
+def _study(name: str) -> Thing:
+    study = load_study(name)
+    facts = {"source of its claims": study.source, "claims": str(sum(len(sweep.claims) for sweep in study.sweeps))}
+    sweeps = [{"name": sweep.name, "runs": f"{count_points(sweep.asked)} runs"} for sweep in study.sweeps]
+    told = study_summary(shipped_studies()[name])
+    return Thing("study", name, told, facts, {"sweeps": sweeps}, f"roambus reproduce {name} --quick")
+
+
+def _metric(name: str) -> Thing:
+    metric, study = next((metric, study) for metric, study in _metrics(name) if metric.column == name)
+    facts = {"title": metric.title, "unit": metric.unit, "scale": metric.scale.value, "study": study}
+    known = {word: value for word, value in facts.items() if value}
+    return Thing("metric", name, metric.meaning, known, example=f"roambus compare RESULTS --metric {name}")
+
+
+def _metrics(name: str) -> Iterator[tuple[Metric, str]]:
+    """The metrics of every run, and those of the studies if it is none of these, each with its study."""
+    yield from ((metric, "") for metric in METRICS)
+    if name in study_metrics():
+        for study in shipped_studies():
+            yield from ((one, study) for sweep in load_study(study).sweeps for one in sweep.extra.catalogue)
+
+
+_THINGS: Mapping[str, Callable[[str], Thing]] = {
+    "agents": _agent,
+    "templates": _template,
+    "sweeps": _sweep,
+    "studies": _study,
+    "metrics": _metric,
+}
+
+
+HEAD = """\
+# Templates
+
+A template is an ini with variables, from which `roambus run` and `roambus sweep` make their runs. `--set` gives a
+variable a value, and refuses, by name, one that the variable does not take:
+
+```sh
+roambus run thesis --agent mft --set config=C4 --set speed=8 --set time_limit=30 --set publish_until=20 --out results/c4
+roambus show thesis --kind templates
+```
+
+This page has the templates that come with roambus; [Templates and sweeps](sweeps.md) says how to write one. A *named
+setting*, such as `config=C4` above, sets several variables together. `roambus show` prints what stands here, which is
+written from the templates and sweeps themselves.
+"""
+
+
+def template_page(templates: Sequence[Thing]) -> str:
+    """The page in Markdown. What all templates declare alike stands in it once."""
+    everywhere = [row for row in _variables(templates[0]) if all(row in _variables(one) for one in templates)]
+    shared = f"## In every template\n\n{_variable_table(everywhere)}"
+    sections = (_section(one, everywhere) for one in templates)
+    return "\n\n".join(part.rstrip("\n") for part in (HEAD, *chain.from_iterable(sections), shared)) + "\n"
+
+
+def _section(template: Thing, everywhere: Sequence[Row]) -> Iterator[str]:
+    study = template.facts.get("study")
+    yield f"## {template.name}"
+    yield template.summary + (f" The study `{study}` uses it." if study else "")
+    yield _variable_table(row for row in _variables(template) if row not in everywhere)
+    if named := template.tables["named settings"]:
+        yield _table(("Named setting", "What it sets"), ("name", "sets"), named)
+
+
+def _variables(template: Thing) -> Sequence[Row]:
+    return template.tables["variables"]
+
+
+def _variable_table(rows: Iterable[Row]) -> str:
+    return _table(("Variable", "Default", "Takes", "Meaning"), ("name", "default", "takes", "meaning"), rows)
+
+
+def _table(head: tuple[str, ...], columns: tuple[str, ...], rows: Iterable[Row]) -> str:
+    return markdown_table(head, [[_cell(row.get(column, ""), column) for column in columns] for row in rows])
+
+
+def _cell(text: str, column: str) -> str:
+    shown = text.replace("|", "\\|")
+    return f"`{shown}`" if shown and column in ("name", "default", "sets") else shown

@@ -1,0 +1,318 @@
+"""What a sweep measured, as tables that figures, claims, reports and comparisons share.
+
+`measurements` holds and reads them, `by_seed` picks one value for each seed, `names` says what agents and axes are
+called. `tables` makes texts of the numbers, `markdown` writes tables in Markdown, and `point_table` is one such table
+with a row for each point and a column for each agent.
+
+What a sweep measured: the tables that an aggregation wrote, with the names of agents, axes and metrics.
+
+Figures, claims, reports and comparisons all read the same `Measurements`, all of a sweep or a part. It knows nothing of
+studies: whoever reads results of a study says what that study measures beside the metrics of every sweep.
+
+What claims are computed from: one value for each seed, so that runs of equal seeds are compared with each other.
+
+Names agents and axes for readers: each has one name, in figures, tables and reports alike.
+
+Tables of what was measured, as texts: a row for each point of a sweep, a column for each metric or message type.
+
+A point is an agent at one value of each axis. A cell has the mean over the seeds, with half of its 95 % interval.
+
+Writes tables in Markdown.
+
+Writes tables of what was measured, in Markdown: one for each metric.
+
+A table has a row for each point and a column for each agent.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pandas.api.types import is_numeric_dtype
+
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, POINTS, RUNS, SEED, count_runs, read_asked
+from roambus.python_protocol.settings import unknown
+from roambus.spark.aggregation.aggregate import HALF_WIDTH, MEAN, METRIC, N, axes_of, natural_order
+from roambus.spark.metrics import catalogue
+from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, Metric, sent_metric
+from roambus.spark.metrics.extra import NOTHING, Extra
+
+
+@dataclass(frozen=True, slots=True)
+class Measurements:
+    """The tables of a sweep: `runs` has a row for each run, `points` one for each metric of each point.
+
+    `sweep` is what was asked for, as the results say it.
+    """
+
+    runs: pd.DataFrame
+    points: pd.DataFrame
+    sweep: dict[str, Any] = field(default_factory=dict)
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    """The tables of the study: agent, axes and seed, then numbers, with a row for each observation."""
+    metrics: tuple[Metric, ...] = METRICS
+    """All that can be measured: the metrics of every sweep, then those of the study."""
+
+    @property
+    def axes(self) -> list[str]:
+        """The names of the axes, in the sweep's order."""
+        return axes_of(self.runs)
+
+    def metric(self, column: str) -> Metric:
+        """The metric with that column, the packets of a message type included; raises UserError if there is none."""
+        known = {metric.column: metric for metric in self.comparable()}
+        if column not in known:
+            raise UserError(unknown("metric", column, known))
+        return known[column]
+
+    def title(self, column: str) -> str:
+        """The title of a metric with its unit, as axes have it."""
+        return self.metric(column).axis_title
+
+    def comparable(self) -> list[Metric]:
+        """The metrics, and the packets of each message type that any run sent."""
+        sent = [str(column) for column in self.runs if str(column).startswith(SENT_PREFIX)]
+        return [*self.metrics, *map(sent_metric, sent)]
+
+    @property
+    def agents(self) -> list[str]:
+        """The agents' names, in the sweep's order."""
+        return self._ordered(AGENT, list(self.sweep.get("agents", [])))
+
+    @property
+    def seeds(self) -> int:
+        """How many seeds any point has at most."""
+        return int(self.runs[SEED].nunique())
+
+    def values(self, axis: str) -> list[str]:
+        """The values of an axis that were measured, in the sweep's order, or else in natural order.
+
+        An axis that the sweep does not have has none.
+        """
+        if axis == AGENT:
+            return self.agents
+        return self._ordered(axis, self.sweep.get("axes", {}).get(axis, [])) if axis in self.runs else []
+
+    def _ordered(self, column: str, asked: list[Any]) -> list[str]:
+        measured = sorted({str(value) for value in self.runs[column]}, key=natural_order)
+        places = {str(value): place for place, value in enumerate(asked)}
+        return sorted(measured, key=lambda value: places.get(value, len(places)))
+
+    def point(self, metric: str, **place: str) -> pd.DataFrame:
+        """The rows of `points` with this metric at this place."""
+        chosen = self.points[self.points[METRIC] == metric]
+        for column, value in place.items():
+            chosen = chosen[chosen[column] == value]
+        return chosen
+
+    def runs_there(self) -> str:
+        """How many runs there are, and how many are missing of those asked for."""
+        there = len(self.runs)
+        asked = count_runs(self.sweep)
+        if asked is None:
+            return str(there)
+        return f"{there}, complete" if there >= asked else f"{there} of {asked}: {asked - there} missing"
+
+
+def read_measurements(results: Path, extra: Extra = NOTHING) -> Measurements:
+    """Reads what `roambus aggregate` wrote; raises UserError if it is not there or damaged.
+
+    `extra` is what the study of these results measures beside the metrics of every sweep.
+    """
+    runs, points = (_read_table(results, name) for name in (RUNS, POINTS))
+    tables = {table.name: _read_table(results, table.name) for table in extra.tables}
+    return Measurements(runs, points, read_asked(results), tables, (*METRICS, *extra.catalogue))
+
+
+def _read_table(results: Path, name: str) -> pd.DataFrame:
+    file = results / METRICS_FOLDER / f"{name}.parquet"
+    if not file.is_file():
+        raise UserError(f"{file} is not there: run `roambus aggregate {results}` first")
+    try:
+        with file.open("rb") as opened:  # Arrow knows no names that are not UTF-8
+            table = pq.read_table(opened, partitioning=None, page_checksum_verification=True)
+        table.validate(full=True)
+        frame: pd.DataFrame = table.to_pandas()
+        return _checked(name, frame)
+    except (OSError, pa.ArrowException, ValueError, TypeError, KeyError, MemoryError) as error:
+        problem = " ".join(str(error).split()) or type(error).__name__
+        raise UserError(f"{file}: damaged ({problem}): run `roambus aggregate {results}` again") from None
+
+
+_COLUMNS = {RUNS: (AGENT, SEED), POINTS: (AGENT, METRIC, MEAN, HALF_WIDTH, N)}
+"""What the tables of every sweep have; those of a study have at least agent and seed."""
+
+
+def _checked(name: str, table: pd.DataFrame) -> pd.DataFrame:
+    """The table, if it has the columns that it must have, of their kinds; raises ValueError."""
+    if name in _COLUMNS and table.empty:
+        raise ValueError("it has no rows")
+    for column in _COLUMNS.get(name, (AGENT, SEED)):
+        if column not in table.columns:
+            raise ValueError(f"it has no column {column}")
+        is_number = column in (SEED, MEAN, HALF_WIDTH, N)
+        if is_number != is_numeric_dtype(table[column]) or (column != HALF_WIDTH and table[column].hasnans):
+            raise ValueError(f"column {column} does not hold what it should")
+    return table
+
+
+class NotMeasuredError(Exception):
+    """What is missing for a claim."""
+
+
+def by_seed(measured: Measurements, metric: str, /, **place: str) -> pd.Series[float]:
+    """The metric at one place, agent included: one value a seed; raises NotMeasuredError if there is none."""
+    runs = measured.runs
+    for column, value in place.items():
+        runs = runs[runs[column] == value]
+    if metric not in runs or runs[metric].dropna().empty:
+        where = ", ".join(f"{column} {value}" for column, value in place.items())
+        raise NotMeasuredError(f"no run has {metric} at {where}")
+    return runs.set_index(SEED)[metric].astype(float).dropna()
+
+
+def slopes(table: pd.DataFrame, x: Sequence[float]) -> pd.Series[float]:
+    """The least-squares slope of each row over x, one value a column."""
+    if len(x) < 2:
+        raise NotMeasuredError("a trend needs at least two values of the axis")
+    centred = np.asarray(x) - np.mean(x)
+    return pd.Series(table.to_numpy() @ centred / (centred @ centred), table.index)
+
+
+_AGENT_NAMES = {
+    "mft": "MFT-PubSub",
+    "mft-published": "MFT-PubSub as published",
+    "mft-tuned": "MFT-PubSub, tuned",
+    "aodv-tuned": "AODV, tuned",
+    "mft-ungreeted": "MFT-PubSub without greet_back",
+    "first-approach": "first approach",
+    "resubscribing": "subscribing anew",
+    "simple": "Simple Routing",
+    "phoenix": "Phoenix",
+    "caching-large": "caching, large caches",
+    "replicated": "replicated brokers",
+    "skip-ring": "skip ring",
+    "aodv": "AODV",
+    "aodv-rfc": "AODV, RFC profile",
+    "filtering-updates": "filtering with updates",
+    "none": "no order",
+    "fifo": "FIFO",
+    "total": "total order",
+}
+_AXIS_TITLES = {"config": "configuration", "subscriptions": "subscriptions a subscriber"}
+_AXIS_UNITS = {"speed": "m/s"}
+
+
+def agent_name(agent: str) -> str:
+    """The name of an agent for readers; one of the user's own is called by its label."""
+    return _AGENT_NAMES.get(agent, agent)
+
+
+def axis_title(axis: str) -> str:
+    """The title of an axis of a figure: words for readers, with the unit."""
+    return _with_unit(_AXIS_TITLES.get(axis, axis), axis)
+
+
+def axis_heading(axis: str) -> str:
+    """The heading of an axis in tables: its own name, as `--set` takes it, with the unit."""
+    return _with_unit(axis, axis)
+
+
+def _with_unit(text: str, axis: str) -> str:
+    unit = _AXIS_UNITS.get(axis)
+    return f"{text} ({unit})" if unit else text
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of texts: the first `places` columns say which point a row is; `points` says the same without titles."""
+
+    places: int
+    headings: list[str]
+    rows: list[list[str]]
+    points: list[dict[str, str]]
+
+
+def metrics_table(measured: Measurements) -> Table:
+    """A row for each point, a column for each metric that was measured anywhere."""
+    present = set(measured.points[METRIC])
+    chosen = {metric.column: metric.axis_title for metric in measured.metrics if metric.column in present}
+    return _table(measured, chosen)
+
+
+def table_of(measured: Measurements, metrics: Sequence[str]) -> Table:
+    """A row for each point, a column for each of these metrics."""
+    return _table(measured, {metric: measured.title(metric) for metric in metrics})
+
+
+def sent_table(measured: Measurements) -> Table:
+    """A row for each point, a column for each message type that was ever sent."""
+    sent = measured.points[measured.points[METRIC].str.startswith(catalogue.SENT_PREFIX) & (measured.points[MEAN] > 0)]
+    columns = {name: name.removeprefix(catalogue.SENT_PREFIX) for name in sent[METRIC].unique()}
+    return _table(_without_unknown(measured, columns), columns)
+
+
+def _without_unknown(measured: Measurements, sent: Collection[str]) -> Measurements:
+    """Without the zeros of types that an agent never sends anywhere: it was not measured how many it sends."""
+    points = measured.points
+    totals = points[points[METRIC].isin(sent)].groupby([AGENT, METRIC])[MEAN].transform("sum")
+    return replace(measured, points=points.drop(index=totals.index[totals == 0]))
+
+
+def _table(measured: Measurements, columns: dict[str, str]) -> Table:
+    places = [AGENT, *measured.axes]
+    cells = measured.points.assign(cell=[format_mean(*pair) for pair in zip(*_mean_and_width(measured), strict=True)])
+    wide = cells.pivot(index=places, columns=METRIC, values="cell").reindex(columns=list(columns)).fillna("")
+    order = {axis: {value: rank for rank, value in enumerate(measured.values(axis))} for axis in places}
+    ordered = wide.reset_index().sort_values(places, key=lambda column: column.map(order[str(column.name)]))
+    points = [{axis: str(row[axis]) for axis in places} for row in ordered[places].to_dict("records")]
+    ordered[AGENT] = ordered[AGENT].map(agent_name)
+    return Table(len(places), [*map(axis_heading, places), *columns.values()], ordered.to_numpy().tolist(), points)
+
+
+def _mean_and_width(measured: Measurements) -> tuple[pd.Series[float], pd.Series[float]]:
+    return measured.points[MEAN], measured.points[HALF_WIDTH]
+
+
+def format_mean(mean: float, half_width: float) -> str:
+    """Mean and half width, with as many decimals as the mean deserves: "0.912 ± 0.034"."""
+    decimals = max(0, 3 - math.ceil(math.log10(abs(mean)))) if mean and abs(mean) < 1000 else 0
+    decimals = min(decimals, 4)
+    interval = "" if math.isnan(half_width) else f" ± {half_width:,.{decimals}f}"
+    return f"{mean:,.{decimals}f}{interval}"
+
+
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """The table, a line a row; cells must not hold a vertical bar."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def point_table(measured: Measurements, metrics: Sequence[str]) -> str:
+    """The tables of these metrics, with means and 95 % intervals."""
+    places = list(itertools.product(*(measured.values(axis) for axis in measured.axes)))
+    head = [*measured.axes, *map(agent_name, measured.agents)]
+    sections = []
+    for metric in metrics:
+        rows = [[*place, *_cells(measured, metric, place)] for place in places]
+        title = measured.title(metric)
+        sections.append(f"## {title[0].upper()}{title[1:]}\n\n{markdown_table(head, rows)}")
+    return "\n".join(sections)
+
+
+def _cells(measured: Measurements, metric: str, place: Sequence[str]) -> Iterator[str]:
+    """A text for each agent, empty where nothing was measured."""
+    where = dict(zip(measured.axes, place, strict=True))
+    for agent in measured.agents:
+        point = measured.point(metric, **where, **{AGENT: agent})
+        yield "".join(format_mean(*pair) for pair in zip(point[MEAN], point[HALF_WIDTH], strict=True))

@@ -1,0 +1,278 @@
+"""Results on an object store, such as `s3://bucket/thesis`: a mirror on this machine, and what keeps both alike.
+
+An object store can neither rename nor append: an object is put there whole, or not at all. So runs are made, and
+results are read, in a mirror, which is a folder on this machine. `address` is a place on a store, `objects` puts, gets
+and lists what is there, and `mirror` fetches what is new there and publishes what is new here.
+
+The address of results on an object store, such as `s3://bucket/thesis`.
+
+Arrow's file systems are used, which come with it: S3 and whatever speaks it, Google Cloud Storage, Azure and HDFS.
+Credentials are found where the store's own programs look for them, such as in AWS_ACCESS_KEY_ID or ~/.aws; they are
+never a part of an address.
+
+Lists, gets and puts the files of results at an address, and tells what went wrong in one line.
+
+The mirror of results that lie on a store: a folder of this machine in which everything is done.
+
+What is at the address is fetched when a command begins, and what is new or changed in the mirror is published as soon
+as it is whole: a run when it ends, everything else when the command ends. The trace of a run is published last, for it
+is what makes a run complete; a run that is made again loses its old trace at the address first. So whoever looks at the
+address at any moment, and after a kill at any moment, finds complete runs alone.
+
+A published file has the same size and time on both sides, by which a change is known. Nothing at the address is removed
+but what an earlier attempt at a run has left. Two sweeps at one time may share an address if they make different runs
+of one description, as the tasks of a job array do.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
+
+from pyarrow import ArrowException
+from pyarrow.fs import FileInfo, FileSelector, FileSystem, FileType
+
+from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.runs.layout import TRACE_FILE
+from roambus.bridge.unfinished_file import UnfinishedFile
+
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://")
+SCHEMES = ("s3", "gs", "abfs", "hdfs")
+MIRRORS = "mirrors"
+
+
+def is_address(text: str) -> bool:
+    """Whether this names a place on an object store, and no folder."""
+    return _ADDRESS.match(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A folder on a store; `url` has no slash at its end."""
+
+    url: str
+    files: FileSystem
+    path: str
+
+    @classmethod
+    def read(cls, text: str) -> Address:
+        """The address that a text is; raises UserError for one that is none, or of a store that nobody here knows."""
+        url = text.rstrip("/")
+        parts = _parts(url)
+        if parts.scheme not in SCHEMES:
+            known = ", ".join(f"{scheme}://" for scheme in SCHEMES)
+            raise UserError(f"{text}: results can lie in a folder or on a store: {known}")
+        if parts.password or parts.username:
+            raise UserError(f"{parts.scheme}://...: leave credentials out: they are taken from the environment")
+        if not parts.netloc or not parts.path.strip("/"):
+            raise UserError(f"{text}: name a bucket and a folder in it, such as {parts.scheme}://bucket/thesis")
+        try:
+            files, path = FileSystem.from_uri(url)
+        except (ArrowException, OSError, ValueError) as error:
+            raise UserError(f"{text}: {_first_line(error)}") from None
+        return cls(url, files, path.rstrip("/"))
+
+    @property
+    def mirror(self) -> Path:
+        """The folder in the user's cache in which the mirror lies."""
+        caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        known = f"{os.environ.get('AWS_ENDPOINT_URL', '')} {self.url}"
+        name = f"{self.path.rpartition('/')[2]}-{sha256(known.encode()).hexdigest()[:16]}"
+        return caches / "roambus" / MIRRORS / name
+
+
+def _parts(url: str) -> _Parts:
+    try:
+        parts = urlsplit(url)
+        return _Parts(parts.scheme, parts.netloc, parts.path, parts.username, parts.password)
+    except ValueError as error:
+        raise UserError(f"{url}: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    scheme: str
+    netloc: str
+    path: str
+    username: str | None
+    password: str | None
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0]
+
+
+MOST_OBJECTS = 1_000_000
+"""Results of more files are none of a sweep's."""
+
+
+class StorageError(RoambusError):
+    """The store cannot be reached, or refuses what it is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A file at an address, below which it has this name; `modified_ns` is the time by the store's clock."""
+
+    name: PurePosixPath
+    size: int
+    modified_ns: int
+
+
+def listed(address: Address) -> dict[PurePosixPath, Stored]:
+    """The files at an address; none if there is nothing there. Raises StorageError, UserError."""
+    selector = FileSelector(address.path, allow_not_found=True, recursive=True)
+    with _told(address):
+        found = [one for one in address.files.get_file_info(selector) if one.type == FileType.File]
+    if len(found) > MOST_OBJECTS:
+        raise UserError(f"{address.url} has more than {MOST_OBJECTS} files: it is no results")
+    stored = (_stored(address, one) for one in found)
+    return {one.name: one for one in stored if one is not None}
+
+
+def _stored(address: Address, info: FileInfo) -> Stored | None:
+    """The file, unless its name would lead out of the mirror or is hidden: somebody else may have chosen it."""
+    name = info.path[len(address.path) :].strip("/")
+    parts = name.split("/")
+    if any(part in {"", ".", ".."} or part.startswith(".") or "\0" in part or len(part) > 255 for part in parts):
+        return None
+    return Stored(PurePosixPath(*parts), int(info.size), int(info.mtime_ns))
+
+
+def get(address: Address, stored: Stored, file: Path) -> None:
+    """Fetches a file, which is whole or absent after a kill at any moment; raises StorageError, OSError."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with UnfinishedFile(file) as unfinished:
+        with _told(address), address.files.open_input_stream(f"{address.path}/{stored.name}") as stream:
+            shutil.copyfileobj(stream, unfinished.file)
+        unfinished.finish()
+
+
+def put(address: Address, name: PurePosixPath, file: Path) -> Stored:
+    """Publishes a file in one step: the store has it whole or not at all. Raises StorageError, OSError."""
+    path = f"{address.path}/{name}"
+    content = file.read_bytes()
+    with _told(address), _whole(address, path):
+        with address.files.open_output_stream(path) as stream:
+            stream.write(content)
+        (info,) = address.files.get_file_info([path])
+    if info.size != len(content):
+        raise StorageError(f"{address.url}/{name}: the store has {info.size} of {len(content)} bytes")
+    return Stored(name, int(info.size), int(info.mtime_ns))
+
+
+@contextmanager
+def _whole(address: Address, path: str) -> Iterator[None]:
+    """Removes what an upload that fails may have left: to close its stream could make half an object of it."""
+    try:
+        yield
+    except BaseException:
+        with suppress(ArrowException, OSError):
+            address.files.delete_file(path)
+        raise
+
+
+def remove(address: Address, name: PurePosixPath) -> None:
+    """Removes a file; raises StorageError."""
+    with _told(address):
+        address.files.delete_file(f"{address.path}/{name}")
+
+
+@contextmanager
+def _told(address: Address) -> Iterator[None]:
+    try:
+        yield
+    except (ArrowException, OSError) as error:
+        problem = " ".join(str(error).partition("\n")[0].split())
+        raise StorageError(f"{address.url}: {problem}") from None
+
+
+_CONNECTIONS = 8
+"""How many files are on their way at once: what takes the time is waiting for the store."""
+
+
+class Mirror:
+    """The folder of this machine that stands for an address; `fetch` comes first."""
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self.folder = address.mirror
+        self._stored: dict[PurePosixPath, Stored] = {}
+
+    def fetch(self) -> int:
+        """Fetches what is new or has changed at the address; returns how many files. Raises StorageError, OSError."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._stored = listed(self.address)
+        wanted = [one for one in self._stored.values() if self._is_older(one)]
+        with ThreadPoolExecutor(_CONNECTIONS) as connections:
+            list(connections.map(self._fetch, wanted))
+        return len(wanted)
+
+    def publish(self, below: Path | None = None) -> int:
+        """Publishes what is new or has changed in the mirror, or in a run's folder; returns how many files.
+
+        What an earlier attempt at that run has left at the address, such as that it failed, is removed there. Raises
+        StorageError, OSError.
+        """
+        names = list(self._names(self.folder if below is None else below))
+        if below is not None:
+            self._withdraw([name for name in self._stored_below(below) if name not in names])
+        changed = [name for name in names if self._has_changed(name)]
+        traces = [name for name in changed if name.name == TRACE_FILE]
+        others = [name for name in changed if name.name != TRACE_FILE]
+        self._withdraw([name for name in traces if name in self._stored])
+        for names in (others, traces):
+            with ThreadPoolExecutor(_CONNECTIONS) as connections:
+                list(connections.map(self._publish, names))
+        return len(changed)
+
+    def _withdraw(self, names: Iterable[PurePosixPath]) -> None:
+        for name in names:
+            remove(self.address, name)
+            del self._stored[name]
+
+    def _stored_below(self, folder: Path) -> list[PurePosixPath]:
+        place = PurePosixPath(folder.relative_to(self.folder))
+        return [name for name in self._stored if name.is_relative_to(place)]
+
+    def _names(self, folder: Path) -> Iterator[PurePosixPath]:
+        """The files in a folder of the mirror, without those that are not finished."""
+        for path, folders, files in os.walk(folder):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            relative = Path(path).relative_to(self.folder)
+            yield from (PurePosixPath(relative, name) for name in sorted(files) if not name.startswith("."))
+
+    def _is_older(self, stored: Stored) -> bool:
+        """Whether the mirror lacks the file, or has an older one."""
+        try:
+            own = (self.folder / stored.name).stat()
+        except FileNotFoundError:
+            return True
+        return own.st_mtime_ns < stored.modified_ns or (
+            own.st_mtime_ns == stored.modified_ns and own.st_size != stored.size
+        )
+
+    def _has_changed(self, name: PurePosixPath) -> bool:
+        own, stored = (self.folder / name).stat(), self._stored.get(name)
+        return stored is None or (own.st_size, own.st_mtime_ns) != (stored.size, stored.modified_ns)
+
+    def _fetch(self, stored: Stored) -> None:
+        get(self.address, stored, self.folder / stored.name)
+        self._date(stored)
+
+    def _publish(self, name: PurePosixPath) -> None:
+        stored = put(self.address, name, self.folder / name)
+        self._stored[name] = stored
+        self._date(stored)
+
+    def _date(self, stored: Stored) -> None:
+        """Gives the mirror's file the time of the address, so that both are known to be the same."""
+        os.utime(self.folder / stored.name, ns=(stored.modified_ns, stored.modified_ns))

@@ -1,0 +1,245 @@
+"""Stops when it is known: how many seeds a point needs until an interval, or the verdict on a claim, is narrow enough.
+
+`width` reads what is asked for. `stein` says how many seeds a metric needs, from the first few of them; `looks` says
+when a claim is settled, looking at its seeds a few times. `seeds` turns both into a number of seeds for each point of a
+sweep, as a function of what was measured alone: whoever asks again gets the same answer, wherever runs were made.
+
+How many seeds each point of a sweep needs, by what was measured of the first ones.
+
+A point is called like the folder of its runs without the seed. All answers follow from the runs with the lowest seeds
+alone, never from the order in which runs were made: the same command, given again, goes on where it was.
+
+When a claim is settled: its seeds are looked at a few times, and early looks have little error to spend.
+
+The last look is at all seeds that may be run, and judges by the rule of every claim, at 5 %. The looks before share one
+per cent: each settles a claim only at its share of that. By the union bound the verdict, or the interval behind it, is
+wrong with a probability of six per cent at most, whatever the looks have to do with each other (group-sequential tests
+with an alpha-spending function: Lan and DeMets, 1983, Biometrika 70; the shares here are Bonferroni's).
+
+Stein's two stages: the first seeds say how many more are needed for an interval as narrow as asked.
+
+Who adds seeds until the usual interval is narrow enough stops too often where the variance looks small by chance, and
+the interval then covers the mean less often than it says. Stein (1945, "A two-sample test for a linear hypothesis whose
+power is independent of the variance", Annals of Mathematical Statistics 16) takes the variance from the first seeds
+only. With n0 of them, of variance s^2, and N = ceil((t s / d)^2) seeds in all, mean plus or minus d covers the mean
+with the confidence of t, Student's quantile of n0 - 1 degrees of freedom: exactly so for normal values, whatever their
+variance. `benchmarks.precision_coverage` shows it for others, too.
+
+How narrow an interval is to be: its half width, in the unit of the metric or in per cent of the mean.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import AGENT, SEED
+from roambus.experiments.claims import ClaimTest, Part, Verdict, judge
+from roambus.experiments.measurements import Measurements, NotMeasuredError
+from roambus.experiments.sweeps.sweep import Sweep, point_name, points_of
+from roambus.spark.aggregation.aggregate import CONFIDENCE
+
+
+@dataclass(frozen=True, slots=True)
+class Width:
+    """Half of an interval's width: `number`, or with `relative` that share of the mean."""
+
+    number: float
+    relative: bool = False
+
+    def at(self, mean: float) -> float:
+        """The half width in the unit of the mean."""
+        return self.number * abs(mean) if self.relative else self.number
+
+    def __str__(self) -> str:
+        return f"{100 * self.number:g} %" if self.relative else f"{self.number:g}"
+
+
+def read_width(text: str) -> Width:
+    """Reads 0.02, or 2%; raises UserError."""
+    share = text.strip().endswith("%")
+    try:
+        number = float(text.strip().removesuffix("%"))
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise UserError(f"--precision {text}: write a half width above 0, such as 0.02 or 2%")
+    return Width(number / 100 if share else number, share)
+
+
+EARLY_ERROR = 0.01
+"""This is what all looks but the last may err together."""
+GROWTH = 1.5
+"""A look is at so many times the seeds of the one before."""
+
+
+def looks(first: int, most: int) -> list[int]:
+    """The numbers of seeds at which claims are looked at: from `first` on, and at last at `most`."""
+    counts = itertools.accumulate(itertools.repeat(GROWTH), lambda seeds, by: math.ceil(seeds * by), initial=first)
+    return [*itertools.takewhile(lambda seeds: seeds < most, counts), most]
+
+
+def significance_of(look: int, count: int) -> float:
+    """What an early look (0, 1, ...) may err, if there are so many looks."""
+    if not 0 <= look < count - 1:
+        raise ValueError(f"look {look} of {count} is no early one")
+    return EARLY_ERROR / (count - 1)
+
+
+def is_settled(parts: Sequence[Part], width: Width, significance: float) -> bool:
+    """Whether an early look settles a claim: by its verdict, or by intervals as narrow as asked that leave it open."""
+    if judge(parts, significance) in (Verdict.HOLDS, Verdict.DOES_NOT_HOLD):
+        return True
+    return bool(parts) and all(half_width_at(part, significance) <= width.at(part.mean) for part in parts)
+
+
+def half_width_at(part: Part, significance: float) -> float:
+    """The half width at that significance; infinite without an interval."""
+    if part.seeds < 2 or math.isnan(part.half_width):
+        return math.inf
+    usual, wanted = (float(stats.t.ppf(1 - error / 2, part.seeds - 1)) for error in (1 - CONFIDENCE, significance))
+    return part.half_width * wanted / usual
+
+
+def settled_at(
+    parts_at: Callable[[int], Sequence[Part] | None], schedule: Sequence[int], width: Width
+) -> tuple[int, bool]:
+    """The look at which a claim is settled, and true; or the first look whose runs are not there, and false.
+
+    `parts_at` gives a claim's parts of the first so many seeds, and None if runs of them are missing. The last look
+    settles everything.
+    """
+    for look, seeds in enumerate(schedule):
+        parts = parts_at(seeds)
+        if parts is None:
+            return look, False
+        if look == len(schedule) - 1 or is_settled(parts, width, significance_of(look, len(schedule))):
+            return look, True
+    raise ValueError("there is no look")
+
+
+def seeds_needed(first: Sequence[float], width: Width) -> float:
+    """How many seeds in all the mean needs, by the values of the first seeds; infinite if they are fewer than two.
+
+    With a width that is relative to a mean of 0 it is infinite, too, unless all values are the same.
+    """
+    if len(first) < 2:
+        return math.inf
+    deviation, half_width = float(np.std(first, ddof=1)), width.at(float(np.mean(first)))
+    if deviation == 0:
+        return len(first)
+    if half_width == 0:
+        return math.inf
+    quantile = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(first) - 1))
+    return max(len(first), math.ceil((quantile * deviation / half_width) ** 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """What is asked for: how narrow, and of seeds at least `first` and at most `most` a point."""
+
+    width: Width
+    first: int
+    most: int
+
+
+class Wanted(NamedTuple):
+    """The seeds that points need in all, and how many claims are settled at which number of seeds."""
+
+    seeds: Mapping[str, int]
+    settled: Mapping[str, int]
+
+
+def for_metric(sweep: Sweep, measured: Measurements, metric: str, precision: Precision) -> Wanted:
+    """The seeds of each point for an interval of this metric; raises UserError if there is no such metric."""
+    measured.metric(metric)
+    wanted = {}
+    for name, runs in _runs_by_point(sweep, measured).items():
+        first = runs[runs[SEED] < precision.first].sort_values(SEED)
+        values = first[metric].dropna().astype(float).tolist() if metric in first else []
+        wanted[name] = int(min(precision.most, seeds_needed(values, precision.width)))
+    return Wanted(wanted, {})
+
+
+def for_claims(sweep: Sweep, measured: Measurements, claims: Sequence[ClaimTest], precision: Precision) -> Wanted:
+    """The seeds of each point for the verdicts on these claims: the points of a claim that is open get more."""
+    schedule = looks(precision.first, precision.most)
+    wanted = dict.fromkeys(points_of(sweep), precision.first)
+    settled = {}
+    for claim in claims:
+        points = _points_of_claim(sweep, measured, claim, precision.first)
+        look, is_known = settled_at(_Looks(sweep, measured, claim, points).parts_at, schedule, precision.width)
+        if is_known:
+            settled[claim.text] = schedule[look]
+        for point in points:
+            wanted[point] = max(wanted[point], schedule[look])
+    return Wanted(wanted, settled)
+
+
+@dataclass(frozen=True, slots=True)
+class _Looks:
+    """Looks at a claim with the first seeds of the points that it is about."""
+
+    sweep: Sweep
+    measured: Measurements
+    claim: ClaimTest
+    points: Sequence[str]
+
+    def parts_at(self, seeds: int) -> Sequence[Part] | None:
+        """The parts that the first so many seeds give; None if one of their runs is missing."""
+        part = _with_runs(self.measured, self.measured.runs[SEED] < seeds)
+        there = _runs_by_point(self.sweep, part)
+        if any(len(there.get(point, ())) < seeds for point in self.points):
+            return None
+        return _parts(self.claim, part)
+
+
+def _points_of_claim(sweep: Sweep, measured: Measurements, claim: ClaimTest, first: int) -> list[str]:
+    """The points whose runs make a difference to the claim: without one of them its numbers change."""
+    early = _with_runs(measured, measured.runs[SEED] < first)
+    whole = str(_parts(claim, early))
+    found = []
+    for point, runs in _runs_by_point(sweep, early).items():
+        without = _with_runs(early, pd.Series(early.runs.index != runs.index[-1], early.runs.index))
+        if str(_parts(claim, without)) != whole:
+            found.append(point)
+    return found
+
+
+def _parts(claim: ClaimTest, measured: Measurements) -> list[Part]:
+    try:
+        return list(claim.parts(measured))
+    except NotMeasuredError:
+        return []
+
+
+def _with_runs(measured: Measurements, chosen: pd.Series[bool]) -> Measurements:
+    """What was measured of these runs alone."""
+    runs = measured.runs[chosen]
+    place = [AGENT, *measured.axes, SEED]
+    there = runs[place]
+    tables = {name: table.merge(there, on=place) for name, table in measured.tables.items()}
+    return replace(measured, runs=runs, tables=tables)
+
+
+def _runs_by_point(sweep: Sweep, measured: Measurements) -> dict[str, pd.DataFrame]:
+    """The runs of each point that has any."""
+    axes = [axis.name for axis in sweep.axes]
+    columns = [AGENT, *measured.axes]
+    groups = measured.runs.groupby(columns, sort=False)
+    asked = set(points_of(sweep))
+    found = {}
+    for labels, runs in groups:
+        agent, *values = labels
+        name = point_name(str(agent), zip(axes, map(str, values), strict=True))
+        if name in asked:
+            found[name] = runs.sort_values(SEED)
+    return found

@@ -1,0 +1,333 @@
+"""A page that looks at a recorded testbed: map of links, delivery over strength, change over time, and gaps.
+
+`numbers` makes of a recording what is shown, `layout` guesses where nodes are, `pictures` draws, `page` puts the page
+together.
+
+Puts the page together: one HTML file that needs nothing else, and runs no script.
+
+What the page shows of a recording: tables of links, of strengths, and of times.
+
+Guesses where nodes are, for a K7 file does not say: classical multidimensional scaling of signal strengths.
+
+Draws the pictures of the page as SVG. What is written into them are numbers of ours, and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jinja2
+import numpy as np
+from numpy.typing import NDArray
+
+from roambus.bridge.errors import UserError
+from roambus.bridge.recordings import EVERY_CHANNEL, Choice, Recording, choose, gaps
+from roambus.experiments.page_policy import source_hash
+from roambus.python_protocol.simtime import SECOND
+
+PARTS_OF_TIME = 48
+LEAST_BURSTS = 5
+"""A strength, or a part of the time, with fewer bursts is left out."""
+GRAY = (0.2, 0.8)
+MOST_GRAY_LINKS = 12
+
+
+class Links(NamedTuple):
+    """Tables[source, target], NaN where there is no row."""
+
+    delivery: NDArray[np.float64]
+    strength: NDArray[np.float64]
+    bursts: NDArray[np.int64]
+
+
+class Band(NamedTuple):
+    """Delivery at each of some places on an axis: 10th percentile, median, mean and 90th percentile."""
+
+    at: NDArray[np.float64]
+    low: NDArray[np.float64]
+    median: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
+class GrayLink(NamedTuple):
+    """A link that is neither good nor dead, from burst to burst."""
+
+    source: int
+    target: int
+    hours: NDArray[np.float64]
+    delivery: NDArray[np.float64]
+
+
+class Numbers(NamedTuple):
+    """All that the page shows."""
+
+    channel: int
+    rows: int
+    links: Links
+    over_strength: Band
+    over_time: Band
+    gray: list[GrayLink]
+    gaps: list[str]
+
+
+def numbers_of(recording: Recording, channel: int | None) -> Numbers:
+    """Of one channel, None for the first; raises UserError if there is no such channel."""
+    nodes = len(recording.ids)
+    try:
+        rows = choose(recording, channel, nodes)
+    except ValueError as error:
+        raise UserError(f"{recording.name}: channel {channel}: {error}") from None
+    heard = rows[np.isfinite(rows["rssi_dbm"])]
+    hours = heard["at"] / SECOND / 3600
+    part = np.floor(hours / max(recording.lasting / SECOND / 3600, 1e-9) * (PARTS_OF_TIME - 1))
+    named = list(gaps(Choice(rows, nodes, 0, 1.0, int(rows["at"][-1]))))
+    links = links_of(rows, nodes)
+    return Numbers(
+        channel=int(rows["channel"][0]),
+        rows=len(rows),
+        links=links,
+        over_strength=_band(np.round(heard["rssi_dbm"]), heard["delivery"], np.round(heard["rssi_dbm"])),
+        over_time=_band(part, heard["delivery"], hours),
+        gray=_gray_links(recording, rows, links),
+        gaps=named,
+    )
+
+
+def links_of(rows: NDArray[Any], nodes: int) -> Links:
+    """The mean of each link over its bursts."""
+    link = rows["source"] * nodes + rows["target"]
+    bursts = np.bincount(link, minlength=nodes * nodes)
+    heard = np.isfinite(rows["rssi_dbm"])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        delivery = np.bincount(link, rows["delivery"], nodes * nodes) / bursts
+        counted = np.bincount(link[heard], minlength=nodes * nodes)
+        strength = np.bincount(link[heard], rows["rssi_dbm"][heard], nodes * nodes) / counted
+    shape = (nodes, nodes)
+    return Links(delivery.reshape(shape), strength.reshape(shape), bursts.reshape(shape))
+
+
+def _band(part: NDArray[np.float64], delivery: NDArray[np.float64], at: NDArray[np.float64]) -> Band:
+    """Of each part that has enough bursts, at the mean of their places."""
+    rows = []
+    for one in np.unique(part):
+        chosen = part == one
+        if chosen.sum() >= LEAST_BURSTS:
+            values = delivery[chosen]
+            rows.append((at[chosen].mean(), *np.quantile(values, (0.1, 0.5)), values.mean(), np.quantile(values, 0.9)))
+    columns = np.array(rows, np.float64).reshape(-1, 5).T
+    return Band(*columns)
+
+
+def _gray_links(recording: Recording, rows: NDArray[Any], links: Links) -> list[GrayLink]:
+    """Those with the most bursts."""
+    with np.errstate(invalid="ignore"):
+        is_gray = (links.delivery >= GRAY[0]) & (links.delivery <= GRAY[1])
+    found = sorted(zip(*np.nonzero(is_gray), strict=True), key=lambda link: -links.bursts[link])
+    return [_gray_link(recording, rows, int(source), int(target)) for source, target in found[:MOST_GRAY_LINKS]]
+
+
+def _gray_link(recording: Recording, rows: NDArray[Any], source: int, target: int) -> GrayLink:
+    own = rows[(rows["source"] == source) & (rows["target"] == target)]
+    ids = recording.ids
+    return GrayLink(ids[source], ids[target], own["at"] / SECOND / 3600, own["delivery"])
+
+
+LOSS_EXPONENT = 2.4
+"""Strength falls with 24 dB a decade, as in the channel's model; only proportions matter."""
+
+
+def places_of(strengths: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Places[node, 2] from 0 to 1, from dBm[source, target] with NaN for pairs that never heard each other.
+
+    These count as somewhat farther away than the weakest that did.
+    """
+    both = np.stack([strengths, strengths.T])
+    heard = np.isfinite(both)
+    mean = np.where(heard, both, 0.0).sum(axis=0) / np.maximum(heard.sum(axis=0), 1)
+    weakest, strongest = np.nanmin(strengths), np.nanmax(strengths)
+    mean = np.where(heard.any(axis=0), mean, weakest - 5.0)
+    distance = 10 ** ((strongest - mean) / (10 * LOSS_EXPONENT))
+    np.fill_diagonal(distance, 0.0)
+    return _scaled(_main_axes(distance))
+
+
+def _main_axes(distance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The two directions in which places are farthest apart."""
+    nodes = len(distance)
+    centre = np.eye(nodes) - 1 / nodes
+    values, vectors = np.linalg.eigh(-0.5 * centre @ (distance**2) @ centre)
+    places: NDArray[np.float64] = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0.0))
+    return places
+
+
+def _scaled(places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """By rank in each direction half of the way, so that nodes that stand close can be told apart."""
+    ranks = places.argsort(axis=0).argsort(axis=0) / max(len(places) - 1, 1)
+    extent = np.ptp(places, axis=0)
+    even: NDArray[np.float64] = (places - places.min(axis=0)) / np.where(extent > 0, extent, 1.0)
+    scaled: NDArray[np.float64] = (ranks + even) / 2
+    return scaled
+
+
+DEAD, GOOD = 0.1, 0.9
+WIDTH, HEIGHT, MARGIN = 640, 360, 46
+
+
+def colour(delivery: float) -> str:
+    """From orange, which nothing passes, by gray to blue, which everything passes."""
+    hue, light = (28, 56) if delivery < 0.5 else (208, 46)
+    return f"hsl({hue} {round(abs(delivery - 0.5) * 180)}% {light}%)"
+
+
+def matrix(links: Links, ids: Sequence[int]) -> str:
+    """A square for each link: rows send, columns hear."""
+    nodes = len(ids)
+    cell = 560 / nodes
+    squares = []
+    for source, target in zip(*np.nonzero(links.bursts), strict=True):
+        delivery, strength = links.delivery[source, target], links.strength[source, target]
+        told = f"{ids[source]} to {ids[target]}: delivery {delivery:.2f}, {strength:.1f} dBm"
+        squares.append(
+            f'<rect x="{40 + target * cell:.1f}" y="{30 + source * cell:.1f}" width="{cell:.1f}" height="{cell:.1f}" '
+            f'fill="{colour(delivery)}"><title>{told}, {links.bursts[source, target]} bursts</title></rect>'
+        )
+    step = max(1, -(-nodes // 25))
+    marks = [
+        f'<text x="36" y="{30 + (node + 0.7) * cell:.1f}" text-anchor="end">{ids[node]}</text>'
+        f'<text x="{40 + (node + 0.5) * cell:.1f}" y="25" text-anchor="middle">{ids[node]}</text>'
+        for node in range(0, nodes, step)
+    ]
+    return _svg(610, 600, "Delivery of each link", [*squares, *marks])
+
+
+def link_map(links: Links, places: NDArray[np.float64], ids: Sequence[int]) -> str:
+    """Nodes where they are guessed to be, and a line for each pair, coloured by its worse direction."""
+    at = 30 + places * np.array([WIDTH - 60, 500 - 60])
+    delivery = np.nan_to_num(links.delivery)
+    worse = np.minimum(delivery, delivery.T)
+    pairs = sorted(zip(*np.nonzero(np.triu(worse >= DEAD, 1)), strict=True), key=lambda pair: -worse[pair])
+    lines = [
+        f'<line x1="{at[a, 0]:.1f}" y1="{at[a, 1]:.1f}" x2="{at[b, 0]:.1f}" y2="{at[b, 1]:.1f}" '
+        f'stroke="{colour(worse[a, b])}" stroke-width="{0.5 if worse[a, b] > GOOD else 1.3}" '
+        f'stroke-opacity="{0.35 if worse[a, b] > GOOD else 0.9}"/>'
+        for a, b in pairs
+    ]
+    nodes = [
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" class="node"/>'
+        f'<text x="{x:.1f}" y="{y + 3.5:.1f}" text-anchor="middle">{name}</text>'
+        for (x, y), name in zip(at.tolist(), ids, strict=True)
+    ]
+    return _svg(WIDTH, 500, "Map of links", [*lines, *nodes])
+
+
+def band(found: Band, title: str) -> str:
+    """Mean and median as lines, 10th to 90th percentile as an area."""
+    if len(found.at) < 2:
+        return _svg(WIDTH, 60, title, ['<text x="10" y="30">There are too few bursts to show this.</text>'])
+    x = _scale(found.at, MARGIN, WIDTH - 10)
+    low, high = (_points(x, values) for values in (found.low, found.high))
+    area = f'<polygon class="area" points="{" ".join([*low, *reversed(high)])}"/>'
+    median = f'<polyline class="median" points="{" ".join(_points(x, found.median))}"/>'
+    middle = _points(x, found.mean)
+    mean = f'<polyline class="mean" points="{" ".join(middle)}"/>'
+    dots = _dots(middle)
+    return _svg(WIDTH, HEIGHT, title, [*_axes(found.at, x, title), area, median, mean, *dots])
+
+
+def sparkline(link: GrayLink) -> str:
+    """Delivery of one link from burst to burst."""
+    width, height = 200, 60
+    x = _scale(link.hours, 6, width - 6)
+    y = height - 6 - link.delivery * (height - 12)
+    points = [f"{a:.1f},{b:.1f}" for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+    dots = _dots(points)
+    frame = f'<rect x="0.5" y="0.5" width="{width - 1}" height="{height - 1}" class="frame"/>'
+    name = f"{link.source} to {link.target}"
+    return _svg(width, height, name, [frame, f'<polyline class="mean" points="{" ".join(points)}"/>', *dots])
+
+
+def _scale(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    extent = float(np.ptp(values)) or 1.0
+    scaled: NDArray[np.float64] = low + (values - values.min()) / extent * (high - low)
+    return scaled
+
+
+def _points(x: NDArray[np.float64], share: NDArray[np.float64]) -> list[str]:
+    y = _height(share)
+    return [f"{a:.1f},{b:.1f}" for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+
+
+def _dots(points: Sequence[str]) -> list[str]:
+    places = (point.split(",") for point in points)
+    return [f'<circle cx="{x}" cy="{y}" r="2" class="dot"/>' for x, y in places]
+
+
+def _height(share: NDArray[np.float64]) -> NDArray[np.float64]:
+    height: NDArray[np.float64] = HEIGHT - 34 - np.asarray(share) * (HEIGHT - 54)
+    return height
+
+
+def _axes(at: NDArray[np.float64], x: NDArray[np.float64], title: str) -> Iterator[str]:
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        y = float(_height(np.array(share)))
+        yield f'<line x1="{MARGIN}" x2="{WIDTH - 10}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>'
+        yield f'<text x="{MARGIN - 6}" y="{y + 4:.1f}" text-anchor="end">{share:g}</text>'
+    for value in _round_numbers(float(at.min()), float(at.max())):
+        place = float(np.interp(value, at, x))
+        yield f'<text x="{place:.1f}" y="{HEIGHT - 16}" text-anchor="middle">{value:.3g}</text>'
+    yield f'<text x="{WIDTH - 10}" y="{HEIGHT - 2}" text-anchor="end" class="title">{title}</text>'
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """At most eight of them between the two."""
+    steps = (digit * 10.0**power for power in range(-3, 7) for digit in (1, 2, 5))
+    step = next(step for step in steps if (high - low) / step <= 8)
+    return [number * step for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
+def _svg(width: int, height: int, name: str, parts: Sequence[str]) -> str:
+    head = f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{name}">'
+    return f"{head}{''.join(parts)}</svg>"
+
+
+_PAGE = Path(__file__).with_name("page")
+
+
+def page_of(recording: Recording, channel: int | None) -> str:
+    """The page as text; raises UserError if there is no such channel."""
+    numbers = numbers_of(recording, channel)
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
+    style = (_PAGE / "testbed.css").read_text(encoding="utf-8")
+    template = environment.from_string((_PAGE / "testbed.html.j2").read_text(encoding="utf-8"))
+    return template.render(
+        style=style,
+        style_hash=source_hash(style),
+        file=Path(recording.name).name,
+        location=recording.location,
+        facts=_facts(recording, numbers),
+        gaps=numbers.gaps,
+        map=link_map(numbers.links, places_of(numbers.links.strength), recording.ids),
+        matrix=matrix(numbers.links, recording.ids),
+        over_strength=band(numbers.over_strength, "signal strength, dBm"),
+        over_time=band(numbers.over_time, "hours since the first row"),
+        gray=[(f"{link.source} to {link.target}", sparkline(link)) for link in numbers.gray],
+    )
+
+
+def _facts(recording: Recording, numbers: Numbers) -> list[tuple[str, str]]:
+    nodes = len(recording.ids)
+    channel = "mean over all" if numbers.channel == EVERY_CHANNEL else str(numbers.channel)
+    links = int((numbers.links.bursts > 0).sum())
+    return [
+        ("File", Path(recording.name).name),
+        ("Nodes", str(nodes)),
+        ("Begins", recording.start),
+        ("Lasts", f"{recording.lasting / SECOND / 3600:.1f} h"),
+        ("Channel shown", f"{channel}, of {len(recording.channels)}"),
+        ("Rows of it", f"{numbers.rows:,}"),
+        ("Links with rows", f"{links:,} of {nodes * (nodes - 1):,}"),
+    ]

@@ -1,0 +1,366 @@
+"""Sweeps on a Spark cluster: each run is a task, and everything else stays as it is on one machine.
+
+shipment   what is sent along: our packages to Spark, the user's own files to the results folder
+arrival    makes the packages importable on an executor, where nothing of ours need be installed
+task       one run on an executor
+job        the runs as one job of Spark, told as they end
+crew       the whole, as `roambus.experiments.sweeps.runner` sees it
+
+Makes the runs of a sweep on a Spark cluster: each run is a task of a job.
+
+Spark ends a job as soon as one of its tasks has failed too often, which a run does that kills its executor. Then that
+run is reported, and another job makes those that are left.
+
+Makes the runs of a sweep as one job of Spark, and tells their outcomes as they come.
+
+Makes one run on an executor of a Spark cluster.
+
+The first task of a process prepares the back-end. A run is made only if its key is the same as where the sweep was
+started, which it is if agent and roambus are of the same version.
+
+Packs what executors are sent: our package goes in an archive, the user's own files in the folder that all can reach.
+
+The archive is named after its contents, so that executors unpack each version once. What is installed is not sent.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import inspect
+import os
+import pickle
+import re
+import shutil
+import sys
+import sysconfig
+import time
+import zipfile
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, distribution
+from itertools import count
+from pathlib import Path
+
+from pyspark import InheritableThread, SparkContext, cloudpickle
+from pyspark.accumulators import Accumulator
+
+from roambus.bridge.agents import load_agent
+from roambus.bridge.backends.factory import BackendFactory
+from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.process import SHIPMENT, private_folder
+from roambus.bridge.runs.identity import RunPlan, run_key
+from roambus.experiments.sweeps import arrival
+from roambus.experiments.sweeps.arrival import Outcome, Outcomes
+from roambus.experiments.sweeps.attempts import attempt
+from roambus.experiments.sweeps.runner import prepare
+from roambus.spark.engine.session import spark_session
+
+DISTRIBUTION = "roambus"
+SHIPPED = "shipped"
+"""The folder in the workspace that holds the user's files; executors can import from it."""
+
+_PACKAGE = Path(__file__).parents[2]
+"""The folder of our package."""
+_LEFT_OUT = ("__pycache__", "omnet")
+"""Executors compile for themselves, and find the modules for Castalia by their own environment."""
+_SAME_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+def pack(folder: Path) -> Path:
+    """Writes our package with all its files, and the names of the agents, as a zip named after its contents."""
+    archive = folder / "packages.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in _contents():
+            file.writestr(zipfile.ZipInfo(name, _SAME_TIME), content, zipfile.ZIP_DEFLATED)
+    return archive.rename(folder / f"{sha256(archive.read_bytes()).hexdigest()}.zip")
+
+
+def _contents() -> Iterator[tuple[str, bytes]]:
+    for path in _files(_PACKAGE):
+        yield str(path.relative_to(_PACKAGE.parent)), path.read_bytes()
+    for name in ("METADATA", "entry_points.txt"):
+        yield f"{DISTRIBUTION}.dist-info/{name}", _metadata(name).encode()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """All files below a folder; in a checkout the parts of our package are symbolic links, which are followed."""
+    for path in sorted(folder.iterdir()):
+        if path.is_file():
+            yield path
+        elif path.name not in _LEFT_OUT:
+            yield from _files(path)
+
+
+def _metadata(name: str) -> str:
+    try:
+        return distribution(DISTRIBUTION).read_text(name) or ""
+    except PackageNotFoundError:  # run from its sources: agents have no names then, here or there
+        return ""
+
+
+def send(plan: RunPlan, workspace: Path) -> RunPlan:
+    """The plan as an executor can make it: what it needs of the user's files lies in the workspace. Raises OSError."""
+    shipped = workspace / SHIPPED
+    shipped.mkdir(exist_ok=True)
+    return replace(
+        plan,
+        results=plan.results.resolve(),
+        radio_file=_send_file(plan.radio_file, shipped),
+        files=tuple((name, _send_file(file, shipped)) for name, file in plan.files),
+        agent=_send_agent(plan.agent, shipped),
+    )
+
+
+def _send_agent(reference: str, shipped: Path) -> str:
+    """A file of the user's, or their module, is sent; what is installed must be installed on the executors, too."""
+    target, colon, name = reference.partition(":")
+    if target.endswith(".py"):
+        return f"{_send_file(Path(target), shipped)}{colon}{name}"
+    top = sys.modules[load_agent(reference).__module__.partition(".")[0]]
+    source = Path(inspect.getfile(top))
+    if not _is_installed(source):
+        _send_module(source, shipped)
+    return reference
+
+
+def _is_installed(source: Path) -> bool:
+    places = [_PACKAGE, *(Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib"))]
+    return any(source.is_relative_to(place) for place in places)
+
+
+def _send_module(source: Path, shipped: Path) -> None:
+    if source.name != "__init__.py":
+        shutil.copyfile(source, shipped / source.name)
+    elif not (shipped / source.parent.name).exists():
+        shutil.copytree(source.parent, shipped / source.parent.name, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def _send_file(file: Path, shipped: Path) -> Path:
+    content = file.read_bytes()
+    target = shipped / sha256(content).hexdigest()[:16] / file.name
+    target.parent.mkdir(exist_ok=True)
+    target.write_bytes(content)
+    return target.resolve()
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A run as it is sent; all paths are absolute, and below a folder that every executor must reach."""
+
+    number: int
+    plan: RunPlan
+    backend: BackendFactory
+    workspace: Path
+    key: str
+    """The run's key where the sweep was started."""
+
+
+def make(sent: bytes) -> Outcome:
+    """Makes the run of a pickled Task. Raises OSError if its results cannot be written."""
+    task: Task = pickle.loads(sent)  # noqa: S301  # from our own driver, by Spark's authenticated way
+    problem = _unfit(task)
+    if problem is not None:
+        return task.number, None, f"{os.uname().nodename}: {problem}"
+    return task.number, attempt(task.plan, task.backend, task.workspace), None
+
+
+def _unfit(task: Task) -> str | None:
+    if not task.workspace.is_dir():
+        return f"the executor does not see {task.plan.results}: choose an --out that every worker has under this path"
+    shipped = str(task.workspace / SHIPPED)
+    if shipped not in sys.path:
+        sys.path.append(shipped)
+    try:
+        _prepare_once(task)
+        key = run_key(task.plan, task.backend)
+    except UserError as error:
+        return str(error)
+    return None if key == task.key else f"agent {task.plan.agent} is another version there: install the same one"
+
+
+_prepared: set[str] = set()
+
+
+def _prepare_once(task: Task) -> None:
+    """The back-end of this process; the first one on a machine compiles, and the others wait for what comes of it."""
+    if task.backend.name in _prepared:
+        return
+    with Path(__file__).with_name("preparing").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        prepare(task.plan, task.backend)
+    _prepared.add(task.backend.name)
+
+
+POLL_S = 0.2
+STOP_S = 10.0
+"""How long a cancelled job may take."""
+
+_numbers = count()
+cloudpickle.register_pickle_by_value(arrival)  # type: ignore[no-untyped-call]  # PySpark does not type its copy
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why Spark gave up: the task that failed too often, by its place among the tasks, and Spark's words."""
+
+    task: int | None
+    message: str
+
+    @property
+    def is_death(self) -> bool:
+        """Whether the task's process died, and not of an error that it could tell."""
+        return bool(re.search(r"ExecutorLostFailure|Python worker exited unexpectedly", self.message))
+
+
+@dataclass(slots=True)
+class Job:
+    """Runs tasks; `outcomes` tells what came of them, then `failure` whether Spark gave up before the end."""
+
+    context: SparkContext
+    archive: str
+    tasks: Sequence[Task]
+    failure: Failure | None = None
+    _accumulator: Accumulator[list[Outcome]] = field(init=False)
+    _group: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._accumulator = self.context.accumulator([], Outcomes())
+        self._group = f"roambus sweep {next(_numbers)}"
+
+    def has_begun(self) -> bool:
+        """Whether any of its tasks has come to an executor."""
+        tracker = self.context.statusTracker()
+        stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+        return any(stage is not None and stage.numActiveTasks + stage.numCompletedTasks for stage in stages)
+
+    def outcomes(self) -> Generator[Outcome | None]:
+        """Each outcome as it comes, and None whenever there was none for a moment; closed, it cancels the job."""
+        thread = InheritableThread(target=self._run, daemon=True)
+        thread.start()
+        told = 0
+        try:
+            while True:
+                running = thread.is_alive()
+                new = self._accumulator.value[told:]
+                told += len(new)
+                yield from new
+                if not running:
+                    return
+                if not new:
+                    yield None
+                    time.sleep(POLL_S)
+        finally:
+            self._cancel(thread)
+
+    def _cancel(self, thread: InheritableThread) -> None:
+        if thread.is_alive():
+            self.context.cancelJobGroup(self._group)
+            thread.join(STOP_S)
+
+    def _run(self) -> None:
+        self.context.setJobGroup(self._group, self._group, interruptOnCancel=True)
+        try:
+            sent = [pickle.dumps(task) for task in self.tasks]
+            work = arrival.worker(self.archive, Task.__module__, self._accumulator)
+            self.context.parallelize(sent, len(sent)).foreachPartition(work)
+        except Exception as error:  # whatever it was, the thread that started the job has to tell it
+            self.failure = explain(str(error))
+
+
+def explain(message: str) -> Failure:
+    """What Spark's message, with the stack traces of Java and of Python in it, comes down to."""
+    given_up = re.search(r"Task (\d+) in stage [\d.]+ failed \d+ times, most recent failure: (.*)", message, re.DOTALL)
+    if given_up is None:
+        return Failure(None, _first_line(message))
+    where = re.search(r"\(([^ ()]+) executor", given_up[2])
+    host = f"{where[1]}: " if where else ""
+    return Failure(int(given_up[1]), host + _cause(given_up[2]))
+
+
+def _cause(text: str) -> str:
+    """The last line of Python's traceback if there is one, or what Java's exception says."""
+    python = re.search(r"Traceback \(most recent call last\):\n(?:[ \n].*\n|\n)*(\S.*)", text)
+    if python is not None:
+        return python[1]
+    java = _first_line(re.sub(r"^Lost task [^:]*: (org\.apache\.spark\.SparkException: )?", "", text))
+    return java.partition(" Consider setting")[0]
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0]
+
+
+PATIENCE_S = 20.0
+"""How long nothing may begin before the user is told why that may be."""
+
+NOTHING_BEGINS = (
+    "no run has begun yet: the cluster is busy, or has no worker with a free core and the memory of an executor "
+    "(spark.executor.memory, 1g unless set)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """The executors of the Spark master at `url`, as a `roambus.experiments.sweeps.runner.Crew`."""
+
+    url: str
+    tell: Callable[[str], None]
+    """Shows the user a line while the sweep goes on."""
+
+    @property
+    def at_once(self) -> int:
+        """Only the cluster knows."""
+        return 0
+
+    def run(
+        self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
+    ) -> Generator[tuple[int, str | None]]:
+        """Yields number and error of each run as it ends; a run that kills its executor each time has failed, too.
+
+        Raises UserError if there is no cluster, or an executor cannot make runs; RoambusError if Spark gives up.
+        """
+        tasks = [_task(number, plan, backend, workspace) for number, plan in enumerate(plans)]
+        with private_folder(SHIPMENT) as folder, spark_session(self.url) as session:
+            archive = pack(folder)
+            session.sparkContext.addFile(str(archive))
+            yield from self._make(session.sparkContext, archive.name, dict(enumerate(tasks)))
+
+    def _make(self, context: SparkContext, archive: str, waiting: dict[int, Task]) -> Generator[tuple[int, str | None]]:
+        """Starts job after job, for Spark ends one as soon as one of its tasks has failed too often."""
+        while waiting:
+            job = Job(context, archive, list(waiting.values()))
+            for number, error in self._outcomes(job):
+                del waiting[number]
+                yield number, error
+            if job.failure is None:
+                return
+            number = _culprit(job)
+            del waiting[number]
+            yield number, f"it ended its executor whenever it was tried: {job.failure.message}"
+
+    def _outcomes(self, job: Job) -> Iterator[tuple[int, str | None]]:
+        told, start = False, time.monotonic()
+        with closing(job.outcomes()) as outcomes:
+            for outcome in outcomes:
+                if outcome is not None:
+                    number, error, unfit = outcome
+                    if unfit is not None:
+                        raise UserError(f"worker {unfit}")
+                    yield number, error
+                elif not told and time.monotonic() - start > PATIENCE_S:
+                    told = True
+                    if not job.has_begun():
+                        self.tell(NOTHING_BEGINS)
+
+
+def _task(number: int, plan: RunPlan, backend: BackendFactory, workspace: Path) -> Task:
+    return Task(number, send(plan, workspace), backend, workspace.resolve(), run_key(plan, backend))
+
+
+def _culprit(job: Job) -> int:
+    """The run that cannot be made; raises RoambusError if the failure is none of a single run's."""
+    if job.failure is None or job.failure.task is None or not job.failure.is_death:
+        raise RoambusError(f"Spark gave up: {job.failure and job.failure.message}")
+    return job.tasks[job.failure.task].number

@@ -1,0 +1,134 @@
+"""Verifies results: makes a sample of their runs again, and compares the traces byte for byte.
+
+`verification` does it, in folders of its own: nothing in the results changes.
+
+Makes runs of results again, from what lies in their folders, and says which of them come out otherwise.
+
+The ini of a run names its agent and its seed; its trace holds the run's key, which says over which back-end and at
+which level it was made, and whether agent and roambus are still of the version that has made it. Runs of another
+version cannot be verified, which is said, and is no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+from roambus.bridge.agents import Announce, UntrustedAgentError, find_code, load_agent_of_results
+from roambus.bridge.backends.castalia.endpoint import INI_FILE
+from roambus.bridge.backends.factory import BackendFactory
+from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.ini import file_names, radio_file_name, read_scenario
+from roambus.bridge.movement_files import with_params
+from roambus.bridge.runs.identity import Origin, RunPlan, run_key
+from roambus.bridge.runs.layout import TRACE_FILE
+from roambus.bridge.runs.run import execute_apart
+from roambus.bridge.trace.parquet import TraceLevel, first_difference, read_about
+from roambus.spark.aggregation.traces import find_traces, read_footer
+
+Advance = Callable[[], None]
+OTHER_VERSION = "it was made by another version of its agent or of roambus, so nobody can make it again here"
+
+
+@dataclass(frozen=True, slots=True)
+class Verifier:
+    """Verifies runs, over these kinds of back-ends; agents that are not installed are run if they are trusted."""
+
+    factories: Sequence[BackendFactory]
+    trusted: bool
+    announce: Announce
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The files in which agents lie now, by the references that runs have for them, such as those of a crate."""
+
+    def problems(self, traces: Sequence[Path], advance: Advance) -> Iterator[str]:
+        """A line for each run whose trace comes out otherwise, or cannot be made again; `advance` follows each run."""
+        told: set[str] = set()
+        for trace in traces:
+            problem = self._problem(trace, told)
+            if problem:
+                yield f"{trace.parent}: {problem}"
+            advance()
+
+    def other_version(self, trace: Path, told: set[str]) -> str:
+        """What to say of a run that the code here would not make again; empty for one that it would.
+
+        `told` are the agents that were announced already.
+        """
+        try:
+            key = read_footer(trace).key
+            with TemporaryDirectory(prefix="roambus-verify-") as folder:
+                plan = self._plan(trace.parent, Path(folder), told)
+                return "" if self._maker(plan, key) else OTHER_VERSION
+        except UntrustedAgentError as error:
+            return f"{error}: --trust runs it"
+        except (RoambusError, OSError) as error:
+            return str(error)
+
+    def _problem(self, trace: Path, told: set[str]) -> str:
+        try:
+            key = read_footer(trace).key
+            with TemporaryDirectory(prefix="roambus-verify-") as folder:
+                plan = self._plan(trace.parent, Path(folder), told)
+                return self._compare(plan, key, trace)
+        except UntrustedAgentError as error:
+            return f"{error}: --trust runs it"
+        except (RoambusError, OSError) as error:
+            return str(error)
+
+    def _plan(self, run: Path, results: Path, told: set[str]) -> RunPlan:
+        """The run as it was planned, to be made in `results`; raises UserError, OSError."""
+        scenario = read_scenario(run / INI_FILE)
+        if not scenario.agent:
+            raise UserError(f"{run / INI_FILE} does not say which agent it ran")
+        agent = self.files.get(scenario.agent, scenario.agent)
+        load_agent_of_results(agent, trusted=self.trusted)
+        if agent not in told:
+            self.announce(find_code(agent).announce())
+            told.add(agent)
+        ini = (run / INI_FILE).read_text(encoding="utf-8")
+        radio_file = run / radio_file_name(ini, run / INI_FILE)
+        files = tuple(with_params(run, file_names(ini, run / INI_FILE)))
+        return RunPlan(results, Path("run"), ini, radio_file, agent, scenario.seed, files=files)
+
+    def _compare(self, plan: RunPlan, key: str, trace: Path) -> str:
+        found = self._maker(plan, key)
+        if found is None:
+            return OTHER_VERSION
+        again, factory = replace(found[0], origin=_origin(trace)), found[1]
+        execute_apart(again, factory)
+        return _difference(trace, again.folder / TRACE_FILE)
+
+    def _maker(self, plan: RunPlan, key: str) -> tuple[RunPlan, BackendFactory] | None:
+        """The plan with its level, and the back-end, of which a run has this key."""
+        for factory in self.factories:
+            for level in TraceLevel:
+                again = replace(plan, level=level)
+                if run_key(again, factory) == key:
+                    return again, factory
+        return None
+
+
+def _origin(trace: Path) -> Origin:
+    """What the trace says of the template and the version that it is from, of which its rows are independent."""
+    about = read_about(trace)
+    return Origin() if about is None else Origin(about.template, tuple(about.settings.items()), about.version)
+
+
+def _difference(trace: Path, again: Path) -> str:
+    if trace.read_bytes() == again.read_bytes():
+        return ""
+    where = first_difference(trace, again)
+    if not where:
+        return "its rows come out the same, but its bytes do not: another PyArrow has written them"
+    return f"it does not come out again: {where} in the run that was made now"
+
+
+def sample_of(folders: Sequence[Path], number: int) -> list[Path]:
+    """So many traces of the results in these folders, always the same ones, or all if there are no more."""
+    traces = [trace for folder in folders for trace in find_traces(folder)]
+    if not traces:
+        raise UserError(f"{folders[0]} holds no {TRACE_FILE}: give the folder that a sweep or a run wrote (its --out)")
+    return sorted(Random("verify").sample(traces, min(number, len(traces))))

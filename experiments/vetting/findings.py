@@ -1,0 +1,221 @@
+"""What is found: which check has found it, what is wrong, and the line that is to blame.
+
+Finds the lines of an agent's own files that take time or chance from elsewhere: where to look if traces differ.
+
+Finds what the nodes of an agent have in common: each node is a machine of its own, and has only messages.
+
+An attribute of the class, a global of its module or the default of an argument is one object for all nodes. While it
+stays what it was it is a constant. What has changed after a run was written by one node, and can be read by all others.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+from roambus.bridge.agents import agent_sources
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.parameters import Parameters
+
+_PLACE = re.compile(r"\bat (\S+\.py:\d+)|\((\S+\.py:\d+)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is wrong with an agent; `place` is "mine.py:12", and empty if it is none of a line's."""
+
+    check: str
+    problem: str
+    place: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.check}: {f'{self.place}: ' if self.place else ''}{self.problem}"
+
+
+def of_error(check: str, error: BaseException) -> Finding:
+    """The finding of an error whose text names the line."""
+    text = str(error) or type(error).__name__
+    match = _PLACE.search(text)
+    return Finding(check, text, (match[1] or match[2]) if match else "")
+
+
+def place_of_agent(thing: Any) -> str:
+    """File and line of a class or function."""
+    try:
+        return f"{Path(inspect.getfile(thing)).name}:{inspect.getsourcelines(thing)[1]}"
+    except (OSError, TypeError):
+        return str(getattr(thing, "__module__", ""))
+
+
+_MODULES = {"time", "datetime", "random", "uuid", "secrets"}
+_CALLS = {"hash", "id", "urandom", "getpid", "default_rng"}
+_SETS = (ast.Set, ast.SetComp)
+
+
+def suspects(agent_class: type[Agent]) -> list[str]:
+    """The suspicious lines, as "mine.py:12 (time.time)"."""
+    found = [one for file in agent_sources(agent_class) for one in _in_file(file)]
+    return [f"{file.name}:{line} ({what})" for file, line, what in sorted(found)]
+
+
+def _in_file(file: Path) -> Iterator[tuple[Path, int, str]]:
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (OSError, SyntaxError):
+        return
+    for node in ast.walk(tree):
+        what = _suspicion(node)
+        if what:
+            yield file, getattr(node, "lineno", 0), what
+
+
+def _suspicion(node: ast.AST) -> str:
+    if isinstance(node, ast.Call):
+        return _of_call(node.func)
+    if isinstance(node, ast.For | ast.comprehension) and _is_set(node.iter):
+        return "the order of a set"
+    return ""
+
+
+def _of_call(function: ast.expr) -> str:
+    name = ast.unparse(function)
+    if name.partition(".")[0] in _MODULES and name != "random.Random":
+        return name
+    return name if name.rpartition(".")[2] in _CALLS else ""
+
+
+def _is_set(node: ast.expr) -> bool:
+    return isinstance(node, _SETS) or (isinstance(node, ast.Call) and ast.unparse(node.func) in {"set", "frozenset"})
+
+
+CHECK = "shared memory"
+DEEPEST = 6
+_CORE = ("roambus.python_protocol.agent", "roambus.python_protocol.agent")
+_SHARED = "all nodes share it, as no machines could: make it in __init__, as self."
+
+
+class Place(NamedTuple):
+    """Something that there is once for all nodes: `owner` is a class, a module or a function."""
+
+    owner: Any
+    name: str
+
+
+class SharedMemory:
+    """What an agent's nodes have in common, as it was when this was made."""
+
+    def __init__(self, agent_class: type[Agent]) -> None:
+        self._places = list(_places(agent_class))
+        self._before = [_image(_value(place)) for place in self._places]
+
+    def findings(self) -> Iterator[Finding]:
+        """A finding for each thing that has changed since."""
+        for place, before in zip(self._places, self._before, strict=True):
+            if _image(_value(place)) != before:
+                yield Finding(CHECK, f"{_what(place)} has changed during a run: {_SHARED}{place.name}", _line(place))
+
+
+def _places(agent_class: type[Agent]) -> Iterator[Place]:
+    seen: set[int] = set()
+    for owner in _owners(agent_class):
+        for name, value in list(vars(owner).items()):
+            if isinstance(value, FunctionType) and value.__module__ == _module_of(owner):
+                yield from _in_function(value)
+            elif not name.startswith("__") and _could_change(value) and id(value) not in seen:
+                seen.add(id(value))
+                yield Place(owner, name)
+
+
+def _in_function(function: FunctionType) -> Iterator[Place]:
+    signature = inspect.signature(function)
+    defaults = {name: one.default for name, one in signature.parameters.items() if one.default is not one.empty}
+    yield from (Place(function, name) for name, value in defaults.items() if _could_change(value))
+
+
+def _owners(agent_class: type[Agent]) -> list[Any]:
+    """The agent's classes and modules, those of its messages, and whatever classes these modules define."""
+    classes = [
+        *(cls for cls in agent_class.__mro__ if cls.__module__ not in (*_CORE, "builtins")),
+        *agent_class.messages,
+    ]
+    package = agent_class.__module__.rpartition(".")[0]
+    names = {cls.__module__ for cls in classes}
+    if package not in ("", "roambus.python_protocol"):
+        names |= {name for name in sys.modules if name.startswith(f"{package}.")}
+    modules = [sys.modules[name] for name in sorted(names) if name in sys.modules]
+    inside = (one for module in modules for one in vars(module).values() if isinstance(one, type))
+    return list(dict.fromkeys([*classes, *(one for one in inside if one.__module__ in names), *modules]))
+
+
+def _module_of(owner: Any) -> str:
+    return str(owner.__name__ if isinstance(owner, ModuleType) else owner.__module__)
+
+
+def _could_change(value: object) -> bool:
+    return not callable(value) and not isinstance(value, ModuleType | staticmethod | classmethod | property)
+
+
+def _value(place: Place) -> Any:
+    if isinstance(place.owner, FunctionType):
+        return inspect.signature(place.owner).parameters[place.name].default
+    return vars(place.owner).get(place.name)
+
+
+def _image(value: Any, depth: int = 0) -> Any:
+    """What a value holds, as something that stays as it is."""
+    if depth > DEEPEST:
+        return None
+    if isinstance(value, Mapping):
+        return tuple((repr(key), _image(one, depth + 1)) for key, one in value.items())
+    if isinstance(value, list | tuple | deque):
+        return tuple(_image(one, depth + 1) for one in value)
+    return _image_of_object(value, depth)
+
+
+def _image_of_object(value: Any, depth: int) -> Any:
+    if isinstance(value, set | frozenset):
+        return frozenset(map(repr, value))
+    if isinstance(value, Random):
+        return value.getstate()
+    if hasattr(value, "__dict__") and not isinstance(value, type | FunctionType | ModuleType):
+        return type(value).__name__, _image(vars(value), depth + 1)
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+
+
+def _what(place: Place) -> str:
+    if isinstance(place.owner, FunctionType):
+        return f"the default of {place.name} in {place.owner.__qualname__}"
+    if isinstance(place.owner, ModuleType):
+        return f"the global {place.name}"
+    return f"the attribute {place.owner.__name__}.{place.name} of the class"
+
+
+def _line(place: Place) -> str:
+    """Where the thing gets its first value."""
+    try:
+        file = Path(inspect.getfile(place.owner))
+        tree = ast.parse(file.read_bytes())
+    except (OSError, TypeError, SyntaxError):
+        return _module_of(place.owner)
+    lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.stmt) and _gives(node, place)]
+    first = place.owner.__code__.co_firstlineno if isinstance(place.owner, FunctionType) else min(lines, default=1)
+    return f"{file.name}:{first}"
+
+
+def _gives(node: ast.AST, place: Place) -> bool:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return any(isinstance(one, ast.Name) and one.id == place.name for one in targets)
+
+
+def parameters_image(parameters: Parameters) -> Any:
+    """The parameters as they are, which all nodes share and none may change."""
+    return _image(vars(parameters))

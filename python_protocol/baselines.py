@@ -1,0 +1,197 @@
+"""Gossip: flooding in which a node keeps silent once it has heard a notification often enough.
+
+It is the counter-based scheme of Ni, Tseng, Chen and Sheu ("The broadcast storm problem in a mobile ad hoc network",
+MobiCom 1999). Where nodes are dense, most repetitions of a flood reach nobody new. So a node first waits for a random
+time, the random assessment delay, and counts the copies that it hears meanwhile, the first included. If these become as
+many as the counter threshold, it does not repeat the notification; otherwise it does when the delay is over. Where
+nodes are sparse, few copies are heard, and everybody repeats, as in flooding.
+
+In the paper a frame that already waits in the MAC is still taken back. Our MAC takes nothing back: what has been handed
+to it is sent. The delay is long enough for a node to hear its neighbours before (see the parameter).
+
+Flooding: every node repeats the first copy of a notification once. The baseline that everybody knows.
+
+It needs neither routes nor subscriptions on the way, and pays for that with a message for each node and notification.
+
+The smallest agent: broadcasts beacons at random times and ignores what it hears.
+
+It is the traffic of the radio's reference measurements, and the example to start from for an agent of one's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from roambus.python_protocol.agent import Agent, on, on_timer
+from roambus.python_protocol.events import Recovered, Started
+from roambus.python_protocol.filters import NotificationId
+from roambus.python_protocol.messages.fields import By
+from roambus.python_protocol.messages.message import Message, MessageSet
+from roambus.python_protocol.messages.octets import Reader, Writer
+from roambus.python_protocol.messages.shapes import Padding
+from roambus.python_protocol.parameters import Parameters, parameter
+from roambus.python_protocol.parts.flood import Broadcasting, Flood, FloodParameters, Jitter
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import MILLISECOND, SimTime, from_seconds
+
+
+class GossipParameters(FloodParameters):
+    """How far and how fast a notification spreads, and who keeps silent; raises ValueError for impossible values."""
+
+    counter_threshold: int = parameter(
+        3,
+        unit="copies",
+        source="Ni et al. (1999), counter-based scheme: C of 3 or 4; the smaller saves more",
+        at_least=2,
+        doc="who has heard so many copies does not repeat the notification",
+    )
+    assessment_delay: SimTime = parameter(
+        100 * MILLISECOND,
+        unit="s",
+        source="Ni et al. (1999): 0 to 31 slots; here a slot is the air time of a notification, 3.3 ms as in flooding",
+        at_least=0,
+        doc="longest random assessment delay, in which copies are counted",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AssessmentTimer:
+    """The key of the timer of the assessment delay of a notification."""
+
+    notification: NotificationId
+
+
+@dataclass(slots=True)
+class Assessment:
+    """A copy that waits to be repeated, and how many copies of it have been heard."""
+
+    copy: Flood
+    heard: int = 1
+
+
+class Gossip(Broadcasting):
+    """Repeats the first copy of what it has not heard from enough others."""
+
+    parameters: GossipParameters
+
+    def forget(self) -> None:
+        """Starts with nothing seen, and nothing to repeat."""
+        super().forget()
+        self._delay = Jitter(self.parameters.assessment_delay, self.random)
+        self._assessed: dict[NotificationId, Assessment] = {}
+
+    def hear_first(self, copy: Flood) -> None:
+        """Begins to count (step S1 of the paper)."""
+        notification = copy.notification.id
+        self._assessed[notification] = Assessment(copy)
+        self.set_timer(AssessmentTimer(notification), self._delay.delay())
+
+    def hear_again(self, flood: Flood) -> None:
+        """Counts the copy, and gives the repetition up if it was the last that it takes for that (steps S4 and S5)."""
+        notification = flood.notification.id
+        assessment = self._assessed.get(notification)
+        if assessment is None:
+            return
+        assessment.heard += 1
+        if assessment.heard >= self.parameters.counter_threshold:
+            del self._assessed[notification]
+            self.cancel_timer(AssessmentTimer(notification))
+
+    @on_timer(AssessmentTimer)
+    def repeat(self, key: AssessmentTimer, _: SimTime) -> None:
+        """Repeats what was not heard often enough (steps S2 and S3)."""
+        assessment = self._assessed.pop(key.notification, None)
+        if assessment is not None:
+            self.send(BROADCAST, assessment.copy)
+
+
+class FloodingParameters(FloodParameters):
+    """How far and how fast a flood spreads; raises ValueError for values that make no sense."""
+
+    jitter: SimTime = parameter(
+        10 * MILLISECOND,
+        unit="s",
+        source="reasoned: the air time of three notifications; RFC 5148 for its kind",
+        at_least=0,
+        doc="longest wait before a copy is repeated",
+    )
+
+
+class Flooding(Broadcasting):
+    """Repeats the first copy of everything."""
+
+    parameters: FloodingParameters
+
+    def forget(self) -> None:
+        """Starts with nothing seen."""
+        super().forget()
+        self._jitter = Jitter(self.parameters.jitter, self.random)
+
+    def hear_first(self, copy: Flood) -> None:
+        """Repeats it after a jitter, because other nodes repeat the same frame."""
+        self.send(BROADCAST, copy, self._jitter.delay())
+
+
+HEADER_BYTES = 3
+"""Tag and length: no beacon is smaller."""
+
+TIMER = "beacon"
+
+
+class BeaconParameters(Parameters):
+    """What the beacons are; raises ValueError for values that make no sense."""
+
+    rate: float = parameter(
+        1.0,
+        unit="1/s",
+        source="castalia-reference",
+        at_least=0,
+        at_most=1e6,
+        doc="mean beacons per second; 0: listen only",
+    )
+    payload: int = parameter(
+        40,
+        unit="bytes",
+        source="castalia-reference",
+        at_least=HEADER_BYTES,
+        at_most=0xFFFF,
+        doc="length of a beacon, 3 to 65535",
+    )
+
+
+def _write_zeros(writer: Writer, size: int) -> None:
+    writer.u16(size - HEADER_BYTES)
+    writer.zeros(size - HEADER_BYTES)
+
+
+def _read_zeros(reader: Reader) -> int:
+    rest = reader.u16()
+    reader.zeros(rest)
+    return rest + HEADER_BYTES
+
+
+class BeaconMessage(Message, tag=0x01, name="Beacon"):
+    """Zeros: the encoded message is `size` bytes long, tag and length included."""
+
+    size: Annotated[int, By(_write_zeros, _read_zeros, shape=Padding())]
+
+
+class Beacon(Agent):
+    """Poisson broadcasts: exponential gaps of mean 1/rate; the first is uniform in one mean gap after the start."""
+
+    parameters: BeaconParameters
+    messages = MessageSet([BeaconMessage])
+
+    @on(Started, Recovered)
+    def start(self, _: Started | Recovered, __: SimTime) -> None:
+        """Sets the time of the first beacon."""
+        if self.parameters.rate > 0:
+            self.set_timer(TIMER, from_seconds(self.random.uniform(0, 1 / self.parameters.rate)))
+
+    @on_timer(TIMER)
+    def broadcast(self, _: str, __: SimTime) -> None:
+        """Sends a beacon, and draws the time of the next."""
+        gap = from_seconds(self.random.expovariate(self.parameters.rate))
+        self.send(BROADCAST, BeaconMessage(self.parameters.payload))
+        self.set_timer(TIMER, gap)

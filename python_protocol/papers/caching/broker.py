@@ -1,0 +1,309 @@
+"""A broker with a cache (the paper on caching, sections 3 to 5), without radio, link or tree.
+
+In the handlers, z is the interface over which a message has come, and y the interface where something goes.
+
+How the text is read where it leaves something open:
+
+- *A REQUEST goes to the neighbours of whose subscriptions one may have a message in common with it* ("subscriptions
+  matching the requested filter").
+- *A RESPONSE that passes is cached*, where a client wants the message: in figure 3 broker 5 has the black message
+  "after the reception of the response". But it is kept only for whom it is: other clients in movement have had the
+  message when it was published.
+- *Messages kept for a client answer other requests, too*: they are in the cache.
+- *In a cache full of what is kept, the first of the policy's order goes* for what is to be kept next, and is lost to
+  those it was kept for; what is to be kept for nobody is not cached.
+- *The old broker does not pass the REQUEST of a returning client on*: "only one broker responds".
+- *A client that is back at the same broker stays subscribed.*
+- *What the link to a client in movement did not carry* is kept for it, too.
+
+Which clients are in movement, and where those are that have been here, as one broker knows it.
+
+The paper on caching has a client leave, and be back once (section 4). A client that moves on before what was kept for
+it has reached it is somewhere else by then, perhaps where it was before. Clients count their requests, so a broker can
+tell what a client has said first, whatever order it comes in (`follow_client`):
+
+- A client that is here again after it has asked from elsewhere has overtaken its own request, which is *outdated*.
+- What comes for a client that has asked from elsewhere since goes after it, by the way of that later request.
+
+Which messages have gone back for which request by way of a broker.
+
+The reactive mechanism asks for it (the paper on caching, section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from roambus.python_protocol.actions import DROP, REPLAY
+from roambus.python_protocol.agent import Listing, on
+from roambus.python_protocol.brokers.broker import ForgetfulBroker, Pub
+from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.papers.caching.cache import POLICIES, Cache, CachingParameters
+from roambus.python_protocol.papers.caching.subscriptions import Request, Response, SubscriptionTable
+from roambus.python_protocol.papers.simple import Sub, Uns
+from roambus.python_protocol.parts.flood import Recent
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
+
+_NUMBERS = 1 << 16
+
+
+class Way(NamedTuple):
+    """Where a client has asked from: its request, and the interface over which that has come."""
+
+    request: Request
+    interface: NodeId
+
+
+class Visits:
+    """The clients that have been at one broker."""
+
+    def __init__(self) -> None:
+        self.moving: dict[NodeId, None] = {}
+        self._ways: dict[NodeId, Way] = {}
+        """To those that have gone elsewhere."""
+        self._arrivals: dict[NodeId, int] = {}
+        """The number of the request by which each came here last."""
+
+    def leave(self, client: NodeId) -> None:
+        """A client is about to leave."""
+        self.moving[client] = None
+
+    def arrive(self, client: NodeId, number: int) -> None:
+        """A client is here, or here again."""
+        self.moving.pop(client, None)
+        self._ways.pop(client, None)
+        self._arrivals[client] = number
+
+    def go(self, client: NodeId, way: Way) -> None:
+        """A client that has left is somewhere else."""
+        self.moving.pop(client, None)
+        self._ways[client] = way
+
+    def is_outdated(self, client: NodeId, number: int) -> bool:
+        """Whether a client has come here after a request of its own."""
+        arrival = self._arrivals.get(client)
+        return arrival is not None and (arrival - number) % _NUMBERS < _NUMBERS // 2
+
+    def way_to(self, client: NodeId) -> Way | None:
+        """Where a client has asked from since it left, if it has."""
+        return self._ways.get(client)
+
+
+class Passed:
+    """A bounded memory; what it has forgotten can pass again."""
+
+    def __init__(self, limit: int) -> None:
+        self._recent = Recent(limit)
+
+    def add(self, client: NodeId, number: int, message: NotificationId) -> bool:
+        """Enters that a message goes back for request `number` of a client; False if it has done so before."""
+        return self._recent.add((client, number, message))
+
+
+DUPLICATE = "duplicate response"
+NO_WAY = "no link"
+
+
+class Broker(ForgetfulBroker):
+    """A broker: its interfaces, its subscription table and its cache."""
+
+    def __init__(self, node: NodeId, parameters: CachingParameters) -> None:
+        """At first nothing is known, not even a neighbour."""
+        super().__init__(node, parameters)
+        self.table = SubscriptionTable()
+        self.cache = Cache(parameters.cache_size, POLICIES[parameters.policy]())
+        self._visits = Visits()
+        self._passed = Passed(parameters.remembered)
+        self._parameters = parameters
+
+    # Subscriptions (section 3.1)
+
+    @on(Sub)
+    def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
+        """Somebody subscribes at or behind z: neighbours that know of nothing that covers it are told."""
+        self.meet_client(z)
+        self.table.add(sub.filter, z)
+        self._tell_neighbours()
+
+    @on(Uns)
+    def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
+        """Somebody unsubscribes at or behind z: neighbours are told of what it covered."""
+        self.table.remove(uns.filter, z)
+        self._tell_neighbours()
+        self._forget_unwanted()
+
+    def _tell_neighbours(self) -> None:
+        for neighbour in self.neighbours:
+            new, withdrawn = self.table.tell(neighbour)
+            for one in new:
+                self.send(neighbour, Sub(one))
+            for one in withdrawn:
+                self.send(neighbour, Uns(one))
+
+    def _forget_unwanted(self) -> None:
+        """Takes messages out of the cache that no client here wants any more (section 3.2)."""
+        for one in [message.id for message in self.cache if not self._is_wanted(message)]:
+            self.perform(self.cache.forget(one))
+
+    # Publications (sections 3.2 and 4)
+
+    @on(Pub)
+    def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
+        """A message goes once to each interface with a match, but not back; it is cached if a client here wants it."""
+        message = pub.notification
+        matching = self.table.matching(message)
+        self.note_route(message, filter(self.is_client, matching))
+        for y in matching:
+            if y not in self._visits.moving and not self.is_way_back(y, z):
+                self.send_pub(pub, y)
+        if self._is_wanted(message):
+            self.perform(self.cache.put(message, [y for y in matching if y in self._visits.moving]))
+
+    # Requests (sections 3.2, 4 and 5)
+
+    @on(Request)
+    def answer_request(self, request: Request, z: NodeId, now: SimTime) -> None:
+        """Who detaches is in movement; who is back gets what was kept; who asks gets what is cached.
+
+        To a request without a route, which is a mistake of its sender, there is no way back.
+        """
+        if request.is_detachment:
+            self._visits.leave(z)
+        elif request.route and request.broker is None:
+            self._search(request, z)
+        elif request.route:
+            self._trace_back(request, z)
+
+    def _search(self, request: Request, z: NodeId) -> None:
+        """Responds with what is cached, matches, and was not responded on the way; others may have more."""
+        found = [message for message in self.cache if _asks_for(request, message)]
+        for message in found:
+            self.cache.use(message.id)
+            self._respond(request, message, z)
+        if self._parameters.proactive:
+            request = replace(request, answered=(*request.answered, *(message.id for message in found)))
+        self._pass_on(request, z)
+
+    def _trace_back(self, request: Request, z: NodeId) -> None:
+        """A client is back (section 4), here if it is z itself; it was here, or at another broker."""
+        client = request.route[-1]
+        if z == client and (request.broker == self.node or self._parameters.follow_client):
+            self._visits.arrive(client, request.number)
+            self._hand_over(request, z)
+        if request.broker != self.node:
+            self._pass_on(request, z)
+        elif z != client and not (self._parameters.follow_client and self._visits.is_outdated(client, request.number)):
+            self._visits.go(client, Way(request, z))
+            self.table.remove_interface(client)
+            self._hand_over(request, z)
+
+    def _hand_over(self, request: Request, z: NodeId) -> None:
+        """What was kept for a client goes to it, as far as the client still wants it."""
+        for message in self.cache.release(request.route[-1]):
+            if any(one.matches(message) for one in request.filters):
+                self._respond(request, message, z, kept=True)
+        self._tell_neighbours()
+        self._forget_unwanted()
+
+    def _pass_on(self, request: Request, z: NodeId) -> None:
+        """Sends the request to every other broker that may have something for it."""
+        longer = replace(request, route=(self.node, *request.route))
+        is_traced = request.broker is not None and self._parameters.find_left
+        for y in self.neighbours if is_traced else self.table.overlapping(request.filters):
+            if y in self.neighbours and y != z:
+                self.send(y, longer)
+
+    def _respond(self, request: Request, message: Notification, z: NodeId, *, kept: bool = False) -> None:
+        """Sends a RESPONSE by the way of the request."""
+        client = request.route[-1]
+        if not kept:
+            self._passed.add(client, request.number, message.id)
+        self.note(REPLAY, notification_id=str(message.id), peer=client)
+        self.send(z, Response(request.number, kept, self.radio_hops(0, z), request.route, message))
+
+    # Responses (sections 3.2 and 5)
+
+    @on(Response)
+    def forward_response(self, response: Response, z: NodeId, now: SimTime) -> None:
+        """A response goes on by its route without this broker, unless the message has gone there already."""
+        route = response.route[1:]
+        if route and self._is_duplicate(response):
+            self.note(DROP, notification_id=str(response.notification.id), peer=route[-1], detail=DUPLICATE)
+        elif route:
+            self._forward(replace(response, route=route), route[0])
+
+    def _forward(self, response: Response, y: NodeId) -> None:
+        """Sends a response on, or keeps its message; and caches the message if a client here wants it."""
+        is_there = self.reaches(y)
+        if is_there:
+            self.send(y, replace(response, hops=self.radio_hops(response.hops, y)))
+        if self._is_wanted(response.notification):
+            self.perform(self.cache.put(response.notification))
+        if not is_there:
+            self._keep_or_drop(response.notification, y)
+
+    def _is_duplicate(self, response: Response) -> bool:
+        """Whether the reactive mechanism drops it: only brokers with a client that wants the message do."""
+        message, parameters = response.notification, self._parameters
+        if not parameters.reactive or not self._is_wanted(message):
+            return False
+        if response.kept and parameters.spare_kept:
+            return False
+        if parameters.drop_by_request and not response.kept:
+            return not self._passed.add(response.route[-1], response.number, message.id)
+        return message.id in self.cache
+
+    # What the tree and the link report
+
+    def neighbour_appeared(self, neighbour: NodeId) -> None:
+        """A broker has made this one its parent, or is back: it hears of every subscription."""
+        super().neighbour_appeared(neighbour)
+        self._tell_neighbours()
+
+    def migrate(self, parent: NodeId) -> None:
+        """The way to the leader now begins at `parent`, which hears of every subscription."""
+        super().migrate(parent)
+        self._tell_neighbours()
+
+    def gone(self, interface: NodeId, *, moved: bool) -> None:
+        """Of a neighbour nothing is left; a client can be in movement, and then keeps its subscriptions."""
+        if interface in self.neighbours:
+            self.table.remove_interface(interface)
+        super().gone(interface, moved=moved)
+
+    def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
+        """A link was given up: what was for a client in movement is kept for it, and all else is lost."""
+        self.gone(interface, moved=False)
+        for one in messages:
+            if isinstance(one, Pub | Response):
+                self._keep_or_drop(one.notification, interface)
+
+    # Helpers
+
+    def _is_wanted(self, message: Notification) -> bool:
+        """Whether a client here has subscribed to it, in movement or not."""
+        return any(map(self.is_client, self.table.wanting(message)))
+
+    def _keep_or_drop(self, message: Notification, interface: NodeId) -> None:
+        """What has no link is kept for a client in movement, and goes after one that is elsewhere."""
+        way = self._visits.way_to(interface) if self._parameters.follow_client else None
+        if interface in self._visits.moving:
+            self.perform(self.cache.put(message, [interface]))
+        elif way is not None:
+            self._respond(way.request, message, way.interface, kept=True)
+        else:
+            self.note(DROP, notification_id=str(message.id), peer=interface, detail=NO_WAY)
+
+    def listings(self, names: Names) -> Mapping[str, Listing]:
+        """ST and the cache."""
+        return {"table": self.table.listing(self.node, names), "cache": self.cache.listing(names)}
+
+
+def _asks_for(request: Request, message: Notification) -> bool:
+    """Whether a request wants a message that was not responded to it on its way."""
+    return message.id not in request.answered and any(one.matches(message) for one in request.filters)

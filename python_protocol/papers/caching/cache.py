@@ -1,0 +1,248 @@
+"""The cache of a broker: k messages, of which some are kept for clients in movement.
+
+The paper on caching has it in its sections 3.2 and 4.
+
+A message that is kept for somebody is in the *emergency cache*, any other in the ordinary one. The two share the room:
+the emergency cache takes it from the ordinary one while clients move, and gives it back as they return.
+
+Which message leaves a full cache first: "FIFO with regenerations" (the paper on caching, section 3.2), or another.
+
+A policy is one more class here and its name in `POLICIES`; parameter `policy` chooses it.
+
+The parameters of caching, those of election and link included.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Collection, Iterator, Sequence
+
+from roambus.python_protocol.actions import CACHE, DROP, FORGET, STORE, Note
+from roambus.python_protocol.agent import Listing
+from roambus.python_protocol.brokers.broker import BrokerParameters
+from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.messages.fields import NOBODY, listed
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.parameters import parameter
+from roambus.python_protocol.roles import NodeId
+
+
+class Fifo:
+    """First in, first out."""
+
+    def __init__(self) -> None:
+        self._order: dict[NotificationId, None] = {}
+
+    def __iter__(self) -> Iterator[NotificationId]:
+        """The messages, of which the first is to leave first."""
+        return iter(self._order)
+
+    def add(self, one: NotificationId) -> None:
+        """A message comes into the cache."""
+        self._order[one] = None
+
+    def use(self, one: NotificationId) -> None:
+        """A message of the cache answers a request."""
+
+    def remove(self, one: NotificationId) -> None:
+        """A message leaves the cache."""
+        del self._order[one]
+
+
+class FifoWithRegeneration(Fifo):
+    """A message that answers a request is as good as new, which is "similar to Least Recently Used"."""
+
+    def use(self, one: NotificationId) -> None:
+        """The message goes to the end of the queue."""
+        self.remove(one)
+        self.add(one)
+
+
+class Lifo(Fifo):
+    """The newest goes first: what is old in the cache stays."""
+
+    def __iter__(self) -> Iterator[NotificationId]:
+        return reversed(self._order)
+
+
+POLICIES: dict[str, type[Fifo]] = {"fifo-regeneration": FifoWithRegeneration, "fifo": Fifo, "lifo": Lifo}
+"""The policies by the names that parameter `policy` knows."""
+
+
+EVICTED, UNWANTED = "evicted", "unsubscribed"
+"""Why a message leaves the cache: for another one, or because no client here wants it any more."""
+EMERGENCY_FULL = "emergency cache full"
+"""Why a message is lost to a client in movement."""
+
+
+class Cache:
+    """Up to `size` messages, each once, in the order of a policy."""
+
+    def __init__(self, size: int, policy: Fifo) -> None:
+        self._size = size
+        self._policy = policy
+        self._messages: dict[NotificationId, Notification] = {}
+        self._holders: dict[NotificationId, dict[NodeId, None]] = {}
+        """For whom each message of the emergency cache is kept."""
+
+    def __iter__(self) -> Iterator[Notification]:
+        """The messages, of which the first is to leave first."""
+        return map(self._messages.__getitem__, self._policy)
+
+    def __contains__(self, one: NotificationId) -> bool:
+        return one in self._messages
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    def put(self, message: Notification, holders: Collection[NodeId] = ()) -> list[Note]:
+        """Caches a message, and keeps it for those in movement who want it; tells the trace what that does.
+
+        In a full cache, the first ordinary message makes room; if there is none, the first of all does so, but only for
+        what is kept for somebody.
+        """
+        notes = [] if message.id in self else self._admit(message, is_kept=bool(holders))
+        if message.id not in self:
+            return [*notes, *(_lost(message.id, client) for client in holders)]
+        return [*notes, *self._hold(message.id, holders)]
+
+    def use(self, one: NotificationId) -> None:
+        """A message answers a request."""
+        self._policy.use(one)
+
+    def release(self, client: NodeId) -> list[Notification]:
+        """A client is back: what was kept for it becomes ordinary, unless it is kept for others too.
+
+        Whatever the policy, what was kept comes in the order in which it came here, and that of each publisher.
+        """
+        kept = [message for message in self._messages.values() if client in self._holders.get(message.id, ())]
+        for message in kept:
+            del self._holders[message.id][client]
+            if not self._holders[message.id]:
+                del self._holders[message.id]
+        return _in_order(kept)
+
+    def forget(self, one: NotificationId) -> list[Note]:
+        """No client wants a message any more: it leaves, unless it is kept for somebody."""
+        return [] if one in self._holders else self._remove(one, UNWANTED)
+
+    def listing(self, names: Names) -> Listing:
+        """The messages, and for whom those of the emergency cache are kept."""
+        rows = ((names.notification(one), self._describe_holders(one, names)) for one in self)
+        return Listing(("Message", "Kept for"), tuple(rows))
+
+    def _describe_holders(self, message: Notification, names: Names) -> str:
+        holders = self._holders.get(message.id)
+        return listed(map(names.subscriber, holders)) if holders else NOBODY
+
+    def _admit(self, message: Notification, *, is_kept: bool) -> list[Note]:
+        notes: list[Note] = []
+        if len(self) >= self._size:
+            victim = self._victim(is_kept=is_kept)
+            if victim is None:
+                return []
+            notes += self._evict(victim)
+        self._messages[message.id] = message
+        self._policy.add(message.id)
+        return [*notes, Note(CACHE, notification_id=str(message.id))]
+
+    def _victim(self, *, is_kept: bool) -> NotificationId | None:
+        ordinary = next((one for one in self._policy if one not in self._holders), None)
+        return next(iter(self._policy), None) if ordinary is None and is_kept else ordinary
+
+    def _evict(self, victim: NotificationId) -> list[Note]:
+        lost = [_lost(victim, client) for client in self._holders.pop(victim, ())]
+        return [*lost, *self._remove(victim, EVICTED)]
+
+    def _remove(self, one: NotificationId, reason: str) -> list[Note]:
+        del self._messages[one]
+        self._policy.remove(one)
+        return [Note(FORGET, notification_id=str(one), detail=reason)]
+
+    def _hold(self, one: NotificationId, holders: Collection[NodeId]) -> list[Note]:
+        new = [client for client in holders if client not in self._holders.get(one, ())]
+        if new:
+            self._holders.setdefault(one, {}).update(dict.fromkeys(new))
+        return [Note(STORE, notification_id=str(one), peer=client) for client in new]
+
+
+def _in_order(messages: Sequence[Notification]) -> list[Notification]:
+    """Puts the messages of each publisher, which may have come by different ways, in its order in their places."""
+    own: dict[NodeId, deque[Notification]] = defaultdict(deque)
+    for message in sorted(messages, key=lambda message: message.id.sequence):
+        own[message.id.publisher].append(message)
+    return [own[message.id.publisher].popleft() for message in messages]
+
+
+def _lost(one: NotificationId, client: NodeId) -> Note:
+    return Note(DROP, notification_id=str(one), peer=client, detail=EMERGENCY_FULL)
+
+
+class CachingParameters(BrokerParameters):
+    """What can be set for caching."""
+
+    cache_size: int = parameter(
+        64,
+        unit="messages",
+        source="the paper on caching, section 6: k, of which the paper gives no value",
+        at_least=0,
+        doc="messages that a broker's cache holds, ordinary and emergency cache together",
+    )
+    policy: str = parameter(
+        "fifo-regeneration",
+        source="the paper on caching, section 3.2",
+        choices=POLICIES,
+        doc="which message leaves a full cache",
+    )
+    mobility_support: bool = parameter(
+        True,
+        source="the paper on caching, section 4",
+        doc="a client that detaches has its messages kept; false: it unsubscribes, and subscribes anew when it is back",
+    )
+    request_old: bool = parameter(
+        False,
+        source='the paper on caching, section 3.2: "a client node interested in old content"',
+        doc="a client that subscribes asks for what was published before",
+    )
+    reactive: bool = parameter(
+        True,
+        source="the paper on caching, section 5",
+        doc="a broker drops a response whose message it has in its cache",
+    )
+    proactive: bool = parameter(
+        True,
+        source="the paper on caching, section 5",
+        doc="a request tells what was responded on its way, so that it is not responded again",
+    )
+    spare_kept: bool = parameter(
+        True,
+        source='the paper on caching, section 5, reads "each response message"; by section 4 one broker alone responds',
+        doc="the reactive mechanism lets what was kept for a client pass; false: to the letter",
+    )
+    drop_by_request: bool = parameter(
+        True,
+        source="the paper on caching, section 5, compares with the cache, where the message can be for another reason",
+        doc="the reactive mechanism drops what has passed for the same request; false: what is in the cache",
+    )
+    follow_client: bool = parameter(
+        True,
+        source="the paper on caching, section 4, has a client wait until it has what was kept for it",
+        doc="what comes for a client that has moved on goes after it, also back to where it was; false: is lost",
+    )
+    find_left: bool = parameter(
+        True,
+        source='the paper on caching, section 4: the request "will reach according to [6]" the broker that was left',
+        doc="a client's return is told to all brokers; false: to those known to have a subscription, which may be news",
+    )
+    deliver_once: bool = parameter(
+        True,
+        source="the paper on caching says nothing of messages that are under way while a client returns",
+        doc="a client delivers a message that it gets both as published and in a response once; false: twice",
+    )
+    remembered: int = parameter(
+        4096,
+        unit="messages",
+        source="reasoned: several full caches",
+        at_least=1,
+        doc="what a client remembers of what it has received, and a broker of what has passed for requests",
+    )

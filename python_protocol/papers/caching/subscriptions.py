@@ -1,0 +1,260 @@
+"""The subscription table ST of a broker, and what of it the neighbours are told (the paper on caching, section 3.1).
+
+Relations among filters: which covers which, and which may have a notification in common.
+
+Each pair of constraints on one attribute is compared by itself, and nothing follows from several constraints together.
+Both answers err on the safe side: a filter that is not known to cover another is forwarded needlessly, and one that is
+not known to be disjoint from another is asked needlessly.
+
+The messages of caching (the paper on caching, sections 3.2 and 4), beside SUB and UNS of Simple Routing and PUB.
+
+A route lists nodes, the nearest first: that of a REQUEST grows by each broker that passes it on, that of a RESPONSE
+loses the node at which it arrives. The last one is the client.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Annotated, Any, NamedTuple
+
+from roambus.python_protocol.agent import Listing, by_first_column
+from roambus.python_protocol.brokers.broker import Hops
+from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator, Value
+from roambus.python_protocol.messages.fields import U16, Integer, LongTuple, Maybe, Several, listed
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.roles import BROADCAST, NodeId
+
+_Compare = Callable[[Any, Any], bool]
+
+_UPPER = {Operator.LESS, Operator.LESS_OR_EQUAL}
+_LOWER = {Operator.GREATER, Operator.GREATER_OR_EQUAL}
+_STRICT = {Operator.LESS, Operator.GREATER}
+
+_IMPLIED: dict[tuple[Operator, Operator], _Compare] = {
+    (Operator.NOT_EQUAL, Operator.NOT_EQUAL): operator.eq,
+    (Operator.LESS, Operator.NOT_EQUAL): operator.le,
+    (Operator.LESS_OR_EQUAL, Operator.NOT_EQUAL): operator.lt,
+    (Operator.GREATER, Operator.NOT_EQUAL): operator.ge,
+    (Operator.GREATER_OR_EQUAL, Operator.NOT_EQUAL): operator.gt,
+    (Operator.LESS, Operator.LESS): operator.le,
+    (Operator.LESS_OR_EQUAL, Operator.LESS): operator.lt,
+    (Operator.LESS, Operator.LESS_OR_EQUAL): operator.le,
+    (Operator.LESS_OR_EQUAL, Operator.LESS_OR_EQUAL): operator.le,
+    (Operator.GREATER, Operator.GREATER): operator.ge,
+    (Operator.GREATER_OR_EQUAL, Operator.GREATER): operator.gt,
+    (Operator.GREATER, Operator.GREATER_OR_EQUAL): operator.ge,
+    (Operator.GREATER_OR_EQUAL, Operator.GREATER_OR_EQUAL): operator.ge,
+}
+"""A constraint of the first kind implies one of the second if its operand compares so with the other's."""
+
+
+def covers(wide: Filter, narrow: Filter) -> bool:
+    """Whether `wide` surely matches whatever `narrow` matches, the coverage of the paper on caching, section 3.1."""
+    return all(any(_implies(known, asked) for known in narrow.constraints) for asked in wide.constraints)
+
+
+def overlap(one: Filter, other: Filter) -> bool:
+    """Whether there may be a notification that both match; it is False only if there surely is none."""
+    return not any(_exclude(a, b) for a in one.constraints for b in other.constraints)
+
+
+def widest(filters: Iterable[Filter]) -> list[Filter]:
+    """The filters that no other one covers; of several that cover each other it is the first."""
+    found: list[Filter] = []
+    for candidate in filters:
+        if not any(covers(one, candidate) for one in found):
+            found = [one for one in found if not covers(candidate, one)]
+            found.append(candidate)
+    return found
+
+
+def _implies(known: Constraint, asked: Constraint) -> bool:
+    if known.attribute != asked.attribute:
+        return False
+    if asked.operator is Operator.EXISTS:
+        return True
+    if not _are_alike(known.operand, asked.operand):
+        return False
+    return _implies_alike(known, asked)
+
+
+def _implies_alike(known: Constraint, asked: Constraint) -> bool:
+    """Whether one constraint implies another whose operand is a text, or a number, as its own."""
+    if Operator.PREFIX in (known.operator, asked.operator) and not isinstance(known.operand, str):
+        return False
+    if known.operator is Operator.EQUAL:
+        return asked.matches({asked.attribute: known.operand})
+    if known.operator is Operator.PREFIX:
+        return _prefix_implies(str(known.operand), asked)
+    compare = _IMPLIED.get((known.operator, asked.operator))
+    return compare is not None and compare(known.operand, asked.operand)
+
+
+def _prefix_implies(prefix: str, asked: Constraint) -> bool:
+    if asked.operator is Operator.PREFIX:
+        return prefix.startswith(str(asked.operand))
+    return asked.operator is Operator.NOT_EQUAL and not str(asked.operand).startswith(prefix)
+
+
+def _exclude(a: Constraint, b: Constraint) -> bool:
+    """Whether no value of an attribute satisfies both."""
+    if a.attribute != b.attribute or Operator.EXISTS in (a.operator, b.operator):
+        return False
+    if not _are_alike(a.operand, b.operand):
+        return Operator.NOT_EQUAL not in (a.operator, b.operator)
+    if Operator.PREFIX in (a.operator, b.operator) and not isinstance(a.operand, str):
+        return False
+    for one, other in ((a, b), (b, a)):
+        if one.operator is Operator.EQUAL:
+            return not other.matches({other.attribute: one.operand})
+    return _ranges_exclude(a, b) or _ranges_exclude(b, a) or _prefixes_exclude(a, b)
+
+
+def _ranges_exclude(low: Constraint, high: Constraint) -> bool:
+    if low.operator not in _LOWER or high.operator not in _UPPER:
+        return False
+    is_strict = low.operator in _STRICT or high.operator in _STRICT
+    compare: _Compare = operator.ge if is_strict else operator.gt
+    return compare(low.operand, high.operand)
+
+
+def _prefixes_exclude(a: Constraint, b: Constraint) -> bool:
+    if a.operator is not Operator.PREFIX or b.operator is not Operator.PREFIX:
+        return False
+    one, other = str(a.operand), str(b.operand)
+    return not (one.startswith(other) or other.startswith(one))
+
+
+def _are_alike(one: Value, other: Value) -> bool:
+    """Whether both are texts, or both numbers; values of different kinds do not compare."""
+    return isinstance(one, str) == isinstance(other, str)
+
+
+class Changes(NamedTuple):
+    """What a neighbour is to be told: first what is new, then what is withdrawn, so that nothing is missed between."""
+
+    new: tuple[Filter, ...]
+    withdrawn: tuple[Filter, ...]
+
+
+class SubscriptionTable:
+    """ST: (f, z), each once; z is a client or a neighbouring broker."""
+
+    def __init__(self) -> None:
+        self._interfaces: dict[Filter, dict[NodeId, None]] = {}
+        self._told: dict[NodeId, dict[Filter, None]] = {}
+        """What each neighbour has been told, as if by a subscriber."""
+
+    def __iter__(self) -> Iterator[tuple[Filter, NodeId]]:
+        return ((wanted, z) for wanted, interfaces in self._interfaces.items() for z in interfaces)
+
+    def add(self, wanted: Filter, interface: NodeId) -> None:
+        """Enters (f, z)."""
+        self._interfaces.setdefault(wanted, {})[interface] = None
+
+    def remove(self, unwanted: Filter, interface: NodeId) -> None:
+        """Removes (f, z), if it is there."""
+        interfaces = self._interfaces.get(unwanted, {})
+        interfaces.pop(interface, None)
+        if not interfaces:
+            self._interfaces.pop(unwanted, None)
+
+    def remove_interface(self, interface: NodeId) -> None:
+        """Removes every (f, z) of an interface, and forgets what it was told."""
+        for wanted in [wanted for wanted, z in self if z == interface]:
+            self.remove(wanted, interface)
+        self._told.pop(interface, None)
+
+    def matching(self, notification: Notification) -> list[NodeId]:
+        """The different z of each (f, z) with f(e)."""
+        return list(dict.fromkeys(self.wanting(notification)))
+
+    def wanting(self, notification: Notification) -> Iterator[NodeId]:
+        """The z of each (f, z) with f(e), one after the other."""
+        for wanted, interfaces in self._interfaces.items():
+            if wanted.matches(notification):
+                yield from interfaces
+
+    def overlapping(self, filters: Iterable[Filter]) -> list[NodeId]:
+        """The different z of each (f, z) that may have a message in common with one of `filters`."""
+        asked = tuple(filters)
+        found = (its for wanted, its in self._interfaces.items() if any(overlap(wanted, one) for one in asked))
+        return list(dict.fromkeys(z for interfaces in found for z in interfaces))
+
+    def tell(self, neighbour: NodeId) -> Changes:
+        """What a neighbour is to be told now, which it then has been.
+
+        It must know of every filter of the others, itself or by one that covers it; what it knows needlessly stays
+        until nobody subscribes to it.
+        """
+        told = self._told.setdefault(neighbour, {})
+        needed = [wanted for wanted, interfaces in self._interfaces.items() if interfaces.keys() != {neighbour}]
+        withdrawn = tuple(one for one in told if one not in needed)
+        for one in withdrawn:
+            del told[one]
+        new = tuple(widest(one for one in needed if not any(covers(known, one) for known in told)))
+        told.update(dict.fromkeys(new))
+        return Changes(new, withdrawn)
+
+    def listing(self, broker: NodeId, names: Names) -> Listing:
+        """ST of a broker, as in figure 1."""
+        rows = ((names.filter(wanted), names.interface(z, broker)) for wanted, z in self)
+        return by_first_column(("Filter", "Interface"), rows)
+
+
+class _Path(Several):
+    """The type of a route, in which the last node is shown as a client, and the others as brokers."""
+
+    def show(self, value: tuple[NodeId, ...], names: Names) -> str:
+        """In brackets, with blanks between."""
+        return listed([*map(names.broker, value[:-1]), *map(names.subscriber, value[-1:])])
+
+
+_PATH = _Path(Integer("H"))
+Route = Annotated[tuple[NodeId, ...], _PATH]
+"""Nodes that a message visits one after the other."""
+
+Somebody = Annotated[NodeId | None, Maybe(Integer("H"), BROADCAST)]
+"""A node, or nobody, for whom the number stands that no node can have."""
+
+Number = U16
+"""A client's own count of its requests, modulo 2^16."""
+
+
+class Request(Message, tag=4):
+    """A client asks for old messages; or it detaches (`client` alone), or is back (`client`, and its old `broker`)."""
+
+    number: Number
+    client: Somebody = None
+    broker: Somebody = None
+    filters: tuple[Filter, ...] = ()
+    route: Route = ()
+    answered: LongTuple[NotificationId] = ()
+    """What brokers on the way have responded with (section 5, the proactive mechanism)."""
+
+    @property
+    def is_detachment(self) -> bool:
+        """Whether the client is about to leave (section 4)."""
+        return self.client is not None and self.broker is None
+
+    def describe(self, names: Names) -> str:
+        """REQUEST [f1] path=[b5 s1] ids=[e1]; REQUEST s1 detaches; REQUEST [f1] s1 from b1 path=[b3 s1]."""
+        if self.is_detachment:
+            return f"REQUEST {names.subscriber(self.client)} detaches"
+        back = f" {names.subscriber(self.client)} from {names.broker(self.broker)}" if self.client is not None else ""
+        answered = f" ids={listed(one.describe(names) for one in self.answered)}" if self.answered else ""
+        return f"REQUEST {names.filters(self.filters)}{back} path={_PATH.show(self.route, names)}{answered}"
+
+
+class Response(Message, tag=5, notation="{notification} path={route} {kept} hops={hops}"):
+    """An old message on its way back to who asked for it; `kept`: it was kept for a client in movement."""
+
+    number: Number
+    """That of the request."""
+    kept: bool
+    hops: Hops
+    """Radio hops since the cache, with the one that the message itself makes."""
+    route: Route
+    notification: Notification

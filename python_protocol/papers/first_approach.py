@@ -1,0 +1,468 @@
+"""The first approach: publish/subscribe in which clients and brokers move (the thesis, chapter 3).
+
+The paper on the first approach has it, too, in its algorithms 2 and 3. Sections and tables below are the thesis'.
+
+| module             | what it is                                        | source              |
+|--------------------|---------------------------------------------------|---------------------|
+| `agent`            | puts tree, link, broker and client on a node      | sections 2.2, 2.5   |
+| `broker`           | the algorithms, a handler each                    | algorithms 3.1-3.3  |
+| `client`           | subscriber and publisher: migrates, mends filters | sections 3.2, 3.3   |
+| `messages`         | MIG, REP, BMIG, BTAB, FMIG and their bytes        | tables 2.4 and 3.1  |
+| `parameters`       | what can be set                                   | the thesis gives none |
+| `brokers.messages` | SUB, UNS, PUB, FILTERS                            | tables 2.1 and 3.1  |
+| `brokers.routing`  | R_i: filters and next hops of each subscriber     | table 2.3           |
+| `brokers.storage`  | Q_i: what is kept for whom cannot be reached      | section 3.3         |
+
+Its known defect is the phantom: a subscription that ended in one partition lives on in the other, and comes back with
+the merge (section 3.5). MFT-PubSub (`roambus.python_protocol.mft`) mends that.
+
+The first approach on a node.
+
+A broker of the first approach: algorithms 3.1 to 3.3 of the thesis, without radio, link or tree.
+
+They are algorithms 2 and 3 of the paper on the first approach. In the handlers, z is the interface over which a
+message has come, y the interface where something goes, s a subscriber, and b_j the broker of a BMIG or a BTAB.
+
+How the algorithms are read where they leave something open:
+
+- *C_i is read from R_i*: the subscribers whose interface is themselves (section 3.3). A broker and the client on its
+  node have one id; to other brokers that is the broker's.
+- *A client that publishes what it subscribes to gets it*: y != z (3.1, line 13) holds back what came from a broker.
+- *"If an error occurs, the broker will store the message as undelivered"* (section 3.3): the error is a link given up.
+  A PUB is stored for the subscribers whose way still is that link, a REP goes through 3.2, lines 22 to 27, again.
+- *What is stored goes on as soon as its way is back*, not only with the next migration: a link can be lost to one side
+  alone, and then nobody migrates.
+- Over the link layer, whose queue is short, queued notifications are replayed one by one, each when the link has
+  delivered what was before it; over bare links all at once, as the algorithm says.
+
+What mends them where they fail; parameters of these names switch each off, or `pass_back` on:
+
+- `pass_back`. To the letter (3.2, lines 10 and 27), two brokers that point at each other exchange a MIG or a REP for
+  ever. So where its way leads to where it came from, a MIG ends, and a REP is stored.
+- `sub_redirects`. A SUB shows the way to its subscriber even if its filter is known already: what is known can be the
+  way to where the subscriber once was, and nothing else would mend it. But nobody knows better where a subscriber is
+  than the broker that it is connected to.
+- `connected_only`. C_i holds the subscribers that are there, as the paper on the first approach has it: a broker must
+  not claim one that has left unheard.
+- `follow_table`. A MIG follows the table, and not b: where b's own table leads on, b knows of another place.
+- `keep_connected`. A BMIG can come after its broker has moved on, or a subscriber of it to another broker. Who is
+  connected to the subscriber keeps it, and sends a BMIG of its own back the way that was turned.
+- `answer_late`. A SUB of a subscriber can be overtaken by a broker that moves with it, and a MIG by a subscriber that
+  comes back. Who is connected to the subscriber knows that both are older than its place, and answers by a BMIG, which
+  turns the ways that they have turned.
+- `filters_again`. A subscriber mends its filters by the FILTERS that its MIG is answered by, and what a neighbour says
+  of it afterwards stays: of a broker that has crashed, by the BTAB of its parent; of what has ended in another part of
+  the network, by SUBs. So it gets FILTERS again.
+- `tell_late`. A subscriber that has come after the BMIG was sent, and before the BTAB, is told by another BMIG.
+
+One loss remains, which is the algorithms' own: a broker that loses its child and migrates is given, by the BTAB, a way
+to the subscribers below that child which leads through itself. A PUB is then neither passed back nor stored (3.1, line
+13).
+
+A client of the first approach (the thesis, section 3.3).
+
+When a subscriber comes to a broker, another one or the same after a break, it sends a MIG, and mends what the FILTERS
+in answer shows to be wrong. Only before its very first SUB is there nothing to migrate, and it just subscribes.
+
+The messages of the first approach (the thesis, tables 2.4 and 3.1); SUB, UNS, PUB and FILTERS are the family's.
+
+`hops` of REP counts radio hops, and includes the one that the message itself makes.
+
+The parameters of the first approach, those of election and link included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from roambus.python_protocol.actions import REPLAY
+from roambus.python_protocol.agent import Listing, on
+from roambus.python_protocol.brokers.agent import BrokerAgent
+from roambus.python_protocol.brokers.broker import Broker as FamilyBroker
+from roambus.python_protocol.brokers.broker import (
+    BrokerParameters,
+    Filters,
+    Hops,
+    Pub,
+    RoutingTable,
+    Storage,
+    StorageParameters,
+    Sub,
+    Uns,
+)
+from roambus.python_protocol.brokers.client import Client as FamilyClient
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.fields import LongTuple
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.parameters import parameter
+from roambus.python_protocol.roles import BrokerId, NodeId, SubscriberId
+from roambus.python_protocol.simtime import SimTime
+
+
+class Mig(Message, tag=4, notation="{subscriber} b={broker}"):
+    """(MIG, s, b): s, whose last broker was b, has a new one (algorithm 3.2)."""
+
+    subscriber: SubscriberId
+    broker: BrokerId
+
+
+class Rep(Message, tag=5, notation="{notification} {subscriber} hops={hops}"):
+    """(REP, e, s): a stored notification is replayed towards s (algorithm 3.2)."""
+
+    subscriber: SubscriberId
+    hops: Hops
+    notification: Notification
+
+
+class Bmig(Message, tag=7, notation="C={subscribers} b={broker}"):
+    """(BMIG, C_j, b_j): broker b_j has migrated with its local subscribers C_j (algorithm 3.3)."""
+
+    broker: BrokerId
+    subscribers: tuple[SubscriberId, ...]
+
+
+class Row(NamedTuple):
+    """(f, z, s): what a BTAB tells of an entry of the sender's table."""
+
+    interface: NodeId
+    subscriber: SubscriberId
+    filter: Filter
+
+    def describe(self, names: Names) -> str:
+        """The three as transcripts write them: "(f1,b1,s1)"."""
+        interface = names.node(self.interface)
+        return f"({names.filter(self.filter)},{interface},{names.subscriber(self.subscriber)})"
+
+
+class Btab(Message, tag=10, notation="R={rows}"):
+    """(BTAB, R_j): the full routing table of the sender (algorithm 3.3)."""
+
+    rows: LongTuple[Row]
+
+
+class Fmig(Message, tag=11):
+    """(FMIG): the receiver shall migrate to the sender (algorithm 3.3)."""
+
+
+class Client(FamilyClient):
+    """s_i and p_i of one node."""
+
+    def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
+        """The client has never subscribed."""
+        super().__init__(node, parameters)
+        self._is_subscriber = False
+
+    @on(Filters)
+    def mend(self, message: Filters, broker: NodeId, now: SimTime) -> None:
+        """The new broker has answered a MIG: the client tells it what it has wrong."""
+        self._mend(message)
+
+    @on(Pub, Rep)
+    def receive(self, message: Pub | Rep, broker: NodeId, now: SimTime) -> None:
+        """A notification has arrived, on its own way or out of a broker's storage."""
+        self._deliver(message.notification, message.hops)
+
+    def _greet(self, broker: NodeId, last: NodeId | None) -> None:
+        if self._is_subscriber and last is not None:
+            self.send(broker, Mig(self.node, last))
+        else:
+            self._subscribe_all()
+
+    def _subscription(self, wanted: Filter) -> Message:
+        self._is_subscriber = True
+        return Sub(self.node, wanted)
+
+    def _unsubscription(self, unwanted: Filter) -> Message:
+        return Uns(self.node, unwanted)
+
+
+class FirstApproachParameters(StorageParameters):
+    """What can be set for the first approach; the thesis gives no values."""
+
+    pass_back: bool = parameter(
+        False,
+        source="the thesis, algorithm 3.2, lines 10 and 27",
+        doc="a MIG or REP may go back to where it came from, as the algorithm has it: between two brokers that point "
+        "at each other it then goes to and fro for ever",
+    )
+    sub_redirects: bool = parameter(
+        True,
+        source="mends the thesis, algorithm 3.1, lines 2 and 3",
+        doc="a SUB for what is known already shows the way to its subscriber, too, and brings what is stored",
+    )
+    connected_only: bool = parameter(
+        True,
+        source="the paper on the first approach, section 3.3; mends the thesis, algorithm 3.3, line 27",
+        doc="C_i holds the subscribers that are connected; false: all that the routing table calls local",
+    )
+    follow_table: bool = parameter(
+        True,
+        source="mends the thesis, algorithm 3.2, line 7",
+        doc="a MIG goes on where the table leads, at the subscriber's last broker, too",
+    )
+    keep_connected: bool = parameter(
+        True,
+        source="mends the thesis, algorithm 3.3, lines 2 to 6",
+        doc="a broker keeps a subscriber that is connected to it when an older BMIG comes, and answers by its own",
+    )
+    answer_late: bool = parameter(
+        True,
+        source="mends the thesis, algorithm 3.1, lines 1 to 5, and algorithm 3.2, lines 1 to 13",
+        doc="a broker that is connected to a subscriber answers by a BMIG when a neighbour passes on a SUB or MIG of "
+        "it, which is older than its place",
+    )
+    filters_again: bool = parameter(
+        True,
+        source="mends the thesis, algorithm 3.2, line 5, and algorithm 3.3, lines 13 to 25",
+        doc="a connected subscriber gets FILTERS again when a neighbour tells its broker of another subscription of it",
+    )
+    tell_late: bool = parameter(
+        True,
+        source="mends the thesis, algorithm 3.3, lines 13 to 25",
+        doc="a broker that has other local subscribers when BTAB comes than it told in its BMIG sends another BMIG",
+    )
+
+
+class Broker(FamilyBroker):
+    """b_i: its interfaces, routing table and queues."""
+
+    def __init__(self, node: NodeId, parameters: FirstApproachParameters) -> None:
+        """At first nothing is known, not even a neighbour."""
+        super().__init__(node, parameters)
+        self.table = RoutingTable()
+        self.storage = Storage(parameters.storage_limit)
+        self._parameters = parameters
+        self._told: dict[NodeId, tuple[NodeId, ...]] = {}
+        """The C_i of the last BMIG to each neighbour."""
+
+    # Algorithm 3.1
+
+    @on(Sub)  # lines 1 to 5
+    def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
+        """A subscriber subscribes."""
+        self.meet_client(z)
+        known = self.table.filters(sub.subscriber)
+        self.table.add(sub.filter, z, sub.subscriber)
+        self.flood(sub, z)
+        if z != sub.subscriber and sub.filter not in known:
+            self._ask_about_filters(sub.subscriber)
+        if self._parameters.sub_redirects:
+            self._redirect(sub.subscriber, z)
+
+    def _redirect(self, subscriber: NodeId, z: NodeId) -> None:
+        """By `sub_redirects`, takes z as the way to a subscriber that is not connected here."""
+        if z not in self.neighbours or not self._is_connected(subscriber):
+            self.table.replace(subscriber, z)
+        elif self._parameters.answer_late:
+            self._send_bmig(z)
+        self._send_queued(subscriber, z)
+
+    @on(Uns)  # lines 6 to 10
+    def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
+        """A subscriber unsubscribes."""
+        self.table.remove(uns.filter, uns.subscriber)
+        self.flood(uns, z)
+
+    @on(Pub)  # lines 11 to 21
+    def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
+        """A notification goes once to every interface behind which somebody wants it, or is stored."""
+        matching = self.table.matching(pub.notification)
+        self.note_route(pub.notification, (s for subscribers in matching.values() for s in subscribers))
+        for y, subscribers in matching.items():
+            if self.is_way_back(y, z):
+                continue
+            if self.reaches(y):
+                self.send(y, replace(pub, hops=self.radio_hops(pub.hops, y)))
+            else:
+                self._enqueue(pub.notification, subscribers)
+
+    # Algorithm 3.2
+
+    @on(Mig)  # lines 1 to 13
+    def migrate_subscriber(self, mig: Mig, z: NodeId, now: SimTime) -> None:
+        """A subscriber has come to a new broker; its old one is told along the old next hops."""
+        s = mig.subscriber
+        if self._parameters.answer_late and z in self.neighbours and self._is_connected(s):
+            self._send_bmig(z)
+            return
+        if z == s and self.is_client(z):
+            self.meet_client(z)
+            self.send(s, Filters(self.table.filters(s)))
+        if mig.broker != self.node or self._parameters.follow_table:
+            self._pass_on(mig, z)
+        self.table.replace(s, z)
+        self._send_queued(s, z)
+
+    def _pass_on(self, mig: Mig, z: NodeId) -> None:
+        """Carries out lines 8 to 10: the MIG goes to the old next hop."""
+        ways = [y for y in self.table.interfaces(mig.subscriber) if y in self.neighbours]
+        if ways and (ways[0] != z or self._parameters.pass_back):
+            self.send(ways[0], mig)
+
+    def _send_queued(self, subscriber: NodeId, y: NodeId) -> None:
+        """Carries out lines 14 to 21, sendQueuedMessages(s, y)."""
+        if self.reaches(y):
+            self._replay(subscriber, y)
+
+    @on(Rep)  # lines 22 to 27
+    def replay(self, rep: Rep, z: NodeId, now: SimTime) -> None:
+        """What another broker had stored goes on towards the subscriber, or is stored here."""
+        self._pass_on_rep(rep, z)
+
+    def _pass_on_rep(self, rep: Rep, z: NodeId) -> None:
+        """Carries out lines 22 to 27: the REP goes to a next hop of its subscriber, or into the queue."""
+        for y in self.table.interfaces(rep.subscriber):
+            if self.reaches(y) and (self._parameters.pass_back or not self.is_way_back(y, z)):
+                self.send(y, replace(rep, hops=self.radio_hops(rep.hops, y)))
+                return
+        self._enqueue(rep.notification, [rep.subscriber])
+
+    # Algorithm 3.3
+
+    @on(Bmig)  # lines 1 to 12
+    def migrate_broker(self, bmig: Bmig, z: NodeId, now: SimTime) -> None:
+        """A broker has migrated: z is the way to its subscribers, which the old next hops are told, too."""
+        is_from_b_j = z == bmig.broker
+        if is_from_b_j:
+            self.meet(z)
+        moved = self._not_kept(bmig)
+        for y in self._turn(moved, z):
+            self.send(y, bmig)
+        if is_from_b_j:
+            self.send(z, Btab(tuple(Row(y, s, f) for f, y, s in self.table)))
+        for s in moved:
+            self._send_queued(s, z)
+        if len(moved) < len(bmig.subscribers):
+            self._send_bmig(z)
+
+    def _not_kept(self, bmig: Bmig) -> tuple[NodeId, ...]:
+        """By `keep_connected`, the subscribers of a BMIG that are not connected here, and none of a BMIG of its own."""
+        if not self._parameters.keep_connected:
+            return bmig.subscribers
+        return tuple(s for s in bmig.subscribers if bmig.broker != self.node and not self._is_connected(s))
+
+    def _turn(self, subscribers: Iterable[NodeId], z: NodeId) -> Iterable[NodeId]:
+        """Carries out lines 2 to 6: z becomes the next hop of subscribers. Returns the old ones, each once."""
+        old: dict[NodeId, None] = {}
+        for s in subscribers:
+            old |= {y: None for y in self.table.interfaces(s) if y in self.neighbours and y != z}
+            self.table.replace(s, z)
+        return old
+
+    @on(Btab)  # lines 13 to 25
+    def take_table(self, btab: Btab, b_j: NodeId, now: SimTime) -> None:
+        """The new parent tells its table, which replaces all but the local subscribers' entries."""
+        local = self.local_subscribers()
+        theirs = [row for row in btab.rows if row.subscriber not in local]
+        self.table.forget_all_but(local)
+        for row in theirs:
+            self.table.add(row.filter, b_j, row.subscriber)
+        self._mend(btab, b_j)
+        for s in dict.fromkeys(row.subscriber for row in theirs):
+            self._ask_about_filters(s)
+        if self._parameters.tell_late and self._told.get(b_j) != local:
+            self._send_bmig(b_j)
+        self.flood(Fmig(), b_j)
+        for s in dict.fromkeys(row.subscriber for row in theirs):
+            self._send_queued(s, b_j)
+
+    def _mend(self, btab: Btab, b_j: NodeId) -> None:
+        """Carries out lines 18 to 21: SUB for R_i - R_j and UNS for R_j - R_i, whatever the interfaces."""
+        here = dict.fromkeys((s, f) for f, _, s in self.table)
+        there = dict.fromkeys((row.subscriber, row.filter) for row in btab.rows)
+        for s, f in here:
+            if (s, f) not in there:
+                self.send(b_j, Sub(s, f))
+        for s, f in there:
+            if (s, f) not in here:
+                self.send(b_j, Uns(s, f))
+
+    @on(Fmig)  # lines 26 and 27
+    def force_migration(self, fmig: Fmig, z: NodeId, now: SimTime) -> None:
+        """A neighbour has migrated, and wants this broker to migrate to it."""
+        self._send_bmig(z)
+
+    # What the tree and the link report
+
+    def migrate(self, parent: NodeId) -> None:
+        """The way to the leader now begins at `parent`: a broker that migrates sends it a BMIG (section 3.3)."""
+        super().migrate(parent)
+        self._send_bmig(parent)
+
+    def neighbour_appeared(self, neighbour: NodeId) -> None:
+        """A broker has made this one its parent, or is back: it gets what is stored for subscribers behind it."""
+        super().neighbour_appeared(neighbour)
+        self.idle(neighbour)
+
+    def client_appeared(self, client: NodeId) -> None:
+        """A client has attached itself, or is back: it gets what is stored for it."""
+        super().client_appeared(client)
+        self.idle(client)
+
+    def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
+        """A link was given up: notifications that were not acknowledged are undelivered (section 3.3)."""
+        self.gone(interface, moved=False)
+        for message in messages:
+            if isinstance(message, Pub):
+                subscribers = self.table.matching(message.notification).get(interface, [])
+                self._enqueue(message.notification, subscribers)
+            elif isinstance(message, Rep):
+                self._pass_on_rep(message, self.node)
+
+    def idle(self, interface: NodeId) -> None:
+        """The link to an interface has nothing left to do: what is stored for subscribers behind it goes on."""
+        for s in self.storage.subscribers():
+            if interface in self.table.interfaces(s):
+                self._replay(s, interface)
+
+    # Senders
+
+    def _ask_about_filters(self, subscriber: NodeId) -> None:
+        """By `filters_again`, shows a connected subscriber what a neighbour says that it wants, so that it mends it."""
+        if self._parameters.filters_again and self.is_client(subscriber) and self.reaches(subscriber):
+            self.send(subscriber, Filters(self.table.filters(subscriber)))
+
+    def _send_bmig(self, neighbour: NodeId) -> None:
+        self._told[neighbour] = self.local_subscribers()
+        self.send(neighbour, Bmig(self.node, self._told[neighbour]))
+
+    def _replay(self, subscriber: NodeId, y: NodeId) -> None:
+        """Carries out algorithm 3.2, lines 15, 16 and 21; over the link layer it sends the first, `idle` the others."""
+        for notification in self.storage.take(subscriber, 0 if self._parameters.link_layer else None):
+            self.note(REPLAY, notification_id=str(notification.id), peer=subscriber)
+            self.send(y, Rep(subscriber, self.radio_hops(0, y), notification))
+
+    # Helpers
+
+    def local_subscribers(self) -> tuple[NodeId, ...]:
+        """C_i: the s of each (-, s, s); with `connected_only` those in I_i."""
+        is_in = self._is_connected if self._parameters.connected_only else self._is_local
+        return tuple(s for s in self.table.subscribers() if is_in(s))
+
+    def _is_local(self, subscriber: NodeId) -> bool:
+        return self.is_client(subscriber) and subscriber in self.table.interfaces(subscriber)
+
+    def _is_connected(self, subscriber: NodeId) -> bool:
+        return self._is_local(subscriber) and self.reaches(subscriber)
+
+    def _enqueue(self, notification: Notification, subscribers: Iterable[NodeId]) -> None:
+        for s in subscribers:
+            self.perform(self.storage.put(s, notification))
+
+    def listings(self, names: Names) -> Mapping[str, Listing]:
+        """R_i and Q_i."""
+        return {"table": self.table.listing(self.node, names), "stored": self.storage.listing(names)}
+
+
+class FirstApproach(BrokerAgent):
+    """The first approach to mobile publish/subscribe, with any combination of roles on a node."""
+
+    parameters: FirstApproachParameters
+    broker_type = Broker
+    client_type = Client
+
+
+__all__ = ["FirstApproach"]

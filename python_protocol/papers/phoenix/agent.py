@@ -1,0 +1,232 @@
+"""Phoenix on a node.
+
+A client of Phoenix, as algorithm 2.3 of the thesis expects it (section 2.4).
+
+When a subscriber comes to a broker, another one or the same after a break, it sends a MIG with the timestamp of the
+last notification that it received from the broker before; the timestamp is 0 if there was none.
+
+A client of Phoenix that numbers its migrations, and delivers in order (see `numbered_broker`).
+
+The order in which a subscriber delivers what comes from several stays (see `numbered_broker`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import count
+
+from roambus.python_protocol.actions import DROP
+from roambus.python_protocol.agent import on
+from roambus.python_protocol.brokers.agent import BrokerAgent
+from roambus.python_protocol.brokers.broker import BrokerParameters, Sub, Uns
+from roambus.python_protocol.brokers.client import FaithfulClient
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.papers.phoenix.broker import NEVER, Broker, Mig, PhoenixParameters, Pub, Rep, Stamp, Turn
+from roambus.python_protocol.papers.phoenix.numbered import NumberedBroker
+from roambus.python_protocol.parts.flood import Recent
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
+
+
+class Client(FaithfulClient):
+    """s_i and p_i of one node."""
+
+    said_again = (Sub, Uns)
+    publication_type = Pub
+
+    def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
+        """At first the client has subscribed to nothing, and received nothing."""
+        super().__init__(node, parameters)
+        self._is_subscriber = False
+        self._last = NEVER
+
+    @on(Pub, Rep)
+    def receive(self, message: Pub | Rep, broker: NodeId, now: SimTime) -> None:
+        """A notification has arrived, on its own way or replayed."""
+        self._last = max(self._last, message.stamp)
+        self._deliver(message.notification, message.hops)
+
+    def _greet(self, broker: NodeId, last: NodeId | None) -> None:
+        unsaid, commands = self._take_unsaid(), self._take_commands()
+        if not self._is_subscriber or last is None:
+            self._subscribe_all()
+            return
+        self._migrate(broker, last)
+        for message in unsaid:
+            self.send(broker, message)
+        self._say_late(commands)
+
+    def _migrate(self, broker: NodeId, last: NodeId) -> None:
+        self.send(broker, Mig(self.node, last, self._last))
+        self._last = NEVER
+
+    def _subscription(self, wanted: Filter) -> Message:
+        self._is_subscriber = True
+        return Sub(self.node, wanted)
+
+    def _unsubscription(self, unwanted: Filter) -> Message:
+        return Uns(self.node, unwanted)
+
+    def _publication(self, notification: Notification, hops: int) -> Pub:
+        return Pub(NEVER, hops, (), notification)
+
+
+Arrived = Pub | Rep | Turn
+
+
+class Sorter:
+    """Holds back what has come before its turn: a stay by its ticks, until a TURN names another stay."""
+
+    def __init__(self, limit: int) -> None:
+        """Holds at most `limit` back."""
+        self._limit = limit
+        self._begun = 0
+        """Stays before this one are left aside."""
+        self._current = 0
+        self._ticks: Counter[int] = Counter()
+        """The last tick delivered of each stay."""
+        self._following: dict[int, int] = {}
+        """What comes after each stay that is over."""
+        self._held: dict[Stamp, Arrived] = {}
+
+    @property
+    def last(self) -> Stamp:
+        """ts_last: all up to here was delivered, or nobody has it."""
+        first = next(stay for stay in count(self._begun) if stay not in self._following)
+        return Stamp(first, self._ticks[first])
+
+    def cancel(self, stay: int) -> list[Pub | Rep]:
+        """No broker has heard of a stay; returns what may be delivered now."""
+        self._following[stay] = stay + 1
+        self._current = self._resolve(self._current)
+        return self._advance()
+
+    def restart(self, stay: int) -> None:
+        """Nothing of what is under way is wanted."""
+        self._held.clear()
+        self._following.clear()
+        self._begun = self._current = stay
+
+    def add(self, arrived: Arrived) -> list[Pub | Rep]:
+        """Takes what has come; returns what may be delivered now, in its order."""
+        stamp = arrived.stamp
+        if stamp.stay < self._begun or stamp.stay in self._following:
+            return [] if isinstance(arrived, Turn) else [arrived]
+        if stamp.tick <= self._ticks[stamp.stay]:
+            return []
+        self._held[stamp] = arrived
+        return self._give_up() if len(self._held) > self._limit else self._advance()
+
+    def _advance(self) -> list[Pub | Rep]:
+        released: list[Pub | Rep] = []
+        while (stamp := Stamp(self._current, self._ticks[self._current] + 1)) in self._held:
+            arrived = self._held.pop(stamp)
+            self._ticks[self._current] += 1
+            if isinstance(arrived, Turn):
+                self._take_turn(arrived)
+            else:
+                released.append(arrived)
+        return released
+
+    def _take_turn(self, turn: Turn) -> None:
+        if turn.over:
+            self._following[self._current] = turn.following
+        self._current = self._resolve(turn.following)
+
+    def _resolve(self, stay: int) -> int:
+        """A stay, or what comes after it if it is over."""
+        stay = max(stay, self._begun)
+        while stay in self._following:
+            stay = self._following[stay]
+        return stay
+
+    def _give_up(self) -> list[Pub | Rep]:
+        """Waits no longer for what is missing: delivers what has come, and goes on behind it."""
+        held = [self._held[stamp] for stamp in sorted(self._held)]
+        last = max(self._held)
+        self.restart(last.stay)
+        self._ticks[last.stay] = last.tick
+        return [arrived for arrived in held if not isinstance(arrived, Turn)]
+
+
+class NumberedClient(Client):
+    """s_i and p_i of one node."""
+
+    def __init__(self, node: NodeId, parameters: PhoenixParameters) -> None:
+        """The client's first stay has the number 0."""
+        super().__init__(node, parameters)
+        self._stay = 0
+        self._first: Message | None = None
+        self._times = 0
+        """How often it has said that, and it was not lost as far as is known."""
+        self._sorter = Sorter(parameters.hold_limit)
+        self._received = Recent(parameters.remembered)
+
+    @on(Pub, Rep, Turn)
+    def receive(self, message: Pub | Rep | Turn, broker: NodeId, now: SimTime) -> None:
+        """What has arrived is delivered when its turn has come."""
+        self._deliver_all(self._sorter.add(message))
+
+    def link_broken(self, messages: Iterable[Message]) -> None:
+        """Messages did not arrive: a stay of which no broker knows is none."""
+        lost = list(messages)
+        cancelled = [message.stay for message in lost if isinstance(message, Mig)]
+        if self._first in lost and self._has_lost_first(lost):
+            cancelled += self._forget_first()
+        super().link_broken(lost)
+        for stay in cancelled:
+            self._deliver_all(self._sorter.cancel(stay))
+
+    def _migrate(self, broker: NodeId, last: NodeId) -> None:
+        self._stay += 1
+        self.send(broker, Mig(self.node, last, self._sorter.last, self._stay))
+        if not self.filters:
+            self._sorter.restart(self._stay)
+
+    def _subscription(self, wanted: Filter) -> Message:
+        message = super()._subscription(wanted)
+        self._first = self._first or message
+        self._times += message == self._first
+        return message
+
+    def _take_unsaid(self) -> list[Message]:
+        unsaid = super()._take_unsaid()
+        self._times += unsaid.count(self._first) if self._first else 0
+        return unsaid
+
+    def _has_lost_first(self, lost: list[Message]) -> bool:
+        """Whether no broker has heard the first SUB; the same filter may have been taken up again since."""
+        self._times -= sum(message == self._first for message in lost)
+        return self._times <= 0
+
+    def _forget_first(self) -> list[int]:
+        """The first SUB was lost: there is no stay 0, and who has not migrated since has nothing to migrate."""
+        if self._stay > 0:
+            return [0]
+        self._first, self._times = None, 0
+        self._is_subscriber = False
+        return []
+
+    def _deliver_all(self, released: Iterable[Pub | Rep]) -> None:
+        for message in released:
+            notification = message.notification
+            if self._received.add(notification.id):
+                self._deliver(notification, message.hops)
+            else:
+                self.note(DROP, notification_id=str(notification.id), detail="received before")
+
+
+class Phoenix(BrokerAgent):
+    """Phoenix, for clients that move about a static tree of brokers, with any combination of roles on a node."""
+
+    parameters: PhoenixParameters
+    broker_type = NumberedBroker
+    client_type = NumberedClient
+
+    def _make_broker(self) -> Broker:
+        return (NumberedBroker if self.parameters.number_migrations else Broker)(self.node, self.parameters)
+
+    def _make_client(self) -> Client:
+        return (NumberedClient if self.parameters.number_migrations else Client)(self.node, self.parameters)

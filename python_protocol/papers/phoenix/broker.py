@@ -1,0 +1,350 @@
+"""A broker of Phoenix: algorithms 2.2 and 2.3 of the thesis, to the letter, without radio, link or tree.
+
+Where the algorithms leave something open:
+
+- *clock() counts* the notifications that the broker stamps (2.2, line 16; 2.3, line 22): timestamps are compared with
+  others of one broker only, and those of different notifications should differ.
+- *The old next hop is read before it is replaced* (2.3, lines 5 to 8). A subscriber that the broker does not know has
+  none: the MIG ends.
+- *A client that publishes what it subscribes to gets it*: y != z (2.2, line 18) holds back what came from a broker.
+- *The tree of brokers is static*: a neighbour whose link is lost gets nothing, and nothing is kept for it; the trace
+  says so. What is for a local subscriber is in its queue anyway.
+
+To the letter, notifications are lost, doubled and overtaken; `numbered_broker` mends that.
+
+The messages of Phoenix (the thesis, tables 2.1 and 2.4; algorithms 2.2 and 2.3); SUB and UNS are the family's.
+
+`hops` of PUB and REP counts radio hops, and includes the one that the message itself makes.
+
+Q_i(s): what a broker has for its local subscribers, delivered or not (the thesis, section 2.4).
+
+The parameters of Phoenix, those of election and link included.
+
+Which SUB and UNS are outdated, because one that the subscriber has said later, elsewhere, has come before them.
+
+Links keep the order of what was said at one broker, but not of what was said at two. What comes by a link was said in
+the stay of the newest MIG that has come by it, or in a later one: on its link a MIG is ahead of what is said after it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from roambus.python_protocol.actions import DROP, REPLAY, STORE, Note
+from roambus.python_protocol.agent import Listing, on
+from roambus.python_protocol.brokers.broker import Broker as FamilyBroker
+from roambus.python_protocol.brokers.broker import Hops, RoutingTable, StorageParameters, Sub, Uns
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.fields import U16, U32, LongTuple, listed
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.parameters import parameter
+from roambus.python_protocol.roles import BrokerId, NodeId, SubscriberId
+from roambus.python_protocol.simtime import SimTime
+
+Stay = U16
+"""The number of a migration, and of the stay that it begins (see `numbered_broker`); to the letter it is always 0."""
+
+
+class Stamp(NamedTuple):
+    """ts, of which a later one is greater: that of one broker or, with numbered migrations, of one subscriber."""
+
+    stay: Stay
+    tick: U32
+    """The broker's clock, which counts what it stamps, from 1."""
+
+    def __str__(self) -> str:
+        return f"{self.stay}.{self.tick}" if self.stay else str(self.tick)
+
+    def describe(self, _: Names) -> str:
+        """As transcripts write it: "3", or with the stay "5.7"."""
+        return str(self)
+
+
+NEVER = Stamp(0, 0)
+"""Before any other: the ts of what nobody has stamped yet, and the ts_last of who has received nothing."""
+
+
+class Pub(Message, tag=3, notation="{notification} ts={stamp} hops={hops} S={subscribers}?"):
+    """(PUB, e, ts): e is published.
+
+    `subscribers` are those for whom it goes this way (see `numbered_broker`); to the letter there are none.
+    """
+
+    stamp: Stamp
+    hops: Hops
+    subscribers: LongTuple[SubscriberId]
+    notification: Notification
+
+
+class Mig(Message, tag=4, notation="{subscriber} b={broker} ts_last={last} stay={stay}?"):
+    """(MIG, s, b, ts_last): s, whose last broker was b, has a new one, and received all up to ts_last."""
+
+    subscriber: SubscriberId
+    broker: BrokerId
+    last: Stamp
+    stay: Stay = 0
+
+
+class Rep(Message, tag=5, notation="{notification} {subscriber} ts={stamp} hops={hops}"):
+    """(REP, e, s, ts): e is replayed towards s."""
+
+    subscriber: SubscriberId
+    stamp: Stamp
+    hops: Hops
+    notification: Notification
+
+
+class Turn(Message, tag=12, notation="{subscriber} ts={stamp} n={following} {over}"):
+    """(TURN, s, ts, n): after ts it is the turn of stay n. This is not in the thesis (see `numbered_broker`)."""
+
+    subscriber: SubscriberId
+    stamp: Stamp
+    following: Stay
+    over: bool
+    """Whether ts is the last of its stay; otherwise there can be more, later."""
+
+
+Queued = Rep | Turn
+"""(e, ts) as the REP that it may become; `hops` are those to the broker."""
+
+
+class Queues:
+    """The queues of one broker, bounded together: what was delivered is in them too, so the oldest go first."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._queues: dict[NodeId, deque[Queued]] = {}
+        self._order: deque[NodeId] = deque()
+
+    def put(self, queued: Queued) -> list[Note]:
+        """Enqueues in Q_i(s); what has to go for it is told the trace."""
+        self._queues.setdefault(queued.subscriber, deque()).append(queued)
+        self._order.append(queued.subscriber)
+        return self._drop_oldest() if len(self._order) > self._limit else []
+
+    def take(self, subscriber: NodeId) -> list[Queued]:
+        """Dequeues all of Q_i(s)."""
+        self._order = deque(one for one in self._order if one != subscriber)
+        return list(self._queues.pop(subscriber, ()))
+
+    def listing(self, names: Names) -> Listing:
+        """The queues, each notification with its timestamp."""
+        queues = self._queues.items()
+        rows = ((names.subscriber(one), listed(_describe(entry, names) for entry in queue)) for one, queue in queues)
+        return Listing(("Subscriber", "Notifications"), tuple(rows))
+
+    def _drop_oldest(self) -> list[Note]:
+        oldest = self._queues[self._order.popleft()].popleft()
+        if isinstance(oldest, Turn):
+            return []
+        return [Note(DROP, notification_id=str(oldest.notification.id), peer=oldest.subscriber, detail="storage full")]
+
+
+def _describe(queued: Queued, names: Names) -> str:
+    what = f"TURN {queued.following}" if isinstance(queued, Turn) else names.notification(queued.notification)
+    return f"({what},{queued.stamp})"
+
+
+class PhoenixParameters(StorageParameters):
+    """What can be set for Phoenix; the thesis gives no values."""
+
+    number_migrations: bool = parameter(
+        True,
+        source="the thesis, algorithm 2.3, which loses, doubles and overtakes without (see `phoenix`)",
+        doc="a subscriber numbers its migrations, and gets everything once and in order; false: to the letter",
+    )
+    hold_limit: int = parameter(
+        256,
+        source="reasoned: the notifications of four minutes from the thesis' publishers",
+        at_least=1,
+        doc="notifications that a subscriber holds back for earlier ones; with more it waits no longer",
+    )
+    remembered: int = parameter(
+        1024,
+        source="reasoned: more than are published while a migration is under way",
+        at_least=1,
+        doc="notifications that a subscriber remembers to have received",
+    )
+
+
+class Broker(FamilyBroker):
+    """b_i: its interfaces, routing table, local subscribers and their queues."""
+
+    def __init__(self, node: NodeId, parameters: PhoenixParameters) -> None:
+        """At first nothing is known, not even a neighbour."""
+        super().__init__(node, parameters)
+        self.table = RoutingTable()
+        self.local: dict[NodeId, None] = {}
+        """C_i, in the order in which they came."""
+        self.queues = Queues(parameters.storage_limit)
+        self._clock = 0
+
+    def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
+        """A link was given up: what was for a local subscriber is in its queue, the rest is lost."""
+        super().link_broken(interface, messages)
+        for message in messages:
+            if isinstance(message, Pub | Rep) and interface not in self.local:
+                self._drop(message.notification, interface)
+
+    # Algorithm 2.2
+
+    @on(Sub)  # lines 1 to 7
+    def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
+        """A subscriber subscribes; where it is a client, it is local."""
+        self.table.add(sub.filter, z, sub.subscriber)
+        if self.is_client(z):
+            self.meet_client(z)
+            self.local[sub.subscriber] = None
+        self.flood(sub, z)
+
+    @on(Uns)  # lines 8 to 14
+    def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
+        """A subscriber unsubscribes; with its last filter it ceases to be local."""
+        self.table.remove(uns.filter, uns.subscriber)
+        if self.is_client(z) and not self.table.interfaces(uns.subscriber):
+            self.local.pop(uns.subscriber, None)
+        self.flood(uns, z)
+
+    @on(Pub)  # lines 15 to 24
+    def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
+        """A notification goes to every interface with a match, and into the queues of local subscribers."""
+        matching = self._matching(pub)
+        self.note_route(pub.notification, (s for found in matching.values() for s in found))
+        self._clock += 1
+        for y, subscribers in matching.items():
+            if not self.is_way_back(y, z):
+                self._forward(pub, y, subscribers)
+
+    def _forward(self, pub: Pub, y: NodeId, subscribers: list[NodeId]) -> None:
+        """Carries out lines 19 to 24 for one interface y."""
+        stamp = self._stamp(y)
+        if y in self.local:
+            self._enqueue(Rep(y, stamp, pub.hops, pub.notification))
+        hops = self.radio_hops(pub.hops, y)
+        self._send(y, Pub(stamp, hops, self._addressees(y, subscribers), pub.notification))
+
+    # Algorithm 2.3
+
+    @on(Mig)  # lines 1 to 16
+    def migrate_subscriber(self, mig: Mig, z: NodeId, now: SimTime) -> None:
+        """A subscriber has come to another broker: the MIG follows the old next hops to where it was local."""
+        subscriber = mig.subscriber
+        if subscriber in self.local:
+            self._let_go(z, mig)
+            return
+        if z == subscriber and self.is_client(z):
+            self.meet_client(z)
+            self.local[subscriber] = None
+        ways = [b for b in self.table.interfaces(subscriber) if b in self.neighbours]
+        self.table.replace(subscriber, z)
+        for b in ways[:1]:
+            self.send(b, mig)
+
+    def _let_go(self, z: NodeId, mig: Mig) -> None:
+        """Carries out lines 10 to 16: s has moved from here to where the MIG comes from."""
+        subscriber = mig.subscriber
+        del self.local[subscriber]
+        self.table.replace(subscriber, z)
+        for queued in self.queues.take(subscriber):
+            if queued.stamp > mig.last:
+                self._replay(replace(queued, stamp=NEVER), z)
+
+    @on(Rep)  # lines 17 to 24
+    def replay(self, rep: Rep, z: NodeId, now: SimTime) -> None:
+        """What another broker had in its queue goes on to the subscriber, and is stamped where that is local."""
+        subscriber = rep.subscriber
+        if subscriber in self.local:
+            self._clock += 1
+            stamped = replace(rep, stamp=self._stamp(subscriber))
+            self._enqueue(stamped)
+            self._pass_on(stamped, subscriber)
+            return
+        ways = [b for b in self.table.interfaces(subscriber) if not self.is_client(b)]
+        if ways:
+            self._pass_on(rep, ways[0])
+        else:
+            self._drop(rep.notification, subscriber)
+
+    # Senders
+
+    def _send(self, interface: NodeId, message: Pub | Queued) -> None:
+        """Sends to whom is in reach; what is for others is in a queue, or lost."""
+        if self.reaches(interface):
+            self.send(interface, message)
+        elif interface not in self.local and not isinstance(message, Turn):
+            self._drop(message.notification, interface)
+
+    def _pass_on(self, message: Queued, interface: NodeId) -> None:
+        if isinstance(message, Rep):
+            message = replace(message, hops=self.radio_hops(message.hops, interface))
+        self._send(interface, message)
+
+    def _replay(self, queued: Queued, interface: NodeId) -> None:
+        """Carries out line 16; a replay starts again at no hops."""
+        if isinstance(queued, Turn):
+            self._send(interface, queued)
+            return
+        self.note(REPLAY, notification_id=str(queued.notification.id), peer=queued.subscriber)
+        self._pass_on(replace(queued, hops=0), interface)
+
+    # Helpers
+
+    def _matching(self, pub: Pub) -> dict[NodeId, list[NodeId]]:
+        """The interfaces of algorithm 2.2, lines 18 to 20, and the subscribers there."""
+        return self.table.matching(pub.notification)
+
+    def _addressees(self, interface: NodeId, subscribers: list[NodeId]) -> tuple[NodeId, ...]:
+        """The subscribers that a PUB names; to the letter it names none."""
+        return ()
+
+    def _stamp(self, interface: NodeId) -> Stamp:
+        """The ts of what goes to an interface, by the broker's clock."""
+        return Stamp(0, self._clock)
+
+    def _enqueue(self, queued: Queued) -> None:
+        """Stores in Q_i(s), and tells the trace if s cannot get it now."""
+        self.perform(self.queues.put(queued))
+        if isinstance(queued, Rep) and not self.reaches(queued.subscriber):
+            self.note(STORE, notification_id=str(queued.notification.id), peer=queued.subscriber)
+
+    def _drop(self, notification: Notification, interface: NodeId) -> None:
+        self.note(DROP, notification_id=str(notification.id), peer=interface, detail="no link")
+
+    def listings(self, names: Names) -> Mapping[str, Listing]:
+        """The routing table R_i, and the queues Q_i with their timestamps."""
+        return {"table": self.table.listing(self.node, names), "stored": self.queues.listing(names)}
+
+
+class Commands:
+    """What one broker has heard of subscribers, by the stays in which they have said it."""
+
+    def __init__(self) -> None:
+        """At first everybody is in the first stay."""
+        self._stays: dict[tuple[NodeId, NodeId], Stay] = {}
+        """The newest that a MIG of the subscriber has told by the interface."""
+        self._latest: dict[tuple[NodeId, Filter], Stay] = {}
+        """The one in which the subscriber has said the last that is known of the filter."""
+        self._ways: dict[NodeId, NodeId] = {}
+        """Where the last of a subscriber has come from."""
+
+    def migrated(self, mig: Mig, z: NodeId) -> None:
+        """What comes by z from now on was said in this stay."""
+        at = mig.subscriber, z
+        self._stays[at] = max(mig.stay, self._stays.get(at, 0))
+
+    def take(self, command: Sub | Uns, z: NodeId) -> bool:
+        """Whether nothing later was said about the filter."""
+        about, stay = (command.subscriber, command.filter), self._stays.get((command.subscriber, z), 0)
+        if stay < self._latest.get(about, 0):
+            return False
+        self._latest[about] = stay
+        self._ways[command.subscriber] = z
+        return True
+
+    def way(self, subscriber: NodeId) -> NodeId | None:
+        """Where the last of a subscriber has come from, even if it has given up everything since."""
+        return self._ways.get(subscriber)

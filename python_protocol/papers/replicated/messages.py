@@ -1,0 +1,276 @@
+"""Subscriptions and events, between clients and brokers and between sites.
+
+The paper on replicated brokers has these in sections 4 and 5. Whatever must arrive once has a stream and a number in
+it: towards each neighbour, and in each stream, the sender counts from 1 (section 5.1, "renumber"). There is a stream
+for each publisher's events, one for events that the root has put in order, and one for subscriptions. Stream and
+number together are the key by which the reply says what was accepted.
+
+Who is alive and who leads, among brokers and clients (the paper on replicated brokers, sections 6.2 to 6.9).
+
+The leaders of a site are counted: each has a term, and a later term is a newer leader. How far a copy of the site's
+state has come is told by a point, which is what brokers compare when one of them takes over.
+
+What the brokers of one site say to each other, so that all have the same state.
+
+The paper on replicated brokers has this in sections 6 to 6.7. A step is told by the message that it takes in, because
+every broker makes the same of it. A broker that has missed steps gets a copy of the whole state (`snapshot`).
+
+The parameters of the replicated brokers; their paper gives no values.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, NamedTuple
+
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.messages.fields import U8, U32, By, Integer, LongBytes
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.octets import Reader, Writer
+from roambus.python_protocol.messages.shapes import TWO_BYTES, Blob
+from roambus.python_protocol.parameters import Parameters, parameter
+from roambus.python_protocol.roles import BrokerId, NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
+
+SUBSCRIPTIONS = 65534
+"""The stream of subscriptions, which is no node."""
+ORDERED = 65535
+"""The stream of events with the sequencer's number (section 5.2), which is no node."""
+_MARKS = {SUBSCRIPTIONS: "", ORDERED: "order"}
+
+
+def _mark(stream: int, names: Names) -> str:
+    return _MARKS[stream] if stream in _MARKS else names.node(stream)
+
+
+Stream = Annotated[int, Integer("H", _mark)]
+"""The publisher whose events are numbered, or one of the two streams above."""
+Number = U32
+"""The place of a message in its stream, from 1."""
+
+
+class Key(NamedTuple):
+    """Names a numbered message towards one neighbour."""
+
+    stream: Stream
+    number: Number
+
+    def describe(self, names: Names) -> str:
+        """The key as transcripts write it: "p1#3", "order#3", for subscriptions "#3"."""
+        return f"{_mark(self.stream, names)}#{self.number}"
+
+
+class _Subscription(Message, notation="{filter} #{number}"):
+    """What SUB and UNS have in common: all of them are in one stream."""
+
+    stream: ClassVar[Stream] = SUBSCRIPTIONS
+    number: Number
+    filter: Filter
+
+    @property
+    def key(self) -> Key:
+        """The name of the message."""
+        return Key(self.stream, self.number)
+
+
+class Sub(_Subscription, tag=1):
+    """Somebody at or behind the sender subscribes (section 4)."""
+
+
+class Uns(_Subscription, tag=2):
+    """Somebody at or behind the sender unsubscribes (section 4)."""
+
+
+class _OfStream(Message, notation="{stream}#{number}"):
+    """What names itself, or another message, by stream and number."""
+
+    stream: Stream
+    number: Number
+
+    @property
+    def key(self) -> Key:
+        """The name of the message."""
+        return Key(self.stream, self.number)
+
+
+class Event(_OfStream, tag=3, notation="{notification} {stream}#{number} hops={hops}"):
+    """A notification on its way to subscribers (sections 4 and 5); `hops` counts the one that the message makes."""
+
+    hops: U8
+    notification: Notification
+
+
+class Update(_OfStream, tag=4):
+    """In place of an event that is not for the receiver: expect the next number (section 7; `renumber` false)."""
+
+
+class Accepted(_OfStream, tag=5):
+    """The reply to each of the messages above, by its key (section 6.4)."""
+
+
+Numbered = Sub | Uns | Event | Update
+"""What is sent until it is accepted, and taken once."""
+
+
+Term = U32
+"""Of a leader; the broker at place t mod 3 leads in term t."""
+
+
+class Point(NamedTuple):
+    """How far a copy of a site's state has come: steps taken, the last of them under the leader of `term`.
+
+    The greater of two points is the newer copy.
+    """
+
+    term: Term
+    step: U32
+
+    def describe(self, names: Names) -> str:  # it names nobody
+        """The point as transcripts write it: "0.3"."""
+        return f"{self.term}.{self.step}"
+
+
+class AreYouAlive(Message, tag=6, name="ARE_YOU_ALIVE"):
+    """A reply has not come in time (section 6.4)."""
+
+
+class IAmAlive(Message, tag=7, name="I_AM_ALIVE"):
+    """The answer, with the term in which the broker last took part."""
+
+    term: Term
+
+
+class AssumedDead(Message, tag=8, name="ASSUMED_DEAD", notation="{broker}"):
+    """Tells the other brokers of its site that `broker` does not answer (section 6.4)."""
+
+    broker: BrokerId
+
+
+class OfPoint(Message, notation="term={term} from {point}"):
+    """A term that begins, and the point of a copy."""
+
+    term: Term
+    point: Point
+
+
+class IAmLeader(OfPoint, tag=9, name="I_AM_LEADER"):
+    """A new leader, to the brokers of its site and to the leaders of the neighbours (sections 6.6 and 6.8).
+
+    It goes on from the copy at the point: a replica that has come to just that point follows.
+    """
+
+
+class Leader(Message, tag=10, notation="{broker} term={term}"):
+    """`broker` leads its site since `term`: to one's replicas (section 6.9), and to who asks the wrong broker."""
+
+    broker: BrokerId
+    term: Term
+
+
+_LONG = Blob(TWO_BYTES)
+Copy = Annotated[
+    bytes, By(Writer.long_blob, Reader.long_blob, lambda data, _: f"{len(data)} bytes" if data else "the pieces", _LONG)
+]
+"""A site's state as bytes; no bytes if it has come in pieces."""
+MaybeCopy = Annotated[
+    bytes,
+    By(Writer.long_blob, Reader.long_blob, lambda data, _: f"with a copy of {len(data)} bytes" if data else "", _LONG),
+]
+"""The same; no bytes also if there is no copy."""
+
+
+class Inform(Message, tag=11, notation="{point} {peer}: {message}"):
+    """The leader has come to the point by a step: `message` of `peer` has changed its state (section 6)."""
+
+    point: Point
+    peer: NodeId
+    message: Numbered
+
+
+class Informed(Message, tag=12, notation="{point}"):
+    """The sender's copy has come to this point."""
+
+    point: Point
+
+
+class HandOver(Message, tag=13, name="HAND_OVER", notation="{peer}: {message}"):
+    """To a new leader: a message of a client that the old one may not have taken in (section 6.6)."""
+
+    peer: NodeId
+    message: Numbered
+
+
+class TakeOver(OfPoint, tag=14, name="TAKE_OVER"):
+    """The sender wants to lead from `term` on; its copy has come to the point."""
+
+
+class Yield(OfPoint, tag=15, notation="term={term} from {point} {snapshot}"):
+    """The answer: the sender follows no earlier leader any more. `snapshot` is its copy if that is the newer one."""
+
+    snapshot: MaybeCopy
+
+
+class CatchUp(Message, tag=16, name="CATCH_UP"):
+    """The sender's copy is lost or of no use: it wants the leader's."""
+
+
+class Piece(Message, tag=18, notation="{point} {number} of {count}"):
+    """A part of a copy that is too long for one message, at this point; the first has number 0."""
+
+    point: Point
+    number: U32
+    count: U32
+    data: LongBytes
+
+
+class State(Message, tag=17, notation="{point} of {snapshot}"):
+    """The leader's copy, at this point."""
+
+    point: Point
+    snapshot: Copy
+
+
+FLOODING, FILTERING = "flooding", "filtering"
+NONE, FIFO, TOTAL = "none", "fifo", "total"
+
+
+class ReplicatedParameters(Parameters):
+    """What can be set for brokers and clients."""
+
+    routing: str = parameter(
+        FILTERING,
+        choices=(FLOODING, FILTERING),
+        source="the paper on replicated brokers, section 4",
+        doc="flooding: events go to every site; filtering: only towards sites with a subscriber for them",
+    )
+    order: str = parameter(
+        FIFO,
+        choices=(NONE, FIFO, TOTAL),
+        source="the paper on replicated brokers, section 5",
+        doc="in which order subscribers get events: none, fifo (that of each publisher) or total (the root's)",
+    )
+    renumber: bool = parameter(
+        True,
+        source="the paper on replicated brokers, section 5.1; section 7 has the implementation without",
+        doc="events are numbered for each neighbour; false: sites that an event does not go to get an UPDATE",
+    )
+    time_out: SimTime = parameter(
+        100 * MILLISECOND,
+        unit="s",
+        above=0,
+        source="reasoned: far above the few ms that a reply takes over links of 1 ms",
+        doc="shortest wait for a reply before the question whether the other is alive; for its answer twice as long",
+    )
+    piece_size: int = parameter(
+        60_000,
+        unit="bytes",
+        at_least=1,
+        at_most=65_000,
+        source="reasoned: a message has at most 65535 bytes",
+        doc="longest part of a copy of a site's state that goes in one message",
+    )
+    follow_delays: bool = parameter(
+        True,
+        source='the paper on replicated brokers, section 8: "an infinite loop of message exchanging"',
+        doc="waits grow with the delays that a node measures; false: each is time_out, which may be below the delay",
+    )

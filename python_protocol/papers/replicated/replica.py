@@ -1,0 +1,352 @@
+"""A broker among the three of its site: who takes over from a leader, and who follows with which copy.
+
+The paper on replicated brokers has this in sections 6.5 to 6.7. Who takes over asks the others to yield; one answer
+is enough, for every step that was released is known to two of three, and the newer of two copies has them all. A
+broker that has yielded takes no steps of earlier terms, so an old leader that only was slow can release nothing.
+
+One broker's copy of its site's state, and the steps that keep the three copies the same.
+
+The paper on replicated brokers has this in section 6. The leader takes a message in, which is a step, and informs the
+others, which take the same step. What the step makes the site send is released once another broker is informed, too
+(`releases`). Brokers that are no leader keep what clients say until they are informed that the leader has taken it
+in.
+
+Leaders have terms: the broker at place t mod 3 leads in term t. A broker takes part in a term once its point is of
+that term, and takes no steps of earlier ones.
+
+What the leader's steps let its site send, held until another broker is informed of the step.
+
+So whatever has left the site survives any one of its brokers (the paper on replicated brokers, section 6, in which
+the leader sends first; docs/deviations.md tells why that is not enough).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+from roambus.python_protocol.agent import Process, on
+from roambus.python_protocol.papers.replicated.messages import (
+    CatchUp,
+    HandOver,
+    IAmLeader,
+    Inform,
+    Informed,
+    Key,
+    Leader,
+    Numbered,
+    Piece,
+    Point,
+    ReplicatedParameters,
+    State,
+    TakeOver,
+    Term,
+    Yield,
+)
+from roambus.python_protocol.papers.replicated.site_state import Output, Peer, Place, SiteState
+from roambus.python_protocol.papers.replicated.snapshot import Pieces, cut, decode_state, encode_state
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
+
+_NEVER = -1
+
+
+class Released(NamedTuple):
+    """What a step lets the site send: the reply to `message` of `peer`, if it came from one, and `outputs`."""
+
+    step: int
+    peer: Peer | None
+    message: Numbered | None
+    outputs: tuple[Output, ...]
+
+
+class Releases:
+    """Holds back what one broker, as the leader of its site, is to send."""
+
+    def __init__(self) -> None:
+        self._held: deque[Released] = deque()
+        self._informed = 0
+        """The last step of this term of which another broker is informed."""
+        self._ready: list[Released] = []
+        """For the broker to carry out."""
+
+    def hold(self, one: Released) -> None:
+        """A step was taken; it waits for its turn, even if others are informed of it already."""
+        self._held.append(one)
+        self._release()
+
+    def informed(self, step: int) -> None:
+        """Another broker has come to this step."""
+        if step > self._informed:
+            self._informed = step
+            self._release()
+
+    def begin_term(self, first: Released) -> None:
+        """A term of this broker begins: nobody is informed of anything yet."""
+        self._informed = _NEVER
+        self._held = deque([first])
+
+    def end_term(self) -> None:
+        """There is another leader, which does what this one has not done."""
+        self._held.clear()
+
+    def held(self) -> set[Output]:
+        """What is not to be sent yet."""
+        return {output for one in self._held for output in one.outputs}
+
+    def take_ready(self) -> list[Released]:
+        """What was released since this was last called, in the order of the steps."""
+        ready, self._ready = self._ready, []
+        return ready
+
+    def _release(self) -> None:
+        while self._held and self._held[0].step <= self._informed:
+            self._ready.append(self._held.popleft())
+
+
+class CopyOfState(Process):
+    """The leader has one, each follower, and, of no use, a broker that `is_joining` after a crash."""
+
+    def __init__(
+        self,
+        node: NodeId,
+        brokers: tuple[NodeId, ...],
+        place: Place,
+        parameters: ReplicatedParameters,
+        of: Process | None = None,
+    ) -> None:
+        super().__init__(of)
+        self.node = node
+        self.term: Term = 0
+        """The highest that this broker has heard of, or wants to lead in."""
+        self.point = Point(0, 0)
+        self.state = SiteState(place, parameters)
+        self.pending: dict[tuple[Peer, Key], Numbered] = {}
+        """What clients have said, and the leader has not taken in yet as far as this broker knows."""
+        self.releases = Releases()
+        self.is_joining = False
+        self.mates = tuple(broker for broker in brokers if broker != node)
+        """The other brokers of the site."""
+        self._brokers = brokers
+        self._followers = set(self.mates)
+        """Who is informed: all but those that have crashed, until they have caught up."""
+
+    @property
+    def leader(self) -> NodeId:
+        """The broker that leads in the present term."""
+        return self.leader_of(self.term)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether this broker takes part in the present term."""
+        return self.point.term == self.term and not self.is_joining
+
+    @property
+    def is_leader(self) -> bool:
+        """Whether this broker leads its site."""
+        return self.leader == self.node and self.is_settled
+
+    @property
+    def has_work(self) -> bool:
+        """Whether something is to be done by the leader, so that its failure would matter."""
+        return bool(self.pending) or any(one.unaccepted for one in self.state.outgoing.values())
+
+    def leader_of(self, term: Term) -> NodeId:
+        """The broker whose turn it is."""
+        return self._brokers[term % len(self._brokers)]
+
+    # Steps
+
+    def hear_client(self, client: Peer, message: Numbered) -> None:
+        """All three brokers have what a client says, and the leader takes it in (section 6)."""
+        if not self.state.is_new(client, message):
+            return
+        if self.is_leader:
+            self.take_step(client, message)
+        else:
+            self.pending[client, message.key] = message
+
+    def take_step(self, peer: Peer, message: Numbered) -> None:
+        """Takes a message in, as leader, and informs the others (section 6)."""
+        outputs = self.state.take_in(peer, message)
+        self.point = Point(self.term, self.point.step + 1)
+        self.pending.pop((peer, message.key), None)
+        self.releases.hold(Released(self.point.step, peer, message, outputs))
+        inform = Inform(self.point, peer, message)
+        for mate in self.mates:
+            if mate in self._followers:
+                self.send(mate, inform)
+
+    def reply_again(self, peer: Peer, message: Numbered) -> None:
+        """Replies to a message that was taken in before, as leader, once all steps up to now are released."""
+        self.releases.hold(Released(self.point.step, peer, message, ()))
+
+    @on(Inform)
+    def inform(self, inform: Inform, sender: NodeId, _: SimTime) -> None:
+        """Takes the leader's step. An old leader is told that there is another."""
+        if inform.point.term < self.term:
+            self.name_leader(sender)
+        elif self.is_settled and inform.point.step > self.point.step:
+            # Otherwise a whole copy will bring the step, or has brought it.
+            self.state.take_in(inform.peer, inform.message)
+            self.pending.pop((inform.peer, inform.message.key), None)
+            self.point = Point(self.term, inform.point.step)
+            self.send(sender, Informed(self.point))
+
+    @on(Informed)
+    def informed(self, informed: Informed, _sender: NodeId, _now: SimTime) -> None:
+        """Another broker has come that far, which releases what a leader holds back."""
+        if self.is_leader and informed.point.term == self.term:
+            self.releases.informed(informed.point.step)
+
+    @on(HandOver)
+    def hand_over(self, message: HandOver, _sender: NodeId, _now: SimTime) -> None:
+        """Hears what a client has said, and another broker has kept (section 6.6)."""
+        self.hear_client(message.peer, message.message)
+
+    def lost(self, mate: NodeId) -> None:
+        """There is no connection to a broker of this site: it has crashed, and will ask for a copy."""
+        self._followers.discard(mate)
+
+    # Senders
+
+    def sendable(self, peer: Peer) -> list[Output]:
+        """What one neighbour has not accepted, except for what is not released yet."""
+        held = self.releases.held()
+        waiting = (Output(peer, message) for message in self.state.outgoing[peer].unaccepted.values())
+        return [output for output in waiting if output not in held]
+
+    def hand_pending_over(self) -> None:
+        """Tells the leader what clients have said, and it may not know."""
+        for (peer, _), message in self.pending.items():
+            self.send(self.leader, HandOver(peer, message))
+
+    def name_leader(self, to: NodeId) -> None:
+        """Tells a node who leads this site."""
+        self.send(to, Leader(self.leader, self.term))
+
+
+class Replica(CopyOfState):
+    """A copy of the state whose owner can become the leader, or follow another."""
+
+    def __init__(
+        self,
+        node: NodeId,
+        brokers: tuple[NodeId, ...],
+        place: Place,
+        parameters: ReplicatedParameters,
+        of: Process | None = None,
+    ) -> None:
+        super().__init__(node, brokers, place, parameters, of)
+        self.is_taking_over = False
+        self._place = place
+        self._parameters = parameters
+        self._pieces = Pieces()
+
+    # Taking over
+
+    def take_over(self) -> None:
+        """Asks the others to yield to this broker, in its next term (section 6.5)."""
+        self.term += 1
+        while self.leader != self.node:
+            self.term += 1
+        self.is_taking_over = True
+        for mate in self.mates:
+            self.send(mate, TakeOver(self.term, self.point))
+
+    @on(TakeOver)
+    def yield_to(self, asked: TakeOver, sender: NodeId, _: SimTime) -> None:
+        """Another wants to lead. The newer of the two copies is what it goes on from."""
+        if asked.term > self.term:
+            self.step_down(asked.term)
+            snapshot = self._send_pieces(sender) if self.point > asked.point else b""
+            self.send(sender, Yield(self.term, self.point, snapshot))
+        elif asked.term < self.term and self.is_settled:
+            self.name_leader(sender)
+
+    def lead(self, answer: Yield, sender: NodeId) -> None:
+        """The new leader tells the other brokers, the one assumed dead too (section 6.6)."""
+        if newer := answer.snapshot or self._pieces.take(sender, answer.point):
+            self._install(answer.point, newer)
+        tell = IAmLeader(self.term, self.point)
+        self._begin_term()
+        for mate in self.mates:
+            self.send(mate, tell)
+        for (peer, _), message in list(self.pending.items()):
+            self.take_step(peer, message)  # what the old leader failed in
+
+    # Following
+
+    @on(IAmLeader)
+    def follow(self, news: IAmLeader, sender: NodeId, _: SimTime) -> None:
+        """Follows a new leader, with its own copy if that has come as far, else with the leader's (section 6.7)."""
+        if news.term < self.term or news.term == self.point.term:
+            return
+        self.step_down(news.term)
+        if self.is_joining or self.point != news.point:
+            self.send(sender, CatchUp())
+        else:
+            self._follow_from(Point(self.term, self.point.step), sender)
+
+    def step_down(self, term: Term) -> None:
+        """There is a later term, of another leader."""
+        self.term = term
+        self.is_taking_over = False
+        self.releases.end_term()
+
+    # Copies
+
+    def join(self) -> None:
+        """Asks for a copy, after a crash that has left nothing."""
+        self.is_joining = True
+        for mate in self.mates:
+            self.send(mate, CatchUp())
+
+    def give_copy(self, mate: NodeId) -> None:
+        """Gives a broker the leader's copy; it is informed again from there on."""
+        self._followers.add(mate)
+        self.send(mate, State(self.point, self._send_pieces(mate)))
+
+    @on(Piece)
+    def collect(self, piece: Piece, sender: NodeId, _: SimTime) -> None:
+        """A part of a copy has come, of which the last word is still to come."""
+        self._pieces.add(sender, piece)
+
+    @on(State)
+    def take_copy(self, copy: State, sender: NodeId, _: SimTime) -> None:
+        """Puts the leader's copy in place of its own."""
+        snapshot = copy.snapshot or self._pieces.take(sender, copy.point)
+        if copy.point.term < self.term:
+            return
+        self.step_down(copy.point.term)
+        self.is_joining = False
+        self._install(copy.point, snapshot)
+        self._follow_from(copy.point, sender)
+
+    # Helpers
+
+    def _send_pieces(self, mate: NodeId) -> bytes:
+        """Sends this broker's copy in pieces if it is too long; returns what is left for the message that gives it."""
+        snapshot = encode_state(self.state)
+        pieces = list(cut(self.point, snapshot, self._parameters.piece_size))
+        for piece in pieces:
+            self.send(mate, piece)
+        return b"" if pieces else snapshot
+
+    def _begin_term(self) -> None:
+        self.is_taking_over = False
+        self.point = Point(self.term, self.point.step)
+        self._followers = set(self.mates)
+        self.releases.begin_term(Released(self.point.step, None, None, self.state.unaccepted()))
+
+    def _follow_from(self, point: Point, leader: NodeId) -> None:
+        self.point = point
+        self.send(leader, Informed(point))
+        self.hand_pending_over()
+
+    def _install(self, point: Point, snapshot: bytes) -> None:
+        self.point = point
+        self.state = decode_state(snapshot, SiteState(self._place, self._parameters))
+        self.pending = {
+            (peer, key): message for (peer, key), message in self.pending.items() if self.state.is_new(peer, message)
+        }

@@ -1,0 +1,284 @@
+"""The state of a site, the same at each of its brokers: what a message changes, and what it makes the site send.
+
+A state is a function of the messages taken and their order, so that brokers which are informed of the same messages in
+the same order have the same state (the paper on replicated brokers, section 6). Its handlers carry out the routing of
+section 4 and the orders of section 5. They send nothing: what the site has to send is kept until it is accepted, and
+returned to the broker, which knows whether and when it is the one to send it.
+
+The routing tables of a site: what is wanted at or behind each neighbour, and how often.
+
+Filters are counted, because several clients behind one neighbour can have the same one, and each takes back its own
+(the paper on replicated brokers, section 4).
+
+Numbered messages from and to one neighbour: each is taken once, sent until accepted, and put in order if asked for.
+
+A neighbour is a client, or a neighbouring site whatever broker speaks for it. For each stream the receiver keeps the
+number that it expects next, and what has come too early; the sender keeps the last number, and what has not been
+accepted (the paper on replicated brokers, section 5.1).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from roambus.python_protocol.agent import Process, on
+from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.papers.replicated.messages import (
+    FLOODING,
+    NONE,
+    ORDERED,
+    SUBSCRIPTIONS,
+    TOTAL,
+    Event,
+    Key,
+    Number,
+    Numbered,
+    ReplicatedParameters,
+    Stream,
+    Sub,
+    Uns,
+    Update,
+)
+from roambus.python_protocol.roles import NodeId, SiteId, Sites
+from roambus.python_protocol.simtime import SimTime
+
+
+class Wanted:
+    """What one neighbour wants. A filter goes when as many unsubscriptions as subscriptions have come."""
+
+    def __init__(self) -> None:
+        self.filters: Counter[Filter] = Counter()
+
+    def add(self, one: Filter) -> None:
+        """Somebody has subscribed."""
+        self.filters[one] += 1
+
+    def remove(self, one: Filter) -> None:
+        """Somebody has unsubscribed from what was subscribed to (section 2)."""
+        self.filters[one] -= 1
+        if not self.filters[one]:
+            del self.filters[one]
+
+    def matches(self, notification: Notification) -> bool:
+        """Whether the neighbour is interested."""
+        return any(one.matches(notification) for one in self.filters)
+
+
+@dataclass(slots=True)
+class Awaited:
+    """One stream: the number expected next, and what has come too early (section 5.1).
+
+    A waiting number without a message has been taken already, where order does not matter.
+    """
+
+    expected: Number = 1
+    waiting: dict[Number, Numbered | None] = field(default_factory=dict)
+
+    def is_new(self, number: Number) -> bool:
+        """Whether the number has not come before."""
+        return number >= self.expected and number not in self.waiting
+
+    def take(self, message: Numbered, *, in_order: bool) -> list[Numbered]:
+        """Takes a new message in, and returns what can be processed now, in order."""
+        self.waiting[message.number] = message if in_order else None
+        ready = [] if in_order else [message]
+        while self.expected in self.waiting:
+            held = self.waiting.pop(self.expected)
+            ready += [] if held is None else [held]
+            self.expected += 1
+        return ready
+
+
+class Incoming:
+    """The streams from one neighbour."""
+
+    def __init__(self, *, events_in_order: bool) -> None:
+        self.streams: dict[Stream, Awaited] = {}
+        self._events_in_order = events_in_order
+
+    def is_new(self, message: Numbered) -> bool:
+        """Whether the message has not come before."""
+        stream = self.streams.get(message.stream)
+        return stream is None or stream.is_new(message.number)
+
+    def take(self, message: Numbered) -> list[Numbered]:
+        """Takes a message in, and returns what can be processed now: nothing for what has come before."""
+        stream = self.streams.setdefault(message.stream, Awaited())
+        if not stream.is_new(message.number):
+            return []
+        return stream.take(message, in_order=self._events_in_order or message.stream == SUBSCRIPTIONS)
+
+
+class Outgoing:
+    """The streams to one neighbour."""
+
+    def __init__(self) -> None:
+        self.last: dict[Stream, Number] = {}
+        """The highest number sent in each stream (section 5.1)."""
+        self.unaccepted: dict[Key, Numbered] = {}
+        self.early: set[Key] = set()
+        """Accepted before this copy of the state has come to sending it."""
+
+    def number(self, message: Numbered) -> Numbered:
+        """Gives a message the next number of its stream."""
+        return replace(message, number=self.last.get(message.stream, 0) + 1)
+
+    def put(self, message: Numbered) -> bool:
+        """Keeps a message that is to be sent until it is accepted; False if it has been accepted already."""
+        self.last[message.stream] = message.number
+        if message.key in self.early:
+            self.early.remove(message.key)
+            return False
+        self.unaccepted[message.key] = message
+        return True
+
+    def accept(self, key: Key) -> bool:
+        """The neighbour has it; False if nobody waited for that."""
+        if key.number > self.last.get(key.stream, 0):
+            self.early.add(key)
+        return self.unaccepted.pop(key, None) is not None
+
+
+Peer = NodeId
+"""A neighbour of a site: a client, or a neighbouring site, called by the first of its brokers."""
+
+_WHENEVER: SimTime = 0
+"""The time that handlers are told, because a state must not depend on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a site is in the tree, which is told by its neighbours."""
+
+    parent: Peer | None
+    sites: tuple[Peer, ...]
+    clients: tuple[Peer, ...]
+
+    @property
+    def peers(self) -> tuple[Peer, ...]:
+        """All neighbours, in a fixed order."""
+        return (*self.clients, *self.sites)
+
+
+def place_of(site: SiteId, sites: Sites) -> Place:
+    """A site's place in the tree."""
+    parent = sites[site].parent
+    neighbours = tuple(sites[one].brokers[0] for one in sites.neighbours(site))
+    return Place(None if parent is None else sites[parent].brokers[0], neighbours, sites[site].clients)
+
+
+class Output(NamedTuple):
+    """A message that the site has to send."""
+
+    peer: Peer
+    message: Numbered
+
+
+class SiteState(Process):
+    """The routing and the order of one site."""
+
+    def __init__(self, place: Place, parameters: ReplicatedParameters) -> None:
+        super().__init__()
+        self.place = place
+        self.ordered = 0
+        """The last number that the sequencer has given (section 5.2)."""
+        in_order = parameters.order != NONE
+        self.wanted = {peer: Wanted() for peer in place.peers}
+        self.incoming = {peer: Incoming(events_in_order=in_order) for peer in place.peers}
+        self.outgoing = {peer: Outgoing() for peer in place.peers}
+        self._parameters = parameters
+        self._outputs: list[Output] = []
+        """What the message that is being taken in makes the site send."""
+
+    def is_new(self, peer: Peer, message: Numbered) -> bool:
+        """Whether the message has not been taken before."""
+        return self.incoming[peer].is_new(message)
+
+    def take_in(self, peer: Peer, message: Numbered) -> tuple[Output, ...]:
+        """Takes a message in; returns what is to be sent because of it, and of what waited for it."""
+        for ready in self.incoming[peer].take(message):
+            self.hear(ready, peer, _WHENEVER)
+        outputs, self._outputs = tuple(self._outputs), []
+        return outputs
+
+    def unaccepted(self) -> tuple[Output, ...]:
+        """All that has been or is to be sent, and not been accepted."""
+        kept = self.outgoing.items()
+        return tuple(Output(peer, message) for peer, out in kept for message in out.unaccepted.values())
+
+    # Handlers
+
+    @on(Sub)
+    def subscribe(self, sub: Sub, source: Peer, _: SimTime) -> None:
+        """Section 4: counts the filter in the table of where it comes from, and sends it on through the tree."""
+        self.wanted[source].add(sub.filter)
+        self._put_to_sites(sub, source)
+
+    @on(Uns)
+    def unsubscribe(self, uns: Uns, source: Peer, _: SimTime) -> None:
+        """Section 4: counts the filter down, since others behind the neighbour may still want it, and sends this on."""
+        self.wanted[source].remove(uns.filter)
+        self._put_to_sites(uns, source)
+
+    @on(Event)
+    def publish(self, event: Event, source: Peer, _: SimTime) -> None:
+        """Routes the event (section 4). In total order the root numbers it first, so it goes there (section 5.2)."""
+        if self._parameters.order != TOTAL or event.stream == ORDERED:
+            others = [peer for peer in self.place.peers if peer != source or not self._is_site(peer)]
+            self._propagate(event, others)
+        elif self.place.parent is not None:
+            self._put(self.place.parent, _one_further(event))
+        else:
+            self.ordered += 1
+            self._propagate(replace(event, stream=ORDERED, number=self.ordered), self.place.peers)
+
+    @on(Update)
+    def update(self, update: Update, source: Peer, _: SimTime) -> None:
+        """Section 7: nobody behind the sender's way wanted the event, and those behind this site must count it, too."""
+        self._put_to_sites(update, source)
+
+    # Senders
+
+    def _propagate(self, event: Event, peers: Iterable[Peer]) -> None:
+        for peer in peers:
+            if self._is_wanted(peer, event):
+                self._put(peer, _one_further(event))
+            elif self._is_site(peer) and not self._renumbers(peer, event):
+                self._put(peer, Update(event.stream, event.number))
+
+    def _put_to_sites(self, message: Numbered, source: Peer) -> None:
+        for site in self.place.sites:
+            if site != source:
+                self._put(site, message)
+
+    def _put(self, peer: Peer, message: Numbered) -> None:
+        """Has a message sent, unless it was accepted before this copy of the state has come here."""
+        outgoing = self.outgoing[peer]
+        own = outgoing.number(message) if self._renumbers(peer, message) else message
+        if outgoing.put(own):
+            self._outputs.append(Output(peer, own))
+
+    # Helpers
+
+    def _is_wanted(self, peer: Peer, event: Event) -> bool:
+        floods = self._parameters.routing == FLOODING and self._is_site(peer)
+        return floods or self.wanted[peer].matches(event.notification)
+
+    def _renumbers(self, peer: Peer, message: Numbered) -> bool:
+        """Whether a neighbour has numbers of its own (section 5.1).
+
+        Without order no number is expected, so an event that goes elsewhere leaves no gap.
+        """
+        if isinstance(message, Sub | Uns) or not self._is_site(peer):
+            return True
+        return self._parameters.renumber or self._parameters.order == NONE
+
+    def _is_site(self, peer: Peer) -> bool:
+        return peer in self.place.sites
+
+
+def _one_further(event: Event) -> Event:
+    return replace(event, hops=min(event.hops + 1, 0xFF))

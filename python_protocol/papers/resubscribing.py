@@ -1,0 +1,136 @@
+"""Subscribing anew at each migration: what Phoenix and the protocols of the thesis are to save.
+
+The sources are the thesis and the paper on the first approach.
+
+| module             | what it is                                        | source           |
+|--------------------|---------------------------------------------------|------------------|
+| `agent`            | puts tree, link, broker and client on a node      | the thesis, section 2.2 |
+| `broker`           | SUBs flood the tree again, and turn the ways      | first approach, section 3.2 |
+| `client`           | subscribes again at each broker to which it comes | first approach, section 3.2 |
+| `brokers.messages` | SUB, UNS, PUB                                     | the thesis, table 2.1   |
+| `brokers.routing`  | R_i: filters and next hops of each subscriber     | the thesis, table 2.3   |
+
+A baseline to compare costs with, and none of the papers' protocols: they only name it as what they avoid, "the
+subscriber would have to send the subscription messages again", "the potential flooding of the network".
+
+Once a migration's SUBs have arrived, every notification reaches everybody who wants it: if the network is whole while
+somebody subscribes or unsubscribes, and if the next migration waits for that.
+
+Subscribing anew, on a node.
+
+A broker whose subscriptions flood the tree again at each migration, without radio, link or tree.
+
+The paper on the first approach, section 3.2, names this as what it avoids.
+
+
+- *A SUB turns the way*: every entry of its subscriber leads to where the SUB came from. So the last flood wins, and no
+  UNS has to go before it.
+- *A broker that migrates sends each subscription that is behind it to its new parent*, in a SUB of its own, which goes
+  on to every broker that is not below it. It speaks for its clients and for those of the brokers below, who need not
+  know: sent by every subscriber itself, the SUBs would cross the links below it as well.
+- *The others lie where the new parent is*, as they lay where the old one was: below the broker nothing has changed,
+  and nothing is sent there.
+- *Nothing is stored*, as in Simple Routing: what cannot go on is dropped, and the trace says so.
+
+A client that subscribes again to everything at each broker to which it comes.
+
+The paper on the first approach, section 3.2, names this as what it avoids. What the client ended while it had no
+broker, or what a link did not carry, it says first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from roambus.python_protocol.agent import Listing, on
+from roambus.python_protocol.brokers.agent import BrokerAgent
+from roambus.python_protocol.brokers.broker import BrokerParameters, ForgetfulBroker, Pub, RoutingTable, Sub, Uns
+from roambus.python_protocol.brokers.client import FaithfulClient
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
+
+
+class Broker(ForgetfulBroker):
+    """b_i: its interfaces and routing table."""
+
+    def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
+        """At first nothing is known, not even a neighbour."""
+        super().__init__(node, parameters)
+        self.table = RoutingTable()
+        self._uplink: NodeId | None = None
+
+    # Messages
+
+    @on(Sub)
+    def subscribe(self, sub: Sub, z: NodeId, now: SimTime) -> None:
+        """A subscription is new or said again: the way to the subscriber begins where the SUB came from."""
+        self.meet_client(z)
+        self.table.add(sub.filter, z, sub.subscriber)
+        self.table.replace(sub.subscriber, z)
+        self.flood(sub, z)
+
+    @on(Uns)
+    def unsubscribe(self, uns: Uns, z: NodeId, now: SimTime) -> None:
+        """A subscription ends, wherever the subscriber was."""
+        self.table.remove(uns.filter, uns.subscriber)
+        self.flood(uns, z)
+
+    @on(Pub)
+    def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
+        """A notification goes to each interface with a match, once, but not back."""
+        matching = self.table.matching(pub.notification)
+        self.note_route(pub.notification, (s for found in matching.values() for s in found))
+        for y in matching:
+            if not self.is_way_back(y, z):
+                self.send_pub(pub, y)
+
+    # What the tree reports
+
+    def migrate(self, parent: NodeId) -> None:
+        """Floods what is behind this broker; what lay where the old parent was lies where the new one is."""
+        old, self._uplink = self._uplink, parent
+        self.meet(parent)
+        for wanted, y, subscriber in list(self.table):
+            if y == old and old not in self.neighbours:
+                self.table.replace(subscriber, parent)
+            elif y != parent:
+                self.send(parent, Sub(subscriber, wanted))
+
+    def listings(self, names: Names) -> Mapping[str, Listing]:
+        """The routing table R_i."""
+        return {"table": self.table.listing(self.node, names)}
+
+
+class Client(FaithfulClient):
+    """s_i and p_i of one node."""
+
+    said_again = (Sub, Uns)
+
+    @on(Pub)
+    def receive(self, pub: Pub, broker: NodeId, now: SimTime) -> None:
+        """A notification has arrived."""
+        self._deliver(pub.notification, pub.hops)
+
+    def _greet(self, broker: NodeId, last: NodeId | None) -> None:
+        self._say_again(broker)
+        self._end_late()
+        self._subscribe_all()
+
+    def _subscription(self, wanted: Filter) -> Message:
+        return Sub(self.node, wanted)
+
+    def _unsubscription(self, unwanted: Filter) -> Message:
+        return Uns(self.node, unwanted)
+
+
+class Resubscribing(BrokerAgent):
+    """The baseline that floods subscriptions anew at each migration, with any combination of roles on a node."""
+
+    broker_type = Broker
+    client_type = Client
+
+
+__all__ = ["Resubscribing"]

@@ -1,0 +1,387 @@
+"""The self-stabilising supervised skip ring on a node: the supervisor, and a member for each topic.
+
+The agent gives each event to the part that it concerns: requests to the supervisor, if this node is it, and all other
+messages to the member for their topic. A message about a ring in which the node has no member is refused (`refusal`).
+Time passes in rounds: the only timer calls Timeout of all parts.
+
+What supervisor and member of one node say to each other is not sent. When an event has been handled, the agent takes
+such messages out of what is to be done and handles them at once. After that it notes which labels and edges have
+changed.
+
+Which ring a filter or a notification belongs to (the skip ring's paper, section 4).
+
+A topic is the x of the constraint `topic = x`. Further constraints of a filter are the subscriber's own: it delivers
+what they match. With `one_topic` there is one ring for everybody, and every constraint is the subscriber's own.
+
+A node in the ring of one topic: its part in BuildSR, and its publications (the skip ring's paper, section 4).
+
+A member gives each message to the one of its two parts that takes it. What the parts need of each other goes through
+the member: publications are flooded to the subscriber's neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from random import Random
+
+from roambus.python_protocol import events
+from roambus.python_protocol.actions import OVERLAY, Action, Send
+from roambus.python_protocol.agent import Agent, Listing, Process, on, on_timer
+from roambus.python_protocol.events import (
+    NO_LINK,
+    Attach,
+    Crashed,
+    Detach,
+    Event,
+    Recovered,
+    SendFailed,
+    Started,
+    TimerKey,
+)
+from roambus.python_protocol.filters import Filter, Notification, NotificationId, Operator
+from roambus.python_protocol.messages.fields import NOBODY
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.papers.skip_ring.labels import describe_reference
+from roambus.python_protocol.papers.skip_ring.messages import (
+    GetConfiguration,
+    PublishNew,
+    SetData,
+    SkipRingParameters,
+    Subscribe,
+    Topic,
+    TopicMessage,
+    Unsubscribe,
+)
+from roambus.python_protocol.papers.skip_ring.publications import Publications
+from roambus.python_protocol.papers.skip_ring.subscriber import Outsider, Subscriber
+from roambus.python_protocol.papers.skip_ring.supervisor import Supervisor
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SimTime
+
+TOPIC = "topic"
+"""The attribute that names the topic."""
+EVERYTHING: Topic = ""
+"""The one topic of `one_topic`."""
+
+_HINT = "or set the parameter one_topic=true, which makes one ring for everybody"
+
+
+def topic_of_filter(wanted: Filter, *, one_topic: bool) -> Topic:
+    """The topic of a filter; raises ValueError for one that names none."""
+    if one_topic:
+        return EVERYTHING
+    for constraint in wanted.constraints:
+        if constraint.attribute == TOPIC and constraint.operator is Operator.EQUAL:
+            return constraint.operand
+    raise ValueError(f"the filter {{{wanted}}} names no topic: write one such as topic = 1, {_HINT}")
+
+
+def topic_of(publication: Notification, *, one_topic: bool) -> Topic:
+    """The topic of a notification; raises ValueError for one that has none."""
+    if one_topic:
+        return EVERYTHING
+    for name, value in publication.attributes:
+        if name == TOPIC:
+            return value
+    raise ValueError(f"notification {publication.id} has no attribute topic: give it one such as topic = 1, {_HINT}")
+
+
+class Member(Process):
+    """One BuildSR instance of a node, with its trie."""
+
+    def __init__(
+        self,
+        node: NodeId,
+        topic: Topic,
+        parameters: SkipRingParameters,
+        random: Random,
+        of: Process | None = None,
+    ) -> None:
+        super().__init__(of)
+        self.topic = topic
+        self.subscriber = Subscriber(node, topic, parameters, random, of=self)
+        self.publications = Publications(topic, parameters, random, of=self)
+        self._floods_shortcuts = parameters.flood_shortcuts
+        self._noted: tuple[object, ...] = ()
+        self._notes = 0
+
+    # Messages and Timeout
+
+    @on(*Subscriber.heard())
+    def build(self, message: TopicMessage, sender: NodeId, now: SimTime) -> None:
+        """Gives the subscriber what ring and shortcuts are made of."""
+        self.subscriber.hear(message, sender, now)
+
+    @on(*Publications.heard())
+    def compare(self, message: TopicMessage, sender: NodeId, now: SimTime) -> None:
+        """Gives the publications what tries are compared by."""
+        self.publications.hear(message, sender, now)
+
+    @on(SetData)
+    def configure(self, message: SetData, sender: NodeId, now: SimTime) -> None:
+        """Gives the subscriber its configuration, and floods what had to wait for neighbours."""
+        self.subscriber.configure(message)
+        self.publications.flood(self.neighbours())
+
+    @on(PublishNew)
+    def publish_new(self, message: PublishNew, sender: NodeId, now: SimTime) -> None:
+        """Gives the publications a new one, which goes on to the other neighbours (section 4.3)."""
+        self.publications.publish_new(message, sender, self.neighbours())
+
+    def timeout(self) -> None:
+        """Carries out Timeout of both parts."""
+        self.subscriber.timeout()
+        self.publications.timeout(self.subscriber.ring_neighbours())
+
+    def publish(self, publication: Notification) -> None:
+        """Publishes for the application."""
+        self.publications.publish(publication, self.neighbours())
+
+    def neighbours(self) -> list[NodeId]:
+        """The nodes to which publications are flooded."""
+        nodes = [one.node for one in self.subscriber.ring.neighbours()]
+        if self._floods_shortcuts:
+            nodes += [node for node in self.subscriber.shortcuts.nodes.values() if node is not None]
+        return [node for node in dict.fromkeys(nodes) if node != self.subscriber.ring.node]
+
+    # What traces and transcripts show
+
+    def note_changes(self) -> None:
+        """Writes a row into the trace, if label or edges are others than in the last one."""
+        ring = self.subscriber.ring
+        state = (ring.label, ring.left, ring.right, ring.ring, *self.subscriber.shortcuts.nodes.items())
+        if state != self._noted:
+            self._noted = state
+            self._notes += 1
+            self.note(OVERLAY, detail=self._describe())
+
+    def listing_row(self, names: Names) -> tuple[str, ...]:
+        """Topic, label, left, right, ring and shortcuts."""
+        ring = self.subscriber.ring
+        edges = [describe_reference(one, names) for one in (ring.left, ring.right, ring.ring)]
+        shortcuts = self.subscriber.shortcuts.nodes.items()
+        known = " ".join(f"{names.node(node)}:{label}" for label, node in shortcuts)
+        return (str(self.topic), ring.label or NOBODY, *edges, known or NOBODY)
+
+    def _describe(self) -> str:
+        """How many notes there were, label, left, right, ring, shortcuts with commas between them, topic."""
+        ring = self.subscriber.ring
+        edges = " ".join(NOBODY if one is None else str(one.node) for one in (ring.left, ring.right, ring.ring))
+        shortcuts = ",".join(
+            f"{label}:{NOBODY if node is None else node}" for label, node in self.subscriber.shortcuts.nodes.items()
+        )
+        return f"{self._notes} {ring.label or NOBODY} {edges} {shortcuts or NOBODY} {self.topic}"
+
+
+TIMEOUT = "timeout"
+"""The timer of Timeout."""
+
+
+class SkipRing(Agent):
+    """Any node: it takes part in the ring of each topic that it subscribes to, or publishes in."""
+
+    parameters: SkipRingParameters
+
+    def __init__(self, node: NodeId, roles: Role, parameters: SkipRingParameters, random: Random) -> None:
+        """The node that is the supervisor has the role broker; raises ValueError if it has not."""
+        super().__init__(node, roles, parameters, random)
+        self.supervisor = self._make_supervisor()
+        self.members: dict[Topic, Member] = {}
+        self._delivered: set[NotificationId] = set()
+        """What the application has got, which it does not get again when it subscribes again."""
+        self._outsider = Outsider(node, parameters.supervisor, of=self)
+        self._is_away = False
+        """Whether the node is detached."""
+        self._lost_state = False
+        """Whether the node has crashed, and not recovered yet."""
+
+    # Rounds and messages
+
+    @on(Started)
+    def start(self, event: Started, now: SimTime) -> None:
+        """Begins the rounds, at a time of its own."""
+        self.set_timer(TIMEOUT, self.random.randrange(self.parameters.round))
+
+    @on_timer(TIMEOUT)
+    def timeout(self, key: TimerKey, now: SimTime) -> None:
+        """Carries out Timeout of all parts; the next is a round away (section 1.1)."""
+        self.set_timer(TIMEOUT, self._draw_round())
+        if self.supervisor is not None:
+            self.supervisor.timeout()
+        for member in self._taking_part():
+            member.timeout()
+
+    @on(*Supervisor.heard())
+    def serve(self, request: Subscribe | Unsubscribe | GetConfiguration, sender: NodeId, now: SimTime) -> None:
+        """Gives the supervisor a request; another node is asked by it whether it wants to be in the ring."""
+        if self.supervisor is not None:
+            self.supervisor.hear(request, sender, now)
+        elif isinstance(request, GetConfiguration) and request.topic in self.members and not self._is_away:
+            self.members[request.topic].subscriber.confirm()
+
+    @on(*Member.heard())
+    def pass_on(self, message: TopicMessage, sender: NodeId, now: SimTime) -> None:
+        """Gives a message to the member for its topic, which goes if that is the permission to."""
+        member = self.members.get(message.topic)
+        if member is None or self._is_away:
+            self._outsider.hear(message, sender, now)
+            return
+        member.hear(message, sender, now)
+        if isinstance(message, SetData) and message.label is None and member.subscriber.is_leaving:
+            self._forget(message.topic)
+
+    # Faults
+
+    @on(SendFailed)
+    def suspect(self, event: SendFailed, now: SimTime) -> None:
+        """The failure detector of section 3.3: a node to which the supervisor has no link has crashed."""
+        if self.supervisor is not None and event.reason == NO_LINK:
+            self.supervisor.detect_crash(event.destination)
+
+    @on(Crashed)
+    def crash(self, event: Crashed, now: SimTime) -> None:
+        """What is published, delivered and wanted is in stable storage; labels, edges and databases are not.
+
+        A detached node keeps its members, although they have left their rings.
+        """
+        self._lost_state = True
+        self.supervisor = self._make_supervisor()
+        for topic, member in list(self.members.items()):
+            member.subscriber.clear()
+            if member.subscriber.is_leaving and not self._is_away:
+                self._forget(topic)
+
+    @on(Recovered)
+    def recover(self, event: Recovered, now: SimTime) -> None:
+        """After a crash everything begins anew; a frozen node just goes on."""
+        if not self._lost_state:
+            return
+        self._lost_state = False
+        self.set_timer(TIMEOUT, self._draw_round())
+        for member in self._taking_part():
+            member.subscriber.join()
+
+    # The application
+
+    @on(events.Subscribe)
+    def subscribe(self, event: events.Subscribe, now: SimTime) -> None:
+        """Delivers what is known of the topic, and joins its ring."""
+        topic = topic_of_filter(event.filter, one_topic=self.parameters.one_topic)
+        is_to_join = self._is_to_join(topic)
+        member = self._member(topic)
+        member.publications.subscribe(event.filter)
+        if is_to_join:
+            member.subscriber.join()
+
+    @on(events.Unsubscribe)
+    def unsubscribe(self, event: events.Unsubscribe, now: SimTime) -> None:
+        """Leaves the ring of the topic, if no other filter is about it."""
+        topic = topic_of_filter(event.filter, one_topic=self.parameters.one_topic)
+        member = self.members.get(topic)
+        if member is None:
+            return
+        member.publications.filters.pop(event.filter, None)
+        if member.publications.filters:
+            return
+        if self._is_away:
+            self._forget(topic)
+        else:
+            member.subscriber.leave()
+
+    @on(events.Publish)
+    def publish(self, event: events.Publish, now: SimTime) -> None:
+        """Publishes in the ring of the topic, which a publisher joins whether it subscribes or not."""
+        topic = topic_of(event.notification, one_topic=self.parameters.one_topic)
+        is_to_join = self._is_to_join(topic)
+        member = self._member(topic)
+        if is_to_join:
+            member.subscriber.join()
+        member.publish(event.notification)
+
+    @on(Detach)
+    def detach(self, event: Detach, now: SimTime) -> None:
+        """Leaves all rings, and keeps what was published; a ring that it is to leave anyway it forgets."""
+        self._is_away = True
+        for topic, member in list(self.members.items()):
+            was_leaving = member.subscriber.is_leaving
+            member.subscriber.leave()
+            member.subscriber.clear()
+            if was_leaving:
+                self._forget(topic)
+
+    @on(Attach)
+    def attach(self, event: Attach, now: SimTime) -> None:
+        """Joins all rings again."""
+        self._is_away = False
+        for member in self.members.values():
+            member.subscriber.join()
+
+    # What follows every event
+
+    def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
+        """Reacts to an event, and then does what is to be done whichever it was."""
+        self.tell(event, now)
+        self._finish(now)
+        return self.take()
+
+    def _finish(self, now: SimTime) -> None:
+        """Handles what the parts of this node said to each other, and notes which labels and edges have changed."""
+        self.perform(self._handle_own(now))
+        for member in self.members.values():
+            member.note_changes()
+
+    def _handle_own(self, now: SimTime) -> list[Action]:
+        """Handles this node's messages to itself, and returns all other actions that were collected, in their order."""
+        left: list[Action] = []
+        while collected := self.take():
+            for action in collected:
+                if isinstance(action, Send) and action.destination == self.node:
+                    self.hear(action.message, self.node, now)
+                else:
+                    left.append(action)
+        return left
+
+    # Helpers
+
+    def _make_supervisor(self) -> Supervisor | None:
+        if self.node != self.parameters.supervisor:
+            return None
+        if Role.BROKER not in self.roles:
+            text = f"node {self.node} is to be the supervisor, and has not the role broker"
+            raise ValueError(f"{text}: give it that role, or name another by the parameter supervisor")
+        return Supervisor(ask_first=self.parameters.ask_first, of=self)
+
+    def _is_to_join(self, topic: Topic) -> bool:
+        """Whether the node has to ask for a place in the ring of a topic: it has none, or is on its way out."""
+        member = self.members.get(topic)
+        return not self._is_away and (member is None or member.subscriber.is_leaving)
+
+    def _member(self, topic: Topic) -> Member:
+        """The member for a topic, which is made if there is none."""
+        if topic not in self.members:
+            self.members[topic] = Member(self.node, topic, self.parameters, self.random, of=self)
+            self.members[topic].publications.delivered = self._delivered
+        return self.members[topic]
+
+    def _forget(self, topic: Topic) -> None:
+        """The member for a topic goes; its last row in the trace says that it has neither label nor edges."""
+        self.members.pop(topic).note_changes()
+
+    def _taking_part(self) -> Iterable[Member]:
+        return () if self._is_away else self.members.values()
+
+    def _draw_round(self) -> SimTime:
+        """How long the next round lasts."""
+        jitter = self.parameters.jitter
+        return self.parameters.round - jitter // 2 + self.random.randrange(jitter + 1)
+
+    def listings(self, names: Names) -> Mapping[str, Listing]:
+        """Label and edges, the tries, and the supervisor's databases."""
+        members = self.members.values()
+        edges = tuple(member.listing_row(names) for member in members)
+        tries = tuple(row for member in members for row in member.publications.listing_rows(names))
+        found = {
+            "ring": Listing(("Topic", "Label", "Left", "Right", "Ring", "Shortcuts"), edges),
+            "trie": Listing(("Topic", "Label", "Publication"), tries),
+        }
+        return found if self.supervisor is None else {**found, "database": self.supervisor.listing(names)}

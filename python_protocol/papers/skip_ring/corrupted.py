@@ -1,0 +1,270 @@
+"""The skip ring from a corrupted state, for tests and experiments (the skip ring's paper, sections 1.1 and 3.1).
+
+At its start each node fills its own variables with what its generator draws, and each channel gets false messages:
+those that the nodes send then, about anybody. What the model excludes is left out: references to nodes that do not
+exist, and publications that nobody has published. Which kinds of corruption there are, and how each is made, is in
+`KINDS`.
+
+The skip ring of n nodes as section 2.1 of its paper defines it, for comparison with what the protocol makes.
+
+Nothing here is taken from the protocol, so that both can hardly be wrong in the same way.
+
+K_i are the nodes whose labels have at most i bits. The edges between neighbours of the sorted ring over K_i, for the
+greatest i, are ring edges; those for smaller i that are no ring edges are shortcuts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from random import Random
+
+from roambus.python_protocol.agent import on
+from roambus.python_protocol.events import Started
+from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.papers.skip_ring.agent import SkipRing
+from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, label_of
+from roambus.python_protocol.papers.skip_ring.messages import (
+    CheckAndPublish,
+    CheckTrie,
+    GetConfiguration,
+    Introduce,
+    IntroduceShortcut,
+    Linearize,
+    RemoveConnections,
+    SetData,
+    SkipRingParameters,
+    Subscribe,
+    Summary,
+    TopicMessage,
+    Unsubscribe,
+)
+from roambus.python_protocol.papers.skip_ring.patricia import HASH_BYTES
+from roambus.python_protocol.papers.skip_ring.supervisor import Supervisor
+from roambus.python_protocol.parameters import parameter
+from roambus.python_protocol.roles import BROADCAST, NodeId, Role
+from roambus.python_protocol.settings import unknown
+from roambus.python_protocol.simtime import SimTime
+
+SEPARATOR = "+"
+ISLANDS = 4
+"""How many rings of their own there are in a corrupted state of that kind."""
+MESSAGES = 5
+"""How many false messages each node sends at its start, in the mean."""
+EARLIER = 1 << 31
+"""Publications of corrupted states are numbered from here, so that they are no others'."""
+
+
+class CorruptedParameters(SkipRingParameters):
+    """What is corrupted, and how many nodes there are."""
+
+    corruption: str = parameter(
+        "labels+neighbours+shortcuts+database+messages",
+        source="the skip ring's paper, sections 1.1 and 3.1",
+        doc="kinds of corruption, + between them: also islands, tries; none for no corruption",
+    )
+    nodes: int = parameter(
+        2, source="the scenario's", at_least=2, at_most=BROADCAST - 1, doc="all nodes, the supervisor included"
+    )
+    topic: int = parameter(
+        1, source="the scenario's", at_least=0, at_most=(1 << 63) - 1, doc="the topic whose ring is corrupted"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for kind in self.kinds:
+            if kind not in KINDS:
+                raise ValueError(f"parameter corruption: {unknown('kind', kind, KINDS)}, or none")
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of corruption by their names."""
+        return [] if self.corruption == "none" else self.corruption.split(SEPARATOR)
+
+
+class CorruptedSkipRing(SkipRing):
+    """The agent, with a start of its own."""
+
+    parameters: CorruptedParameters
+
+    @on(Started)
+    def start(self, event: Started, now: SimTime) -> None:
+        """Begins the rounds, and corrupts the state of this node."""
+        super().start(event, now)
+        draw = Draw(self.parameters, self.random)
+        if Role.SUBSCRIBER in self.roles and self.parameters.kinds:
+            self._member(draw.topic)
+        for kind in self.parameters.kinds:
+            KINDS[kind](self, draw)
+
+
+class Draw:
+    """Anything that a variable or a message can hold. A seed keeps its meaning while the order of draws is kept."""
+
+    def __init__(self, parameters: CorruptedParameters, random: Random) -> None:
+        self.topic = parameters.topic
+        self.random = random
+        self._supervisor = parameters.supervisor
+        self._nodes = parameters.nodes
+
+    def subscribers(self) -> list[NodeId]:
+        """All nodes but the supervisor."""
+        return [node for node in range(self._nodes) if node != self._supervisor]
+
+    def node(self) -> NodeId:
+        """A subscriber."""
+        return self.random.choice(self.subscribers())
+
+    def label(self) -> Label:
+        """A label, in most cases one that is near those that belong there."""
+        limit = 2 * self._nodes if self.random.random() < 0.8 else 1 << 20
+        return label_of(self.random.randrange(limit))
+
+    def reference(self) -> Reference:
+        """A reference to an existing node, with any label."""
+        return Reference(self.node(), self.label())
+
+    def maybe(self) -> Reference | None:
+        """A reference, or none."""
+        return self.reference() if self.random.random() < 0.8 else None
+
+    def message(self) -> TopicMessage:
+        """Any message for a subscriber."""
+        summary = Summary(self.label(), self.random.randbytes(HASH_BYTES))
+        return self.random.choice(
+            (
+                SetData(self.topic, predecessor=self.maybe(), label=self.label(), successor=self.maybe()),
+                SetData(self.topic, label=None, predecessor=None, successor=None),
+                Introduce(self.topic, self.reference(), assumed=self.label(), cyclic=self.random.random() < 0.5),
+                Linearize(self.topic, self.reference(), cyclic=self.random.random() < 0.5, check=None),
+                IntroduceShortcut(self.topic, self.reference()),
+                RemoveConnections(self.topic, self.node()),
+                CheckTrie(self.topic, (summary,)),
+                CheckAndPublish(self.topic, (summary,), self.label()),
+            )
+        )
+
+    def request(self) -> TopicMessage:
+        """Any message for the supervisor."""
+        return self.random.choice((Subscribe, Unsubscribe, GetConfiguration))(self.topic, self.node())
+
+
+def _corrupt_labels(agent: CorruptedSkipRing, draw: Draw) -> None:
+    for member in agent.members.values():
+        member.subscriber.ring.label = draw.label() if draw.random.random() < 0.8 else None
+
+
+def _corrupt_neighbours(agent: CorruptedSkipRing, draw: Draw) -> None:
+    for member in agent.members.values():
+        ring = member.subscriber.ring
+        ring.left, ring.right, ring.ring = draw.maybe(), draw.maybe(), draw.maybe()
+
+
+def _corrupt_shortcuts(agent: CorruptedSkipRing, draw: Draw) -> None:
+    for member in agent.members.values():
+        member.subscriber.shortcuts.nodes = {draw.label(): draw.node() for _ in range(draw.random.randrange(6))}
+
+
+def _corrupt_database(agent: CorruptedSkipRing, draw: Draw) -> None:
+    if agent.supervisor is not None:
+        corrupt_database(agent.supervisor, draw)
+
+
+def corrupt_database(supervisor: Supervisor, draw: Draw) -> None:
+    """Makes all four kinds of section 3.1: labels without subscriber, too many, missing and wrong."""
+    entries = draw.random.randrange(2 * len(draw.subscribers()))
+    database = supervisor.database(draw.topic)
+    for _ in range(entries):
+        database.entries[draw.label()] = draw.node() if draw.random.random() < 0.8 else None
+
+
+def _corrupt_messages(agent: CorruptedSkipRing, draw: Draw) -> None:
+    """Sends what is then in the channels of other subscribers, and of the supervisor."""
+    for _ in range(draw.random.randrange(2 * MESSAGES)):
+        agent.send(draw.node(), draw.message())
+    if draw.random.random() < 0.5:
+        agent.send(agent.parameters.supervisor, draw.request())
+
+
+def _make_islands(agent: CorruptedSkipRing, draw: Draw) -> None:
+    """Makes sorted rings that know nothing of each other, each with the labels that it would have alone."""
+    island = [node for node in draw.subscribers() if node % ISLANDS == agent.node % ISLANDS]
+    labelled = sorted((Reference(node, label_of(x)) for x, node in enumerate(island)), key=lambda one: one.key)
+    for member in agent.members.values():
+        place = [one.node for one in labelled].index(agent.node)
+        first, last = labelled[0], labelled[-1]
+        ring = member.subscriber.ring
+        ring.label = labelled[place].label
+        ring.left = labelled[place - 1] if place > 0 else None
+        ring.right = labelled[place + 1] if place + 1 < len(labelled) else None
+        ring.ring = {first: last, last: first}.get(labelled[place]) if first != last else None
+
+
+def _fill_tries(agent: CorruptedSkipRing, draw: Draw) -> None:
+    """Gives each subscriber some publications that nobody else has."""
+    for member in agent.members.values():
+        for number in range(draw.random.randrange(3)):
+            identifier = NotificationId(agent.node, EARLIER + number)
+            member.publications.trie.insert(Notification(identifier, (("topic", draw.topic),)))
+
+
+Corrupt = Callable[[CorruptedSkipRing, Draw], None]
+KINDS: dict[str, Corrupt] = {
+    "labels": _corrupt_labels,
+    "neighbours": _corrupt_neighbours,
+    "shortcuts": _corrupt_shortcuts,
+    "database": _corrupt_database,
+    "messages": _corrupt_messages,
+    "islands": _make_islands,
+    "tries": _fill_tries,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The labels that the node with one label has to know; only the first and the last of the list have a `ring`."""
+
+    left: str | None
+    right: str | None
+    ring: str | None
+    shortcuts: frozenset[str]
+
+
+def skip_ring(nodes: int) -> dict[str, Place]:
+    """The places of all labels of SR(n)."""
+    labels = [_label(number) for number in range(nodes)]
+    whole = _edges(labels)
+    shortcuts: dict[str, set[str]] = {label: set() for label in labels}
+    for bits in range(1, max(map(len, labels), default=0)):
+        for label, neighbours in _edges([one for one in labels if len(one) <= bits]).items():
+            shortcuts[label] |= neighbours - whole[label]
+    ordered = sorted(labels, key=_value)
+    return {label: _place(ordered, index, shortcuts[label]) for index, label in enumerate(ordered)}
+
+
+def _label(number: int) -> str:
+    """l(x): the leading bit of x moved to the units place."""
+    binary = bin(number)[2:]
+    return binary[1:] + binary[:1]
+
+
+@lru_cache(1 << 16)
+def _value(label: str) -> Fraction:
+    """r(b1 ... bd) = sum of bi / 2^i."""
+    return sum((Fraction(int(bit), 2**place) for place, bit in enumerate(label, start=1)), Fraction())
+
+
+def _edges(labels: list[str]) -> dict[str, set[str]]:
+    """The neighbours of each label in the sorted ring over all."""
+    circle = sorted(labels, key=_value)
+    return {one: {circle[i - 1], circle[(i + 1) % len(circle)]} - {one} for i, one in enumerate(circle)}
+
+
+def _place(ordered: list[str], index: int, shortcuts: set[str]) -> Place:
+    last = len(ordered) - 1
+    ring = {0: ordered[last], last: ordered[0]}.get(index) if last else None
+    left = ordered[index - 1] if index > 0 else None
+    right = ordered[index + 1] if index < last else None
+    return Place(left, right, ring, frozenset(shortcuts))

@@ -1,0 +1,161 @@
+"""Labels of subscribers, and their place on the circle [0, 1) (the skip ring's paper, section 2.1).
+
+A label is a text of bits. l(x) moves the leading bit of x's binary form to the units place, which gives 0, 1, 01, 11,
+001, 011, ...; r(b1 ... bd) = sum of bi / 2^i. So every label but "0" ends in 1, and no two have the same place.
+
+Texts of bits, which are the labels of subscribers and of the nodes of a trie, and how they travel.
+
+Their number takes a byte. After it come as many bytes as they fill, the first bit the highest; the last of these bytes
+holds the bits that are left as a number of its own.
+
+References: what a subscriber stores of another (the skip ring's paper, section 2.2).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Annotated, NamedTuple
+
+from roambus.python_protocol.messages.fields import NOBODY, By
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.octets import DecodeError, MisfitError, Reader, Writer
+from roambus.python_protocol.messages.shapes import BitText
+from roambus.python_protocol.roles import NodeId
+
+EMPTY = "ε"
+"""How a transcript shows the text without bits, which the paper writes so, too."""
+
+
+def write_bits(writer: Writer, bits: str) -> None:
+    """Appends the number of bits, then as many bytes as they fill."""
+    writer.u8(len(bits))
+    for start in range(0, len(bits), 8):
+        writer.u8(int(bits[start : start + 8], 2))
+
+
+def read_bits(reader: Reader) -> str:
+    """Reads what `write_bits` wrote; raises DecodeError for a byte that holds more bits than are left."""
+    count = reader.u8()
+    bits = ""
+    while len(bits) < count:
+        width = min(8, count - len(bits))
+        value = reader.u8()
+        if value >> width:
+            raise DecodeError(f"{value} has more than {width} bits")
+        bits += f"{value:0{width}b}"
+    return bits
+
+
+def show_bits(bits: str) -> str:
+    """The bits, or the letter that stands for none."""
+    return bits or EMPTY
+
+
+Bits = Annotated[str, By(write_bits, read_bits, lambda bits, _: show_bits(bits), BitText())]
+"""The label of a trie's node, or a prefix of such labels."""
+
+
+MAX_BITS = 32
+"""A label has at most so many bits, which are enough for any number of nodes."""
+CIRCLE = 1 << MAX_BITS
+"""A position is r(label) in units of 1 / CIRCLE."""
+
+_LABEL = re.compile("0|[01]*1")
+
+
+def is_label(bits: str) -> bool:
+    """Whether some subscriber could have it."""
+    return len(bits) <= MAX_BITS and _LABEL.fullmatch(bits) is not None
+
+
+def _read_label(reader: Reader) -> str:
+    bits = read_bits(reader)
+    if not is_label(bits):
+        raise DecodeError(f"{bits!r} is no label")
+    return bits
+
+
+def _write_label(writer: Writer, label: str) -> None:
+    if not is_label(label):
+        raise MisfitError(f"{label!r} is no label")
+    write_bits(writer, label)
+
+
+Label = Annotated[str, By(_write_label, _read_label, shape=BitText())]
+"""The label of a subscriber; bits that no subscriber can have are neither sent nor read."""
+
+
+def _write_maybe(writer: Writer, label: str | None) -> None:
+    if label is None:
+        write_bits(writer, "")
+    else:
+        _write_label(writer, label)
+
+
+def _read_maybe(reader: Reader) -> str | None:
+    bits = read_bits(reader)
+    if bits and not is_label(bits):
+        raise DecodeError(f"{bits!r} is no label")
+    return bits or None
+
+
+MaybeLabel = Annotated[str | None, By(_write_maybe, _read_maybe, shape=BitText())]
+"""A label, or None, which travels as no bits."""
+
+
+def label_of(number: int) -> Label:
+    """l(x), the label of the x-th subscriber, x >= 0."""
+    bits = f"{number:b}"
+    return bits[1:] + bits[0]
+
+
+def number_of(label: Label) -> int:
+    """The x of l(x)."""
+    return int(label[-1] + label[:-1], 2)
+
+
+@lru_cache(1 << 16)
+def position(label: Label) -> int:
+    """r(label) CIRCLE."""
+    return int(label, 2) << (MAX_BITS - len(label))
+
+
+def label_at(place: int) -> Label:
+    """The label with this position."""
+    return f"{place:0{MAX_BITS}b}".rstrip("0") or "0"
+
+
+@lru_cache(1 << 16)
+def shortcut_labels(own: Label, neighbour: Label) -> tuple[Label, ...]:
+    """The labels to which `own` has shortcuts on the side of a direct ring neighbour, nearest first (section 3.2.2).
+
+    The last of them, or `neighbour` itself if there are none, is no longer than `own`. Each is shorter than the one
+    before it, because the neighbour was inserted halfway to it.
+    """
+    labels: list[Label] = []
+    while len(neighbour) > len(own):
+        neighbour = label_at((2 * position(neighbour) - position(own)) % CIRCLE)
+        labels.append(neighbour)
+    return tuple(labels)
+
+
+class Reference(NamedTuple):
+    """(v, label_v): a node, and the label that it is believed to have."""
+
+    node: NodeId
+    label: Label
+
+    @property
+    def key(self) -> tuple[int, NodeId]:
+        """The place in the sorted ring; corrupted states have equal labels, which are ordered by their nodes."""
+        return position(self.label), self.node
+
+    def describe(self, names: Names) -> str:
+        """Node and label as a transcript shows them: "n3:011"."""
+        return f"{names.node(self.node)}:{self.label}"
+
+
+def describe_reference(reference: Reference | None, names: Names) -> str:
+    """A reference as a transcript shows it, or a dash for none."""
+    return NOBODY if reference is None else reference.describe(names)

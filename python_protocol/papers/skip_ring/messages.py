@@ -1,0 +1,223 @@
+"""The messages of the skip ring, each with the topic whose ring it is about (the skip ring's paper, section 4).
+
+The paper names SetData, IntroduceShortcut, Subscribe, Unsubscribe, CheckTrie, CheckAndPublish and PublishNew; the text
+that we have describes the others without a name. Bytes and notation follow from the fields (`messages.message`). A
+field's type says how its values travel, which is with `bits` and `labels` for texts of bits.
+
+The parameters of the skip ring: who the supervisor is, how long a round lasts, and what is done to the letter.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+from roambus.python_protocol.filters import VALUE, Notification, Value, read_value, write_value
+from roambus.python_protocol.messages.fields import U16, By
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.papers.skip_ring.labels import Bits, Label, MaybeLabel, Reference, show_bits
+from roambus.python_protocol.papers.skip_ring.patricia import Hash
+from roambus.python_protocol.parameters import Parameters, parameter
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+
+Topic = Annotated[Value, By(write_value, read_value, shape=VALUE)]
+"""The topic of a ring: the operand of the filter `topic = x`."""
+
+
+class TopicMessage(Message):
+    """A message about the ring of one topic."""
+
+    topic: Topic
+
+
+class _OfSubscriber(TopicMessage, notation="{topic} {subscriber}"):
+    """A message about one subscriber."""
+
+    subscriber: NodeId
+
+
+class Subscribe(_OfSubscriber, tag=1, name="Subscribe"):
+    """Asks the supervisor to integrate the subscriber, and to send its configuration (section 4.1; action (i))."""
+
+
+class Unsubscribe(_OfSubscriber, tag=2, name="Unsubscribe"):
+    """Asks the supervisor to remove the subscriber, and to permit it to go (section 4.1)."""
+
+
+class GetConfiguration(_OfSubscriber, tag=3, name="GetConfiguration"):
+    """Asks the supervisor to send the subscriber its configuration, after integrating it if need be (section 3.2.1)."""
+
+
+class RemoveConnections(_OfSubscriber, tag=4, name="RemoveConnections"):
+    """Has connections to the subscriber deleted, which is not in the ring (section 4.1, lemma on unsubscribe)."""
+
+
+class SetData(TopicMessage, tag=5, name="SetData", notation="{topic} {predecessor} < {label} < {successor}"):
+    """Brings the receiver its configuration from the supervisor (section 3.1), or, without a label, leave to go."""
+
+    label: MaybeLabel
+    predecessor: Reference | None
+    successor: Reference | None
+
+
+class Introduce(TopicMessage, tag=6, name="Introduce", notation="{topic} {reference} to={assumed} {cyclic}"):
+    """A node introduces itself to a ring neighbour (section 2.2).
+
+    `assumed` is the label that it thinks the receiver has. With `cyclic` it does so as the other end of the list, with
+    which the receiver is to close the ring.
+    """
+
+    reference: Reference
+    cyclic: bool
+    assumed: Label
+
+
+class Check(NamedTuple):
+    """The sender with its label, and the label that it thinks the receiver has."""
+
+    sender: Reference
+    assumed: Label
+
+    def describe(self, names: Names) -> str:
+        """Both as a transcript shows them: "from=n4:11 to=01"."""
+        return f"from={self.sender.describe(names)} to={self.assumed}"
+
+
+class Linearize(TopicMessage, tag=7, name="Linearize", notation="{topic} {reference} {cyclic}"):
+    """A node that is farther away than the sender's neighbour, delegated to that neighbour (section 2.2).
+
+    With `cyclic` it is on its way to the other end of the list, with which it is to close the ring. `check` is how the
+    sender introduces itself at the same time; to the letter it does not.
+    """
+
+    reference: Reference
+    cyclic: bool
+    check: Check | None
+
+    def describe(self, names: Names) -> str:
+        """The delegation with its check, if it has one: "Linearize 7 n3:011 cyclic from=n4:11 to=01"."""
+        delegation = TopicMessage.describe(self, names)
+        return delegation if self.check is None else f"{delegation} {self.check.describe(names)}"
+
+
+class IntroduceShortcut(TopicMessage, tag=8, name="IntroduceShortcut", notation="{topic} {reference}"):
+    """Names a node to which the receiver should have a shortcut (section 3.2.2)."""
+
+    reference: Reference
+
+
+class Summary(NamedTuple):
+    """A node of a Patricia trie without its edges: its label and hash (section 4.2)."""
+
+    label: Bits
+    hash: Hash
+
+    def describe(self, _: Names) -> str:
+        """The label, which is all that a transcript shows."""
+        return show_bits(self.label)
+
+
+class CheckTrie(TopicMessage, tag=9, name="CheckTrie", notation="{topic} {nodes}"):
+    """Some nodes of the sender's trie, with which the receiver compares its own (section 4.2)."""
+
+    nodes: tuple[Summary, ...]
+
+
+class CheckAndPublish(CheckTrie, tag=10, name="CheckAndPublish", notation="{topic} {nodes} {prefix}"):
+    """A CheckTrie that also asks for all publications whose keys begin with `prefix` (section 4.2)."""
+
+    prefix: Bits
+
+
+class Publish(TopicMessage, tag=11, name="Publish", notation="{topic} {publication}"):
+    """A publication that the receiver lacks (section 4.2)."""
+
+    publication: Notification
+
+
+class PublishNew(TopicMessage, tag=12, name="PublishNew", notation="{topic} {publication} hops={hops}"):
+    """A new publication, flooded (section 4.3); `hops` counts those that it has made, this one included."""
+
+    hops: U16
+    publication: Notification
+
+
+MAX_KEY_BITS = 128
+"""A key is cut from a hash of so many bits."""
+
+
+class SkipRingParameters(Parameters):
+    """What can be set."""
+
+    supervisor: NodeId = parameter(
+        0,
+        source="the skip ring's paper, section 1.1: every node knows the supervisor, and that is read-only",
+        at_least=0,
+        at_most=BROADCAST - 2,
+        doc="the node of the supervisor; it has the role broker",
+    )
+    round: SimTime = parameter(
+        SECOND,
+        unit="s",
+        source="the skip ring's paper, section 1.1: Timeout is periodic; no value",
+        above=0,
+        doc="between two calls of Timeout",
+    )
+    jitter: SimTime = parameter(
+        100 * MILLISECOND,
+        unit="s",
+        source="the skip ring's paper, section 1.1: asynchronous computations",
+        at_least=0,
+        doc="a round lasts between half of it less and half of it more, uniformly; below twice the round",
+    )
+    sparse_requests: bool = parameter(
+        True,
+        source="the skip ring's paper, lemma of section 3.2.1, which the letter misses: two labels have one bit",
+        doc="action (ii) counts a bit more than the label has; false: to the letter",
+    )
+    check_labels: bool = parameter(
+        True,
+        source="the skip ring's paper, sections 2.2 and 3.2.2, by which false labels go to and fro",
+        doc="labels are checked whenever references are delegated; false: to the letter, at introductions only",
+    )
+    ask_first: bool = parameter(
+        True,
+        source="mends the skip ring's paper, section 3.2.1, action (iii), and section 4.1, lemma on unsubscribe",
+        doc="the supervisor records nobody for another's request, but asks whether it wants to be in the ring; false: "
+        "to the letter, by which who has left can be recorded again for ever",
+    )
+    doubt_silence: bool = parameter(
+        True,
+        source="mends the skip ring's paper, section 3.3, by which one failure detector is enough",
+        doc="action (iv) is also for who has not heard from its left neighbour for some rounds; false: to the letter, "
+        "by which who is not recorded may never ask if that neighbour has crashed",
+    )
+    probe_ends: bool = parameter(
+        False,
+        source="mends the skip ring's paper, lemma of section 2.2, where there is no supervisor",
+        doc="the first of a list introduces itself along the list each round, too: a ring that winds twice about the "
+        "circle opens without a supervisor",
+    )
+    one_topic: bool = parameter(
+        False,
+        source="the skip ring's paper, section 4, has topics; the scenarios of other agents have any filter",
+        doc="one ring for everybody, whatever the filter; each subscriber delivers what it wants",
+    )
+    flooding: bool = parameter(True, source="the skip ring's paper, section 4.3", doc="new publications are flooded")
+    flood_shortcuts: bool = parameter(
+        True, source="the skip ring's paper, section 4.3", doc="flooding takes shortcuts, not the ring alone"
+    )
+    key_bits: int = parameter(
+        64,
+        unit="bit",
+        source="reasoned: no collisions; the skip ring's paper, section 4.2, has m",
+        at_least=1,
+        at_most=MAX_KEY_BITS,
+        doc="length of a publication's key",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.jitter >= 2 * self.round:
+            raise ValueError("parameter jitter: it is not below twice the round")

@@ -1,0 +1,155 @@
+"""The publications of one topic at a subscriber (the skip ring's paper, section 4).
+
+Once a round a subscriber sends the root of its trie to a ring neighbour, and both go down from there to where their
+tries differ. So all tries become equal. New publications are flooded as well, because that is faster.
+
+The text leaves some things open:
+
+- *Hashes* are described in `patricia`. Leaves with one label and different hashes would be a collision, and stay as
+  they are.
+- *An empty trie* has no root to send. A subscriber that has one waits for its neighbours to check theirs with it.
+- *Flooding does not go back* to where a publication came from.
+- *A publisher without neighbours*, because it has only just joined, floods when it has some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from random import Random
+
+from roambus.python_protocol.agent import Process, on
+from roambus.python_protocol.filters import Filter, Notification, NotificationId
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.papers.skip_ring.labels import show_bits
+from roambus.python_protocol.papers.skip_ring.messages import (
+    CheckAndPublish,
+    CheckTrie,
+    Publish,
+    PublishNew,
+    SkipRingParameters,
+    Summary,
+    Topic,
+)
+from roambus.python_protocol.papers.skip_ring.patricia import Inner, Leaf, PatriciaTrie, TrieNode
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
+
+
+class Publications(Process):
+    """v.T, and what the application wants of it."""
+
+    def __init__(self, topic: Topic, parameters: SkipRingParameters, random: Random, of: Process | None = None) -> None:
+        super().__init__(of)
+        self.topic = topic
+        self.trie = PatriciaTrie(parameters.key_bits)
+        self.filters: dict[Filter, None] = {}
+        self.delivered: set[NotificationId] = set()
+        """What the application has got; it can be one set for all topics, and for all times in their rings."""
+        self._unflooded: list[Notification] = []
+        self._parameters = parameters
+        self._random = random
+
+    def listing_rows(self, names: Names) -> list[tuple[str, ...]]:
+        """Topic, label and publication of each node of the trie."""
+        return [
+            (
+                str(self.topic),
+                show_bits(one.label),
+                names.notification(one.publication) if isinstance(one, Leaf) else "",
+            )
+            for one in self.trie.nodes()
+        ]
+
+    # The application, and Timeout
+
+    def subscribe(self, wanted: Filter) -> None:
+        """Gives the application what was published before, too."""
+        self.filters[wanted] = None
+        for one in self.trie.publications():
+            self._deliver_wanted(one, 0)
+
+    def publish(self, publication: Notification, neighbours: Sequence[NodeId]) -> None:
+        """Publishes for the application."""
+        if not neighbours:
+            self._unflooded.append(publication)
+        self._add_new(publication, 0, neighbours)
+
+    def flood(self, neighbours: Sequence[NodeId]) -> None:
+        """Floods what the application has published while there was nobody to flood it to."""
+        if not neighbours:
+            return
+        publications, self._unflooded = self._unflooded, []
+        for one in publications:
+            self._flood(one, 0, neighbours)
+
+    def timeout(self, ring_neighbours: Sequence[NodeId]) -> None:
+        """Sends the root to one of the ring neighbours, chosen randomly."""
+        if self.trie.root is not None and ring_neighbours:
+            self.send(self._random.choice(ring_neighbours), CheckTrie(self.topic, (summarize(self.trie.root),)))
+
+    # Messages
+
+    @on(CheckTrie)
+    def check_trie(self, message: CheckTrie, sender: NodeId, now: SimTime) -> None:
+        """Compares one node of the sender's trie after the other with the own trie (section 4.2)."""
+        for node in message.nodes:
+            self._check(sender, node)
+
+    @on(CheckAndPublish)
+    def check_and_publish(self, message: CheckAndPublish, sender: NodeId, now: SimTime) -> None:
+        """Carries out CheckTrie, and sends all publications with a prefix (section 4.2)."""
+        self.check_trie(message, sender, now)
+        for one in self.trie.publications(message.prefix):
+            self.send(sender, Publish(self.topic, one))
+
+    @on(Publish)
+    def add(self, message: Publish, sender: NodeId, now: SimTime) -> None:
+        """Takes in a publication that was missing (section 4.2)."""
+        if self.trie.insert(message.publication):
+            self._deliver_wanted(message.publication, 1)
+
+    def publish_new(self, message: PublishNew, sender: NodeId, neighbours: Iterable[NodeId]) -> None:
+        """Drops what is known already, and floods the rest to the other neighbours (section 4.3)."""
+        self._add_new(message.publication, message.hops, [one for one in neighbours if one != sender])
+
+    # Helpers
+
+    def _check(self, sender: NodeId, theirs: Summary) -> None:
+        """The three cases of section 4.2."""
+        mine = self.trie.find(theirs.label)
+        if mine is None:
+            self.send(sender, self._request_missing(theirs))
+        elif mine.hash != theirs.hash and isinstance(mine, Inner):
+            zero, one = mine.children
+            self.send(sender, CheckTrie(self.topic, (summarize(zero), summarize(one))))
+
+    def _request_missing(self, theirs: Summary) -> CheckAndPublish:
+        """Asks for all with the prefix that no own node has; the node with the shortest label below it is compared."""
+        nearest = self.trie.first_below(theirs.label)
+        if nearest is None:
+            return CheckAndPublish(self.topic, (), theirs.label)
+        other = "1" if nearest.label[len(theirs.label)] == "0" else "0"
+        return CheckAndPublish(self.topic, (summarize(nearest),), theirs.label + other)
+
+    def _add_new(self, publication: Notification, hops: int, neighbours: Iterable[NodeId]) -> None:
+        if self.trie.insert(publication):
+            self._deliver_wanted(publication, hops)
+            self._flood(publication, hops, neighbours)
+
+    def _flood(self, publication: Notification, hops: int, neighbours: Iterable[NodeId]) -> None:
+        if not self._parameters.flooding:
+            return
+        message = PublishNew(self.topic, hops + 1, publication)
+        for one in neighbours:
+            self.send(one, message)
+
+    def _deliver_wanted(self, publication: Notification, hops: int) -> None:
+        """Delivers a publication once, if any of the application's filters matches."""
+        if publication.id not in self.delivered and any(one.matches(publication) for one in self.filters):
+            self.delivered.add(publication.id)
+            self.deliver(publication, hops)
+
+
+def summarize(node: TrieNode) -> Summary:
+    """What a message says of a node."""
+    return Summary(node.label, node.hash)

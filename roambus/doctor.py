@@ -1,0 +1,392 @@
+"""`roambus doctor` looks at this machine and says what would run.
+
+Each check looks at one thing and returns a `Result`: it is there, it is missing, or it is broken, with what was found
+and what to do. `look` turns whatever a check raises into a result as well, so that the doctor itself never fails.
+
+Looks at Python, its packages, Java and Castalia, and prints what is there, what would run, and what to do.
+
+What cannot be imported is a finding like any other, so the checks import what they look at, and this file does not.
+
+Looks one by one at what the back-end `castalia` needs, for `roambus doctor` and `roambus castalia build`.
+
+These are the findings of `roambus doctor`, one for each thing that it looks for.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from roambus.bridge.backends.castalia.installation import (
+    CASTALIA_ROOT,
+    CASTALIAS_MAJOR,
+    OLDEST_MAJOR,
+    OMNET_ROOT,
+    OMNETPP_ROOT,
+    TRIED,
+    environment_with,
+    find_modules,
+    major,
+    other_release,
+    read_release,
+    release_in,
+    simulator_in,
+    tried,
+)
+from roambus.bridge.errors import UserError
+
+
+class Status(Enum):
+    """Says whether a thing is there and works."""
+
+    OK = "ok"
+    MISSING = "missing"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Holds what was found, in a line, and what to do about it unless it is ok."""
+
+    status: Status
+    found: str
+    advice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Joins a result with the name of what was looked for."""
+
+    what: str
+    result: Result
+
+    def __str__(self) -> str:
+        return f"{self.what} is {self.result.status.value} ({self.result.found}): {self.result.advice}"
+
+    @property
+    def is_ok(self) -> bool:
+        """Says whether nothing need be done."""
+        return self.result.status is Status.OK
+
+
+def ok(found: str) -> Result:
+    """Says that the thing is there and works."""
+    return Result(Status.OK, found)
+
+
+def missing(found: str, advice: str) -> Result:
+    """Says that the thing is not there."""
+    return Result(Status.MISSING, found, advice)
+
+
+def broken(found: str, advice: str) -> Result:
+    """Says that the thing is there and does not work."""
+    return Result(Status.BROKEN, found, advice)
+
+
+class Check(NamedTuple):
+    """What is looked for, how, and the advice if looking for it fails."""
+
+    what: str
+    check: Callable[[], Result]
+    repair: str
+
+
+def look_at(checks: Iterable[Check], tell: Callable[[str], object] = str) -> list[Finding]:
+    """Returns what the checks find; `tell` is told before each of them what is looked at."""
+    found = []
+    for one in checks:
+        tell(one.what)
+        found.append(look(*one))
+    return found
+
+
+def look(what: str, check: Callable[[], Result], repair: str) -> Finding:
+    """Returns what the check finds; whatever it raises is a finding, too, with `repair` as the advice."""
+    try:
+        return Finding(what, check())
+    except Exception as error:  # anything can be broken, and the rest is still worth looking at
+        return Finding(what, broken(f"{type(error).__name__}: {error}", repair))
+
+
+RELEASES = " or ".join(TRIED)
+"""Our modules were tried with these releases of OMNeT++."""
+PATIENCE_S = 30
+
+ON_DEBIAN = "on Debian, as root: apt-get install"
+
+
+BUILD = "run roambus castalia build"
+
+
+def needed_to_run() -> list[Check]:
+    """Returns the checks of OMNeT++, Castalia and our modules for it."""
+    return [*simulators(), Check("modules for Castalia", check_library, BUILD)]
+
+
+def simulators() -> list[Check]:
+    """Returns the checks of OMNeT++ and Castalia, which our modules are built against and run on."""
+    return [
+        Check("OMNeT++", check_omnetpp, f"build OMNeT++ {RELEASES} anew"),
+        Check("Castalia", check_castalia, "build Castalia anew"),
+    ]
+
+
+def needed_to_build() -> list[Check]:
+    """Returns the checks of make, the compiler, and the libraries of the wire."""
+    return [
+        Check("make", check_make, f"{ON_DEBIAN} make"),
+        Check("C++ compiler", check_compiler, f"{ON_DEBIAN} g++"),
+        Check("libzmq for C++", lambda: check_package("libzmq", "libzmq3-dev"), f"{ON_DEBIAN} libzmq3-dev pkg-config"),
+        Check("protobuf for C++", check_protobuf, f"{ON_DEBIAN} libprotobuf-dev protobuf-compiler pkg-config"),
+    ]
+
+
+def check_omnetpp() -> Result:
+    """Looks at its folder, the version that it gives itself, and whether it was built."""
+    root = os.environ.get(OMNETPP_ROOT)
+    if not root:
+        return missing(f"{OMNETPP_ROOT} is not set", f"set it to the folder of a built OMNeT++ {RELEASES}")
+    version_file = Path(root, "Version")
+    if not version_file.is_file():
+        return broken(f"{root} is no OMNeT++", f"let {OMNETPP_ROOT} name the folder of a built OMNeT++ {RELEASES}")
+    release = read_release(version_file.read_text(encoding="utf-8"))
+    if major(release) < OLDEST_MAJOR:
+        return broken(f"{release} in {root}", f"use OMNeT++ {RELEASES}")
+    if not Path(root, "lib", "liboppsim.so").is_file():
+        return broken(f"{release} in {root} is not built", f"run ./configure and make in {root}")
+    return ok(f"{release} in {root}, {tried(release)}")
+
+
+def check_castalia() -> Result:
+    """Looks at its folder, and whether it starts with this OMNeT++."""
+    root = os.environ.get(CASTALIA_ROOT)
+    if not root:
+        return missing(
+            f"{CASTALIA_ROOT} is not set", f"set it to the folder of a Castalia built with OMNeT++ {RELEASES}"
+        )
+    program = simulator_in(Path(root))
+    if not program.is_file():
+        return missing(f"{program} is not there", f"build Castalia in {root}, or correct {CASTALIA_ROOT}{_for_newer()}")
+    if not os.access(program, os.X_OK):
+        return broken(f"{program} cannot be executed", f"build Castalia in {root} anew")
+    answer, release = _ask_release(program)
+    if release and (there := _omnetpp_release()) not in {"", release}:
+        advice = f"build Castalia in {root} with this OMNeT++, or let {OMNETPP_ROOT} name the other{_for_newer()}"
+        return broken(f"{root} was built with OMNeT++ {release}, and {OMNETPP_ROOT} has {there}", advice)
+    if answer.returncode != 0 or not release:
+        return broken(f"{program} does not start: {_last_line(answer)}", f"build Castalia in {root} with this OMNeT++")
+    return ok(f"{root}, with OMNeT++ {release}")
+
+
+def _ask_release(program: Path) -> tuple[subprocess.CompletedProcess[str], str]:
+    """How Castalia starts with this OMNeT++, and the release that it tells, with its own libraries if need be.
+
+    With the libraries of another release it does not start at all. It has the folder of its own in itself.
+    """
+    answer = _run([str(program), "-v"])
+    told = answer if answer.returncode == 0 else _run([str(program), "-v"], dict(os.environ))
+    release = re.search(r"^Version: ([\w.]+)", told.stdout, re.MULTILINE)
+    return answer, release[1] if release else ""
+
+
+def _omnetpp_release() -> str:
+    """The release in the folder that the environment names; empty if there is none."""
+    root = os.environ.get(OMNETPP_ROOT)
+    return release_in(Path(root)) if root else ""
+
+
+def _for_newer() -> str:
+    """What to do about Castalia where OMNeT++ is newer than Castalia's own sources."""
+    if major(_omnetpp_release()) <= CASTALIAS_MAJOR:
+        return ""
+    return "; no public Castalia builds with it: docs/castalia.md says what concerns a tree that is to"
+
+
+def check_library() -> Result:
+    """Looks whether it is built, from our wire.proto, and finds the libraries that it needs."""
+    from roambus.bridge.wire.conversion import SCHEMA_HASH  # protobuf may be what is missing
+
+    modules = find_modules()
+    library = modules.library
+    if not (modules.sources / "Makefile").is_file():
+        advice = f"let {OMNET_ROOT} name the folder omnet of roambus' sources, or install roambus anew"
+        return missing(f"{modules.sources} is not there", advice)
+    if not library.is_file():
+        return missing(f"{library} is not built", BUILD)
+    if SCHEMA_HASH.hex().encode() not in library.read_bytes():
+        return broken(f"{library} was made from another wire.proto", BUILD)
+    if wrong := other_release(library, _omnetpp_release()):
+        return broken(wrong, BUILD)
+    if lost := re.findall(r"(\S+) => not found", _run(["ldd", str(library)]).stdout):
+        return broken(f"{library} needs {', '.join(lost)}", f"install what is missing, or {BUILD}")
+    return ok(str(library))
+
+
+def check_make() -> Result:
+    """Looks for the one on the PATH."""
+    if shutil.which("make") is None:
+        return missing("there is no make", f"{ON_DEBIAN} make")
+    return ok(_run(["make", "--version"]).stdout.partition("\n")[0])
+
+
+def check_compiler() -> Result:
+    """Looks for the one that make takes."""
+    compiler = os.environ.get("CXX", "g++")
+    if shutil.which(compiler) is None:
+        return missing(f"there is no {compiler}", f"{ON_DEBIAN} g++")
+    answer = _run([compiler, "--version"])
+    if answer.returncode != 0:
+        return broken(f"{compiler}: {_last_line(answer)}", f"{ON_DEBIAN} --reinstall g++")
+    return ok(answer.stdout.partition("\n")[0])
+
+
+def check_package(name: str, package: str) -> Result:
+    """Looks for a library for C++, as pkg-config knows it."""
+    if shutil.which("pkg-config") is None:
+        return missing("there is no pkg-config", f"{ON_DEBIAN} pkg-config {package}")
+    answer = _run(["pkg-config", "--modversion", name])
+    if answer.returncode != 0:
+        return missing(f"pkg-config knows no {name}", f"{ON_DEBIAN} {package}")
+    return ok(answer.stdout.strip())
+
+
+def check_protobuf() -> Result:
+    """Looks for the library and its compiler."""
+    if shutil.which("protoc") is None:
+        return missing("there is no protoc", f"{ON_DEBIAN} protobuf-compiler")
+    return check_package("protobuf", "libprotobuf-dev")
+
+
+def _run(command: Sequence[str], environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Runs it where programs find the libraries of this OMNeT++, unless another environment is given."""
+    environment = environment or environment_with(Path(os.environ.get(OMNETPP_ROOT, "")))
+    return subprocess.run(  # noqa: S603  # the user's own programs, without a shell
+        command, env=environment, capture_output=True, text=True, errors="replace", timeout=PATIENCE_S, check=False
+    )
+
+
+def _last_line(answer: subprocess.CompletedProcess[str]) -> str:
+    lines = (answer.stderr or answer.stdout).strip().splitlines()
+    return lines[-1] if lines else f"exit status {answer.returncode}"
+
+
+BACKENDS = ("radio", "castalia")
+PACKAGES = ("roambus", "numba", "numpy", "protobuf", "pyarrow", "pyspark", "pyzmq")
+INSTALL = "install roambus anew: pip install --force-reinstall roambus"
+COLOURS = {Status.OK: "green", Status.MISSING: "yellow", Status.BROKEN: "red"}
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Holds everything that was looked at, and says what it means for each back-end."""
+
+    python: Sequence[Finding]
+    """Nothing runs without these."""
+    spark: Sequence[Finding]
+    castalia: Sequence[Finding]
+    building: Sequence[Finding]
+
+    @property
+    def findings(self) -> list[Finding]:
+        """Returns all findings, in the order of the table."""
+        return [*self.python, *self.spark, *self.castalia, *self.building]
+
+    def in_the_way(self, backend: str) -> list[Finding]:
+        """Returns what keeps runs with this back-end from starting."""
+        needed = [*self.python, *(self.castalia if backend == "castalia" else ())]
+        return [finding for finding in needed if not finding.is_ok]
+
+
+def examine(tell: Callable[[str], object] = str) -> Diagnosis:
+    """Looks at everything, and tells before what; never raises, whatever is broken."""
+    packages = [Check(package, partial(_check_package, package), INSTALL) for package in PACKAGES]
+    python = [Check("Python", _check_python, INSTALL), *packages, Check("embedded radio", _check_radio, INSTALL)]
+    spark = [Check("machine", _check_machine, ""), Check("Java for Spark", _check_java, INSTALL)]
+    return Diagnosis(*(look_at(checks, tell) for checks in (python, spark, needed_to_run(), needed_to_build())))
+
+
+def report(diagnosis: Diagnosis, console: Console) -> None:
+    """Prints the table, a line of advice for whatever is not ok, and what would run."""
+    table = Table("", "", "", box=None, pad_edge=False, show_header=False)
+    for finding in diagnosis.findings:
+        status = finding.result.status
+        table.add_row(finding.what, Text(status.value, COLOURS[status]), Text(finding.result.found))
+    console.print(table)
+    for finding in diagnosis.findings:
+        if not finding.is_ok:
+            _print_line(console, f"to do for {finding.what}: {finding.result.advice}")
+    for backend in BACKENDS:
+        _print_line(console, f"--backend {backend}: {_verdict(diagnosis.in_the_way(backend))}")
+
+
+def _verdict(in_the_way: Sequence[Finding]) -> str:
+    if not in_the_way:
+        return "yes"
+    return "no: " + "; ".join(f"{finding.what} is {finding.result.status.value}" for finding in in_the_way)
+
+
+def _print_line(console: Console, line: str) -> None:
+    console.print(Text(line), soft_wrap=True)
+
+
+def _check_python() -> Result:
+    return ok(f"{platform.python_version()}, {sys.executable}")
+
+
+def _check_package(package: str) -> Result:
+    try:
+        return ok(version(package))
+    except PackageNotFoundError:
+        return missing("not installed", INSTALL)
+
+
+def _check_machine() -> Result:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return ok(f"{len(os.sched_getaffinity(0))} cores, {memory:.1f} GiB of memory")
+
+
+def _check_java() -> Result:
+    from roambus.spark.engine.java import find_java, java_version
+
+    try:
+        java = find_java()
+    except UserError as error:
+        found, _, advice = str(error).partition(": ")
+        return missing(found, advice)
+    return ok(f"{java_version(java)}, {java}")
+
+
+def _check_radio() -> Result:
+    """Runs two neighbours for two seconds, which compiles the radio if that was not done before."""
+    from roambus.bridge.backends.radio.backend import RadioBackend
+    from roambus.bridge.host.event_loop import Host
+    from roambus.bridge.ini import parse_scenario
+    from roambus.bridge.trace.parquet import TraceWriter
+    from roambus.experiments.templates.render import find_template, render
+    from roambus.python_protocol.baselines import Beacon
+
+    template = find_template("field")
+    pair: dict[str, int | float | str | bool] = {"nodes": 2, "side": 5, "sigma": 0, "time_limit": 2}
+    ini = render(template, {**pair, "seed": 0, "agent": "beacon", "agent_parameters": ""})
+    scenario = parse_scenario(ini, template, template.parent)
+    totals = Host(scenario, Beacon, RadioBackend(scenario), TraceWriter()).run()
+    received = sum(totals.counts["received"])
+    if not received:
+        return broken("neighbours do not hear each other", INSTALL)
+    return ok(f"compiled; {received} packets received in a run of two nodes and two seconds")
