@@ -35,7 +35,7 @@ from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
 from roambus.experiments.templates.render import find_template
 from roambus.experiments.templates.variables import Scalar
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND
 
 SECONDS = 10
 DELAYS = ("0s", "1ms")

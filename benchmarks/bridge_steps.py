@@ -28,7 +28,7 @@ from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES, PROTOCOL_VERSION, SCHEMA_HASH, TIME_RESOLUTION
 from roambus.bridge.wire.wire_pb2 import Arrival, Finished, FromSimulator, Hello, Node, Step
 from roambus.python_protocol.baselines import Beacon, BeaconMessage
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND
 
 NODES, SIDE_M = 66, 110
 BATCHES = (1, 2, 5, 10, 20, 50)

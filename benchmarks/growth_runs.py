@@ -33,7 +33,7 @@ from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import SimTime
 
 NODES, SIDE_M, PUBLISHERS, SPEED_MPS = 66, 110, 2, 8
 """Of C32 at the speed of claim 3."""

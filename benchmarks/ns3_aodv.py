@@ -34,10 +34,10 @@ import numpy as np
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.interface import Backend
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.backends.radio.mobility import path
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
+from roambus.bridge.mobility import path
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import RandomWaypoint
 from roambus.bridge.trace import schema
@@ -46,7 +46,7 @@ from roambus.experiments.measurements import markdown_table
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import render
 from roambus.python_protocol.aodv import Aodv
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND
 
 TEMPLATE, WORKER = Path(__file__).with_name("ns3_field.ini.j2"), Path(__file__).with_name("ns3_worker.py")
 OURS = "ttl_start=1 gratuitous_rrep=true hello_always=on"

@@ -26,7 +26,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -41,17 +41,17 @@ from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.ideal.graph import reach_m
 from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.backends.radio.setup import place, randomness
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
+from roambus.bridge.mobility import places_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.baselines import Beacon
-from roambus.python_protocol.simtime import SimTime, from_seconds, to_seconds
+from roambus.python_protocol.vocabulary import SimTime, from_seconds, to_seconds
 
 PAYLOAD_BYTES = 40
 PLACED: dict[str, Scalar] = {"deployment": ""}
@@ -133,7 +133,7 @@ def place_lines(load: Load) -> list[str]:
     """Lines of an ini with a place for each node."""
     template = find_template("field")
     drawn = render(template, settings_of(load) | agent_of(load))
-    places = place(parse_scenario(drawn, template, TEMPLATES), randomness(load.seed)).tolist()
+    places = places_of(replace(parse_scenario(drawn, template, TEMPLATES), seed=load.seed)).tolist()
     return [
         f"SN.node[{node}].{axis}Coor = {at:.3f}"
         for node, xy in enumerate(places)

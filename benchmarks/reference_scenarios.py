@@ -19,7 +19,7 @@ from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSet
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar
-from roambus.python_protocol.simtime import MILLISECOND, SECOND
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
 
 Counts = dict[str, float]
 

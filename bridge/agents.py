@@ -1,21 +1,16 @@
-"""How the class of an agent is found, and seen to be fit for a run.
+"""How the class of an agent is found by the name that a user gives, and seen to be fit for a run.
 
-`registry` finds it by the name that a user gives, `imports` imports what is a module or a file of the user's, and
-`checks` refuses a class whose parameters or messages could not be used.
-
-Finds agents: by entry point (group `roambus.agents`), as `module:Class`, or as `path/to/file.py[:Class]`.
-
-Imports what users give by name or as a file; whatever goes wrong in it is a UserError with its place.
+An agent is named by its entry point (group `roambus.agents`), as `module:Class`, or as `path/to/file.py[:Class]`. An
+installed one is never looked for in the working folder, which may be a stranger's. Whatever goes wrong while code of
+the user's is imported is a UserError with its place, and a class whose parameters could not be used is refused before
+the run, by its name and not by a traceback.
 
 What is imported can import other modules of the user's: they are looked for in the working folder, too, as by
 `python -m`, but after everything that is installed. So a user's `random.py` or `numpy/` does not become that of the
 packages which roambus itself imports.
 
-Checks an agent's class before it is run, so that a mistake is told by its name and not by a traceback in a run.
-
-Says which code the name of an agent stands for, before any of it is run: its files, and a hash of them.
-
-Modules are looked for as an import would look for them, but nothing is imported.
+Which code a name stands for can be said before any of it is run: its files, and a hash of them. For that, modules are
+looked for as an import would look for them, but nothing is imported.
 """
 
 from __future__ import annotations
@@ -46,6 +41,140 @@ from roambus.python_protocol.parameters import describe_parameters
 from roambus.python_protocol.settings import unknown
 
 _OUR_PACKAGE = Path(__file__).parents[1]
+
+GROUP = "roambus.agents"
+
+DISTRIBUTION = "roambus"
+
+_SHOWN_OF_HASH = 16
+
+Announce = Callable[[str], None]
+"""Whoever is told which code is about to be run."""
+
+_AN_AGENT = "subclass of roambus.Agent with a handler, which is a method under @on or @on_timer"
+
+
+def load_agent(reference: str) -> type[Agent]:
+    """The agent's class, fit to be run; raises UserError saying why there is none, which there are, and what to do."""
+    points = _points(reference)
+    if len({point.value for point in points}) > 1:  # one package may well be found twice
+        packages = " and ".join(_brought_by(points)) or "two packages"
+        raise UserError(f"agent {reference!r} comes from {packages}: remove one of them (python -m pip uninstall NAME)")
+    try:
+        agent = _find(reference, points[0].value if points else None)
+        check_agent(reference, agent)
+    except UserError as error:
+        names = _brought_by(points[:1])
+        remedy = "".join(f"; correct it, or remove it: python -m pip uninstall {name}" for name in names)
+        raise UserError(f"{error}{remedy}") from error.__cause__
+    return agent
+
+
+def _points(reference: str) -> list[EntryPoint]:
+    return [point for point in entry_points(group=GROUP) if reference in (point.name, point.value)]
+
+
+def installed_agent(reference: str) -> EntryPoint | None:
+    """The entry point of that name, or that stands for this module:Class; None if no installed package brings it."""
+    return next(iter(_points(reference)), None)
+
+
+def _brought_by(points: Iterable[EntryPoint]) -> list[str]:
+    """The packages, other than this one, that the entry points are of."""
+    names = {str(point.dist.name) for point in points if point.dist is not None}
+    return sorted(names - {DISTRIBUTION})
+
+
+def agent_names() -> list[str]:
+    """The names of all installed agents."""
+    return sorted({point.name for point in entry_points(group=GROUP)})
+
+
+def own_agents() -> list[str]:
+    """The names of the agents that come with roambus."""
+    points = entry_points(group=GROUP)
+    return sorted({point.name for point in points if point.value.startswith(f"{DISTRIBUTION}.")})
+
+
+def load_agent_of_results(reference: str, *, trusted: bool) -> type[Agent]:
+    """The class of an agent that a results folder names, and that is run only if it is installed or `trusted`.
+
+    Raises UntrustedAgentError, and whatever `load_agent` raises.
+    """
+    if not trusted and installed_agent(reference) is None:
+        raise UntrustedAgentError(reference)
+    return load_agent(reference)
+
+
+class UntrustedAgentError(UserError):
+    """A results folder names an agent that is not installed, and nobody has said that its code may be run."""
+
+    def __init__(self, reference: str) -> None:
+        super().__init__(f"its agent {reference!r} is not installed, and code that results name is not run unasked")
+
+
+def _find(reference: str, installed: str | None) -> type[Agent]:
+    """The class, whose module is looked for in the working folder only if it is not an `installed` one."""
+    what, target = f"agent {reference!r}", installed or reference
+    module_name, _, class_name = target.rpartition(":") if ":" in target else (target, "", "")
+    if installed:
+        module = import_installed(what, module_name)
+    elif module_name.endswith(".py"):
+        module = import_file(what, Path(module_name))
+    elif class_name:
+        module = import_module(what, module_name)
+    else:
+        hint = "or give module:Class or path/to/file.py"
+        raise UserError(f"{unknown('agent', reference, dict.fromkeys(agent_names()))}; {hint}")
+    return _choose_class(reference, module, class_name)
+
+
+def _choose_class(reference: str, module: ModuleType, name: str) -> type[Agent]:
+    """The class of that name, or without a name the only agent that the module defines itself."""
+    # What a module has imported from another is not its own, and so is no answer to "which agent is in this file".
+    agents = {key: value for key, value in vars(module).items() if _is_agent(value)}
+    own = {key: value for key, value in agents.items() if value.__module__ == module.__name__}
+    named = getattr(module, name, None) if name else next(iter(own.values()), None)
+    if _is_agent(named) and (name or len(own) == 1):
+        return named
+    if name and named is None:
+        problem = unknown("class", name, own)
+    elif name:
+        problem = f"{name} is no {_AN_AGENT}"
+    elif own:
+        problem = f"the file has several agents, name one after a colon: {', '.join(sorted(own))}"
+    else:
+        problem = f"the file has no {_AN_AGENT}"
+    raise UserError(f"agent {reference!r}: {problem}")
+
+
+def _is_agent(value: object) -> TypeGuard[type[Agent]]:
+    """Whether it is an agent that handles something, and not the base of others."""
+    if not isinstance(value, type) or not issubclass(value, Agent):
+        return False
+    return bool(value.handlers or value.timer_handlers) or value.handle is not Agent.handle
+
+
+def check_agent(reference: str, agent: type[Agent]) -> None:
+    """Raises UserError, saying what to do, if its parameters cannot be used."""
+    parameters: Any = agent.parameters_type
+    if not (isinstance(parameters, type) and is_dataclass(parameters)):
+        name = getattr(parameters, "__name__", "NAME")
+        raise UserError(
+            f"agent {reference!r}: {name} is no class of parameters: write class {name}(Parameters), "
+            f"with Parameters from roambus"
+        )
+    for field in fields(parameters):
+        if field.default is MISSING:
+            raise UserError(
+                f"agent {reference!r}: parameter {field.name} has no default: "
+                f"write {field.name}: TYPE = parameter(DEFAULT, ...)"
+            )
+    try:
+        parameters()
+        describe_parameters(parameters)
+    except (ArithmeticError, TypeError, ValueError) as error:
+        raise UserError(f"agent {reference!r}: the defaults of {parameters.__name__} do not work: {error}") from None
 
 
 def import_module(what: str, name: str) -> ModuleType:
@@ -92,7 +221,10 @@ def _whatever_it_raises(what: str) -> Iterator[None]:
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt) and not is_raised(error):
             raise
-        raise _failed(what, error) from error
+        problem = f"{_place(error)}{type(error).__name__}: {error}"
+        if isinstance(error, SyntaxError):
+            problem = f"{error.filename}:{error.lineno}: {error.msg}"
+        raise UserError(f"{what} cannot be imported: {problem}") from error
 
 
 @contextmanager
@@ -120,12 +252,6 @@ def _look_in_working_folder() -> None:
         sys.path.append(folder)
 
 
-def _failed(what: str, error: BaseException) -> UserError:
-    if isinstance(error, SyntaxError):
-        return UserError(f"{what} cannot be imported: {error.filename}:{error.lineno}: {error.msg}")
-    return UserError(f"{what} cannot be imported: {_place(error)}{type(error).__name__}: {error}")
-
-
 def _place(error: BaseException) -> str:
     """File and line of the user's that are to blame, also where the error is raised by code of ours that they call."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
@@ -134,35 +260,8 @@ def _place(error: BaseException) -> str:
 
 
 def _is_theirs(frame: traceback.FrameSummary) -> bool:
+    """Whether a line is the user's, and not one of this package."""
     return not Path(frame.filename).is_relative_to(_OUR_PACKAGE)
-
-
-def check_agent(reference: str, agent: type[Agent]) -> None:
-    """Raises UserError, saying what to do, if its parameters cannot be used."""
-    parameters: Any = agent.parameters_type
-    if not (isinstance(parameters, type) and is_dataclass(parameters)):
-        name = getattr(parameters, "__name__", "NAME")
-        raise UserError(
-            f"agent {reference!r}: {name} is no class of parameters: write class {name}(Parameters), "
-            f"with Parameters from roambus"
-        )
-    for field in fields(parameters):
-        if field.default is MISSING:
-            hint = f"write {field.name}: TYPE = parameter(DEFAULT, ...)"
-            raise UserError(f"agent {reference!r}: parameter {field.name} has no default: {hint}")
-    try:
-        parameters()
-        describe_parameters(parameters)
-    except (ArithmeticError, TypeError, ValueError) as error:
-        raise UserError(f"agent {reference!r}: the defaults of {parameters.__name__} do not work: {error}") from None
-
-
-GROUP = "roambus.agents"
-DISTRIBUTION = "roambus"
-_SHOWN_OF_HASH = 16
-
-Announce = Callable[[str], None]
-"""Whoever is told which code is about to be run."""
 
 
 def silently(_: str) -> None:
@@ -194,22 +293,14 @@ class AgentCode:
         """
         place = f"from {self.package}" if self.package else f"at {self.files[0]}"
         more = f" and {len(self.files) - 1} more beside it" if len(self.files) > 1 and not self.package else ""
-        now = f"sha256 {self.hash[:_SHOWN_OF_HASH]}"
-        return f"runs agent {self.reference} {place}{more} ({now}{_since_the_run(self.hash, recorded)})"
-
-
-def _since_the_run(now: str, recorded: str | None) -> str:
-    if recorded is None:
-        return ""
-    if not recorded:
-        return "; the record does not say what it was in the run"
-    return ", unchanged since the run" if now == recorded else f"; CHANGED since the run: {recorded[:_SHOWN_OF_HASH]}"
-
-
-def installed_agent(reference: str) -> EntryPoint | None:
-    """The entry point of that name, or that stands for this module:Class; None if no installed package brings it."""
-    points = entry_points(group=GROUP)
-    return next((point for point in points if reference in (point.name, point.value)), None)
+        since = ""
+        if recorded == "":
+            since = "; the record does not say what it was in the run"
+        elif recorded == self.hash:
+            since = ", unchanged since the run"
+        elif recorded is not None:
+            since = f"; CHANGED since the run: {recorded[:_SHOWN_OF_HASH]}"
+        return f"runs agent {self.reference} {place}{more} (sha256 {self.hash[:_SHOWN_OF_HASH]}{since})"
 
 
 def find_code(reference: str) -> AgentCode:
@@ -260,13 +351,9 @@ def class_docstring(target: str) -> str | None:
     return None
 
 
-def _files_of(module: str) -> Sequence[Path]:
-    """The files of a package, or what `source_files` says of a module; none if there is no such module."""
-    spec = _find_code(module.split("."))
-    if spec is None or spec.origin is None or not Path(spec.origin).is_file():
-        return ()
-    file = Path(spec.origin).resolve()
-    return sorted(file.parent.rglob("*.py")) if file.name == "__init__.py" else source_files(module, file)
+def agent_sources(agent_class: type[Agent]) -> list[Path]:
+    """The files that the agent's class is written in: its module, or the whole of a package that is not ours."""
+    return source_files(agent_class.__module__, Path(inspect.getfile(agent_class)).resolve())
 
 
 def source_files(module: str, file: Path) -> list[Path]:
@@ -276,7 +363,17 @@ def source_files(module: str, file: Path) -> list[Path]:
     return [file]
 
 
+def _files_of(module: str) -> Sequence[Path]:
+    """The files of a package, or what `source_files` says of a module; none if there is no such module."""
+    spec = _find_code(module.split("."))
+    if spec is None or spec.origin is None or not Path(spec.origin).is_file():
+        return ()
+    file = Path(spec.origin).resolve()
+    return sorted(file.parent.rglob("*.py")) if file.name == "__init__.py" else source_files(module, file)
+
+
 def _find_code(names: Sequence[str]) -> ModuleSpec | None:
+    """The place of a module, package by package, without running any of them."""
     try:
         spec = find_spec(names[0]) or PathFinder.find_spec(names[0], [*sys.path, str(Path.cwd())])
     except (ImportError, ValueError):
@@ -288,118 +385,7 @@ def _find_code(names: Sequence[str]) -> ModuleSpec | None:
     return spec
 
 
-_AN_AGENT = "subclass of roambus.Agent with a handler, which is a method under @on or @on_timer"
-
-
-def agent_names() -> list[str]:
-    """The names of all installed agents."""
-    return sorted({point.name for point in entry_points(group=GROUP)})
-
-
-def own_agents() -> list[str]:
-    """The names of the agents that come with roambus."""
-    points = entry_points(group=GROUP)
-    return sorted({point.name for point in points if point.value.startswith(f"{DISTRIBUTION}.")})
-
-
-def load_agent(reference: str) -> type[Agent]:
-    """The agent's class, fit to be run; raises UserError saying why there is none, which there are, and what to do."""
-    points = [point for point in entry_points(group=GROUP) if reference in (point.name, point.value)]
-    _refuse_rivals(reference, points)
-    try:
-        agent = _find_installed(reference, points[0]) if points else _find(reference)
-        check_agent(reference, agent)
-    except UserError as error:
-        brought_by = _brought_by(points[:1])
-        remedy = "".join(f"; correct it, or remove it: python -m pip uninstall {name}" for name in brought_by)
-        raise UserError(f"{error}{remedy}") from error.__cause__
-    return agent
-
-
-def _refuse_rivals(reference: str, points: Sequence[EntryPoint]) -> None:
-    """Raises UserError if two packages mean different agents by one name; one package may well be found twice."""
-    if len({point.value for point in points}) > 1:
-        packages = " and ".join(_brought_by(points)) or "two packages"
-        raise UserError(f"agent {reference!r} comes from {packages}: remove one of them (python -m pip uninstall NAME)")
-
-
-def _brought_by(points: Iterable[EntryPoint]) -> list[str]:
-    """The packages, other than this one, that the entry points are of."""
-    names = {str(point.dist.name) for point in points if point.dist is not None}
-    return sorted(names - {DISTRIBUTION})
-
-
-def load_agent_of_results(reference: str, *, trusted: bool) -> type[Agent]:
-    """The class of an agent that a results folder names, and that is run only if it is installed or `trusted`.
-
-    Raises UntrustedAgentError, and whatever `load_agent` raises.
-    """
-    if not trusted and installed_agent(reference) is None:
-        raise UntrustedAgentError(reference)
-    return load_agent(reference)
-
-
-class UntrustedAgentError(UserError):
-    """A results folder names an agent that is not installed, and nobody has said that its code may be run."""
-
-    def __init__(self, reference: str) -> None:
-        super().__init__(f"its agent {reference!r} is not installed, and code that results name is not run unasked")
-
-
-def _find_installed(reference: str, point: EntryPoint) -> type[Agent]:
-    """An installed agent is never looked for in the working folder, which may be a stranger's."""
-    module_name, _, class_name = point.value.partition(":")
-    return _choose_class(reference, import_installed(f"agent {reference!r}", module_name), class_name)
-
-
-def _find(reference: str) -> type[Agent]:
-    module_name, _, class_name = reference.rpartition(":") if ":" in reference else (reference, "", "")
-    if module_name.endswith(".py"):
-        return _choose_class(reference, import_file(f"agent {reference!r}", Path(module_name)), class_name)
-    if not class_name:
-        hint = "or give module:Class or path/to/file.py"
-        raise UserError(f"{unknown('agent', reference, dict.fromkeys(agent_names()))}; {hint}")
-    return _choose_class(reference, import_module(f"agent {reference!r}", module_name), class_name)
-
-
-def agent_sources(agent_class: type[Agent]) -> list[Path]:
-    """The files that the agent's class is written in: its module, or the whole of a package that is not ours."""
-    return source_files(agent_class.__module__, Path(inspect.getfile(agent_class)).resolve())
-
-
 def name_of(agent_class: type[Agent]) -> str:
     """The name of the author's class, of which a subclass of ours may watch what it does."""
     ours = ("roambus.bridge.", "roambus.experiments.")
     return next(cls.__name__ for cls in agent_class.__mro__ if not cls.__module__.startswith(ours))
-
-
-def _choose_class(reference: str, module: ModuleType, name: str) -> type[Agent]:
-    own: dict[str, type[Agent]] = {key: value for key, value in vars(module).items() if _is_own_agent(module, value)}
-    if not name and len(own) == 1:
-        return next(iter(own.values()))
-    if not name:
-        raise UserError(f"agent {reference!r}: {_name_one(own)}")
-    found = getattr(module, name, None)
-    if found is None:
-        raise UserError(f"agent {reference!r}: {unknown('class', name, own)}")
-    if _is_agent(found):
-        return found
-    raise UserError(f"agent {reference!r}: {name} is no {_AN_AGENT}")
-
-
-def _name_one(own: dict[str, type[Agent]]) -> str:
-    if not own:
-        return f"the file has no {_AN_AGENT}"
-    return f"the file has several agents, name one after a colon: {', '.join(sorted(own))}"
-
-
-def _is_own_agent(module: ModuleType, value: object) -> TypeGuard[type[Agent]]:
-    return _is_agent(value) and getattr(value, "__module__", "") == module.__name__
-
-
-def _is_agent(value: object) -> TypeGuard[type[Agent]]:
-    return isinstance(value, type) and issubclass(value, Agent) and _handles_something(value)
-
-
-def _handles_something(agent: type[Agent]) -> bool:
-    return bool(agent.handlers or agent.timer_handlers) or agent.handle is not Agent.handle

@@ -1,12 +1,21 @@
-"""Errors that end a command, with their exit codes.
+"""How a command ends: errors with their exit codes, the exit status of a process in words, and the memory used.
 
-Each has one message for a person, which is complete in itself. The command line prints it, without a traceback.
+Each error has one message for a person, which is complete in itself. The command line prints it, without a traceback,
+and ends with the exit code of its class. So a script can tell a mistake of the user's (2) from a simulator that failed
+(3) and from an agent that raised (4).
+
+Processes that we start (a simulator, Java) end in ways of their own. The commonest one that nobody expects is the
+kernel's: it kills a process when the machine has no memory left, and only its counters tell so afterwards.
 """
 
 from __future__ import annotations
 
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
+import resource
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class RoambusError(Exception):
@@ -55,3 +64,53 @@ class InterruptionError(RoambusError):
     """Somebody pressed Ctrl-C, or told the process to end."""
 
     exit_code = 130
+
+
+_SHELL = 128
+"""A shell, and Java, end with this more than the number of the signal that ended them."""
+_COUNTERS = (Path("/proc/vmstat"), Path("/sys/fs/cgroup/memory.events"))
+_FOR_WANT_OF_MEMORY = (
+    ", and the kernel has ended a process for want of memory meanwhile: give it more, or fewer workers"
+)
+_BY_SOMEBODY = (
+    ", not by the kernel for want of memory as far as it says: somebody, or a limit of this machine's, sent it"
+)
+
+
+def describe_end(status: int, kills_before: int | None = None) -> str:
+    """Such as "was killed by SIGKILL"; `kills_before` are the `memory_kills` of when the process was started."""
+    if 0 <= status <= _SHELL:
+        return f"ended with exit status {status}"
+    number = -status if status < 0 else status - _SHELL
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        return f"was killed by signal {number}" if status < 0 else f"ended with exit status {status}"
+    if number != signal.SIGKILL:
+        return f"was killed by {name}" if status < 0 else f"was ended by {name} (exit status {status})"
+    if kills_before is None:
+        return f"was killed by {name}"
+    return f"was killed by {name}{_FOR_WANT_OF_MEMORY if memory_kills() > kills_before else _BY_SOMEBODY}"
+
+
+def memory_kills() -> int:
+    """How many processes the kernel has ended for want of memory so far, as far as it tells.
+
+    The counters of the machine, of its container, and of our own group are not the same ones, and which of them can be
+    read depends on the machine; so all that can be read are summed, of which only the growth matters.
+    """
+    files = list(_COUNTERS)
+    with suppress(OSError, IndexError):
+        group = Path("/proc/self/cgroup").read_text(encoding="ascii").splitlines()[-1].partition("::")[2]
+        files.append(Path("/sys/fs/cgroup", group.lstrip("/"), "memory.events"))
+    kills = 0
+    for file in dict.fromkeys(files):
+        with suppress(OSError, UnicodeDecodeError):
+            lines = file.read_text(encoding="ascii").splitlines()
+            kills += sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
+    return kills
+
+
+def peak_memory_mib() -> int:
+    """The most memory that this process has used so far, in earlier runs or in this one."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 
 from roambus.python_protocol import settings
 from roambus.python_protocol.filters import Filter, Operator, Value, parse_filter
-from roambus.python_protocol.roles import Role, parse_roles
 from roambus.python_protocol.settings import (
     ANY,
     NUMBER,
@@ -36,7 +35,7 @@ from roambus.python_protocol.settings import (
     setting_field,
     settings_of,
 )
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime, format_time, parse_time
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, Role, SimTime, format_time, parse_roles, parse_time
 
 EVERY_NODE = "node[*]"
 """Stands for each node in the path of a key that every node has."""

@@ -1,19 +1,17 @@
-"""Movement that others have written down: BonnMotion's native traces, and the files of ns-2's `setdest`.
+"""Movement that others have written down: native traces of BonnMotion, and the files of ns-2's `setdest`.
 
-`lines` reads a file's lines within limits, `bonnmotion` and `setdest` each know one format, `params` what BonnMotion
-says of its trace, `reader` puts them together. All are strict: what is not understood is an error with file and line.
+1. A movement file says where each node is at the start, and where it goes when. Both formats come out as way-points per
+   node: the first at time 0, each later than the one before it; a node rests at its last one.
+2. Reading is strict. Whatever is not understood, or does not fit the scenario's nodes, field and duration, is an error
+   that names file and line; nothing is clipped, passed over or made up. A file that is wrong in one line is most often
+   made for another scenario.
+3. Files are read line by line and within limits, for they come from elsewhere, plain or gzipped.
 
-Reads a movement file, whichever of the formats it has.
+*BonnMotion* (its manual, "Native format") has a line for each node, of way-points `t x y`. The node is at (x, y) metres
+at t seconds, and goes straight to its next way-point; a pause is the same place twice. Beside the trace may lie a
+`.params`, such as `nn=10`, `x=200.0` and `duration=600.0`, which tells whether the trace is whole.
 
-Reads the lines of a movement file, plain or gzipped, within limits on how large it may be.
-
-BonnMotion's native format (its manual, "Native format") has a line for each node, of way-points `t x y`.
-
-The node is at (x, y) metres at t seconds, and goes straight to its next way-point. A pause is the same place twice.
-
-Reads what BonnMotion says of a trace in the `.params` beside it, such as `nn=10`, `x=200.0` and `duration=600.0`.
-
-The files of ns-2's `setdest` (the ns manual, "Mobile networking in ns"), and what BonnMotion's NSFile writes.
+*setdest* (the ns manual, "Mobile networking in ns"; BonnMotion's NSFile writes it, too) has orders:
 
     $node_(0) set X_ 83.4
     $node_(0) set Y_ 239.4
@@ -21,35 +19,67 @@ The files of ns-2's `setdest` (the ns manual, "Mobile networking in ns"), and wh
 
 From 2 s on node 0 goes straight to (90.4, 44.9) at 1.4 m/s, from wherever it is then; it rests where it arrives. At
 speed 0 it rests where it is. What a file says of distances (`$god_`) is left out: it follows from the movement.
-
-The nodes, the field and the duration of a scenario, into which a movement file must fit.
 """
 
 from __future__ import annotations
 
-import gzip
 import math
 import re
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import NamedTuple
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.files import unpacked
 from roambus.bridge.scenario.nodes import WayPoint
 from roambus.bridge.trace.schema import LATEST_S
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SECOND, SimTime
+from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
 
 MAX_BYTES = 64 * 2**20
 """A whole file may have so many characters when it is unpacked, which are some two million way-points."""
 MAX_LINE_BYTES = 8 * 2**20
 """A line may have so many characters, for BonnMotion has the whole way of a node in one line."""
 
-_GZIP_MAGIC = b"\x1f\x8b"
+SLOWEST_MPS = 1e-6
+"""Slower than this, a node moves less than a metre in eleven days, and nobody meant it to move."""
+
+Ways = Mapping[NodeId, tuple[WayPoint, ...]]
+"""The way of each node: the first point at time 0, each later than the one before it; it rests at the last."""
+
+_NUMBER = re.compile(r"[-+.\d]")
+_START = re.compile(r"\$node_\((\d+)\)\s+set\s+([XYZ])_\s+(\S+)")
+_ORDER = re.compile(r'\$\w+\s+at\s+(\S+)\s+"\$node_\((\d+)\)\s+setdest\s+(\S+)\s+(\S+)\s+([^\s"]+)\s*"')
+_GOD = "god_"
+_MOVEMENTS = (".movements.gz", ".movements")
+
+
+def read_movement(path: Path, extent: Extent) -> Ways:
+    """The way of every node in the file, checked against nodes and field; raises UserError with file and line, OSError.
+
+    A trace of BonnMotion's begins with a number, a file of ns-2's with a word.
+    """
+    reader: BonnMotion | SetDest | None = None
+    for position, line in read_lines(path):
+        if reader is None and line:
+            reader = BonnMotion(extent) if _NUMBER.match(line) else SetDest(extent)
+        if reader is not None:
+            try:
+                reader.take(line)
+            except ValueError as error:
+                raise UserError(f"{path}:{position}: {error}") from None
+    if reader is None:
+        raise UserError(
+            f"{path}: no node moves here; give a trace of BonnMotion (t x y t x y ...) or of ns-2's setdest"
+        )
+    try:
+        ways = reader.ways()
+    except ValueError as error:
+        raise UserError(f"{path}: {error}") from None
+    if isinstance(reader, BonnMotion) and (params := params_file(path)):
+        check_params(params, extent, len(ways))
+    return ways
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -58,7 +88,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     Only one line of the file is in memory at a time.
     """
     left = MAX_BYTES
-    with _opened(path) as file, _told(path):
+    with unpacked(path) as file:
         for number, raw in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES + 1), b""), 1):
             left -= len(raw)
             if len(raw) > MAX_LINE_BYTES:
@@ -67,34 +97,10 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
                 raise UserError(
                     f"{path}:{number}: the file is larger than {MAX_BYTES >> 20} MiB: cut it to what is used"
                 )
-            yield number, _text(path, number, raw)
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO | gzip.GzipFile]:
-    with path.open("rb") as file:
-        packed = file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
-        file.seek(0)
-        if packed:
-            with gzip.open(file) as unpacked:
-                yield unpacked
-        else:
-            yield file
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise UserError(f"{path}: its gzip is damaged ({error}): make the file again") from None
-
-
-def _text(path: Path, number: int, raw: bytes) -> str:
-    try:
-        return raw.decode("utf-8").partition("#")[0].strip()
-    except UnicodeDecodeError:
-        raise UserError(f"{path}:{number}: this is no text") from None
+            try:
+                yield number, raw.decode("utf-8").partition("#")[0].strip()
+            except UnicodeDecodeError:
+                raise UserError(f"{path}:{number}: this is no text") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +200,6 @@ class BonnMotion:
             last = point
 
 
-_MOVEMENTS = (".movements.gz", ".movements")
-
-
 def params_file(movement: Path) -> Path | None:
     """The `.params` beside a native trace of BonnMotion's, if it is there."""
     for suffix in _MOVEMENTS:
@@ -239,14 +242,6 @@ def _check(name: str, value: str, extent: Extent, lines: int) -> None:
             raise ValueError(f"{value[:20]} is not 2D: movement has two dimensions here")
 
 
-SLOWEST_MPS = 1e-6
-"""Slower than this, a node moves less than a metre in eleven days, and nobody meant it to move."""
-
-_START = re.compile(r"\$node_\((\d+)\)\s+set\s+([XYZ])_\s+(\S+)")
-_ORDER = re.compile(r'\$\w+\s+at\s+(\S+)\s+"\$node_\((\d+)\)\s+setdest\s+(\S+)\s+(\S+)\s+([^\s"]+)\s*"')
-_GOD = "god_"
-
-
 class Order(NamedTuple):
     """From `time_s` on, the node goes to (x, y) metres at `speed_mps`."""
 
@@ -257,7 +252,7 @@ class Order(NamedTuple):
 
 
 class SetDest:
-    """Takes the lines of a file, in any order."""
+    """Takes the lines of a file, in any order: orders are sorted by time when all are there."""
 
     def __init__(self, extent: Extent) -> None:
         self._extent = extent
@@ -270,7 +265,7 @@ class SetDest:
             self._start(self._extent.node(start[1]), start[2], start[3])
         elif order := _ORDER.fullmatch(line):
             at, node, x, y, speed = order.groups()
-            command = Order(time_s(at), *self._extent.place(x, y), _speed(speed))
+            command = Order(time_s(at), *self._extent.place(x, y), speed_mps(speed))
             self._orders.setdefault(self._extent.node(node), []).append(command)
         elif line and _GOD not in line:
             raise ValueError(f"{line[:60]!r} neither sets a node's X_, Y_ or Z_ nor gives it a setdest")
@@ -297,7 +292,8 @@ class SetDest:
         return tuple(way)
 
 
-def _speed(text: str) -> float:
+def speed_mps(text: str) -> float:
+    """Reads a speed; raises ValueError for one that is negative, or so slow that it must be a mistake."""
     speed = number(text)
     if speed != 0 and speed < SLOWEST_MPS:
         raise ValueError(f"{text[:20]} is no speed: 0, or from {SLOWEST_MPS:g} m/s up")
@@ -305,7 +301,10 @@ def _speed(text: str) -> float:
 
 
 def _follow(way: list[WayPoint], order: Order) -> None:
-    """Ends what the node was doing at the time of the order, and adds where and when it arrives."""
+    """Ends what the node was doing at the time of the order, and adds where and when it arrives.
+
+    A way so short that it takes no time in a double is none, for way-points must come at different times.
+    """
     here = _interrupt(way, order.time_s)
     way_m = math.hypot(order.x - here.x, order.y - here.y)
     if order.speed_mps == 0 or way_m == 0:
@@ -326,54 +325,3 @@ def _interrupt(way: list[WayPoint], time_s: float) -> WayPoint:
     if way[-1].time_s < time_s:
         way.append(last._replace(time_s=time_s))
     return way[-1]
-
-
-Ways = Mapping[NodeId, tuple[WayPoint, ...]]
-"""The way of each node: the first point at time 0, each later than the one before it; it rests at the last."""
-
-_NUMBER = re.compile(r"[-+.\d]")
-
-
-class Format(Protocol):
-    """A reader of one format; whatever is wrong with a line is a ValueError."""
-
-    def take(self, line: str) -> None:
-        """Takes the next line, without its comment."""
-
-    def ways(self) -> Ways:
-        """The ways of all nodes, which all lines together say."""
-
-
-def read_movement(path: Path, extent: Extent) -> Ways:
-    """The way of every node in the file, checked against nodes and field; raises UserError with file and line, OSError.
-
-    A trace of BonnMotion's begins with a number, a file of ns-2's with a word.
-    """
-    reader: Format | None = None
-    for position, line in read_lines(path):
-        if reader is None and line:
-            reader = BonnMotion(extent) if _NUMBER.match(line) else SetDest(extent)
-        if reader is not None:
-            try:
-                reader.take(line)
-            except ValueError as error:
-                raise UserError(f"{path}:{position}: {error}") from None
-    return _finished(path, reader, extent)
-
-
-def _finished(path: Path, reader: Format | None, extent: Extent) -> Ways:
-    if reader is None:
-        raise UserError(
-            f"{path}: no node moves here; give a trace of BonnMotion (t x y t x y ...) or of ns-2's setdest"
-        )
-    try:
-        ways = reader.ways()
-    except ValueError as error:
-        raise UserError(f"{path}: {error}") from None
-    params = params_file(path) if isinstance(reader, BonnMotion) else None
-    if params is not None:
-        check_params(params, extent, len(ways))
-    return ways
-
-
-__all__ = ["Extent", "Ways", "read_movement", "with_params"]

@@ -1,17 +1,13 @@
 """How links vary in time: Castalia's temporal model, whose parameters files are read, and written from measurements.
 
-`model` is what a file says, `reader` reads one, `writer` writes one.
+1. A link is away from its mean path loss by a deviation, which walks between levels. After a correlation time it is
+   drawn from a distribution that belongs to that time and to the level at which the link was; the longest correlation
+   time that has passed is used first, and then the next.
+2. After the coherence time or more a link has forgotten where it was: there is one distribution for that.
+3. A distribution is a set of layers. One of the elements of a layer is drawn, each as likely as the others: a value in
+   dB, or another layer to draw from. So a rare value need not stand among thousands of common ones.
 
-The temporal model of Castalia: how far a link is from its mean path loss, as a walk between levels.
-
-After a correlation time the deviation is drawn from a distribution that belongs to that time and to the level at which
-the link was; the longest correlation time that has passed is used first, and then the next. After the coherence time or
-more a link has forgotten where it was: there is one distribution for that.
-
-A distribution is a set of layers. One of the elements of a layer is drawn, each as likely as the others: a value in dB,
-or another layer to draw from.
-
-Reads the parameters file of Castalia's temporal model, as its WirelessChannelTemporal does.
+The file is the one that Castalia's WirelessChannelTemporal reads:
 
     % a comment
     Signal variability (dB): -31:1:11
@@ -24,9 +20,7 @@ Reads the parameters file of Castalia's temporal model, as its WirelessChannelTe
 Levels are least:resolution:most. Each line of the body is a distribution: first the time that has passed, and the level
 at which the link was unless that is the coherence time, then its layers. Every pair of correlation time and level has
 one. Castalia takes a level that is not a number of steps to be the nearest; here it is an error, and so is whatever is
-not understood.
-
-Writes the parameters file of a temporal model, which Castalia and the embedded radio both read.
+not understood: a model that is read otherwise than it was meant shows in no figure.
 """
 
 from __future__ import annotations
@@ -38,9 +32,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.texts import read_text
+from roambus.bridge.files import read_text
 from roambus.python_protocol.settings import read_number
-from roambus.python_protocol.simtime import MILLISECOND, SimTime
+from roambus.python_protocol.vocabulary import MILLISECOND, SimTime
 
 
 class Layer(NamedTuple):
@@ -103,7 +97,11 @@ def read_temporal_model(path: Path) -> TemporalModel:
 
 
 class _Reader:
-    """Takes the lines one by one, and puts the model together at the end."""
+    """Takes the lines one by one, and puts the model together at the end.
+
+    The three heads come before all distributions, in any order; distributions come in any order, too, since each names
+    its time and level.
+    """
 
     def __init__(self) -> None:
         self._heads: dict[str, list[float]] = {}
@@ -172,7 +170,11 @@ class _Reader:
 
 
 def _check_head(name: str, numbers: Sequence[float]) -> None:
-    """Raises ValueError for numbers that make no model."""
+    """Raises ValueError for numbers that make no model.
+
+    Correlation times have to descend, since the longest that has passed is used first, and the walk takes them in the
+    order of the file.
+    """
     if name == SIGNAL:
         if len(numbers) != 3 or numbers[1] <= 0 or numbers[0] >= numbers[2]:
             raise ValueError(f"{SIGNAL} is least:resolution:most, such as -31:1:11")
@@ -191,6 +193,7 @@ def _from_ms(ms: float) -> SimTime:
 
 
 def _read_distribution(text: str) -> Distribution:
+    """Reads layers between semicolons; the first is where drawing begins, and the others have names."""
     parts = [part for part in text.split(";") if part.strip()]
     named = [_LAYER.fullmatch(part) for part in parts]
     names = {match[1]: place for place, match in enumerate(named) if match}
@@ -214,7 +217,11 @@ def _read_layer(words: Sequence[str], names: dict[str, int]) -> Layer:
 
 
 def _ends(layers: Distribution) -> Iterator[bool]:
-    """Whether each layer leads to a value."""
+    """Whether each layer leads to a value.
+
+    Those with values do; in each round those do that lead to one that does. There are as many rounds as the longest way
+    can have steps.
+    """
     ending = {place for place, layer in enumerate(layers) if layer.values}
     for _ in layers:
         ending |= {place for place, layer in enumerate(layers) if ending.intersection(layer.onward)}
@@ -225,7 +232,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def write_temporal_model(model: TemporalModel, comment: str = "") -> str:
-    """The text of the file."""
+    """The text of the file; read again it is the same model, as far as eight digits say it."""
     return "".join(f"{line}\n" for line in _lines(model, comment))
 
 

@@ -1,25 +1,21 @@
-"""Claims and their evidence.
-
-`rule` says by which statistical rule a claim holds or does not hold, and computes it for one quantity. `claim` has a
-claim with its text, its reading and its verdict, and prints it. What is claimed, each study says itself.
-
-A claim: its text, one precise reading, and the quantities that test it.
-
-A study says what is claimed by `ClaimTest`. `check` computes the quantities from what was measured, has `rule` judge
-them, and gives a `Claim` with its verdict. If runs are missing, the claim says which.
-
-How a claim is tested: quantities with 95 % intervals over seeds, each against a threshold.
+"""A claim is a sentence of a text, one precise reading of it, and quantities that the results test.
 
 The rule is the same for every claim. A quantity is computed once for each seed, so that only runs of one seed are
-compared with each other (paired). Its mean over seeds is compared with the threshold by a two-sided t-test at 5 %.
-A claim holds if every part of it lies significantly on the claimed side. It does not hold if any part lies
-significantly on the other side, with Holm's correction for the number of parts. Otherwise it is not significant.
+compared with each other (paired). Its mean over seeds is compared with a threshold by a two-sided t-test at 5 %. A
+claim holds if every part of it lies significantly on the claimed side: each part must pass by itself, so nothing is
+corrected there. It does not hold if any part lies significantly on the other side, with Holm's correction for the
+number of parts, because one of many parts will look contrary by chance. Otherwise it is not significant.
+
+A study writes its claims as `ClaimTest`s. What tests them is either a function that yields parts or, mostly, `at_each`:
+it tests a `Bound` at every place of some axes. `value`, `difference`, `mean_over` and `slope_over` are the quantities
+that bounds are about. If runs are missing, the claim says which, and is not measured.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -27,7 +23,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from roambus.experiments.measurements import Measurements, NotMeasuredError
+from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, slopes, table_over
 from roambus.spark.aggregation.aggregate import half_width
 
 SIGNIFICANCE = 0.05
@@ -94,14 +90,10 @@ def judge(parts: Sequence[Part], significance: float = SIGNIFICANCE) -> Verdict:
         return Verdict.NOT_MEASURED
     if all(part.supports and part.p < significance for part in parts):
         return Verdict.HOLDS
-    if any(adjusted < significance for adjusted in holm([_contrary_p(part) for part in parts])):
+    contrary = [1.0 if part.supports or math.isnan(part.p) else part.p for part in parts]
+    if any(adjusted < significance for adjusted in holm(contrary)):
         return Verdict.DOES_NOT_HOLD
     return Verdict.NOT_SIGNIFICANT
-
-
-def _contrary_p(part: Part) -> float:
-    """The p-value of a part that speaks against the claim; 1 for others."""
-    return 1.0 if part.supports or math.isnan(part.p) else part.p
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -129,13 +121,17 @@ class Claim:
     evidence: tuple[str, ...]
 
 
+Parts = Callable[[Measurements], Iterable[Part]]
+"""What tests a claim; it raises NotMeasuredError if runs are missing."""
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimTest:
-    """A claim before its test; `parts` raises NotMeasuredError if runs are missing."""
+    """A claim before its test."""
 
     text: str
     reading: str
-    parts: Callable[[Measurements], Iterable[Part]]
+    parts: Parts
 
 
 def check(tests: Sequence[ClaimTest], measured: Measurements, first: int = 1) -> list[Claim]:
@@ -148,15 +144,89 @@ def _check(number: int, test: ClaimTest, measured: Measurements) -> Claim:
         parts = list(test.parts(measured))
     except NotMeasuredError as missing:
         return Claim(number, test.text, test.reading, Verdict.NOT_MEASURED, (str(missing),))
-    return Claim(number, test.text, test.reading, judge(parts), tuple(str(part) for part in parts))
+    return Claim(number, test.text, test.reading, judge(parts), tuple(map(str, parts)))
 
 
-def format_claims(claims: Sequence[Claim]) -> str:
+def format_claims(claims: Iterable[Claim]) -> str:
     """The claims as lines of text: each with its verdict, reading and numbers."""
     return "\n".join(
-        "\n".join([f"{claim.number:2}. {claim.verdict.value}: {claim.text}", *_indented(claim)]) for claim in claims
+        "\n      ".join([f"{claim.number:2}. {claim.verdict.value}: {claim.text}", claim.reading, *claim.evidence])
+        for claim in claims
     )
 
 
-def _indented(claim: Claim) -> list[str]:
-    return [f"      {line}" for line in (claim.reading, *claim.evidence)]
+# Tests of claims, from quantities
+
+Place = Mapping[str, str]
+"""Values of axes, or an agent."""
+Quantity = Callable[[Measurements, Place], "pd.Series[float]"]
+"""One value a seed at a place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A quantity on one side of its threshold; {axis} in the label stands for the value at the place."""
+
+    label: str
+    quantity: Quantity
+    side: Side
+    threshold: float | Callable[[Place], float] = 0.0
+
+    def part(self, measured: Measurements, place: Place, names: Mapping[str, str]) -> Part:
+        """The test at one place."""
+        label = self.label.format(**{axis: names.get(text, text) for axis, text in place.items()})
+        threshold = self.threshold(place) if callable(self.threshold) else self.threshold
+        return make_part(label, self.quantity(measured, place), self.side, threshold)
+
+
+NO_NAMES: Mapping[str, str] = {}
+
+
+def between(label: str, quantity: Quantity, low: float, high: float) -> tuple[Bound, Bound]:
+    """The claim that a quantity lies above one number and below another."""
+    return Bound(label, quantity, Side.ABOVE, low), Bound(label, quantity, Side.BELOW, high)
+
+
+def at_each(
+    axes: Sequence[str] | Mapping[str, Sequence[str]], *bounds: Bound, names: Mapping[str, str] = NO_NAMES
+) -> Parts:
+    """Tests the bounds at every place of the axes, or once if there are none.
+
+    An axis has the values that are given with it, or those that were measured. `names` says how labels call values.
+    """
+    chosen = axes if isinstance(axes, Mapping) else dict.fromkeys(axes, ())
+
+    def parts(measured: Measurements) -> Iterator[Part]:
+        for values in itertools.product(*(given or measured.values(axis) for axis, given in chosen.items())):
+            place = dict(zip(chosen, values, strict=True))
+            yield from (bound.part(measured, place, names) for bound in bounds)
+
+    return parts
+
+
+def value(metric: str, **place: str) -> Quantity:
+    """The metric itself."""
+    return lambda measured, at: by_seed(measured, metric, **place, **at)
+
+
+def difference(metric: str, first: Place, second: Place) -> Quantity:
+    """The metric at the first place minus that at the second."""
+    return lambda measured, at: by_seed(measured, metric, **first, **at) - by_seed(measured, metric, **second, **at)
+
+
+def mean_over(axis: str, metric: str, **place: str) -> Quantity:
+    """The mean of the metric over the values of an axis; a seed that lacks some counts with the others."""
+    return lambda measured, at: table_over(measured, axis, metric, **place, **at).mean(axis=1)
+
+
+def slope_over(axis: str, number: Callable[[str], float], metric: str, **place: str) -> Quantity:
+    """How much the metric rises for each unit along an axis, whose values are read as numbers; by least squares."""
+
+    def slope(measured: Measurements, at: Place) -> pd.Series[float]:
+        complete = table_over(measured, axis, metric, **place, **at).dropna()
+        if complete.empty:
+            where = ", ".join([*place.values(), *at.values()])
+            raise NotMeasuredError(f"no seed has {metric} of {where} at every value of {axis}")
+        return slopes(complete, [number(str(one)) for one in complete])
+
+    return slope

@@ -1,13 +1,9 @@
 """What comes with roambus and what is installed beside it: agents, templates, sweeps, studies and metrics.
 
-`listing` has a sentence for each, without importing it. `kinds` finds the things of a name, and `thing` is what is
-known of one of them, as a text and as JSON.
-
-All that there is to know of a thing by its name: what it is, what it takes, and a command that uses it.
-
-One thing that can be found by its name, with all that there is to know of it before it is used.
-
-The page of the documentation about templates: their variables and named settings, as the templates declare them.
+A thing is found by its name, with all that there is to know of it before it is used: what it is, what it takes, and a
+command that uses it. It is shown as a text and as JSON, and the page of the documentation about templates is written
+from the same things, so that it cannot say anything else. `roambus.experiments.listing` has the names and a sentence
+for each without importing what they stand for, which a shell that completes a name needs.
 """
 
 from __future__ import annotations
@@ -20,19 +16,11 @@ from typing import Any
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.errors import UserError
-from roambus.experiments.inventory.listing import (
-    KINDS,
-    SINGULAR,
-    first_sentence,
-    heading,
-    names,
-    study_metrics,
-    study_summary,
-)
+from roambus.experiments.listing import KINDS, SINGULAR, first_sentence, heading, names, study_metrics, study_summary
 from roambus.experiments.measurements import markdown_table
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, near_names, shipped_studies, shipped_study
 from roambus.experiments.studies.study import load_study
-from roambus.experiments.sweeps.sweep import Axis, Sweep, count_points
+from roambus.experiments.sweeps.sweep import Axis, count_points
 from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
 from roambus.experiments.templates.render import find_template, template_variables
 from roambus.experiments.templates.variables import Scalar
@@ -77,10 +65,14 @@ class Thing:
 
 
 def _line(row: Row) -> str:
-    """The first column as it is, then the default if there is one, then the rest in its order."""
+    """The first column, then the default if there is one, then the rest in its order: what it takes names the unit."""
     name, *others = row.values()
     default = row.get("default", "")
-    rest = [value for column, value in row.items() if column != "default"][1:] if "default" in row else others
+    rest = (
+        [value for column, value in row.items() if column not in ("default", "unit")][1:]
+        if "default" in row
+        else others
+    )
     head = f"{name} = {default}" if default else name
     return "  ".join([head, "; ".join(filter(None, (one.rstrip(".") for one in rest)))]).rstrip()
 
@@ -155,41 +147,33 @@ def _sweep(name: str) -> Thing:
         name,
         heading(Path(sweep.source)),
         {**facts, "seeds": str(len(sweep.seeds)), "back-end": sweep.backend, **_study_of(Path(sweep.source))},
-        {"agents": _choices(sweep), "axes": list(_axes(sweep.axes)), "fixed": list(_settings(sweep.fixed))},
+        {
+            "agents": [
+                {"name": one.label, "agent": one.agent, "parameters": " ".join(map("=".join, one.parameters))}
+                for one in sweep.agents
+            ],
+            "axes": list(_axes(sweep.axes)),
+            "fixed": [{"name": _setting(*setting)} for setting in sweep.fixed.items()],
+        },
         f"roambus sweep {name}",
     )
 
 
-def _choices(sweep: Sweep) -> list[Row]:
-    return [
-        {
-            "name": one.label,
-            "agent": one.agent,
-            "parameters": " ".join(map("=".join, one.parameters)),
-        }
-        for one in sweep.agents
-    ]
-
-
 def _axes(axes: Iterable[Axis]) -> Iterator[Row]:
     for axis in axes:
-        if axis.zipped:
-            yield from (_point(axis.name, label, settings) for label, settings in axis.values.items())
-        else:
+        if not axis.zipped:
             yield {"name": axis.name, "values": ", ".join(axis.values)}
+            continue
+        for label, settings in axis.values.items():
+            yield {"name": f"{axis.name}={label}", "sets": " ".join(_setting(*one) for one in settings.items())}
 
 
-def _point(axis: str, label: str, settings: Mapping[str, Scalar]) -> Row:
-    return {"name": f"{axis}={label}", "sets": " ".join(f"{key}={plain(value)}" for key, value in settings.items())}
-
-
-def _settings(fixed: Mapping[str, Scalar]) -> Iterator[Row]:
-    return ({"name": f"{name}={plain(value)}"} for name, value in fixed.items())
+def _setting(name: str, value: Scalar) -> str:
+    return f"{name}={plain(value)}"
 
 
 def _study_of(file: Path) -> dict[str, str]:
-    study = shipped_study(file)
-    return {"study": study} if study else {}
+    return {"study": study} if (study := shipped_study(file)) else {}
 
 
 # Studies and metrics
@@ -199,14 +183,14 @@ def _study(name: str) -> Thing:
     study = load_study(name)
     facts = {"source of its claims": study.source, "claims": str(sum(len(sweep.claims) for sweep in study.sweeps))}
     sweeps = [{"name": sweep.name, "runs": f"{count_points(sweep.asked)} runs"} for sweep in study.sweeps]
-    told = study_summary(shipped_studies()[name])
-    return Thing("study", name, told, facts, {"sweeps": sweeps}, f"roambus reproduce {name} --quick")
+    summary = study_summary(shipped_studies()[name])
+    return Thing("study", name, summary, facts, {"sweeps": sweeps}, f"roambus reproduce {name} --quick")
 
 
 def _metric(name: str) -> Thing:
     metric, study = next((metric, study) for metric, study in _metrics(name) if metric.column == name)
     facts = {"title": metric.title, "unit": metric.unit, "scale": metric.scale.value, "study": study}
-    known = {word: value for word, value in facts.items() if value}
+    known = {word: text for word, text in facts.items() if text}
     return Thing("metric", name, metric.meaning, known, example=f"roambus compare RESULTS --metric {name}")
 
 
@@ -274,5 +258,5 @@ def _table(head: tuple[str, ...], columns: tuple[str, ...], rows: Iterable[Row])
 
 
 def _cell(text: str, column: str) -> str:
-    shown = text.replace("|", "\\|")
+    shown = text.replace("|", "\\|")  # a bar ends a cell of a table in Markdown
     return f"`{shown}`" if shown and column in ("name", "default", "sets") else shown

@@ -1,34 +1,20 @@
 """What a sweep measured, as tables that figures, claims, reports and comparisons share.
 
-`measurements` holds and reads them, `by_seed` picks one value for each seed, `names` says what agents and axes are
-called. `tables` makes texts of the numbers, `markdown` writes tables in Markdown, and `point_table` is one such table
-with a row for each point and a column for each agent.
+`Measurements` holds the tables that an aggregation wrote, all of a sweep or a part of it. It knows nothing of studies:
+whoever reads results of a study says what that study measures beside the metrics of every sweep. A point is an agent at
+one value of each axis, and its mean is over the seeds.
 
-What a sweep measured: the tables that an aggregation wrote, with the names of agents, axes and metrics.
-
-Figures, claims, reports and comparisons all read the same `Measurements`, all of a sweep or a part. It knows nothing of
-studies: whoever reads results of a study says what that study measures beside the metrics of every sweep.
-
-What claims are computed from: one value for each seed, so that runs of equal seeds are compared with each other.
-
-Names agents and axes for readers: each has one name, in figures, tables and reports alike.
-
-Tables of what was measured, as texts: a row for each point of a sweep, a column for each metric or message type.
-
-A point is an agent at one value of each axis. A cell has the mean over the seeds, with half of its 95 % interval.
-
-Writes tables in Markdown.
-
-Writes tables of what was measured, in Markdown: one for each metric.
-
-A table has a row for each point and a column for each agent.
+Claims are computed from one value for each seed (`by_seed`), so that runs of equal seeds are compared with each other:
+these share movement and radio, and their difference varies less than either does. Texts for readers are made here, too,
+so that an agent, an axis and a number look the same in figures, tables and reports: a table has a row for each point,
+and a cell has the mean over the seeds with half of its 95 % interval.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -79,6 +65,11 @@ class Measurements:
         """The title of a metric with its unit, as axes have it."""
         return self.metric(column).axis_title
 
+    def heading(self, column: str) -> str:
+        """The same as the beginning of a sentence."""
+        title = self.title(column)
+        return title[0].upper() + title[1:]
+
     def comparable(self) -> list[Metric]:
         """The metrics, and the packets of each message type that any run sent."""
         sent = [str(column) for column in self.runs if str(column).startswith(SENT_PREFIX)]
@@ -110,10 +101,12 @@ class Measurements:
 
     def point(self, metric: str, **place: str) -> pd.DataFrame:
         """The rows of `points` with this metric at this place."""
-        chosen = self.points[self.points[METRIC] == metric]
-        for column, value in place.items():
-            chosen = chosen[chosen[column] == value]
-        return chosen
+        return rows_at(self.points[self.points[METRIC] == metric], place)
+
+    def cell(self, metric: str, **place: str) -> str:
+        """Mean and interval of a metric at one place, as tables have them; empty where nothing was measured."""
+        point = self.point(metric, **place)
+        return "".join(map(format_mean, point[MEAN], point[HALF_WIDTH]))
 
     def runs_there(self) -> str:
         """How many runs there are, and how many are missing of those asked for."""
@@ -122,6 +115,13 @@ class Measurements:
         if asked is None:
             return str(there)
         return f"{there}, complete" if there >= asked else f"{there} of {asked}: {asked - there} missing"
+
+
+def rows_at(table: pd.DataFrame, place: Mapping[str, str]) -> pd.DataFrame:
+    """The rows at a place; none if the table lacks one of its columns."""
+    for column, value in place.items():
+        table = table[table[column] == value] if column in table else table.iloc[:0]
+    return table
 
 
 def read_measurements(results: Path, extra: Extra = NOTHING) -> Measurements:
@@ -172,13 +172,19 @@ class NotMeasuredError(Exception):
 
 def by_seed(measured: Measurements, metric: str, /, **place: str) -> pd.Series[float]:
     """The metric at one place, agent included: one value a seed; raises NotMeasuredError if there is none."""
-    runs = measured.runs
-    for column, value in place.items():
-        runs = runs[runs[column] == value]
+    runs = rows_at(measured.runs, place)
     if metric not in runs or runs[metric].dropna().empty:
         where = ", ".join(f"{column} {value}" for column, value in place.items())
         raise NotMeasuredError(f"no run has {metric} at {where}")
     return runs.set_index(SEED)[metric].astype(float).dropna()
+
+
+def table_over(measured: Measurements, axis: str, metric: str, /, **place: str) -> pd.DataFrame:
+    """The metric at one place, with a column for each value of an axis; NaN where a seed lacks one."""
+    values = measured.values(axis)
+    if not values:
+        raise NotMeasuredError(f"no run has {axis}")
+    return pd.concat([by_seed(measured, metric, **place, **{axis: value}) for value in values], axis=1, keys=values)
 
 
 def slopes(table: pd.DataFrame, x: Sequence[float]) -> pd.Series[float]:
@@ -271,17 +277,13 @@ def _without_unknown(measured: Measurements, sent: Collection[str]) -> Measureme
 
 def _table(measured: Measurements, columns: dict[str, str]) -> Table:
     places = [AGENT, *measured.axes]
-    cells = measured.points.assign(cell=[format_mean(*pair) for pair in zip(*_mean_and_width(measured), strict=True)])
+    cells = measured.points.assign(cell=list(map(format_mean, measured.points[MEAN], measured.points[HALF_WIDTH])))
     wide = cells.pivot(index=places, columns=METRIC, values="cell").reindex(columns=list(columns)).fillna("")
     order = {axis: {value: rank for rank, value in enumerate(measured.values(axis))} for axis in places}
     ordered = wide.reset_index().sort_values(places, key=lambda column: column.map(order[str(column.name)]))
     points = [{axis: str(row[axis]) for axis in places} for row in ordered[places].to_dict("records")]
     ordered[AGENT] = ordered[AGENT].map(agent_name)
     return Table(len(places), [*map(axis_heading, places), *columns.values()], ordered.to_numpy().tolist(), points)
-
-
-def _mean_and_width(measured: Measurements) -> tuple[pd.Series[float], pd.Series[float]]:
-    return measured.points[MEAN], measured.points[HALF_WIDTH]
 
 
 def format_mean(mean: float, half_width: float) -> str:
@@ -299,20 +301,22 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def point_table(measured: Measurements, metrics: Sequence[str]) -> str:
-    """The tables of these metrics, with means and 95 % intervals."""
-    places = list(itertools.product(*(measured.values(axis) for axis in measured.axes)))
+    """The tables of these metrics in Markdown: a row for each place of the sweep, a column for each agent."""
+    places = [
+        dict(zip(measured.axes, values, strict=True))
+        for values in itertools.product(*map(measured.values, measured.axes))
+    ]
     head = [*measured.axes, *map(agent_name, measured.agents)]
     sections = []
     for metric in metrics:
-        rows = [[*place, *_cells(measured, metric, place)] for place in places]
-        title = measured.title(metric)
-        sections.append(f"## {title[0].upper()}{title[1:]}\n\n{markdown_table(head, rows)}")
+        rows = [
+            [*place.values(), *(measured.cell(metric, **place, agent=agent) for agent in measured.agents)]
+            for place in places
+        ]
+        sections.append(f"## {measured.heading(metric)}\n\n{markdown_table(head, rows)}")
     return "\n".join(sections)
 
 
-def _cells(measured: Measurements, metric: str, place: Sequence[str]) -> Iterator[str]:
-    """A text for each agent, empty where nothing was measured."""
-    where = dict(zip(measured.axes, place, strict=True))
-    for agent in measured.agents:
-        point = measured.point(metric, **where, **{AGENT: agent})
-        yield "".join(format_mean(*pair) for pair in zip(point[MEAN], point[HALF_WIDTH], strict=True))
+def point_table_file(name: str, metrics: Sequence[str]) -> Callable[[Measurements], Mapping[str, str]]:
+    """What writes these tables as a file beside a study's figures."""
+    return lambda measured: {name: point_table(measured, metrics)}

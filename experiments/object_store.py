@@ -41,8 +41,8 @@ from pyarrow import ArrowException
 from pyarrow.fs import FileInfo, FileSelector, FileSystem, FileType
 
 from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.runs.layout import TRACE_FILE
-from roambus.bridge.unfinished_file import UnfinishedFile
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://")
 SCHEMES = ("s3", "gs", "abfs", "hdfs")

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from base64 import b64encode
 from hashlib import sha256
+from pathlib import Path
+
+import jinja2
 
 
 def source_hash(text: str) -> str:
     """The name of an inlined script or style in a policy, by which only that text is obeyed."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode('ascii')}'"
+
+
+def page_template(file: Path) -> jinja2.Template:
+    """The template of a page: whatever is put in is escaped, and a name that it does not get is an error."""
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
+    return environment.from_string(file.read_text(encoding="utf-8"))

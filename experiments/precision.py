@@ -1,31 +1,20 @@
-"""Stops when it is known: how many seeds a point needs until an interval, or the verdict on a claim, is narrow enough.
+"""How many seeds each point of a sweep needs until an interval, or the verdict on a claim, is narrow enough.
 
-`width` reads what is asked for. `stein` says how many seeds a metric needs, from the first few of them; `looks` says
-when a claim is settled, looking at its seeds a few times. `seeds` turns both into a number of seeds for each point of a
-sweep, as a function of what was measured alone: whoever asks again gets the same answer, wherever runs were made.
+All answers follow from the runs with the lowest seeds alone, never from the order in which runs were made: the same
+command, given again, goes on where it was, wherever runs were made.
 
-How many seeds each point of a sweep needs, by what was measured of the first ones.
+For a metric the answer is Stein's two stages. Who adds seeds until the usual interval is narrow enough stops too often
+where the variance looks small by chance, and the interval then covers the mean less often than it says. Stein (1945, "A
+two-sample test for a linear hypothesis whose power is independent of the variance", Annals of Mathematical Statistics
+16) takes the variance from the first seeds only. With n0 of them, of variance s^2, and N = ceil((t s / d)^2) seeds in
+all, mean plus or minus d covers the mean with the confidence of t, Student's quantile of n0 - 1 degrees of freedom:
+exactly so for normal values, whatever their variance. `benchmarks.precision_coverage` shows it for others, too.
 
-A point is called like the folder of its runs without the seed. All answers follow from the runs with the lowest seeds
-alone, never from the order in which runs were made: the same command, given again, goes on where it was.
-
-When a claim is settled: its seeds are looked at a few times, and early looks have little error to spend.
-
-The last look is at all seeds that may be run, and judges by the rule of every claim, at 5 %. The looks before share one
-per cent: each settles a claim only at its share of that. By the union bound the verdict, or the interval behind it, is
-wrong with a probability of six per cent at most, whatever the looks have to do with each other (group-sequential tests
-with an alpha-spending function: Lan and DeMets, 1983, Biometrika 70; the shares here are Bonferroni's).
-
-Stein's two stages: the first seeds say how many more are needed for an interval as narrow as asked.
-
-Who adds seeds until the usual interval is narrow enough stops too often where the variance looks small by chance, and
-the interval then covers the mean less often than it says. Stein (1945, "A two-sample test for a linear hypothesis whose
-power is independent of the variance", Annals of Mathematical Statistics 16) takes the variance from the first seeds
-only. With n0 of them, of variance s^2, and N = ceil((t s / d)^2) seeds in all, mean plus or minus d covers the mean
-with the confidence of t, Student's quantile of n0 - 1 degrees of freedom: exactly so for normal values, whatever their
-variance. `benchmarks.precision_coverage` shows it for others, too.
-
-How narrow an interval is to be: its half width, in the unit of the metric or in per cent of the mean.
+A claim's seeds are looked at a few times, and early looks have little error to spend. The last look is at all seeds
+that may be run, and judges by the rule of every claim, at 5 %. The looks before share one per cent: each settles a
+claim only at its share of that. By the union bound the verdict, or the interval behind it, is wrong with a probability
+of six per cent at most, whatever the looks have to do with each other (group-sequential tests with an alpha-spending
+function: Lan and DeMets, 1983, Biometrika 70; the shares here are Bonferroni's).
 """
 
 from __future__ import annotations
@@ -34,6 +23,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -176,7 +166,8 @@ def for_claims(sweep: Sweep, measured: Measurements, claims: Sequence[ClaimTest]
     settled = {}
     for claim in claims:
         points = _points_of_claim(sweep, measured, claim, precision.first)
-        look, is_known = settled_at(_Looks(sweep, measured, claim, points).parts_at, schedule, precision.width)
+        parts_at = partial(_parts_at, sweep, measured, claim, points)
+        look, is_known = settled_at(parts_at, schedule, precision.width)
         if is_known:
             settled[claim.text] = schedule[look]
         for point in points:
@@ -184,34 +175,27 @@ def for_claims(sweep: Sweep, measured: Measurements, claims: Sequence[ClaimTest]
     return Wanted(wanted, settled)
 
 
-@dataclass(frozen=True, slots=True)
-class _Looks:
-    """Looks at a claim with the first seeds of the points that it is about."""
-
-    sweep: Sweep
-    measured: Measurements
-    claim: ClaimTest
-    points: Sequence[str]
-
-    def parts_at(self, seeds: int) -> Sequence[Part] | None:
-        """The parts that the first so many seeds give; None if one of their runs is missing."""
-        part = _with_runs(self.measured, self.measured.runs[SEED] < seeds)
-        there = _runs_by_point(self.sweep, part)
-        if any(len(there.get(point, ())) < seeds for point in self.points):
-            return None
-        return _parts(self.claim, part)
+def _parts_at(
+    sweep: Sweep, measured: Measurements, claim: ClaimTest, points: Sequence[str], seeds: int
+) -> Sequence[Part] | None:
+    """The parts of a claim that the first so many seeds of its points give; None if one of their runs is missing."""
+    part = _with_runs(measured, measured.runs[SEED] < seeds)
+    there = _runs_by_point(sweep, part)
+    if any(len(there.get(point, ())) < seeds for point in points):
+        return None
+    return _parts(claim, part)
 
 
 def _points_of_claim(sweep: Sweep, measured: Measurements, claim: ClaimTest, first: int) -> list[str]:
     """The points whose runs make a difference to the claim: without one of them its numbers change."""
     early = _with_runs(measured, measured.runs[SEED] < first)
     whole = str(_parts(claim, early))
-    found = []
-    for point, runs in _runs_by_point(sweep, early).items():
-        without = _with_runs(early, pd.Series(early.runs.index != runs.index[-1], early.runs.index))
-        if str(_parts(claim, without)) != whole:
-            found.append(point)
-    return found
+
+    def matters(run: object) -> bool:
+        without = _with_runs(early, pd.Series(early.runs.index != run, early.runs.index))
+        return str(_parts(claim, without)) != whole
+
+    return [point for point, runs in _runs_by_point(sweep, early).items() if matters(runs.index[-1])]
 
 
 def _parts(claim: ClaimTest, measured: Measurements) -> list[Part]:
@@ -223,23 +207,15 @@ def _parts(claim: ClaimTest, measured: Measurements) -> list[Part]:
 
 def _with_runs(measured: Measurements, chosen: pd.Series[bool]) -> Measurements:
     """What was measured of these runs alone."""
-    runs = measured.runs[chosen]
-    place = [AGENT, *measured.axes, SEED]
-    there = runs[place]
-    tables = {name: table.merge(there, on=place) for name, table in measured.tables.items()}
+    runs, place = measured.runs[chosen], [AGENT, *measured.axes, SEED]
+    tables = {name: table.merge(runs[place], on=place) for name, table in measured.tables.items()}
     return replace(measured, runs=runs, tables=tables)
 
 
 def _runs_by_point(sweep: Sweep, measured: Measurements) -> dict[str, pd.DataFrame]:
     """The runs of each point that has any."""
     axes = [axis.name for axis in sweep.axes]
-    columns = [AGENT, *measured.axes]
-    groups = measured.runs.groupby(columns, sort=False)
-    asked = set(points_of(sweep))
     found = {}
-    for labels, runs in groups:
-        agent, *values = labels
-        name = point_name(str(agent), zip(axes, map(str, values), strict=True))
-        if name in asked:
-            found[name] = runs.sort_values(SEED)
-    return found
+    for (agent, *values), runs in measured.runs.groupby([AGENT, *measured.axes], sort=False):
+        found[point_name(str(agent), zip(axes, map(str, values), strict=True))] = runs.sort_values(SEED)
+    return {name: found[name] for name in points_of(sweep) if name in found}

@@ -21,7 +21,7 @@ import math
 from dataclasses import dataclass
 from random import Random
 
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.vocabulary import NodeId
 
 Parents = dict[NodeId, NodeId]
 Place = tuple[float, float]

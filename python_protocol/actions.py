@@ -1,24 +1,20 @@
-"""What an agent can do: a class for each kind of action.
+"""What an agent can do: a class for each kind of action, and the names of the rows that it notes in the trace.
 
-An agent does nothing itself. It returns actions, and the host of the run carries them out in their order. Actions are
-not frozen, because a frozen object takes four times as long to make, and a run makes millions, each for its host alone.
+An agent does nothing itself. It asks for actions, and the host of the run carries them out in their order. The rules:
 
-A wrong value is refused where the action is made (`refusals`), for the host could not tell any more who made it. The
-constructors are written out, because a call of another method would take longer than what it looks at.
+- *An action is made quickly.* A run makes millions, each for its host alone. So actions are not frozen, because a
+  frozen object takes four times as long to make, and their constructors are written out, because a call of another
+  method would take longer than what it looks at.
+- *A wrong value is refused where the action is made*, so that the traceback leads to the agent's own line; the host
+  could not tell any more who made it. A constructor asks only whether a value is of the very type that it nearly always
+  has. For all others it calls a check, which lets values pass that are right in spite of that, such as a member of an
+  `IntEnum`, and otherwise says what belongs there, and in which unit.
+- *What the host has seen only the host writes.* Metrics are computed from the rows of the trace alone. An agent that
+  could write a row `deliver` could invent its delivery rate, so a `Note` may not have a name of `HOST_EVENTS`; all
+  other names are free.
 
-The names of a trace's rows, and how a row lists nodes.
-
-Metrics are computed from rows alone. So what the host has seen itself has names of its own (`HOST_EVENTS`), which a
-`Note` may not have: an agent that could write a row `deliver` could invent its delivery rate. All other names are free.
-
-They stand here and not in `roambus.bridge.trace.schema`, which takes them from here, because agents run without what
-analyses the trace.
-
-Refuses actions of wrong values where they are made, so that the traceback leads to the agent's own line.
-
-Actions are made by the million, so they only ask whether a value is of the very type that it nearly always has; the
-functions here are called for what is not. They let a value pass that is right in spite of that, such as a member of an
-`IntEnum`, and say for all others what belongs there, and in which unit.
+The names of the rows stand here and not in `roambus.bridge.trace.schema`, which takes them from here, because agents
+run without what analyses the trace.
 """
 
 from __future__ import annotations
@@ -31,193 +27,11 @@ from typing import Any
 from roambus.python_protocol.events import TimerKey
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.roles import BROADCAST, NodeId
-from roambus.python_protocol.simtime import SimTime
-
-PUBLISH = "publish"
-"""A publisher's application publishes: `notification_id`; `detail` is a list of the subscribers that want it."""
-SUBSCRIBE = "subscribe"
-"""A subscriber's application subscribes: `detail` is the filter."""
-UNSUBSCRIBE = "unsubscribe"
-"""A subscriber's application unsubscribes: `detail` is the filter."""
-DETACH = "detach"
-"""A client's application leaves its broker on purpose: the agent has been told."""
-ATTACH = "attach"
-"""A client's application is back."""
-DELIVER = "deliver"
-"""The application gets `notification_id` after `hops` radio hops."""
-SEND = "send"
-"""A packet is handed to the network stack: `message_type`, `peer` (null for broadcast), `bytes` of the message."""
-RECEIVE = "receive"
-"""A packet arrives from `peer` (only at level full)."""
-CRASH = "crash"
-"""The node has failed: it has lost what is not in stable storage, and does nothing until it recovers."""
-FREEZE = "freeze"
-"""The node is stopped: it keeps its state, and does nothing until it recovers."""
-RECOVER = "recover"
-"""The node is up again after a crash or a freeze."""
-MOVE = "move"
-"""The node is at `detail` = "x y" (m), and goes straight to the place of its next move row."""
-DIE = "die"
-"""The node's battery is empty: it sends and hears nothing any more."""
-ROLE = "role"
-"""Written for each node at its start: `detail` is its roles, blanks between them."""
-ENERGY = "energy"
-"""Written for each node at the end: `detail` is the energy used, in mJ."""
-RADIO = "radio"
-"""Written for each node at the end: `message_type` names a count of the radio's, `detail` is its value."""
-
-HOST_EVENTS = frozenset(
-    {
-        PUBLISH,
-        SUBSCRIBE,
-        UNSUBSCRIBE,
-        DETACH,
-        ATTACH,
-        DELIVER,
-        SEND,
-        RECEIVE,
-        CRASH,
-        FREEZE,
-        RECOVER,
-        MOVE,
-        DIE,
-        ROLE,
-        ENERGY,
-        RADIO,
-    }
-)
-"""The rows that only the host writes; `drop` is not among them, because agents give up packets, too."""
-
-ROUTE = "route"
-"""The protocol begins to deliver a notification to the subscribers listed in `detail`, blanks between them."""
-DROP = "drop"
-"""A packet or notification is given up, and `detail` says why."""
-MIGRATE = "migrate"
-"""The node has another parent, which is `peer`, or it has none any more."""
-STORE = "store"
-"""A broker stores a notification for subscriber `peer`."""
-REPLAY = "replay"
-"""A broker sends a stored notification towards subscriber `peer`."""
-CACHE = "cache"
-"""A broker caches a notification that it did not have."""
-FORGET = "forget"
-"""A notification leaves a broker's cache, and `detail` says why."""
-ANSWER = "answer"
-"""A notification reaches a node that asked for what was published before; `detail` is the number of the request."""
-OVERLAY = "overlay"
-"""The node's neighbours in an overlay network are others; `detail` is what it knows of them, in the agent's words."""
-SERVE = "serve"
-"""A server answers a request of type `message_type` of `peer`: all that it sends at this instant is the answer."""
-
-LIST_SEPARATOR = " "
-"""What stands between the node ids of a list in `detail`."""
-
-
-def node_list(nodes: Iterable[NodeId]) -> str:
-    """The nodes as a row's `detail` lists them."""
-    return LIST_SEPARATOR.join(map(str, nodes))
-
+from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime
 
 LAST_NODE = 65533
-ACTIONS = "roambus.python_protocol.actions"
-"""The module of the actions, which cannot be imported here, for it imports this one."""
 LARGEST = 2**31
 """The numbers in a row of the trace are less than this."""
-
-
-def check_time(what: str, after: Any) -> None:
-    """Raises TypeError, ValueError for what is no number of nanoseconds from 0 up."""
-    if isinstance(after, float):
-        advice = f"write from_seconds({after!r}) if seconds are meant"
-        raise TypeError(f"{what} after {after!r}: times are integers, in nanoseconds: {advice}")
-    if type(after) is not int:  # a subclass could compare and multiply as it likes
-        raise TypeError(f"{what} after {after!r}: times are integers, in nanoseconds, not of type {_type(after)}")
-    if after < 0:
-        raise ValueError(f"{what} after {after} ns: nothing can be done before now")
-
-
-def check_key(key: Any) -> None:
-    """Raises TypeError for a key by which no timer could be found again."""
-    try:
-        hash(key)
-    except TypeError:
-        raise TypeError(f"the timer {key!r}: a key must not change: write a text, or a tuple of such values") from None
-
-
-def check_destination(destination: Any) -> None:
-    """Raises TypeError, ValueError for what can be the number of no node."""
-    right = f"write the number of a node, 0 to {LAST_NODE}, or BROADCAST"
-    if not isinstance(destination, int) or isinstance(destination, bool):
-        raise TypeError(f"a message to {destination!r}, which is of type {_type(destination)}: {right}")
-    if destination != BROADCAST and not 0 <= destination <= LAST_NODE:
-        raise ValueError(f"a message to {destination}, which is no node: {right}")
-
-
-def check_message(message: Any) -> None:
-    """Raises TypeError for what is no message with a tag."""
-    if isinstance(message, type) and issubclass(message, Message):
-        raise TypeError(f"send({message.__name__}), which is a class: make a message of it")
-    if not isinstance(message, Message):
-        raise TypeError(f"send({message!r}), which is no Message, but of type {_type(message)}")
-    if not hasattr(message, "tag"):
-        name = _type(message)
-        raise TypeError(f"send({name}(...)), which has no tag: write class {name}(Message, tag=...)")
-
-
-def check_notification(notification: Any) -> None:
-    """Raises TypeError for what is no notification."""
-    if not isinstance(notification, Notification):
-        raise TypeError(f"deliver({notification!r}), which is no Notification, but of type {_type(notification)}")
-
-
-def check_number(what: str, number: Any) -> None:
-    """Raises TypeError, ValueError for what is no integer that a row of the trace can hold, nor None."""
-    if number is None:
-        return
-    if not isinstance(number, int) or isinstance(number, bool):
-        raise TypeError(f"{what} = {number!r} is of type {_type(number)}: it is an int, or None")
-    if not -LARGEST <= number < LARGEST:
-        raise ValueError(f"{what} = {number} does not fit in the four bytes that the trace has for it")
-
-
-def check_text(what: str, text: Any) -> None:
-    """Raises TypeError, ValueError for what is no text that a file can hold, nor None."""
-    if text is None:
-        return
-    if not isinstance(text, str):
-        raise TypeError(f"{what} = {text!r} is of type {_type(text)}: it is a str")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError(f"{what} = {text!r} is not to be written in UTF-8") from None
-
-
-def check_note_name(name: str) -> None:
-    """Raises ValueError for a note that would pass for what the host itself has seen."""
-    if name in HOST_EVENTS:
-        raise ValueError(f"note({name!r}): only the host writes rows of that name; choose another name for the note")
-
-
-def _type(value: object) -> str:
-    return type(value).__name__
-
-
-def check_answer(handler: Any, answer: Any) -> None:
-    """Raises TypeError for actions that a handler returns, for nobody would carry them out."""
-    lost = answer if isinstance(answer, list | tuple) else [answer]
-    for one in lost:
-        if type(one).__module__ == ACTIONS:
-            text = f"{handler.__qualname__} returns {one!r}, which nobody carries out: a handler asks for actions by"
-            raise TypeError(f"{text} self.send, self.set_timer and so on")
-
-
-def check_handler(owner: str, name: str, handler: Any) -> None:
-    """Raises TypeError for a handler that would never be run, because it is a generator or a coroutine."""
-    if inspect.isgeneratorfunction(handler):
-        raise TypeError(f"{owner}.{name} has a yield, so it would never be run: ask for actions by self.send and so on")
-    if inspect.iscoroutinefunction(handler) or inspect.isasyncgenfunction(handler):
-        raise TypeError(f"{owner}.{name} is async, so it would never be run: a handler does not wait, it sets a timer")
 
 
 @dataclass(slots=True, init=False)
@@ -340,15 +154,196 @@ class Note:
     def _check(self) -> None:
         if not self.name:
             raise TypeError(f"a note needs a name, which is a text, and not {self.name!r}")
-        for what in _TEXTS:
+        for what in ("name", "message_type", "notification_id", "detail"):
             check_text(what, getattr(self, what))
-        for what in _NUMBERS:
+        for what in ("peer", "bytes", "hops"):
             check_number(what, getattr(self, what))
         check_note_name(self.name)
 
 
-_TEXTS, _NUMBERS = ("name", "message_type", "notification_id", "detail"), ("peer", "bytes", "hops")
-
-
 Action = Send | SetTimer | CancelTimer | Deliver | Note
 """Anything that `Agent.handle` can return."""
+
+
+# The names of a trace's rows, and how a row lists nodes
+
+PUBLISH = "publish"
+"""A publisher's application publishes: `notification_id`; `detail` is a list of the subscribers that want it."""
+SUBSCRIBE = "subscribe"
+"""A subscriber's application subscribes: `detail` is the filter."""
+UNSUBSCRIBE = "unsubscribe"
+"""A subscriber's application unsubscribes: `detail` is the filter."""
+DETACH = "detach"
+"""A client's application leaves its broker on purpose: the agent has been told."""
+ATTACH = "attach"
+"""A client's application is back."""
+DELIVER = "deliver"
+"""The application gets `notification_id` after `hops` radio hops."""
+SEND = "send"
+"""A packet is handed to the network stack: `message_type`, `peer` (null for broadcast), `bytes` of the message."""
+RECEIVE = "receive"
+"""A packet arrives from `peer` (only at level full)."""
+CRASH = "crash"
+"""The node has failed: it has lost what is not in stable storage, and does nothing until it recovers."""
+FREEZE = "freeze"
+"""The node is stopped: it keeps its state, and does nothing until it recovers."""
+RECOVER = "recover"
+"""The node is up again after a crash or a freeze."""
+MOVE = "move"
+"""The node is at `detail` = "x y" (m), and goes straight to the place of its next move row."""
+DIE = "die"
+"""The node's battery is empty: it sends and hears nothing any more."""
+ROLE = "role"
+"""Written for each node at its start: `detail` is its roles, blanks between them."""
+ENERGY = "energy"
+"""Written for each node at the end: `detail` is the energy used, in mJ."""
+RADIO = "radio"
+"""Written for each node at the end: `message_type` names a count of the radio's, `detail` is its value."""
+
+HOST_EVENTS = frozenset(
+    {
+        PUBLISH,
+        SUBSCRIBE,
+        UNSUBSCRIBE,
+        DETACH,
+        ATTACH,
+        DELIVER,
+        SEND,
+        RECEIVE,
+        CRASH,
+        FREEZE,
+        RECOVER,
+        MOVE,
+        DIE,
+        ROLE,
+        ENERGY,
+        RADIO,
+    }
+)
+"""The rows that only the host writes; `drop` is not among them, because agents give up packets, too."""
+
+ROUTE = "route"
+"""The protocol begins to deliver a notification to the subscribers listed in `detail`, blanks between them."""
+DROP = "drop"
+"""A packet or notification is given up, and `detail` says why."""
+MIGRATE = "migrate"
+"""The node has another parent, which is `peer`, or it has none any more."""
+STORE = "store"
+"""A broker stores a notification for subscriber `peer`."""
+REPLAY = "replay"
+"""A broker sends a stored notification towards subscriber `peer`."""
+CACHE = "cache"
+"""A broker caches a notification that it did not have."""
+FORGET = "forget"
+"""A notification leaves a broker's cache, and `detail` says why."""
+ANSWER = "answer"
+"""A notification reaches a node that asked for what was published before; `detail` is the number of the request."""
+OVERLAY = "overlay"
+"""The node's neighbours in an overlay network are others; `detail` is what it knows of them, in the agent's words."""
+SERVE = "serve"
+"""A server answers a request of type `message_type` of `peer`: all that it sends at this instant is the answer."""
+
+LIST_SEPARATOR = " "
+"""What stands between the node ids of a list in `detail`."""
+
+
+def node_list(nodes: Iterable[NodeId]) -> str:
+    """The nodes as a row's `detail` lists them."""
+    return LIST_SEPARATOR.join(map(str, nodes))
+
+
+# What refuses wrong values
+
+
+def check_time(what: str, after: Any) -> None:
+    """Raises TypeError, ValueError for what is no number of nanoseconds from 0 up."""
+    if isinstance(after, float):
+        advice = f"write from_seconds({after!r}) if seconds are meant"
+        raise TypeError(f"{what} after {after!r}: times are integers, in nanoseconds: {advice}")
+    if type(after) is not int:  # a subclass could compare and multiply as it likes
+        raise TypeError(f"{what} after {after!r}: times are integers, in nanoseconds, not of type {_type(after)}")
+    if after < 0:
+        raise ValueError(f"{what} after {after} ns: nothing can be done before now")
+
+
+def check_key(key: Any) -> None:
+    """Raises TypeError for a key by which no timer could be found again."""
+    try:
+        hash(key)
+    except TypeError:
+        raise TypeError(f"the timer {key!r}: a key must not change: write a text, or a tuple of such values") from None
+
+
+def check_destination(destination: Any) -> None:
+    """Raises TypeError, ValueError for what can be the number of no node."""
+    right = f"write the number of a node, 0 to {LAST_NODE}, or BROADCAST"
+    if not isinstance(destination, int) or isinstance(destination, bool):
+        raise TypeError(f"a message to {destination!r}, which is of type {_type(destination)}: {right}")
+    if destination != BROADCAST and not 0 <= destination <= LAST_NODE:
+        raise ValueError(f"a message to {destination}, which is no node: {right}")
+
+
+def check_message(message: Any) -> None:
+    """Raises TypeError for what is no message with a tag."""
+    if isinstance(message, type) and issubclass(message, Message):
+        raise TypeError(f"send({message.__name__}), which is a class: make a message of it")
+    if not isinstance(message, Message):
+        raise TypeError(f"send({message!r}), which is no Message, but of type {_type(message)}")
+    if not hasattr(message, "tag"):
+        name = _type(message)
+        raise TypeError(f"send({name}(...)), which has no tag: write class {name}(Message, tag=...)")
+
+
+def check_notification(notification: Any) -> None:
+    """Raises TypeError for what is no notification."""
+    if not isinstance(notification, Notification):
+        raise TypeError(f"deliver({notification!r}), which is no Notification, but of type {_type(notification)}")
+
+
+def check_number(what: str, number: Any) -> None:
+    """Raises TypeError, ValueError for what is no integer that a row of the trace can hold, nor None."""
+    if number is None:
+        return
+    if not isinstance(number, int) or isinstance(number, bool):
+        raise TypeError(f"{what} = {number!r} is of type {_type(number)}: it is an int, or None")
+    if not -LARGEST <= number < LARGEST:
+        raise ValueError(f"{what} = {number} does not fit in the four bytes that the trace has for it")
+
+
+def check_text(what: str, text: Any) -> None:
+    """Raises TypeError, ValueError for what is no text that a file can hold, nor None."""
+    if text is None:
+        return
+    if not isinstance(text, str):
+        raise TypeError(f"{what} = {text!r} is of type {_type(text)}: it is a str")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{what} = {text!r} is not to be written in UTF-8") from None
+
+
+def check_note_name(name: str) -> None:
+    """Raises ValueError for a note that would pass for what the host itself has seen."""
+    if name in HOST_EVENTS:
+        raise ValueError(f"note({name!r}): only the host writes rows of that name; choose another name for the note")
+
+
+def _type(value: object) -> str:
+    return type(value).__name__
+
+
+def check_answer(handler: Any, answer: Any) -> None:
+    """Raises TypeError for actions that a handler returns, for nobody would carry them out."""
+    lost = answer if isinstance(answer, list | tuple) else [answer]
+    for one in lost:
+        if isinstance(one, Action):
+            text = f"{handler.__qualname__} returns {one!r}, which nobody carries out: a handler asks for actions by"
+            raise TypeError(f"{text} self.send, self.set_timer and so on")
+
+
+def check_handler(owner: str, name: str, handler: Any) -> None:
+    """Raises TypeError for a handler that would never be run, because it is a generator or a coroutine."""
+    if inspect.isgeneratorfunction(handler):
+        raise TypeError(f"{owner}.{name} has a yield, so it would never be run: ask for actions by self.send and so on")
+    if inspect.iscoroutinefunction(handler) or inspect.isasyncgenfunction(handler):
+        raise TypeError(f"{owner}.{name} is async, so it would never be run: a handler does not wait, it sets a timer")

@@ -1,39 +1,35 @@
 """Agents: the process of one node, which is what a protocol is written as.
 
-An agent is told events and answers with actions: time comes with each event, randomness from the generator that it
-was given, and there is no I/O and no other clock. The same events give the same actions, which is what makes a run
-repeatable and an agent testable.
-
-`handle` is the boundary to whoever runs the agent, a back-end or a test. It calls the handlers that the class has under
-`@on` and `@on_timer` (`process`), and returns what they collected.
-
-Processes: state machines whose handlers are named by the event or message that they take.
-
-A process is what a paper calls one: it is told something, changes its state, and says what is to be done. A handler
-is a method under `@on`, and reads like the algorithm of the paper:
+A process is what a paper calls one: it is told something, changes its state, and says what is to be done. Its handlers
+are methods under `@on` and `@on_timer`, named by what they take, and read like the algorithm of the paper:
 
     @on(Publish)
     def publish(self, event, now):
         self.send(BROADCAST, Gossip(event.notification))
 
-Handlers do nothing themselves. `send`, `set_timer`, `deliver` and the others collect actions in their order, and
-whoever drives the process takes them and carries them out. So a process has no I/O, its state is plain data that can
-be copied and compared, and what it does is tested by what it is told.
+The rules:
 
-An `Agent` is the process of a whole node. A part of it, such as the broker beside the client, is a process of its own.
-Parts that are made with `of` collect in the list of the process that they are a part of, so that all actions stay in
-the order in which they were asked for.
+- A process is deterministic. Time comes with each event, randomness from the generator that the agent was given, and
+  there is no I/O and no other clock. The same events give the same actions, which makes a run repeatable and an agent
+  testable, and its state is plain data that can be copied and compared.
+- A handler does nothing itself. `send`, `set_timer`, `deliver` and the others collect actions in their order, and
+  whoever drives the process takes them and carries them out: a back-end, or a test.
+- What a handler returns is lost, so actions that are returned are refused, and so are handlers that are generators or
+  coroutines, which nobody would run.
+- A part of a node, such as the broker beside the client, is a process of its own. Parts that are made with `of` collect
+  in the list of the process that they are a part of, so that all actions stay in the order in which they are asked for.
 
-Tables of an agent's state for a person to look at, as the thesis prints them in its tables 2.2 and 2.3.
+`Agent` is the process of a whole node, and `Agent.handle` the boundary to whoever runs it. Nearly all events are
+frames, so `handle` finds their handlers itself, in one step less than `tell` takes.
 
-An agent makes a `Listing` of texts from its state, and whoever shows it aligns the columns.
+At the end stand tools that most agents need: random delays, a bounded memory, and tables for a person to look at.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar, TypeVar
@@ -53,12 +49,17 @@ from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.parameters import Parameters
-from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
+
+
 _HANDLES, _TIMES = "__handles__", "__times__"
 """The attributes of a method that hold what `on` and `on_timer` were given."""
+
+
+_TAKEN = ("send", "set_timer", "cancel_timer", "deliver", "note", "perform", "take", "tell")
+"""Methods of a process that no other method may hide: handlers act by them, and they are driven by them."""
 
 
 def on(*kinds: type[Any]) -> Callable[[Handler], Handler]:
@@ -186,15 +187,6 @@ class Process:
             check_answer(handler, answer)
 
 
-def heard_by(cls: type[Process]) -> list[type[Message]]:
-    """What `Process.heard` says, also of a class that has an attribute of its own of that name."""
-    return [kind for kind in cls.handlers if issubclass(kind, Message)]
-
-
-_TAKEN = ("send", "set_timer", "cancel_timer", "deliver", "note", "perform", "take", "tell")
-"""Methods of a process that no other method may hide: handlers act by them, and they are driven by them."""
-
-
 def _refuse_names(cls: type[Process]) -> None:
     for name in _TAKEN:
         if name in vars(cls):
@@ -214,23 +206,9 @@ def _find(cls: type[Process], mark: str) -> dict[Any, Callable[..., Any]]:
     return {kind: getattr(cls, name) for kind, name in names.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """A table: the names of its columns, and a text for each column of each row."""
-
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-    def lines(self) -> list[str]:
-        """The lines of the table, its head first, with aligned columns."""
-        table = (self.head, *self.rows)
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in table]
-
-
-def by_first_column(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Listing:
-    """A table sorted by its first column, f2 before f10; rows that are alike there stay in their order."""
-    return Listing(head, tuple(sorted(rows, key=lambda row: (len(row[0]), row[0]))))
+def heard_by(cls: type[Process]) -> list[type[Message]]:
+    """What `Process.heard` says, also of a class that has an attribute of its own of that name."""
+    return [kind for kind in cls.handlers if issubclass(kind, Message)]
 
 
 class Agent(Process):
@@ -250,7 +228,8 @@ class Agent(Process):
         cls.messages = MessageSet([*cls.messages, *heard_by(cls)])
         declared = inspect.get_annotations(cls).get("parameters")
         if declared is not None:
-            cls.parameters_type = _class_of(declared, cls.__module__)
+            is_text = isinstance(declared, str)  # as it is where annotations are not evaluated
+            cls.parameters_type = getattr(sys.modules[cls.__module__], declared) if is_text else declared
 
     def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
         """`random` is seeded from the run's seed and the node; there must be no other source of chance."""
@@ -281,6 +260,62 @@ class Agent(Process):
         return {}
 
 
-def _class_of(annotation: Any, module: str) -> Any:
-    """The class that an annotation names, which is a text where annotations are not evaluated."""
-    return getattr(sys.modules[module], annotation) if isinstance(annotation, str) else annotation
+# What many agents need
+
+
+# What many agents need
+
+
+class Jitter:
+    """Draws the delays of one node's sends."""
+
+    def __init__(self, longest: SimTime, random: Random) -> None:
+        """Delays are uniform between 0 and `longest` ns."""
+        self._choices = longest + 1
+        self._random = random
+
+    def delay(self) -> SimTime:
+        """The time in ns for which the next send is to wait."""
+        return self._random.randrange(self._choices)
+
+
+class Recent:
+    """Remembers the last `limit` different keys; the oldest is forgotten first."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._keys: dict[Hashable, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._keys
+
+    def add(self, key: Hashable) -> bool:
+        """Remembers `key`; False if it was known already."""
+        if key in self._keys:
+            return False
+        if len(self._keys) >= self._limit:
+            del self._keys[next(iter(self._keys))]
+        self._keys[key] = None
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A table: the names of its columns, and a text for each column of each row."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def lines(self) -> list[str]:
+        """The lines of the table, its head first, with aligned columns."""
+        table = (self.head, *self.rows)
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in table]
+
+
+def by_first_column(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Listing:
+    """A table sorted by its first column, f2 before f10; rows that are alike there stay in their order."""
+    return Listing(head, tuple(sorted(rows, key=lambda row: (len(row[0]), row[0]))))

@@ -1,39 +1,162 @@
-"""Gossip: flooding in which a node keeps silent once it has heard a notification often enough.
+"""Baselines: the protocols that everybody knows, to compare others with, and the traffic of the radio's measurements.
 
-It is the counter-based scheme of Ni, Tseng, Chen and Sheu ("The broadcast storm problem in a mobile ad hoc network",
-MobiCom 1999). Where nodes are dense, most repetitions of a flood reach nobody new. So a node first waits for a random
-time, the random assessment delay, and counts the copies that it hears meanwhile, the first included. If these become as
-many as the counter threshold, it does not repeat the notification; otherwise it does when the delay is over. Where
-nodes are sparse, few copies are heard, and everybody repeats, as in flooding.
+*Flooding*: every node repeats the first copy of a notification once, after a jitter, because others repeat it, too. It
+needs neither routes nor subscriptions on the way, and pays for that with a message for each node and notification.
 
-In the paper a frame that already waits in the MAC is still taken back. Our MAC takes nothing back: what has been handed
-to it is sent. The delay is long enough for a node to hear its neighbours before (see the parameter).
+*Gossip* is flooding in which a node keeps silent once it has heard a notification often enough: the counter-based
+scheme of Ni, Tseng, Chen and Sheu ("The broadcast storm problem in a mobile ad hoc network", MobiCom 1999). Where nodes
+are dense, most repetitions of a flood reach nobody new. So a node first waits for a random time, the random assessment
+delay, and counts the copies that it hears meanwhile, the first included. If these become as many as the counter
+threshold, it does not repeat the notification; otherwise it does when the delay is over. Where nodes are sparse, few
+copies are heard, and everybody repeats, as in flooding. In the paper a frame that already waits in the MAC is still
+taken back. Our MAC takes nothing back: what has been handed to it is sent. The delay is long enough for a node to hear
+its neighbours before (see the parameter).
 
-Flooding: every node repeats the first copy of a notification once. The baseline that everybody knows.
-
-It needs neither routes nor subscriptions on the way, and pays for that with a message for each node and notification.
-
-The smallest agent: broadcasts beacons at random times and ignores what it hears.
-
-It is the traffic of the radio's reference measurements, and the example to start from for an agent of one's own.
+*Beacon*: broadcasts at random times, and nobody listens. It is the smallest agent, and the example to start from.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from random import Random
 from typing import Annotated
 
-from roambus.python_protocol.agent import Agent, on, on_timer
-from roambus.python_protocol.events import Recovered, Started
-from roambus.python_protocol.filters import NotificationId
-from roambus.python_protocol.messages.fields import By
+from roambus.python_protocol.actions import ROUTE, node_list
+from roambus.python_protocol.agent import Agent, Jitter, Recent, on, on_timer
+from roambus.python_protocol.events import Crashed, Publish, Recovered, Started, Subscribe, Unsubscribe
+from roambus.python_protocol.filters import Filter, Notification, NotificationId
+from roambus.python_protocol.messages.fields import U8, By
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.messages.octets import Reader, Writer
-from roambus.python_protocol.messages.shapes import Padding
+from roambus.python_protocol.messages.octets import Padding, Reader, Writer
 from roambus.python_protocol.parameters import Parameters, parameter
-from roambus.python_protocol.parts.flood import Broadcasting, Flood, FloodParameters, Jitter
-from roambus.python_protocol.roles import BROADCAST
-from roambus.python_protocol.simtime import MILLISECOND, SimTime, from_seconds
+from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, NodeId, Role, SimTime, from_seconds
+
+HEADER_BYTES = 3
+"""Tag and length: no beacon is smaller."""
+
+
+TIMER = "beacon"
+
+
+# What flooding and gossip share
+
+
+class FloodParameters(Parameters):
+    """How far a notification spreads; raises ValueError for values that make no sense."""
+
+    ttl: int = parameter(
+        35,
+        unit="hops",
+        source="RFC 3561, section 10: NET_DIAMETER",
+        at_least=1,
+        at_most=255,
+        doc="radio hops of a flood",
+    )
+    memory: int = parameter(
+        1024, source="reasoned: minutes of traffic", at_least=1, doc="notifications recognised as duplicates"
+    )
+
+
+class Flood(Message, tag=0x02):
+    """A copy of a notification; `hop_count` hops lie behind it when it is sent, at most `ttl` before it."""
+
+    ttl: U8
+    hop_count: U8
+    notification: Notification
+
+
+class Broadcasting(Agent):
+    """Delivers the first copy of everything, whatever the node's roles."""
+
+    parameters: FloodParameters
+
+    def __init__(self, node: NodeId, roles: Role, parameters: FloodParameters, random: Random) -> None:
+        super().__init__(node, roles, parameters, random)
+        self._filters: list[Filter] = []
+        self.forget()
+
+    def forget(self) -> None:
+        """Starts with nothing seen. The filters are in stable storage, because the application subscribes once only."""
+        self._seen = Recent(self.parameters.memory)
+
+    def hear_first(self, copy: Flood) -> None:
+        """The first copy of a notification has come; `copy` is what this node would repeat, and has hops left."""
+
+    def hear_again(self, flood: Flood) -> None:
+        """Another copy of a notification has come."""
+
+    @on(Flood)
+    def receive(self, flood: Flood, _: NodeId, __: SimTime) -> None:
+        """Delivers the first copy, and lets the protocol decide about repeating it."""
+        if not self._seen.add(flood.notification.id):
+            self.hear_again(flood)
+            return
+        hops = flood.hop_count + 1
+        self._deliver_if_wanted(flood.notification, hops)
+        if flood.ttl > 1:
+            self.hear_first(Flood(flood.ttl - 1, hops, flood.notification))
+
+    @on(Publish)
+    def publish(self, event: Publish, _: SimTime) -> None:
+        """Starts a flood, for all subscribers that there are."""
+        notification = event.notification
+        self._seen.add(notification.id)
+        self.note(ROUTE, notification_id=str(notification.id), detail=node_list(event.subscribers))
+        self._deliver_if_wanted(notification, 0)
+        self.send(BROADCAST, Flood(self.parameters.ttl, 0, notification))
+
+    @on(Subscribe)
+    def subscribe(self, event: Subscribe, _: SimTime) -> None:
+        """Delivers what matches from now on."""
+        self._filters.append(event.filter)
+
+    @on(Unsubscribe)
+    def unsubscribe(self, event: Unsubscribe, _: SimTime) -> None:
+        """Takes one subscription back."""
+        if event.filter in self._filters:
+            self._filters.remove(event.filter)
+
+    @on(Crashed)
+    def crash(self, _: Crashed, __: SimTime) -> None:
+        """Forgets what was seen."""
+        self.forget()
+
+    def _deliver_if_wanted(self, notification: Notification, hops: int) -> None:
+        if any(entry.matches(notification) for entry in self._filters):
+            self.deliver(notification, hops)
+
+
+# Flooding
+
+
+class FloodingParameters(FloodParameters):
+    """How far and how fast a flood spreads; raises ValueError for values that make no sense."""
+
+    jitter: SimTime = parameter(
+        10 * MILLISECOND,
+        unit="s",
+        source="reasoned: the air time of three notifications; RFC 5148 for its kind",
+        at_least=0,
+        doc="longest wait before a copy is repeated",
+    )
+
+
+class Flooding(Broadcasting):
+    """Repeats the first copy of everything."""
+
+    parameters: FloodingParameters
+
+    def forget(self) -> None:
+        """Starts with nothing seen."""
+        super().forget()
+        self._jitter = Jitter(self.parameters.jitter, self.random)
+
+    def hear_first(self, copy: Flood) -> None:
+        """Repeats it after a jitter, because other nodes repeat the same frame."""
+        self.send(BROADCAST, copy, self._jitter.delay())
+
+
+# Gossip
 
 
 class GossipParameters(FloodParameters):
@@ -106,37 +229,7 @@ class Gossip(Broadcasting):
             self.send(BROADCAST, assessment.copy)
 
 
-class FloodingParameters(FloodParameters):
-    """How far and how fast a flood spreads; raises ValueError for values that make no sense."""
-
-    jitter: SimTime = parameter(
-        10 * MILLISECOND,
-        unit="s",
-        source="reasoned: the air time of three notifications; RFC 5148 for its kind",
-        at_least=0,
-        doc="longest wait before a copy is repeated",
-    )
-
-
-class Flooding(Broadcasting):
-    """Repeats the first copy of everything."""
-
-    parameters: FloodingParameters
-
-    def forget(self) -> None:
-        """Starts with nothing seen."""
-        super().forget()
-        self._jitter = Jitter(self.parameters.jitter, self.random)
-
-    def hear_first(self, copy: Flood) -> None:
-        """Repeats it after a jitter, because other nodes repeat the same frame."""
-        self.send(BROADCAST, copy, self._jitter.delay())
-
-
-HEADER_BYTES = 3
-"""Tag and length: no beacon is smaller."""
-
-TIMER = "beacon"
+# Beacon
 
 
 class BeaconParameters(Parameters):

@@ -16,19 +16,21 @@ from struct import Struct
 from typing import Any, ClassVar, Self
 
 from roambus.python_protocol.messages.fields import Names
-from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer
-from roambus.python_protocol.messages.shapes import (
+from roambus.python_protocol.messages.octets import (
     TWO_BYTES,
+    DecodeError,
     Enumerated,
     Number,
     Padding,
+    Reader,
     Repeated,
     Shape,
     Tagged,
     Text,
+    Writer,
     fields,
 )
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.vocabulary import NodeId
 
 Value = int | float | str
 """What an attribute can hold. Numbers compare with numbers and texts with texts, never one with the other."""
@@ -112,18 +114,15 @@ class Notification:
         """Writes identifier, attributes and payload."""
         if self._bytes is None:
             own = Writer()
-            self._write_fields(own)
+            self.id.write(own)
+            own.u8(len(self.attributes))
+            for name, value in self.attributes:
+                own.text(name)
+                write_value(own, value)
+            own.u16(self.payload)
+            own.zeros(self.payload)
             object.__setattr__(self, "_bytes", own.getvalue())  # as a frozen dataclass sets its own fields
         writer.raw(self._bytes or b"")
-
-    def _write_fields(self, writer: Writer) -> None:
-        self.id.write(writer)
-        writer.u8(len(self.attributes))
-        for name, value in self.attributes:
-            writer.text(name)
-            write_value(writer, value)
-        writer.u16(self.payload)
-        writer.zeros(self.payload)
 
     @classmethod
     def read(cls, reader: Reader) -> Self:

@@ -18,7 +18,7 @@ from functools import wraps
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 from roambus.python_protocol.settings import TIME, Range, Setting, kind_of, plain, setting_field, settings_of, unknown
-from roambus.python_protocol.simtime import format_time
+from roambus.python_protocol.vocabulary import format_time
 
 P = TypeVar("P")
 

@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from roambus.python_protocol.simtime import format_time, parse_time
+from roambus.python_protocol.vocabulary import format_time, parse_time
 
 _DECLARED = "setting"
 """The word in the metadata of a field under which its setting stands."""

@@ -11,15 +11,16 @@ Results are read with `results`, which returns DataFrames (docs/compare.md):
     results.points("messages_per_node", against="speed", where={"config": "C16"})
     results.paired("messages_per_node", "mft", "aodv", against="speed")
 
-What reads results needs pandas and SciPy, whose import takes more than a second. So these names are imported when they
-are first used, and an agent's `import roambus` takes neither.
+What reads results needs pandas and SciPy, whose import takes more than a second, and the errors that end a command are
+the business of who runs agents. So these names are imported when they are first used, and an agent's `import roambus`
+takes nothing but what agents are made of.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from roambus.bridge.errors import AgentError, BackendError, RoambusError, UserError
 from roambus.python_protocol.actions import (
     DROP,
     MIGRATE,
@@ -34,7 +35,7 @@ from roambus.python_protocol.actions import (
     SetTimer,
     node_list,
 )
-from roambus.python_protocol.agent import Agent, Listing, Process, on, on_timer
+from roambus.python_protocol.agent import Agent, Jitter, Listing, Process, Recent, on, on_timer
 from roambus.python_protocol.events import (
     NO_LINK,
     Attach,
@@ -46,7 +47,9 @@ from roambus.python_protocol.events import (
     Recovered,
     Rewired,
     SendFailed,
+    Site,
     Sited,
+    Sites,
     Started,
     Stopped,
     Subscribe,
@@ -60,19 +63,21 @@ from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer
 from roambus.python_protocol.parameters import Parameters, parameter
-from roambus.python_protocol.parts.flood import Jitter, Recent
-from roambus.python_protocol.roles import BROADCAST, NodeId, Role, Site, Sites
-from roambus.python_protocol.simtime import (
+from roambus.python_protocol.vocabulary import (
+    BROADCAST,
     MICROSECOND,
     MILLISECOND,
     NANOSECOND,
     SECOND,
+    NodeId,
+    Role,
     SimTime,
     from_seconds,
     to_seconds,
 )
 
 if TYPE_CHECKING:
+    from roambus.bridge.errors import AgentError, BackendError, RoambusError, UserError
     from roambus.dataframes import Results, results
 
     __version__: str
@@ -158,12 +163,17 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Imports what is slow to import when it is first asked for; Python calls this for each name that is not there."""
-    if name in {"Results", "results"}:
-        from roambus import dataframes
+_LATER = {
+    **dict.fromkeys(("AgentError", "BackendError", "RoambusError", "UserError"), "roambus.bridge.errors"),
+    **dict.fromkeys(("Results", "results"), "roambus.dataframes"),
+}
+"""The modules of the names that are imported when they are first used."""
 
-        value = getattr(dataframes, name)
+
+def __getattr__(name: str) -> Any:
+    """Imports a name of `_LATER` when it is first used; Python calls this for every name that is not there."""
+    if name in _LATER:
+        value = getattr(import_module(_LATER[name]), name)
     elif name == "__version__":
         from importlib.metadata import version
 

@@ -1,15 +1,11 @@
 """`roambus doctor` looks at this machine and says what would run.
 
 Each check looks at one thing and returns a `Result`: it is there, it is missing, or it is broken, with what was found
-and what to do. `look` turns whatever a check raises into a result as well, so that the doctor itself never fails.
+and what to do. `look` turns whatever a check raises into a result as well, so that the doctor itself never fails. What
+cannot be imported is a finding like any other, so checks import what they look at, and this file does not.
 
-Looks at Python, its packages, Java and Castalia, and prints what is there, what would run, and what to do.
-
-What cannot be imported is a finding like any other, so the checks import what they look at, and this file does not.
-
-Looks one by one at what the back-end `castalia` needs, for `roambus doctor` and `roambus castalia build`.
-
-These are the findings of `roambus doctor`, one for each thing that it looks for.
+Runs need Python with its packages, and a Java for Spark; those on Castalia need OMNeT++, Castalia and our modules, too,
+and whoever builds the modules a compiler and two libraries. `roambus castalia build` looks at these first.
 """
 
 from __future__ import annotations
@@ -150,8 +146,8 @@ def simulators() -> list[Check]:
 def needed_to_build() -> list[Check]:
     """Returns the checks of make, the compiler, and the libraries of the wire."""
     return [
-        Check("make", check_make, f"{ON_DEBIAN} make"),
-        Check("C++ compiler", check_compiler, f"{ON_DEBIAN} g++"),
+        Check("make", lambda: check_program("make", "make"), f"{ON_DEBIAN} make"),
+        Check("C++ compiler", lambda: check_program(os.environ.get("CXX", "g++"), "g++"), f"{ON_DEBIAN} g++"),
         Check("libzmq for C++", lambda: check_package("libzmq", "libzmq3-dev"), f"{ON_DEBIAN} libzmq3-dev pkg-config"),
         Check("protobuf for C++", check_protobuf, f"{ON_DEBIAN} libprotobuf-dev protobuf-compiler pkg-config"),
     ]
@@ -159,8 +155,7 @@ def needed_to_build() -> list[Check]:
 
 def check_omnetpp() -> Result:
     """Looks at its folder, the version that it gives itself, and whether it was built."""
-    root = os.environ.get(OMNETPP_ROOT)
-    if not root:
+    if not (root := os.environ.get(OMNETPP_ROOT)):
         return missing(f"{OMNETPP_ROOT} is not set", f"set it to the folder of a built OMNeT++ {RELEASES}")
     version_file = Path(root, "Version")
     if not version_file.is_file():
@@ -175,11 +170,9 @@ def check_omnetpp() -> Result:
 
 def check_castalia() -> Result:
     """Looks at its folder, and whether it starts with this OMNeT++."""
-    root = os.environ.get(CASTALIA_ROOT)
-    if not root:
-        return missing(
-            f"{CASTALIA_ROOT} is not set", f"set it to the folder of a Castalia built with OMNeT++ {RELEASES}"
-        )
+    if not (root := os.environ.get(CASTALIA_ROOT)):
+        advice = f"set it to the folder of a Castalia built with OMNeT++ {RELEASES}"
+        return missing(f"{CASTALIA_ROOT} is not set", advice)
     program = simulator_in(Path(root))
     if not program.is_file():
         return missing(f"{program} is not there", f"build Castalia in {root}, or correct {CASTALIA_ROOT}{_for_newer()}")
@@ -207,8 +200,7 @@ def _ask_release(program: Path) -> tuple[subprocess.CompletedProcess[str], str]:
 
 def _omnetpp_release() -> str:
     """The release in the folder that the environment names; empty if there is none."""
-    root = os.environ.get(OMNETPP_ROOT)
-    return release_in(Path(root)) if root else ""
+    return release_in(Path(root)) if (root := os.environ.get(OMNETPP_ROOT)) else ""
 
 
 def _for_newer() -> str:
@@ -238,21 +230,13 @@ def check_library() -> Result:
     return ok(str(library))
 
 
-def check_make() -> Result:
-    """Looks for the one on the PATH."""
-    if shutil.which("make") is None:
-        return missing("there is no make", f"{ON_DEBIAN} make")
-    return ok(_run(["make", "--version"]).stdout.partition("\n")[0])
-
-
-def check_compiler() -> Result:
-    """Looks for the one that make takes."""
-    compiler = os.environ.get("CXX", "g++")
-    if shutil.which(compiler) is None:
-        return missing(f"there is no {compiler}", f"{ON_DEBIAN} g++")
-    answer = _run([compiler, "--version"])
+def check_program(name: str, package: str) -> Result:
+    """Looks for a program on the PATH, and whether it says its version."""
+    if shutil.which(name) is None:
+        return missing(f"there is no {name}", f"{ON_DEBIAN} {package}")
+    answer = _run([name, "--version"])
     if answer.returncode != 0:
-        return broken(f"{compiler}: {_last_line(answer)}", f"{ON_DEBIAN} --reinstall g++")
+        return broken(f"{name}: {_last_line(answer)}", f"{ON_DEBIAN} --reinstall {package}")
     return ok(answer.stdout.partition("\n")[0])
 
 
@@ -275,9 +259,14 @@ def check_protobuf() -> Result:
 
 def _run(command: Sequence[str], environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Runs it where programs find the libraries of this OMNeT++, unless another environment is given."""
-    environment = environment or environment_with(Path(os.environ.get(OMNETPP_ROOT, "")))
     return subprocess.run(  # noqa: S603  # the user's own programs, without a shell
-        command, env=environment, capture_output=True, text=True, errors="replace", timeout=PATIENCE_S, check=False
+        command,
+        env=environment or environment_with(Path(os.environ.get(OMNETPP_ROOT, ""))),
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=PATIENCE_S,
+        check=False,
     )
 
 
@@ -316,7 +305,8 @@ class Diagnosis:
 def examine(tell: Callable[[str], object] = str) -> Diagnosis:
     """Looks at everything, and tells before what; never raises, whatever is broken."""
     packages = [Check(package, partial(_check_package, package), INSTALL) for package in PACKAGES]
-    python = [Check("Python", _check_python, INSTALL), *packages, Check("embedded radio", _check_radio, INSTALL)]
+    interpreter = Check("Python", lambda: ok(f"{platform.python_version()}, {sys.executable}"), INSTALL)
+    python = [interpreter, *packages, Check("embedded radio", _check_radio, INSTALL)]
     spark = [Check("machine", _check_machine, ""), Check("Java for Spark", _check_java, INSTALL)]
     return Diagnosis(*(look_at(checks, tell) for checks in (python, spark, needed_to_run(), needed_to_build())))
 
@@ -328,25 +318,12 @@ def report(diagnosis: Diagnosis, console: Console) -> None:
         status = finding.result.status
         table.add_row(finding.what, Text(status.value, COLOURS[status]), Text(finding.result.found))
     console.print(table)
-    for finding in diagnosis.findings:
-        if not finding.is_ok:
-            _print_line(console, f"to do for {finding.what}: {finding.result.advice}")
+    lines = [f"to do for {one.what}: {one.result.advice}" for one in diagnosis.findings if not one.is_ok]
     for backend in BACKENDS:
-        _print_line(console, f"--backend {backend}: {_verdict(diagnosis.in_the_way(backend))}")
-
-
-def _verdict(in_the_way: Sequence[Finding]) -> str:
-    if not in_the_way:
-        return "yes"
-    return "no: " + "; ".join(f"{finding.what} is {finding.result.status.value}" for finding in in_the_way)
-
-
-def _print_line(console: Console, line: str) -> None:
-    console.print(Text(line), soft_wrap=True)
-
-
-def _check_python() -> Result:
-    return ok(f"{platform.python_version()}, {sys.executable}")
+        ways = "; ".join(f"{one.what} is {one.result.status.value}" for one in diagnosis.in_the_way(backend))
+        lines.append(f"--backend {backend}: {f'no: {ways}' if ways else 'yes'}")
+    for line in lines:
+        console.print(Text(line), soft_wrap=True)
 
 
 def _check_package(package: str) -> Result:
@@ -385,8 +362,7 @@ def _check_radio() -> Result:
     pair: dict[str, int | float | str | bool] = {"nodes": 2, "side": 5, "sigma": 0, "time_limit": 2}
     ini = render(template, {**pair, "seed": 0, "agent": "beacon", "agent_parameters": ""})
     scenario = parse_scenario(ini, template, template.parent)
-    totals = Host(scenario, Beacon, RadioBackend(scenario), TraceWriter()).run()
-    received = sum(totals.counts["received"])
+    received = sum(Host(scenario, Beacon, RadioBackend(scenario), TraceWriter()).run().counts["received"])
     if not received:
         return broken("neighbours do not hear each other", INSTALL)
     return ok(f"compiled; {received} packets received in a run of two nodes and two seconds")

@@ -21,7 +21,7 @@ from roambus.bridge.ini import parse_scenario
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.bridge.transcript.commands import SYNTAX
-from roambus.bridge.transcript.head import _HeadReader
+from roambus.bridge.transcript.head import BLOCKS, KEYWORDS
 from roambus.bridge.transcript.transcript import Overrides, transcribe
 from roambus.experiments.inventory import everything
 from roambus.experiments.measurements import markdown_table
@@ -134,9 +134,8 @@ def test_commands_of_transcripts(command: str) -> None:
 
 def test_keywords_of_transcripts() -> None:
     """Each in the table of settings or in that of networks, and no other."""
-    reader = _HeadReader()
     documented = by_name(TRANSCRIPTS, "Settings", "Setting") | by_name(TRANSCRIPTS, "The network", "Form")
-    assert {name.split()[0] for name in documented} == {*reader._keywords, *reader._blocks}
+    assert {name.split()[0] for name in documented} == {*KEYWORDS, *BLOCKS}
 
 
 # Agents

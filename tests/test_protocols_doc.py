@@ -27,6 +27,7 @@ from roambus.python_protocol.aodv.routing_table import Route
 from roambus.python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
 from roambus.python_protocol.brokers.broker import Broker, BrokerParameters, Entry, Pub
 from roambus.python_protocol.brokers.client import Client
+from roambus.python_protocol.events import Site, Sites
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.messages.message import Message
@@ -37,7 +38,6 @@ from roambus.python_protocol.papers.phoenix.broker import Stamp
 from roambus.python_protocol.papers.replicated.broker import Broker as ReplicatedBroker
 from roambus.python_protocol.papers.replicated.messages import ReplicatedParameters
 from roambus.python_protocol.papers.skip_ring import SkipRing
-from roambus.python_protocol.papers.skip_ring.agent import Member
 from roambus.python_protocol.papers.skip_ring.labels import Reference
 from roambus.python_protocol.papers.skip_ring.messages import Check, SkipRingParameters, Summary
 from roambus.python_protocol.papers.skip_ring.publications import Publications
@@ -48,7 +48,7 @@ from roambus.python_protocol.parameters import describe_parameters
 from roambus.python_protocol.parts.bundle import Bundle
 from roambus.python_protocol.parts.election import Election, ElectionParameters, Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkParameters
-from roambus.python_protocol.roles import Role, Site, Sites
+from roambus.python_protocol.vocabulary import Role
 from tests.support.documents import Row, quoted, rewrite_column, rows, section
 
 ROOT = Path(__file__).parents[1]
@@ -236,8 +236,7 @@ def documented_handlers(title: str) -> set[str]:
 @pytest.mark.parametrize("agent", FAMILY)
 def test_handlers_of_the_family(agent: str) -> None:
     """Every handler, and every method that implements lines of an algorithm."""
-    folder = package_of(load(agent)).rpartition(".")[2]
-    assert documented_handlers(agent) >= handlers(package(f"{folder}/*.py")) | implementing(agent).keys()
+    assert documented_handlers(agent) >= handlers(package(modules_of(agent))) | implementing(agent).keys()
     made = make(agent)
     classes = [type(made), type(made.broker), type(made.client), *([SpreadingBroker] if agent == "mft" else [])]
     assert documented_handlers(agent) <= {name for cls in classes for name in dir(cls)}
@@ -270,6 +269,12 @@ def broker_classes(agent: str) -> list[type[Broker]]:
     return [cls for cls in type(made).__mro__ if issubclass(cls, Broker) and package_of(cls) == package_of(load(agent))]
 
 
+def modules_of(agent: str) -> str:
+    """Those of an agent, whose entry point names a module or a package, below `python_protocol`."""
+    path = AGENTS[agent].partition(":")[0].removeprefix("roambus.python_protocol.").replace(".", "/")
+    return f"{path}/*.py" if (ROOT / "python_protocol" / path).is_dir() else f"{path}.py"
+
+
 def test_handlers_of_what_the_family_shares() -> None:
     """Every event that puts an agent of the family to work."""
     assert documented_handlers("The broker family") == handlers(package("brokers/agent.py"))
@@ -282,7 +287,7 @@ def test_handlers_of_aodv() -> None:
 
 def test_handlers_of_the_skip_ring() -> None:
     """Every handler of the agent and of its parts, of messages, events and timers."""
-    processes = (SkipRing, Member, Subscriber, Publications, Supervisor, Outsider)
+    processes = (SkipRing, Subscriber, Publications, Supervisor, Outsider)
     tables = [table for process in processes for table in (process.handlers, process.timer_handlers)]
     own = {method.__name__ for table in tables for method in table.values()}
     assert documented_handlers("skip-ring") == own | {"configure", "publish_new"}
@@ -290,7 +295,7 @@ def test_handlers_of_the_skip_ring() -> None:
 
 def test_handlers_of_the_replicated_brokers() -> None:
     """Of messages and events."""
-    assert documented_handlers("replicated") == handlers(package("replicated/*.py"))
+    assert documented_handlers("replicated") == handlers(package(modules_of("replicated")))
 
 
 def test_handlers_of_the_election() -> None:

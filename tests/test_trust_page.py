@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from roambus.bridge.files import MOST_BYTES
 from roambus.bridge.limits import LIMITS, Limit
 from roambus.bridge.movement_files import MAX_BYTES, MAX_LINE_BYTES
 from roambus.bridge.runs import layout
 from roambus.bridge.scenario import network, nodes
-from roambus.bridge.texts import MOST_BYTES
 from roambus.bridge.trace.schema import LATEST_S
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
 from roambus.command_line import commands

@@ -27,8 +27,7 @@ from roambus.experiments.sweeps.sweep import AgentChoice, Point
 from roambus.experiments.templates.render import find_template
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.baselines import BeaconMessage
-from roambus.python_protocol.roles import BROADCAST, NodeId
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, SimTime
 
 FACTORIES: Mapping[str, BackendFactory] = {"radio": RadioFactory(), "castalia": CastaliaFactory(deadline_s=300)}
 

@@ -21,7 +21,7 @@ from scipy.special import erfc, ndtr
 
 from benchmarks.hardware.statistics import Curve, Sample
 from roambus.bridge.temporal_model import Layer, TemporalModel
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND
 
 QUANTILES = 200
 """So many values stand for a distribution of deviations."""

@@ -28,24 +28,24 @@ class Protocol:
 
 
 PROTOCOLS = (
-    Protocol("simple", ("python_protocol/simple",), (f"{_TESTS}/simple",), (*_BROKERS, _SCENARIOS)),
+    Protocol("simple", ("python_protocol/papers/simple.py",), (f"{_TESTS}/simple",), (*_BROKERS, _SCENARIOS)),
     Protocol(
         "resubscribing",
-        ("python_protocol/resubscribing",),
+        ("python_protocol/papers/resubscribing.py",),
         (f"{_TESTS}/resubscribing",),
         _BROKERS,
     ),
-    Protocol("phoenix", ("python_protocol/phoenix",), (f"{_TESTS}/phoenix",), (*_BROKERS, _SCENARIOS)),
+    Protocol("phoenix", ("python_protocol/papers/phoenix",), (f"{_TESTS}/phoenix",), (*_BROKERS, _SCENARIOS)),
     Protocol(
         "first-approach",
-        ("python_protocol/first_approach",),
+        ("python_protocol/papers/first_approach.py",),
         (f"{_TESTS}/first_approach",),
         (*_BROKERS, _SCENARIOS, _MOVING),
     ),
     Protocol("mft", ("python_protocol/mft",), (f"{_TESTS}/mft",), (*_BROKERS, _SCENARIOS, _MOVING)),
-    Protocol("caching", ("python_protocol/caching",), (f"{_TESTS}/caching",), (*_BROKERS, _SCENARIOS)),
-    Protocol("replicated", ("python_protocol/replicated",), (f"{_TESTS}/replicated",), (_SCENARIOS,)),
-    Protocol("skip-ring", ("python_protocol/skip_ring",), (f"{_TESTS}/skip_ring",), (_SCENARIOS,)),
+    Protocol("caching", ("python_protocol/papers/caching",), (f"{_TESTS}/caching",), (*_BROKERS, _SCENARIOS)),
+    Protocol("replicated", ("python_protocol/papers/replicated",), (f"{_TESTS}/replicated",), (_SCENARIOS,)),
+    Protocol("skip-ring", ("python_protocol/papers/skip_ring",), (f"{_TESTS}/skip_ring",), (_SCENARIOS,)),
     Protocol("aodv", ("python_protocol/aodv",), (f"{_TESTS}/aodv",), (_SCENARIOS,)),
     Protocol(
         "election",
@@ -63,7 +63,7 @@ PROTOCOLS = (
     ),
     Protocol(
         "bundles",
-        tuple(f"python_protocol/parts/{one}.py" for one in ("bundle", "bundling_link", "digest", "trickle")),
+        tuple(f"python_protocol/parts/{one}.py" for one in ("bundle", "bundling_link")),
         tuple(f"{_TESTS}/test_{one}.py" for one in ("bundling_link", "digest", "trickle")),
         (_SCENARIOS, _MOVING),
     ),
@@ -75,7 +75,7 @@ PROTOCOLS = (
     ),
     Protocol(
         "flooding",
-        ("python_protocol/baselines.py", "python_protocol/parts/flood.py"),
+        ("python_protocol/baselines.py",),
         (f"{_TESTS}/test_flooding.py",),
         (),
     ),

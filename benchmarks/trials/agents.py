@@ -32,7 +32,7 @@ from roambus.bridge.runs.layout import TRACE_FILE
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.command_line import main
 from roambus.experiments.sweeps.attempts import PREFIX
-from roambus.python_protocol.roles import Role
+from roambus.python_protocol.vocabulary import Role
 from tests.support.scenarios import scenario
 
 IN_RUN, IN_SWEEP, VETTED = "in a run", "in a sweep", "vetted"

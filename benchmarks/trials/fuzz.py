@@ -43,7 +43,7 @@ from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
 from roambus.experiments.templates.render import find_template
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.simtime import MILLISECOND, SimTime
+from roambus.python_protocol.vocabulary import MILLISECOND, SimTime
 
 NODES, SECONDS = 6, 20
 SCRIPT_FILE = "script"

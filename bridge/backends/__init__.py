@@ -1,7 +1,10 @@
 """Back-ends carry the agents' messages; they have one interface, and pass one suite of tests.
 
-`interface` says what a back-end does, and `factory` how a run gets one. `ideal` has perfect links, `radio` is the
-embedded radio, `castalia` speaks with real Castalia.
+- `interface`: what a back-end does.
+- `factory`: how a run gets one.
+- `ideal`: perfect links.
+- `radio`: the embedded radio.
+- `castalia`: real Castalia, in a process of its own.
 """
 
 BACKENDS = ("radio", "castalia", "ideal")

@@ -1,8 +1,8 @@
 """A run gets its back-end from a factory, which is chosen once for a whole sweep and sent to its worker processes.
 
-Makes the ideal links of each run.
-
-Makes the embedded radio for each run.
+What takes long is prepared once, before the workers start: the radio is compiled, Castalia is looked for. A factory is
+a few settings only, so that it can be pickled; what it makes cannot. Those of Castalia stand with it, in
+`castalia.backend`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.definition import Scenario
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.simtime import MICROSECOND
+from roambus.python_protocol.vocabulary import MICROSECOND
 
 
 class BackendFactory(Protocol):

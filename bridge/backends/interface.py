@@ -19,8 +19,7 @@ from itertools import repeat
 from typing import NamedTuple, Protocol
 
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class Transmission(NamedTuple):

@@ -1,18 +1,51 @@
-"""What is due in a run, and the one clock of it: boots, commands, and the timers of all agents in a single heap.
+"""The agenda of a run: what is due, at which node and when. Boots, commands, timers and faults share one clock.
 
 Things due at one instant are in the order of their nodes, and of one node in the order in which they were scheduled. A
 timer that is replaced or cancelled stays in the heap, and its number goes to a set of dead ones: to look for it in the
 heap would take longer than to skip it when its time comes.
+
+Every protocol gets the same commands of its applications at the same times, whatever it does: so they are all planned
+before the run. A command waits until its node has booted. While the node has crashed nothing is published, for the
+application is gone, too; all other commands wait until it recovers, in their order, for a user would repeat them.
+
+A node that has crashed has no timers any more, and hears nothing of its transmissions; frames that its MAC had taken
+may still leave. What falls due at a frozen node waits until it recovers, and is handled at once then, in the order in
+which it fell due. What arrives at a node that is down is lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
+from random import Random
+from typing import NamedTuple, cast
 
-from roambus.python_protocol.events import Event, TimerFired, TimerKey
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.bridge.backends.interface import NodeInfo
+from roambus.bridge.scenario.definition import Command, Publication, Publications, Scenario
+from roambus.bridge.scenario.faults import Outages as PlannedOutages
+from roambus.bridge.scenario.faults import outage_at, outages
+from roambus.bridge.scenario.nodes import Handling
+from roambus.bridge.scenario.plans import Fault, FaultKind
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.python_protocol.actions import ATTACH, DETACH, PUBLISH, ROLE, SUBSCRIBE, UNSUBSCRIBE, node_list
+from roambus.python_protocol.events import (
+    Attach,
+    Crashed,
+    Detach,
+    Event,
+    Publish,
+    Recovered,
+    SendFailed,
+    Started,
+    Stopped,
+    Subscribe,
+    TimerFired,
+    TimerKey,
+    Unsubscribe,
+)
+from roambus.python_protocol.filters import Filter, Notification, NotificationId
+from roambus.python_protocol.vocabulary import NodeId, Role, SimTime, format_roles
 
 Due = tuple[SimTime, NodeId, int, Event]
 """When something is due, at which node, its number in the order of scheduling, and what it is."""
@@ -82,3 +115,157 @@ class Agenda:
                 self._dead.remove(number)
             else:
                 yield event
+
+
+TimedEvent = tuple[SimTime, NodeId, Event]
+
+
+class _Planned(NamedTuple):
+    """A command that falls `due` at its node, and is carried out then, or when the node recovers."""
+
+    carried_out: SimTime
+    due: SimTime
+    node: NodeId
+    command: Subscribe | Unsubscribe | Detach | Attach | Publication | Handling
+
+
+def commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> list[TimedEvent]:
+    """Every command that is carried out before the time limit, with the time at which it falls due, and its node."""
+    down = outages(scenario.faults)
+    booted = (entry._replace(at=max(entry.at, nodes[entry.node].start)) for entry in _commands(scenario, nodes))
+    planned = [one for entry in booted if (one := _plan(entry, down)) and one.carried_out < scenario.time_limit]
+    # In the order in which they are carried out: a publication is wanted by those who have subscribed by then.
+    return list(_events(sorted(planned, key=lambda one: one[:3])))
+
+
+def _commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> Iterator[Command]:
+    """What the applications of all nodes do, in no order."""
+    workload = scenario.workload
+    for entry in workload.subscriptions:
+        yield Command(entry.at, entry.node, Subscribe(entry.filter))
+    for publications in workload.publications:
+        publication = Publication(publications.attributes, publications.payload)
+        for at in _times(publications, scenario, nodes[publications.node].start):
+            yield Command(at, publications.node, publication)
+    yield from workload.commands
+
+
+def _times(publications: Publications, scenario: Scenario, boot: SimTime) -> Iterable[SimTime]:
+    """When a publisher publishes: at its interval from its start on, or from its node's boot."""
+    # Publishers that all start at once would collide for ever: a phase of their own keeps them apart.
+    phase = Random(f"publications/{scenario.seed}/{publications.node}").randrange(publications.interval)
+    first = max(publications.start, boot) + phase
+    return range(first, min(publications.until, scenario.time_limit), publications.interval)
+
+
+def _plan(entry: Command, down: PlannedOutages) -> _Planned | None:
+    """None for a command that is never carried out."""
+    at, node, command = entry
+    outage = outage_at(down, node, at)
+    if outage is None:
+        return _Planned(at, at, node, command)
+    if outage.end is None or (outage.crashed and isinstance(command, Publication)):
+        return None
+    return _Planned(outage.end, outage.end if outage.crashed else at, node, command)
+
+
+def _events(planned: Iterable[_Planned]) -> Iterator[TimedEvent]:
+    """Numbers the publications, and addresses them to those who want them at that time, wherever they are."""
+    wanted: dict[NodeId, dict[Filter, None]] = {}
+    published: Counter[NodeId] = Counter()
+    for _, due, node, command in planned:
+        if isinstance(command, Publication):
+            notification = Notification(NotificationId(node, published[node]), command.attributes, command.payload)
+            published[node] += 1
+            yield due, node, Publish(notification, _subscribers(notification, wanted))
+            continue
+        if isinstance(command, Subscribe):
+            wanted.setdefault(node, {})[command.filter] = None
+        elif isinstance(command, Unsubscribe):
+            wanted.setdefault(node, {}).pop(command.filter, None)
+        yield due, node, cast("Event", command)  # whoever plans a `Handling` has an agent that takes it
+
+
+def _subscribers(notification: Notification, wanted: Mapping[NodeId, Mapping[Filter, None]]) -> tuple[NodeId, ...]:
+    """The nodes that should get a notification, by which metrics count what was delivered and what was missed."""
+    return tuple(sorted(node for node, filters in wanted.items() if any(one.matches(notification) for one in filters)))
+
+
+_TRACED: dict[type[Event], str] = {
+    Subscribe: SUBSCRIBE,
+    Unsubscribe: UNSUBSCRIBE,
+    Detach: DETACH,
+    Attach: ATTACH,
+}
+"""The name of each command's row."""
+
+
+def trace_command(trace: TraceWriter, now: SimTime, node: NodeId, event: Event, roles: Role) -> None:
+    """A row for the boot of the node, which has these roles, or for a command of its application."""
+    match event:
+        case Started():
+            trace.add(now, node, ROLE, detail=format_roles(roles))
+        case Subscribe() | Unsubscribe():
+            trace.add(now, node, _TRACED[type(event)], detail=str(event.filter))
+        case Detach() | Attach():
+            trace.add(now, node, _TRACED[type(event)])
+        case Publish(notification, subscribers):
+            trace.add(now, node, PUBLISH, None, str(notification.id), detail=node_list(subscribers))
+
+
+Handle = Callable[[NodeId, Event], None]
+
+
+class Outages:
+    """The faults to come, and the nodes that are down; `tell` and `handle` are what the host does with an event."""
+
+    def __init__(
+        self, faults: Sequence[Fault], agenda: Agenda, trace: TraceWriter, tell: Handle, handle: Handle
+    ) -> None:
+        self.down: set[NodeId] = set()
+        """The nodes that have crashed or are frozen."""
+        self.waiting: dict[NodeId, list[tuple[int, Event]]] = {}
+        """What fell due at each frozen node, with its number."""
+        self._to_come = deque(faults)
+        self._agenda = agenda
+        self._trace = trace
+        self._tell = tell
+        self._handle = handle
+
+    def next_time(self) -> SimTime | None:
+        """When the next fault is planned."""
+        return self._to_come[0].at if self._to_come else None
+
+    def happen(self) -> None:
+        """Does what is planned for this instant."""
+        while self._to_come and self._to_come[0].at == self._agenda.now:
+            fault = self._to_come.popleft()
+            self._trace.add(self._agenda.now, fault.node, fault.kind.value)  # the rows have the names of the kinds
+            if fault.kind is FaultKind.RECOVER:
+                self._recover(fault.node)
+            else:
+                self._fail(fault.node, crashed=fault.kind is FaultKind.CRASH)
+
+    def tell_failure(self, node: NodeId, failed: SendFailed) -> None:
+        """The node is told, now or when it recovers; one that has crashed never is."""
+        if node not in self.down:
+            self._tell(node, failed)
+        elif node in self.waiting:
+            self.waiting[node].append((self._agenda.next_number(), failed))
+
+    def _fail(self, node: NodeId, *, crashed: bool) -> None:
+        """The agent is told first, so that it can forget what a crash loses; a node that is down sends nothing."""
+        self.down.add(node)
+        self._tell(node, Crashed() if crashed else Stopped())
+        if crashed:
+            self.waiting.pop(node, None)
+            self._agenda.cancel_timers(node)
+        else:
+            self.waiting[node] = []
+
+    def _recover(self, node: NodeId) -> None:
+        self.down.remove(node)
+        waiting = self.waiting.pop(node, ())
+        self._tell(node, Recovered())
+        for event in self._agenda.still_alive(waiting):
+            self._handle(node, event)

@@ -27,16 +27,16 @@ from roambus.bridge.process import is_raised
 from roambus.bridge.scenario.definition import Scenario
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import EXAMPLE as EXAMPLE_SITES
 from roambus.python_protocol.events import Event, Received, TimerFired
 from roambus.python_protocol.parameters import parse_parameters
-from roambus.python_protocol.roles import EXAMPLE as EXAMPLE_SITES
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime, format_time
+from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
 
 Handle = Callable[[Event, SimTime], Iterable[Action]]
 Tell = Callable[[str], None]
 """Is told, before each event, what an agent is about to handle."""
 _ANSWERS = (list, tuple, GeneratorType)
+"""What nearly all agents answer with: these are known to be iterable without asking."""
 
 
 def make_agents(scenario: Scenario, agent_class: type[Agent]) -> list[Agent]:
@@ -54,25 +54,23 @@ def make_agents(scenario: Scenario, agent_class: type[Agent]) -> list[Agent]:
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt) and not is_raised(error):
             raise
-        cause = f"{_name(error)}{raised_at(error, agent_class)}"
-        raise UserError(f"agent {name}: it cannot be made of (node, roles, parameters, random): {cause}") from error
+        raise UserError(
+            f"agent {name}: it cannot be made of (node, roles, parameters, random): "
+            f"{_name(error)}{raised_at(error, agent_class)}"
+        ) from error
 
 
 def parameters_of(scenario: Scenario, agent_class: type[Agent]) -> tuple[Any, dict[NodeId, Any]]:
     """Those that nodes share, and those of the nodes that have others; raises UserError."""
-    name = scenario.agent or agent_class.__name__
-    shared = _parsed(agent_class, scenario.agent_parameters, f"agent {name}")
-    return shared, {
-        node: _parsed(agent_class, texts, f"agent {name}, node {node}")
-        for node, texts in scenario.other_parameters.items()
-    }
-
-
-def _parsed(agent_class: type[Agent], texts: Mapping[str, str], where: str) -> Any:
+    where = f"agent {scenario.agent or agent_class.__name__}"
     try:
-        return parse_parameters(agent_class.parameters_type, texts)
+        shared, others = parse_parameters(agent_class.parameters_type, scenario.agent_parameters), {}
+        for node, texts in scenario.other_parameters.items():
+            where = f"agent {scenario.agent or agent_class.__name__}, node {node}"
+            others[node] = parse_parameters(agent_class.parameters_type, texts)
     except ValueError as error:
         raise UserError(f"{where}: {error}") from None
+    return shared, others
 
 
 def handler_of(agent: Agent) -> Handle:
@@ -135,38 +133,38 @@ def describe_failure(
     return AgentError(f"{text}{told}", agent.node, now, str(event))
 
 
-def _text(error: BaseException) -> str:
-    """What the error says, if it can; in one line, so that the place after it is seen."""
-    try:
-        return " ".join(str(error).split())
-    except Exception:  # an agent's own class of errors can be as wrong as the agent
-        return "it cannot even be written"
-
-
 def _name(error: BaseException) -> str:
-    """The error in one line; what would end the process, and not only the run, is told as that."""
-    text = f"{type(error).__name__}: {_text(error)}"
+    """The error in one line, so that the place after it is seen; what would end the process is told as that."""
+    try:
+        said = " ".join(str(error).split())
+    except Exception:  # an agent's own class of errors can be as wrong as the agent
+        said = "it cannot even be written"
+    text = f"{type(error).__name__}: {said}"
     return text if isinstance(error, Exception) else f"the agent raised {text}, which would end more than the run"
 
 
 _PACKAGE = Path(__file__).parents[2]
 _AGENTS = _PACKAGE / "python_protocol"
-_MACHINERY = (*(_AGENTS / f"{name}.py" for name in ("process", "agent", "actions", "refusals")), _AGENTS / "messages")
+_MACHINERY = (_AGENTS / "agent.py", _AGENTS / "actions.py", _AGENTS / "messages")
 """What all agents of ours are driven by: errors in it are their callers'."""
 _STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
 _INSTALLED = ("site-packages", "dist-packages")
 
 
 def place_of(error: BaseException, agent: Agent, event: Event | None, actions: object) -> str:
-    """The place in the agent that is to blame for an error, as " at mine.py:12 in receive"; empty if nobody knows.
+    """The place in the agent that is to blame for an error, as " at mine.py:12 in receive"; empty if nobody knows."""
+    if place := raised_at(error, type(agent)):
+        return place
+    if isinstance(actions, GeneratorType) and actions.gi_frame is not None:
+        return _place_in(actions.gi_code, actions.gi_frame.f_lineno)
+    if isinstance(error, KeyboardInterrupt):
+        return ""
+    codes = (getattr(inspect.unwrap(handler), "__code__", None) for handler in _handlers(agent, event))
+    return next((_place_in(code, code.co_firstlineno) for code in codes if isinstance(code, CodeType)), "")
 
-    `actions` is what the agent has answered to the event, so far as it has.
-    """
-    return (
-        raised_at(error, type(agent))
-        or _stopped_at(actions)
-        or ("" if isinstance(error, KeyboardInterrupt) else _handled_in(agent, event))
-    )
+
+def _place_in(code: CodeType, line: int) -> str:
+    return f" at {Path(code.co_filename).name}:{line} in {code.co_name}"
 
 
 def raised_at(error: BaseException, agent_class: type[Agent]) -> str:
@@ -188,21 +186,6 @@ def is_blamed(agent_class: type[Agent]) -> Callable[[Path], bool]:
         return not file.is_relative_to(_STANDARD_LIBRARY) or any(name in file.parts for name in _INSTALLED)
 
     return is_theirs
-
-
-def _stopped_at(actions: object) -> str:
-    if not isinstance(actions, GeneratorType) or actions.gi_frame is None:
-        return ""
-    code = actions.gi_code
-    return f" at {Path(code.co_filename).name}:{actions.gi_frame.f_lineno} in {code.co_name}"
-
-
-def _handled_in(agent: Agent, event: Event | None) -> str:
-    for handler in _handlers(agent, event):
-        code = getattr(inspect.unwrap(handler), "__code__", None)
-        if isinstance(code, CodeType):
-            return f" at {Path(code.co_filename).name}:{code.co_firstlineno} in {code.co_name}"
-    return ""
 
 
 def _handlers(agent: Agent, event: Event | None) -> Iterator[Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 from collections import deque
-from dataclasses import Field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,13 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import Message
 
 FIRST = 4
-"""So many messages of each type are compared at first."""
+"""So many messages of each type are compared at first: a mistake in `read` or `write` shows in nearly every message."""
 EVERY = 512
-"""Of those that follow, one in so many."""
+"""Of those that follow, one in so many: what goes wrong only now and then is found, and costs no time to speak of."""
 LONGEST = 200
 """So much is shown of a value that differs."""
 KEPT = 64
-"""So many messages that were compared wait for a second look."""
+"""So many messages that were compared wait for a second look, which comes when most have been received."""
 
 
 class CodecError(Exception):
@@ -53,56 +53,50 @@ class CodecCheck:
         following = number + 1 if number + 1 < FIRST else (number // self._every + 1) * self._every
         self._numbers[kind], self.uncompared[kind] = following, following - number - 1
         self.compare(message, data)
-        self._keep(message, data)
+        self._kept.append((message, data))
+        if len(self._kept) > KEPT:
+            self.look(*self._kept.popleft())
         return len(data)
 
     def compare(self, message: Message, data: bytes) -> None:
         """Raises CodecError unless the bytes, as they are read, are this message."""
         read = self._decode(message, data)
         if type(read) is not type(message):
-            raise self._wrong(
-                type(message), f"it is read as a {read.message_type}, for both have the tag {message.tag}"
-            )
+            raise self._wrong(message, f"it is read as a {read.message_type}, for both have the tag {message.tag}")
         if field := _difference(message, read):
-            raise self._wrong(type(message), f"{field} from its {len(data)} bytes: read takes off what write appends")
+            raise self._wrong(message, f"{field} from its {len(data)} bytes: read takes off what write appends")
         if (again := read.encode()) != data:
-            text = f"it has {len(data)} bytes, and what is read from them has {len(again)} others"
-            raise self._wrong(type(message), f"{text}: read takes off what write appends")
+            raise self._wrong(
+                message,
+                f"it has {len(data)} bytes, and what is read from them has {len(again)} others: "
+                f"read takes off what write appends",
+            )
 
     def look_again(self) -> None:
         """Raises CodecError if a message that waits for a second look is no longer what was sent."""
         while self._kept:
-            self._look(*self._kept.popleft())
+            self.look(*self._kept.popleft())
 
     def look(self, message: Message, data: bytes) -> None:
         """Raises CodecError if the message is no longer what these bytes, which it had, say."""
-        self._look(message, data)
-
-    def _keep(self, message: Message, data: bytes) -> None:
-        self._kept.append((message, data))
-        if len(self._kept) > KEPT:
-            self._look(*self._kept.popleft())
-
-    def _look(self, message: Message, data: bytes) -> None:
-        read = self._agent_class.messages.decode(data)
-        if field := _difference(read, message):
-            text = f"{field}: it was changed after it was sent, and so for everybody who has received it"
-            raise self._wrong(type(message), text)
+        if field := _difference(self._agent_class.messages.decode(data), message):
+            raise self._wrong(
+                message, f"{field}: it was changed after it was sent, and so for everybody who has received it"
+            )
 
     def _decode(self, message: Message, data: bytes) -> Message:
         if type(message) not in self._agent_class.messages:
-            name = type(message).__name__
-            advice = f"write messages = MessageSet([{name}]) in the class {self._name}"
-            raise self._wrong(type(message), f"it is none of the agent's messages: {advice}")
+            advice = f"write messages = MessageSet([{type(message).__name__}]) in the class {self._name}"
+            raise self._wrong(message, f"it is none of the agent's messages: {advice}")
         try:
             return self._agent_class.messages.decode(data)
         except Exception as error:
-            text = f"it cannot be read from its own {len(data)} bytes: {type(error).__name__}: {error}"
-            raise self._wrong(type(message), text) from error
+            problem = f"it cannot be read from its own {len(data)} bytes: {type(error).__name__}: {error}"
+            raise self._wrong(message, problem) from error
 
-    def _wrong(self, cls: type[Message], text: str) -> CodecError:
-        who = f"message {type_of(cls)} of agent {self._name} ({place_of_class(cls)})"
-        return CodecError(f"{who}: {text}")
+    def _wrong(self, message: Message, text: str) -> CodecError:
+        cls = type(message)
+        return CodecError(f"message {type_of(cls)} of agent {self._name} ({place_of_class(cls)}): {text}")
 
 
 def type_of(cls: type[Message]) -> str:
@@ -140,13 +134,10 @@ def _are_same(a: Any, b: Any) -> bool:
     if isinstance(a, tuple):
         return len(a) == len(b) and all(map(_are_same, a, b))
     if is_dataclass(a):
-        return all(_are_same(getattr(a, one.name), getattr(b, one.name)) for one in _given(a))
+        # A field that is neither compared nor given only keeps what follows from the others.
+        given = (field.name for field in fields(a) if field.compare or field.init)
+        return all(_are_same(getattr(a, name), getattr(b, name)) for name in given)
     return bool(a == b) or (a != a and b != b)  # noqa: PLR0124  # that is how one knows a NaN
-
-
-def _given(value: Any) -> list[Field[Any]]:
-    """The fields of a record, without those that only keep what follows from the others."""
-    return [field for field in fields(value) if field.compare or field.init]
 
 
 def _shown(value: object) -> str:

@@ -2,16 +2,18 @@
 
 The back-end owns the clock. The host tells it when the next thing is due, and gets a step then, or before if something
 arrives. Order at one instant: faults, deliveries by (receiving node, arrival order), failures, then what is due by
-(time, node, order set): a node's boot, its new place in a given tree, commands, timers. What an agent answers is
-carried out at once, in its order: timers go to the agenda, notes to the trace, and messages to the list that the
-back-end gets with the time of the next wake-up when everything of the instant was handled.
+(time, node, order set): a node's boot, its new place in a given tree, commands, timers. So the same run has the same
+trace over every back-end that reports the same steps, and a record can be played again.
+
+What an agent answers is carried out at once, in its order: timers go to the agenda, notes to the trace, and messages to
+the list that the back-end gets with the time of the next wake-up when everything of the instant was handled.
 
 A message that is sent after a while goes to the back-end with its time, so that no wake-up is needed. Only in a run
 with faults it waits on the agenda, for its node could fail before.
 
 A run calls agents, and carries out what they send, by the million. So from an agent's `send` to the back-end there are
-few calls of functions: a message that is not compared with its bytes is not even encoded, if all of its fields have
-fixed sizes.
+few calls of functions (tests/bridge/test_straight_way.py counts them): a message that is not compared with its bytes is
+not even encoded, if all of its fields have fixed sizes.
 """
 
 from __future__ import annotations
@@ -24,10 +26,9 @@ from typing import Any, NoReturn
 
 from roambus.bridge.backends.interface import DEATHS, Backend, Delivery, Hello, Step, Totals, Transmission
 from roambus.bridge.errors import AgentError
-from roambus.bridge.host.agenda import Agenda
+from roambus.bridge.host.agenda import Agenda, Outages, commands, trace_command
 from roambus.bridge.host.agents import Tell, announced, checked, describe_failure, handler_of, make_agents
 from roambus.bridge.host.codec import CodecCheck, CodecError
-from roambus.bridge.host.workload import Outages, commands, trace_command
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.faults import check_faults
 from roambus.bridge.scenario.tree import rewirings
@@ -53,12 +54,12 @@ from roambus.python_protocol.actions import (
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Received, SendFailed, Sited, Started, TimerFired
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.roles import BROADCAST, NodeId
-from roambus.python_protocol.simtime import MICROSECOND, SimTime, format_time
+from roambus.python_protocol.vocabulary import BROADCAST, MICROSECOND, NodeId, SimTime, format_time
 
 MAX_TIMERS_AT_ONCE = 100_000
 """Timers that may fire at one instant before the host takes the agents for stuck in a loop of zero delays."""
 MAX_MESSAGE_BYTES = 65535
+"""A length of two bytes, as of a datagram; what a radio takes in one frame is far less, and its MAC says so."""
 
 
 class Host:
@@ -88,8 +89,7 @@ class Host:
         if check:
             self._handlers = [checked(handler, self._codec) for handler in self._handlers]
         if tell is not None:
-            both = zip(self._handlers, self._agents, strict=True)
-            self._handlers = [announced(handler, agent, tell) for handler, agent in both]
+            self._handlers = [announced(*both, tell) for both in zip(self._handlers, self._agents, strict=True)]
         self._agenda = Agenda(len(self._handlers))
         self._outages = Outages(scenario.faults, self._agenda, trace, self._tell, self._handle)
         self._next_due = self._due_or_fault if scenario.faults else self._agenda.next_time
@@ -121,16 +121,14 @@ class Host:
         while (step := advance(outgoing, wake_up)) is not None:
             outgoing.clear()
             wake_up = self._handle_step(step)
-        self._look_again(hello.time_limit)
-        return hello.time_limit
-
-    def _look_again(self, now: SimTime) -> None:
         try:
             self._codec.look_again()
         except CodecError as error:
-            raise AgentError(f"at the end of the run: {error}", 0, now, "") from error
+            raise AgentError(f"at the end of the run: {error}", 0, hello.time_limit, "") from error
+        return hello.time_limit
 
     def _schedule_workload(self, hello: Hello) -> None:
+        """All that is known before the first step: boots, sites, places in a given tree, commands."""
         schedule, starts = self._agenda.schedule, [info.start for info in hello.nodes]
         check_faults(self._scenario.faults, starts)
         for node, start in enumerate(starts):
@@ -143,6 +141,7 @@ class Host:
             schedule(time, node, command)
 
     def _due_or_fault(self) -> SimTime | None:
+        """In a run with faults: the back-end must not run past one, for it changes what is handled."""
         due, fault = self._agenda.next_time(), self._outages.next_time()
         return fault if due is None or (fault is not None and fault < due) else due
 
@@ -172,13 +171,15 @@ class Host:
         return [delivery for delivery in deliveries if delivery.receiver not in down] if down else deliveries
 
     def _handle_traced(self, deliveries: Sequence[Delivery]) -> None:
+        """One by one, so that what a receiver answers comes behind its row, and before the next one's."""
         for delivery in deliveries:
-            message_type = delivery.message.message_type
-            self._trace.add(self._agenda.now, delivery.receiver, RECEIVE, message_type, peer=delivery.sender)
+            receiver, sender, message, _, _ = delivery
+            self._trace.add(self._agenda.now, receiver, RECEIVE, message.message_type, peer=sender)
             self._handle_deliveries((delivery,))
 
     def _handle_deliveries(self, deliveries: Sequence[Delivery]) -> None:
         # Most of a run's time passes here: one call of the agent for each delivery, and nothing else unless it acts.
+        # One `try` stands around the loop, and not one in it; what it says of a failure is in variables of the loop.
         now, handlers, performing = self._agenda.now, self._handlers, self._performer.performing
         receiver, event, actions = 0, None, None
         try:
@@ -202,23 +203,21 @@ class Host:
             self._handle(node, event)
 
     def _handle(self, node: NodeId, event: Event) -> None:
+        """A timer of a postponed send is the host's own, and the agent never hears of it."""
         if type(event) is not TimerFired:
             trace_command(self._trace, self._agenda.now, node, event, self._scenario.nodes[node].roles)
         else:
             self._agenda.forget_timer(node, event.key)
             if type(event.key) is Postponed:
-                self._send(node, event.key.send)
+                try:
+                    self._performer.send(node, event.key.send)
+                except Exception as error:
+                    raise describe_failure(self._agents[node], self._agenda.now, None, error) from error
                 return
         self._tell(node, event)
 
-    def _send(self, node: NodeId, send: Send) -> None:
-        """Sends what the node has asked for a while ago."""
-        try:
-            self._performer.send(node, send)
-        except Exception as error:
-            raise describe_failure(self._agents[node], self._agenda.now, None, error) from error
-
     def _tell(self, node: NodeId, event: Event) -> None:
+        """Has the agent handle the event, and carries out what it answers; raises what describes its failure."""
         now, performing, actions = self._agenda.now, self._performer.performing, None
         try:
             actions = self._handlers[node](event, now)
@@ -230,7 +229,10 @@ class Host:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pauses the search for cyclic garbage: a run makes millions of objects, hardly any in a cycle."""
+    """Pauses the search for cyclic garbage: a run makes millions of objects, hardly any in a cycle.
+
+    What is not in a cycle is freed at once, by its count of references, also while the collector is paused.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -278,12 +280,18 @@ class Performer:
         self._with_faults = with_faults
         self.performing: dict[type[Any], Callable[[NodeId, Any], None]] = {
             Send: self.send,
-            SetTimer: self._set_timer,
-            CancelTimer: self._cancel_timer,
-            Deliver: self._noted(self._deliver),
+            SetTimer: lambda node, it: agenda.set_timer(node, it.key, self._after(node, it.after)),
+            CancelTimer: lambda node, it: agenda.cancel_timer(node, it.key),
+            Deliver: self._noted(
+                lambda node, it: trace.add(agenda.now, node, DELIVER, None, str(it.notification.id), hops=it.hops)
+            ),
             Note: self._noted(self._note),
         }
-        """What carries out an action of each class for a node; it raises TypeError, ValueError."""
+        """What carries out an action of each class for a node; it raises TypeError, ValueError.
+
+        It is looked up by the class itself and not by `isinstance`: an action of another class is none, even if it is
+        a subclass, for nobody could say what it would add.
+        """
 
     def send(self, node: NodeId, action: Send) -> None:
         """Hands a message to the back-end; raises TypeError, ValueError for one that cannot be sent."""
@@ -311,34 +319,18 @@ class Performer:
             self.outgoing.append(tuple.__new__(Transmission, sent))  # in a third of the time of the constructor
             self._trace.add(time, node, SEND, message.message_type, None, peer, size)
 
-    def _set_timer(self, node: NodeId, action: SetTimer) -> None:
-        self._agenda.set_timer(node, action.key, self._after(node, action.after))
-
     def _after(self, node: NodeId, delay: SimTime) -> SimTime:
         """When so much time has passed by the node's own clock; raises TypeError, ValueError for what is no time."""
         if type(delay) is not int or delay < 0:  # an action can be changed after it was made
             check_time("an action asks for something", delay)
         return self._agenda.now + round(delay * self._clock_rates[node])
 
-    def _cancel_timer(self, node: NodeId, action: CancelTimer) -> None:
-        self._agenda.cancel_timer(node, action.key)
-
-    def _deliver(self, node: NodeId, action: Deliver) -> None:
-        self._trace.add(self._agenda.now, node, DELIVER, None, str(action.notification.id), hops=action.hops)
-
     def _note(self, node: NodeId, note: Note) -> None:
         check_note_name(note.name)  # an action can be changed after it was made
         self._trace.add(
-            self._agenda.now,
-            node,
-            note.name,
-            note.message_type,
-            note.notification_id,
-            note.peer,
-            note.bytes,
-            note.hops,
-            note.detail,
-        )
+            self._agenda.now, node, note.name,
+            note.message_type, note.notification_id, note.peer, note.bytes, note.hops, note.detail,
+        )  # fmt: skip
 
     def _noted(self, perform: Callable[[NodeId, Any], None]) -> Callable[[NodeId, Any], None]:
         """Performs the action, and writes a line in the simulator's own log if that wants one."""
@@ -371,8 +363,6 @@ def _trace_totals(trace: TraceWriter, end: SimTime, totals: Totals) -> None:
     for node, died_us in enumerate(totals.counts.get(DEATHS, ())):
         if died_us:
             trace.add(died_us * MICROSECOND, node, DIE)
-    for name, counts in sorted(totals.counts.items()):
-        if name == DEATHS:
-            continue
-        for node, count in enumerate(counts):
+    for name in sorted(totals.counts.keys() - {DEATHS}):
+        for node, count in enumerate(totals.counts[name]):
             trace.add(end, node, RADIO, message_type=name, detail=str(count))

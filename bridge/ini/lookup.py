@@ -25,8 +25,8 @@ from roambus.bridge.keys import EVERY_NODE, Uniform
 from roambus.bridge.scenario import ideal, network, nodes, radio
 from roambus.bridge.scenario.network import NetworkSettings, RunSettings
 from roambus.bridge.scenario.nodes import MANAGER
-from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import Setting, settings_of
+from roambus.python_protocol.vocabulary import NodeId
 
 SHARED: dict[str, tuple[Setting, ...]] = {
     "The run and its network": network.KEYS,

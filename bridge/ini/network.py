@@ -45,8 +45,9 @@ from roambus.bridge.scenario.plans import Fault, ParentChange
 from roambus.bridge.scenario.radio import TEMPORAL_FILE, ChannelSettings
 from roambus.bridge.scenario.tree import check_roles, check_tree
 from roambus.bridge.temporal_model import TemporalModel, read_temporal_model
-from roambus.python_protocol.roles import NodeId, Sites
+from roambus.python_protocol.events import Sites
 from roambus.python_protocol.settings import Setting, settings_of
+from roambus.python_protocol.vocabulary import NodeId
 
 Place = tuple[float, float] | None
 """A position in metres; None means that it is drawn uniformly in the field."""

@@ -15,12 +15,11 @@ from functools import cached_property
 from pathlib import Path
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.files import read_text
 from roambus.bridge.ini.lookup import Lookup
 from roambus.bridge.scenario.radio import DATA_RATE, FILE, FRAME_OVERHEAD, MODE, TX_POWER, MacSettings, RadioSettings
-from roambus.bridge.texts import read_text
-from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import Setting, read_number, settings_of
-from roambus.python_protocol.simtime import MILLISECOND, SimTime
+from roambus.python_protocol.vocabulary import MILLISECOND, NodeId, SimTime
 
 MODULATION = "PSK"
 """The embedded radio models no other modulation."""

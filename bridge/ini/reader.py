@@ -18,6 +18,7 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path
 
+from roambus.bridge.files import read_text
 from roambus.bridge.ini.lookup import Lookup
 from roambus.bridge.ini.network import (
     NodeReader,
@@ -39,11 +40,10 @@ from roambus.bridge.scenario.network import NetworkSettings, RunSettings
 from roambus.bridge.scenario.nodes import AgentParameters, AgentSettings, ApplicationSettings, NodeSettings
 from roambus.bridge.scenario.plans import Order, away
 from roambus.bridge.scenario.radio import FILE, TEMPORAL_FILE, ChannelSettings
-from roambus.bridge.texts import read_text
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import addressed_to
-from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.settings import settings_of
+from roambus.python_protocol.vocabulary import NodeId, Role
 
 Done = Subscribe | Unsubscribe | Publication
 

@@ -1,11 +1,12 @@
-"""The file of a record, `frames.roambus`: everything that a simulator and the host said in one run.
+"""The record of a run, `frames.roambus`: everything that a simulator and the host said to each other.
 
-It is the line MAGIC and then entries: a byte that says what it is, the length and the CRC-32 of the rest (both 4 bytes,
-network byte order), a protobuf message. The first entry is the header (record.proto), each further one a message of
-wire.proto, in the order in which they were said. The last one is Goodbye or Failed: so a record that is cut off can
+The file is the line MAGIC and then entries: a byte that says what it is, the length and the CRC-32 of the rest (both 4
+bytes, network byte order), a protobuf message. The first entry is the header (record.proto), each further one a message
+of wire.proto, in the order in which they were said. The last one is Goodbye or Failed: so a record that is cut off can
 be told from a run that failed.
 
-Records a run: whatever carries its messages, the exchange is kept as if it had crossed the socket.
+Whatever carries the messages of a run, the exchange is kept as if it had crossed the socket: the embedded radio leaves
+the same kind of record as Castalia, and both can be played again without a simulator.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ from roambus.bridge.agents import find_code
 from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.errors import AgentError, BackendError, UserError
+from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.ini import file_names, radio_file_name
 from roambus.bridge.movement_files import with_params
 from roambus.bridge.record.record_pb2 import Header, MovementFile
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceLevel
-from roambus.bridge.unfinished_file import UnfinishedFile
 from roambus.bridge.wire import conversion as wire
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Goodbye, ToSimulator
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import SimTime
 
 RECORD_FILE = "frames.roambus"
 MAGIC = b"roambus record 1\n"
@@ -62,33 +63,20 @@ class Frame:
         return self.kind in {"goodbye", "failed"}
 
 
-class RecordWriter:
-    """Writes a record under a temporary name; `finish` gives it its own, `discard` removes it. All raise OSError."""
+class RecordWriter(UnfinishedFile):
+    """Writes a record under a temporary name; all methods raise OSError."""
 
-    def __init__(self, path: Path) -> None:
-        self._unfinished = UnfinishedFile(path)
+    def __init__(self, path: Path, header: Header) -> None:
+        """Begins with the header."""
+        super().__init__(path)
+        self.file.write(MAGIC)
+        self.write(header)
 
-    def begin(self, header: Header) -> None:
-        """Writes the header, which must come first."""
-        self._unfinished.file.write(MAGIC)
-        self._write(header)
-
-    def write(self, message: FromSimulator | ToSimulator) -> None:
+    def write(self, message: Message) -> None:
         """Writes the next message of the exchange."""
-        self._write(message)
-
-    def finish(self) -> None:
-        """Ends the record, which is whole now, and gives it its name."""
-        self._unfinished.finish()
-
-    def discard(self) -> None:
-        """Removes the record, unless it was finished."""
-        self._unfinished.discard()
-
-    def _write(self, message: Message) -> None:
         body = message.SerializeToString()
         kind = _KINDS.index(type(message))
-        self._unfinished.file.write(_HEAD.pack(kind, len(body), crc32(body, kind)) + body)
+        self.file.write(_HEAD.pack(kind, len(body), crc32(body, kind)) + body)
 
 
 class Record:
@@ -140,11 +128,8 @@ class Record:
             raise UserError(f"{self.path}: cut off at byte {offset}")
         if crc32(body, kind) != check:
             raise self.damaged(offset, "its checksum is wrong")
-        return self._parse(kind, body, offset)
-
-    def _parse(self, kind: int, body: bytes, offset: int) -> Header | FromSimulator | ToSimulator:
         try:
-            return _KINDS[kind].FromString(body)
+            return _KINDS[int(kind)].FromString(body)
         except DecodeError:
             raise self.damaged(offset, "no message can be read here") from None
 
@@ -178,7 +163,11 @@ def recorded(backend: Backend, folder: Path, scenario: Scenario, agent: str, lev
 
 
 class RecordingBackend:
-    """Passes everything on, and writes it down; a run that an agent or the simulator ended leaves a record, too."""
+    """Passes everything on, and writes it down; a run that an agent or the simulator ended leaves a record, too.
+
+    It stands between the host and any back-end, and so is one itself. What it writes is what the wire would carry
+    without batching: a Step for each instant. So a record does not depend on how the simulator was spoken with.
+    """
 
     def __init__(self, backend: Backend, path: Path, header: Header, scenario: Scenario) -> None:
         self._backend = backend
@@ -194,8 +183,7 @@ class RecordingBackend:
 
     def open(self) -> Hello:
         """Opens the back-end; like the other methods, it raises OSError if the record cannot be written."""
-        self._writer = RecordWriter(self._path)
-        self._writer.begin(self._header)
+        self._writer = RecordWriter(self._path, self._header)
         hello = self._backend.open()
         self._writer.write(wire.write_hello(hello, self._seed, token=""))
         return hello
@@ -223,21 +211,20 @@ class RecordingBackend:
     def close(self) -> Totals:
         """Closes the back-end, and gives the record its name."""
         try:
-            totals = self._close_backend()
+            totals = self._backend.close()
             if self._at_limit:
                 self._write(wire.write_finished(totals, self._host.sends, self._deliveries))
                 self._end(ToSimulator(goodbye=Goodbye()))
             return totals
-        finally:
-            self._keep()
-
-    def _close_backend(self) -> Totals:
-        try:
-            return self._backend.close()
         except BackendError as error:
             if not self._is_whole:
                 self._end(FromSimulator(failed=wire.write_failed(error)))
             raise
+        finally:
+            if self._writer is not None:
+                with self._writer:
+                    if self._is_whole:
+                        self._writer.finish()
 
     def _write(self, message: FromSimulator | ToSimulator) -> None:
         if self._writer is None:
@@ -245,14 +232,6 @@ class RecordingBackend:
         self._writer.write(message)
 
     def _end(self, message: FromSimulator | ToSimulator) -> None:
+        """After this nothing can be missing, so the record may have its name."""
         self._write(message)
         self._is_whole = True
-
-    def _keep(self) -> None:
-        if self._writer is None:
-            return
-        try:
-            if self._is_whole:
-                self._writer.finish()
-        finally:
-            self._writer.discard()

@@ -1,10 +1,12 @@
-"""A back-end without simulator: it says what a record's simulator said, and compares what the host answers.
+"""A record is played again: agents run on what its simulator said, without any simulator, and in a debugger if need be.
 
-Runs the agents of a record once more, without any simulator, and in a debugger if need be.
+The back-end here says what the record's simulator said, and compares what the host answers with what it answered then,
+frame by frame. The first answer that differs ends the run, for after it the simulator would have said other things. A
+person is told that difference in words. The same agents answer as recorded, whatever the machine; another agent, or
+changed code, is told from them at the first message.
 
-Tells a person how what the host says differs from what a record has.
-
-Python's debugger, at the lines of an agent: what drives the agent is not what somebody wants to look at.
+The debugger opens where an agent raised, or where the answer begins that differs. It stops in the agent's own lines
+only: what drives the agent is not what somebody wants to look at.
 """
 
 from __future__ import annotations
@@ -26,7 +28,6 @@ from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.keys import file_beside, quote
 from roambus.bridge.record.record_file import Frame, Record, open_record
-from roambus.bridge.record.record_pb2 import MovementFile
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.bridge.wire import conversion as wire
@@ -34,56 +35,73 @@ from roambus.bridge.wire.wire_pb2 import FromSimulator, Goodbye, Reply, Send, To
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.messages.octets import DecodeError
-from roambus.python_protocol.roles import BROADCAST
-from roambus.python_protocol.simtime import SimTime, format_time
+from roambus.python_protocol.vocabulary import BROADCAST, SimTime, format_time
 
 
-def describe_difference(recorded: ToSimulator, now: ToSimulator, messages: MessageSet) -> tuple[str, str]:
-    """The first thing that differs, as it was recorded and as it is now; `messages` decode the payloads."""
-    match recorded.WhichOneof("body"), now.WhichOneof("body"):
-        case "reply", "reply":
-            return _replies(recorded.reply, now.reply, messages)
-        case "welcome", "welcome":
-            return _wake_up(recorded.welcome), _wake_up(now.welcome)
-        case "failed", _:
-            return f"the agent raised: {recorded.failed.reason}", "it did not raise"
-        case kind, other:
-            return f"{kind}", f"{other}"
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """The number of frames of a record that the agents agree with, and how the recorded run ended."""
+
+    frames: int
+    ending: str
 
 
-def _replies(recorded: Reply, now: Reply, messages: MessageSet) -> tuple[str, str]:
-    for before, after in zip_longest(recorded.sends, now.sends):
-        if before != after:
-            return _send(before, messages), _send(after, messages)
-    return _wake_up(recorded), _wake_up(now)
+def rerun(
+    path: Path, agent: str | None = None, *, stop_before: int | None = None, announce: Announce = silently
+) -> Rerun:
+    """Runs the record's agent, or another, on what the simulator said; first `announce` is told what code that is.
+
+    `stop_before` opens the debugger at the first line of an agent's that answers in that frame. Raises DifferenceError,
+    AgentError when an agent raises, as in the record or not, and UserError for what is no record, or damaged.
+    """
+    with open_record(path) as record:
+        reference = agent or record.header.agent
+        announce_code(reference, announce, record.header.agent_hash if agent is None else None)
+        agent_class = load_agent(reference)
+        scenario = replace(scenario_of(record), agent=reference)
+        replay = ReplayBackend(
+            record, scenario, agent_class.messages, stop_before, AgentDebugger(agent_class).set_trace
+        )
+        try:
+            Host(scenario, agent_class, replay, TraceWriter(TraceLevel(record.header.level))).run()
+        except AgentError as error:
+            place = "as recorded" if replay.raised_as_recorded else "though not in the record"
+            text = f"{path}: frame {replay.frame}, {place}: {error}"
+            raise AgentError(text, error.node, error.time, error.event) from error.__cause__
+        return Rerun(replay.frame, replay.ending)
 
 
-def _send(send: Send | None, messages: MessageSet) -> str:
-    if send is None:
-        return "nothing more is sent"
-    to = "all" if send.destination == BROADCAST else f"node {send.destination}"
-    return f"node {send.node} sends to {to} at {format_time(send.time)}: {_message(send.payload, messages)}"
-
-
-def _message(payload: bytes, messages: MessageSet) -> str:
+def debug(path: Path, agent: str | None = None, *, announce: Announce = silently) -> Rerun:
+    """Does what `rerun` does, and opens the debugger where an agent raises, or where the answer begins that differs."""
     try:
-        return str(messages.decode(payload))
-    except DecodeError:
-        return f"{len(payload)} bytes that are no message of this agent, {payload.hex(' ', -4)}"
+        return rerun(path, agent, announce=announce)
+    except AgentError as error:
+        if error.__cause__ is not None:
+            with open_record(path) as record:
+                agent_class = load_agent(agent or record.header.agent)
+            open_where_it_raised(error.__cause__, agent_class)
+        raise
+    except DifferenceError as difference:
+        with suppress(Exception):  # however the debugger is left, the difference is the result
+            rerun(path, agent, stop_before=difference.frame)
+        raise
 
 
-def _wake_up(answer: Reply | Welcome) -> str:
-    if not answer.HasField("wake_up"):
-        return "nothing is due any more"
-    return f"something is due next at {format_time(answer.wake_up)}"
-
-
-class DifferenceError(RoambusError):
-    """The host did not answer as recorded: the message tells the first frame that differs, and both answers."""
-
-    def __init__(self, text: str, frame: int) -> None:
-        super().__init__(text)
-        self.frame = frame
+def scenario_of(record: Record) -> Scenario:
+    """The scenario of the recorded ini; the files that it names lie in a folder for the moment."""
+    name = record.header.radio_file_name
+    if Path(name).name != name:
+        raise record.damaged(0, f"{name!r} is no name of a radio parameters file")
+    with TemporaryDirectory() as folder:
+        Path(folder, name).write_bytes(record.header.radio_file)
+        for movement in record.header.movements:
+            try:
+                file = Path(folder, file_beside(quote(movement.name)))
+            except ValueError as error:
+                raise record.damaged(0, str(error)) from None
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(movement.content)
+        return parse_scenario(record.header.ini, Path(f"{record.path} (run.ini)"), Path(folder))
 
 
 class ReplayBackend:
@@ -132,10 +150,13 @@ class ReplayBackend:
         self._compare(self._host.answer(transmissions, wake_up))
         frame, message = self._hear("step", "finished", "failed")
         if frame.kind == "step":
-            step = self._step(frame, message, wake_up)
+            with self._placed(frame):
+                steps = self._steps.read(message.step, wake_up)
+            self._now, self._more = message.step.now, message.step.more
             if self._stop_before == frame.number + 1:
                 self._stop()
-            return step  # to the host: the agents' answer to this step is the one to look at
+            # The host gets it next: the agents' answer to this step is the one to look at.
+            return steps[0] if steps else Step(self._now)
         if frame.kind == "finished":
             with self._placed(frame):
                 self._totals = self._steps.finish(message.finished, self._host.sends)
@@ -157,13 +178,8 @@ class ReplayBackend:
         """The totals of the record."""
         return self._totals
 
-    def _step(self, frame: Frame, message: FromSimulator, wake_up: SimTime | None) -> Step:
-        with self._placed(frame):
-            steps = self._steps.read(message.step, wake_up)
-        self._now, self._more = message.step.now, message.step.more
-        return steps[0] if steps else Step(self._now)
-
     def _compare(self, answer: ToSimulator) -> None:
+        """Raises DifferenceError unless the host now says what it said then."""
         frame = self._next()
         if isinstance(frame.message, FromSimulator):
             raise self._record.damaged(frame.offset, "an answer of the host is missing")
@@ -175,6 +191,7 @@ class ReplayBackend:
         raise DifferenceError(f"{place}\n  recorded: {recorded}\n  now:      {now}", frame.number)
 
     def _hear(self, *kinds: str) -> tuple[Frame, FromSimulator]:
+        """What the simulator said next; raises UserError if it is none of these kinds."""
         frame = self._next()
         if not isinstance(frame.message, FromSimulator) or frame.kind not in kinds:
             raise self._record.damaged(frame.offset, f"{frame.kind} is there, where {' or '.join(kinds)} belongs")
@@ -187,15 +204,65 @@ class ReplayBackend:
 
     @contextmanager
     def _placed(self, frame: Frame) -> Iterator[None]:
+        """Whatever the simulator says wrong was recorded so, or damaged since: the user learns where in the file."""
         try:
             yield
         except ProtocolError as error:
             raise UserError(f"{self._record.path}: frame {frame.number} at byte {frame.offset}: {error}") from error
 
 
+class DifferenceError(RoambusError):
+    """The host did not answer as recorded: the message tells the first frame that differs, and both answers."""
+
+    def __init__(self, text: str, frame: int) -> None:
+        super().__init__(text)
+        self.frame = frame
+
+
+def describe_difference(recorded: ToSimulator, now: ToSimulator, messages: MessageSet) -> tuple[str, str]:
+    """The first thing that differs, as it was recorded and as it is now; `messages` decode the payloads."""
+    match recorded.WhichOneof("body"), now.WhichOneof("body"):
+        case "reply", "reply":
+            return _replies(recorded.reply, now.reply, messages)
+        case "welcome", "welcome":
+            return _wake_up(recorded.welcome), _wake_up(now.welcome)
+        case "failed", _:
+            return f"the agent raised: {recorded.failed.reason}", "it did not raise"
+        case kind, other:
+            return f"{kind}", f"{other}"
+
+
+def _replies(recorded: Reply, now: Reply, messages: MessageSet) -> tuple[str, str]:
+    for before, after in zip_longest(recorded.sends, now.sends):
+        if before != after:
+            return _send(before, messages), _send(after, messages)
+    return _wake_up(recorded), _wake_up(now)
+
+
+def _send(send: Send | None, messages: MessageSet) -> str:
+    if send is None:
+        return "nothing more is sent"
+    to = "all" if send.destination == BROADCAST else f"node {send.destination}"
+    try:
+        message = str(messages.decode(send.payload))
+    except DecodeError:
+        message = f"{len(send.payload)} bytes that are no message of this agent, {send.payload.hex(' ', -4)}"
+    return f"node {send.node} sends to {to} at {format_time(send.time)}: {message}"
+
+
+def _wake_up(answer: Reply | Welcome) -> str:
+    if not answer.HasField("wake_up"):
+        return "nothing is due any more"
+    return f"something is due next at {format_time(answer.wake_up)}"
+
+
 def open_where_it_raised(error: BaseException, agent: type[Agent]) -> None:
     """Opens the debugger at the last line of the agent's in the traceback of an error; at its end if there is none."""
-    chain = list(_chain(error.__traceback__))
+    chain: list[TracebackType] = []
+    last = error.__traceback__
+    while last is not None:
+        chain.append(last)
+        last = last.tb_next
     theirs = [place for place, one in enumerate(chain) if is_blamed(agent)(_file(one.tb_frame))]
     kept = chain[: theirs[-1] + 1] if theirs else chain
     shown: TracebackType | None = None
@@ -204,16 +271,11 @@ def open_where_it_raised(error: BaseException, agent: type[Agent]) -> None:
     pdb.post_mortem(shown)
 
 
-def _chain(traceback: TracebackType | None) -> list[TracebackType]:
-    return [] if traceback is None else [traceback, *_chain(traceback.tb_next)]
-
-
-def _file(frame: FrameType) -> Path:
-    return Path(frame.f_code.co_filename)
-
-
 class AgentDebugger(pdb.Pdb):
-    """A debugger that stops in the code of one agent only: first where that is called next."""
+    """A debugger that stops in the code of one agent only: first where that is called next.
+
+    Between two calls of an agent lies the whole machinery, through which nobody wants to step.
+    """
 
     def __init__(self, agent: type[Agent]) -> None:
         super().__init__()
@@ -227,75 +289,5 @@ class AgentDebugger(pdb.Pdb):
         """Goes on to the first line of what is called."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rerun:
-    """The number of frames of a record that the agents agree with, and how the recorded run ended."""
-
-    frames: int
-    ending: str
-
-
-def rerun(
-    path: Path, agent: str | None = None, *, stop_before: int | None = None, announce: Announce = silently
-) -> Rerun:
-    """Runs the record's agent, or another, on what the simulator said; first `announce` is told what code that is.
-
-    `stop_before` opens the debugger at the first line of an agent's that answers in that frame. Raises DifferenceError,
-    AgentError when an agent raises, as in the record or not, and UserError for what is no record, or damaged.
-    """
-    with open_record(path) as record:
-        reference = agent or record.header.agent
-        announce_code(reference, announce, record.header.agent_hash if agent is None else None)
-        agent_class = load_agent(reference)
-        scenario = replace(scenario_of(record), agent=reference)
-        replay = ReplayBackend(
-            record, scenario, agent_class.messages, stop_before, AgentDebugger(agent_class).set_trace
-        )
-        host = Host(scenario, agent_class, replay, TraceWriter(TraceLevel(record.header.level)))
-        try:
-            host.run()
-        except AgentError as error:
-            place = "as recorded" if replay.raised_as_recorded else "though not in the record"
-            text = f"{path}: frame {replay.frame}, {place}: {error}"
-            raise AgentError(text, error.node, error.time, error.event) from error.__cause__
-        return Rerun(replay.frame, replay.ending)
-
-
-def debug(path: Path, agent: str | None = None, *, announce: Announce = silently) -> Rerun:
-    """Does what `rerun` does, and opens the debugger where an agent raises, or where the answer begins that differs."""
-    try:
-        return rerun(path, agent, announce=announce)
-    except AgentError as error:
-        if error.__cause__ is not None:
-            open_where_it_raised(error.__cause__, _agent_of(path, agent))
-        raise
-    except DifferenceError as difference:
-        with suppress(Exception):  # however the debugger is left, the difference is the result
-            rerun(path, agent, stop_before=difference.frame)
-        raise
-
-
-def _agent_of(path: Path, agent: str | None) -> type[Agent]:
-    with open_record(path) as record:
-        return load_agent(agent or record.header.agent)
-
-
-def scenario_of(record: Record) -> Scenario:
-    """The scenario of the recorded ini; the files that it names lie in a folder for the moment."""
-    name = record.header.radio_file_name
-    if Path(name).name != name:
-        raise record.damaged(0, f"{name!r} is no name of a radio parameters file")
-    with TemporaryDirectory() as folder:
-        Path(folder, name).write_bytes(record.header.radio_file)
-        for movement in record.header.movements:
-            _write_movement(record, Path(folder), movement)
-        return parse_scenario(record.header.ini, Path(f"{record.path} (run.ini)"), Path(folder))
-
-
-def _write_movement(record: Record, folder: Path, movement: MovementFile) -> None:
-    try:
-        file = folder / file_beside(quote(movement.name))
-    except ValueError as error:
-        raise record.damaged(0, str(error)) from None
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(movement.content)
+def _file(frame: FrameType) -> Path:
+    return Path(frame.f_code.co_filename)

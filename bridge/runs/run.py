@@ -21,10 +21,11 @@ from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.castalia.endpoint import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG
 from roambus.bridge.backends.factory import BackendFactory
 from roambus.bridge.backends.interface import Backend
+from roambus.bridge.errors import peak_memory_mib
+from roambus.bridge.files import check_replaceable
 from roambus.bridge.host.agents import Tell, parameters_of
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.process import peak_memory_mib
 from roambus.bridge.record.record_file import RECORD_FILE, recorded
 from roambus.bridge.runs.guard import EndedError, conduct_seen, guarded, place_of_end
 from roambus.bridge.runs.identity import RunPlan, run_key
@@ -33,10 +34,9 @@ from roambus.bridge.runs.log import log_of, log_of_failure, version_of_code
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.metadata import RUN_KEY, WARM_UP, About
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceWriter, damage_of, read_footer
-from roambus.bridge.unfinished_file import check_replaceable
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.parameters import format_parameters
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND
 
 
 def execute(plan: RunPlan, backend: BackendFactory, key: str | None = None) -> None:

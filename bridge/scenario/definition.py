@@ -17,10 +17,9 @@ from roambus.bridge.scenario.nodes import Handling, NodeSettings
 from roambus.bridge.scenario.plans import Fault, ParentChange
 from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
 from roambus.bridge.temporal_model import TemporalModel
-from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
+from roambus.python_protocol.events import Attach, Detach, Sites, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Value
-from roambus.python_protocol.roles import NodeId, Sites
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,7 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.definition import Command
 from roambus.bridge.scenario.plans import Fault, FaultKind, ParentChange
 from roambus.python_protocol.events import Attach, Detach
-from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import SimTime, format_time
+from roambus.python_protocol.vocabulary import NodeId, Role, SimTime, format_time
 
 _STATES = {FaultKind.CRASH: "has crashed", FaultKind.FREEZE: "is frozen", FaultKind.RECOVER: "is up"}
 """The state of a node after its last fault, in words."""

@@ -12,9 +12,8 @@ from roambus.bridge.keys import OPTIONAL_FILE, TIME, TRUTH, key, keys_of, quoted
 from roambus.bridge.recordings import EVERY_CHANNEL, Choice, Recording, choose
 from roambus.bridge.scenario import plans
 from roambus.bridge.scenario.plans import LinkChange, LinkDelay, Partition
-from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import NUMBER, Range, Setting
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 _IDEAL = "SN.ideal."
 

@@ -9,9 +9,9 @@ from roambus.bridge.keys import TEXT, TIME, WHOLE, WORD, key, keys_of, quoted
 from roambus.bridge.limits import DURATION, NODES, Limit
 from roambus.bridge.scenario import plans
 from roambus.bridge.scenario.plans import Order, ParentChange
-from roambus.python_protocol.roles import Sites
+from roambus.python_protocol.events import Sites
 from roambus.python_protocol.settings import NUMBER, Kind, Range, Setting
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime, format_time
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime, format_time
 
 DEPARTURE = 100 * MILLISECOND
 """From a detachment until the client leaves its place in a given tree, unless the scenario says otherwise."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from roambus.bridge.keys import EVERY_NODE, MILLISECONDS, OPTIONAL_FILE, POWER, TEXT, TRUTH, WHOLE, key, keys_of
 from roambus.python_protocol.settings import NUMBER, Range, Setting
-from roambus.python_protocol.simtime import MICROSECOND, SimTime
+from roambus.python_protocol.vocabulary import MICROSECOND, SimTime
 
 RADIO = f"SN.{EVERY_NODE}.Communication.Radio."
 

@@ -13,9 +13,8 @@ from itertools import groupby
 
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange
-from roambus.python_protocol.events import Rewired
-from roambus.python_protocol.roles import NodeId, Role, Sites
-from roambus.python_protocol.simtime import SimTime, format_time
+from roambus.python_protocol.events import Rewired, Sites
+from roambus.python_protocol.vocabulary import NodeId, Role, SimTime, format_time
 
 Parents = dict[NodeId, NodeId | None]
 

@@ -1,4 +1,6 @@
 """The trace of a run, from which everything that is measured is computed.
 
-`schema` has the columns and the names of what can happen; `writer` collects the rows, and writes the file.
+- `schema`: the columns, and the names of what can happen.
+- `metadata`: what a trace says of itself, so that the file alone can be read in a year.
+- `parquet`: the file, how it is written and read, and how two of them differ.
 """

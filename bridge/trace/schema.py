@@ -1,6 +1,14 @@
 """The schema of a trace, which is one Parquet file for a run, with one row for each thing that happens.
 
-Everything that metrics are computed from is here; nothing else is shared between runs and their analysis.
+Everything that metrics are computed from is here; nothing else is shared between runs and their analysis. So a metric
+that somebody thinks of later can be computed from traces that are there, without running anything again.
+
+A row has a time, a node and an event; the other columns are empty where an event has no use for them. One table with
+few columns of simple types, and not one for each kind of event: so Spark reads all runs of a sweep as one, and whoever
+opens a file by hand sees what happened in its order. What is particular to one event stands in `detail` as text.
+
+The names of events stand with the actions of agents, for agents write most of them; they are taken from there so that
+whoever reads traces needs this module only.
 """
 
 from __future__ import annotations

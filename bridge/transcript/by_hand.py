@@ -1,8 +1,9 @@
 """Agents that are worked by hand: their timers run out when they are told to, and their chance picks what it is told.
 
 A transcript with the line "by hand" says in which order messages arrive and timers run out. Its setup is carried out as
-usual. Then the hands take over: `HandsOn` is told to each node, and from then on the host never sees a timer of it.
-What is sent after a while is a timer like any other, which sends when it runs out.
+usual. Then each node is told `HandsOn`, and from then on the host never sees a timer of it. What is sent after a while
+is a timer like any other, which sends when it runs out. The explorer works its agents with the same classes, so that a
+counterexample that it has found can be told as a transcript.
 
 Chance is worked by hand from the beginning. A draw has representatives, which are numbered: the least value (0) and the
 greatest (1) of a range, or each element of a sequence. Each draw takes number 0, unless `Draw` has said otherwise.
@@ -21,8 +22,7 @@ from roambus.bridge.scenario.nodes import Handling, HandsOn, Picks, Ring
 from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, Event, TimerFired
-from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
 Element = TypeVar("Element")
 Tell = Callable[[Event, SimTime], Iterable[Action]]
@@ -112,6 +112,7 @@ class ScriptedChance(Random):
         return list(population)[:k]
 
     def _ends(self, least: Element, greatest: Element, *, adjacent: bool = False) -> Sequence[Element]:
+        """Of two adjacent integers both are taken, so nothing is narrowed."""
         if least == greatest:
             return (least,)
         if self._only_least or not adjacent:

@@ -1,4 +1,12 @@
-"""The commands of a transcript, and how they are written."""
+"""The commands of a transcript: what each says, and the sentences in which it is written.
+
+A sentence is a regular expression beside what makes a command of its words. Reading knows the network only as it is
+drawn: whether there is such a node, whether it is a client, a broker, or a node of a tree. What depends on the commands
+before, such as whether a client is away, is for the timeline to refuse.
+
+Commands are values. The timeline makes events of a scenario of them, the explorer moves of its own, and a
+counterexample sentences again.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +15,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from roambus.bridge.scenario.plans import FaultKind
-from roambus.bridge.transcript.document import PROMPT, Attributes, Place, Vocabulary, parse_duration, parse_place
-from roambus.bridge.transcript.network import Network
+from roambus.bridge.transcript.document import PROMPT, Attributes, Vocabulary, parse_duration
+from roambus.bridge.transcript.network import Network, Place, parse_place
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 SYNTAX = """\
 start
@@ -179,7 +186,10 @@ class CommandReader:
             for pattern, make in (
                 (r"start", lambda _: Start()),
                 (r"wait\s+(\S+)", lambda match: Wait(parse_duration(match[1]))),
-                (r"show\s+(\S+)((?:\s+\S+)*)", self._show),
+                (
+                    r"show\s+(\S+)((?:\s+\S+)*)",
+                    lambda match: Show(match[1].removesuffix("s"), tuple(map(self._network.node, match[2].split()))),
+                ),
                 (r"link\s+([^\s-]+)-([^\s-]+)\s+(up|down)", self._relink),
                 (r"(\S+)\s+subscribes\s+(.+)", lambda match: self._apply(match, Subscribe)),
                 (r"(\S+)\s+unsubscribes\s+(.+)", lambda match: self._apply(match, Unsubscribe)),
@@ -188,18 +198,22 @@ class CommandReader:
                 (r"(\S+)\s+attaches(?:\s+to\s+(\S+))?", self._return),
                 (r"(\S+)\s+(moves\s+to|joins)\s+(\S+)", self._move),
                 (r"(\S+)\s+is\s+cut\s+off", lambda match: Move(self._tree_node(match[1]), None)),
-                (r"(\S+)\s+(crashes|freezes|recovers)", lambda match: Fail(self._node(match[1]), _FAULTS[match[2]])),
+                (
+                    r"(\S+)\s+(crashes|freezes|recovers)",
+                    lambda match: Fail(self._network.node(match[1]), _FAULTS[match[2]]),
+                ),
                 (r"(?:message\s+(\d{1,4})\s+of\s+)?(\S+)\s+->\s+(\S+)\s+(arrives|is\s+lost)", self._arrive),
-                (r"(\S+)'s\s+timer\s+runs\s+out", lambda match: RunOut(self._node(match[1]))),
-                (r"(\S+)\s+draws((?:\s+\d{1,4})+)", self._draw),
+                (r"(\S+)'s\s+timer\s+runs\s+out", lambda match: RunOut(self._network.node(match[1]))),
+                (
+                    r"(\S+)\s+draws((?:\s+\d{1,4})+)",
+                    lambda match: Draw(self._network.node(match[1]), tuple(map(int, match[2].split()))),
+                ),
             )
         ]
 
     def read(self, text: str) -> list[Timed]:
         """The commands of a line, "> s1 moves to b2; after 3ms b2 moves to b1"; raises ValueError."""
-        parts = [part.strip() for part in text.strip().removeprefix(PROMPT).split(";")]
-        commands = [self._read_timed(part) for part in parts]
-        first, *others = commands
+        first, *others = map(self._read_timed, text.strip().removeprefix(PROMPT).split(";"))
         return [first, *(Timed(one.after or 0, one.command) for one in others)]
 
     def knows(self, text: str) -> bool:
@@ -207,28 +221,27 @@ class CommandReader:
         return any(pattern.fullmatch(text) for pattern, _ in self._forms)
 
     def _read_timed(self, text: str) -> Timed:
-        match = _AFTER.fullmatch(text)
-        return Timed(parse_duration(match[1]), self._read(match[2])) if match else Timed(None, self._read(text))
+        match = _AFTER.fullmatch(text.strip())
+        return Timed(parse_duration(match[1]), self._read(match[2])) if match else Timed(None, self._read(text.strip()))
 
     def _read(self, text: str) -> Command:
         for pattern, make in self._forms:
-            match = pattern.fullmatch(text)
-            if match:
+            if match := pattern.fullmatch(text):
                 return make(match)
         examples = ", ".join(f"'{line}'" for line in SYNTAX.splitlines())
         raise ValueError(f"{text!r} is no command; write one such as {examples}")
 
     def _apply(self, match: re.Match[str], kind: Callable[[Filter], Subscribe | Unsubscribe]) -> Command:
-        return Apply(self._client(match[1]), kind(self._vocabulary.filter(match[2])))
+        return Apply(self._client(match[1]), kind(self._vocabulary.filters.read(match[2])))
 
     def _publish(self, match: re.Match[str]) -> Command:
-        return PublishEvent(self._client(match[1]), match[2], self._vocabulary.event(match[2]))
+        return PublishEvent(self._client(match[1]), match[2], self._vocabulary.events.read(match[2]))
 
     def _move(self, match: re.Match[str]) -> Command:
+        """On a field nodes walk to places, in a tree they get another parent."""
         if self._network.places and match[2] != "joins":
-            return Walk(self._node(match[1]), parse_place(match[3]))
-        node = self._tree_node(match[1])
-        return Move(node, self._broker(match[3]), match[2] == "joins")
+            return Walk(self._network.node(match[1]), parse_place(match[3]))
+        return Move(self._tree_node(match[1]), self._broker(match[3]), match[2] == "joins")
 
     def _return(self, match: re.Match[str]) -> Command:
         node, broker = self._client(match[1]), match[2]
@@ -241,42 +254,36 @@ class CommandReader:
         return Return(node, self._broker(broker))
 
     def _broker(self, name: str) -> NodeId:
-        node = self._node(name)
+        node = self._network.node(name)
         if not self._network.is_broker(node):
             raise ValueError(f"{name} is no broker, so nothing can connect to it")
         return node
 
     def _relink(self, match: re.Match[str]) -> Command:
+        """Only links that the head lists come up and go down by themselves; all others follow from something else."""
         if self._network.places:
             raise ValueError(f"who is linked follows from the places; write '{match[1]} moves to 20,5'")
         if self._network.is_tree:
             raise ValueError("the links are those of the tree; write 'b3 moves to b2' or 'b3 is cut off'")
-        return Relink(self._node(match[1]), self._node(match[2]), match[3] == "up")
-
-    def _show(self, match: re.Match[str]) -> Command:
-        return Show(match[1].removesuffix("s"), tuple(map(self._node, match[2].split())))
+        return Relink(self._network.node(match[1]), self._network.node(match[2]), match[3] == "up")
 
     def _arrive(self, match: re.Match[str]) -> Command:
         number = int(match[1] or 1)
         if number == 0:
             raise ValueError("messages are counted from 1")
-        return Arrive(self._node(match[2]), self._node(match[3]), number, match[4] != "arrives")
-
-    def _draw(self, match: re.Match[str]) -> Command:
-        return Draw(self._node(match[1]), tuple(map(int, match[2].split())))
-
-    def _node(self, name: str) -> NodeId:
-        return self._network.node(name)
+        return Arrive(self._network.node(match[2]), self._network.node(match[3]), number, match[4] != "arrives")
 
     def _client(self, name: str) -> NodeId:
+        """A client has a name of its own, also on a broker's node: the command is about the client."""
         node = self._network.node(name)
         if name.startswith("b"):
             raise ValueError(f"{name} is a broker; a subscriber on its node is drawn as {name}/s{name[1:]}")
         return node
 
     def _tree_node(self, name: str) -> NodeId:
+        """Only a given tree has places that a node can be moved to."""
         if self._network.places:
             raise ValueError(f"there is no tree, but a field; write '{name} moves to 20,5'")
         if not self._network.is_tree:
             raise ValueError("there is no tree to move in; write 'link n1-n2 down' or 'link n1-n2 up'")
-        return self._node(name)
+        return self._network.node(name)

@@ -1,17 +1,21 @@
-"""The head of a transcript says which agent runs over which network, and what stands for what."""
+"""The head of a transcript says which agent runs over which network, and what stands for what.
+
+A line begins with its keyword. Below `tree`, `sites`, `field` and `setup` lines are indented: they belong to the
+keyword above them. What the head leaves out has a default, with which a transcript reads well: links of a millisecond,
+and a second in which what follows from a command comes to an end.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations
 
 from roambus.bridge.limits import LINKS
-from roambus.bridge.transcript.document import Document, Line, Vocabulary, parse_measure, parse_positive
-from roambus.bridge.transcript.network import Drawing, Network, expand_names
+from roambus.bridge.transcript.document import Document, Line, Vocabulary, parse_positive
+from roambus.bridge.transcript.network import Drawing, Network, expand_names, parse_measure
 from roambus.python_protocol.settings import unknown
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime
 
 
 @dataclass(slots=True)
@@ -56,6 +60,16 @@ def read_head(document: Document) -> tuple[Head, Network]:
     return reader.head, network
 
 
+BLOCKS = ("tree", "sites", "field", "setup")
+"""Keywords with indented lines below them."""
+KEYWORDS = (
+    "agent", "times", "by", "hide",
+    "seed", "delay", "slot", "range", "speed",
+    "clients", "links", "complete", "filter", "event",
+)  # fmt: skip
+"""Keywords whose line says it all: what runs and how it is shown, numbers, the network and its names."""
+
+
 class _HeadReader:
     """Takes the lines of a head one by one."""
 
@@ -64,122 +78,106 @@ class _HeadReader:
         self.drawing = Drawing()
         self.about_field = 0
         """The number of a line that means nothing without a field."""
-        self._indented: Callable[[Line], None] | None = None
-        """What an indented line means after the last keyword."""
-        self._blocks: dict[str, Callable[[Line], None]] = {
-            "tree": self._tree,
-            "sites": self._site,
-            "field": self._place,
-            "setup": self.head.setup.append,
-        }
-        self._keywords: dict[str, Callable[[Line, str], None]] = {
-            "agent": self._agent,
-            "seed": self._seed,
-            "delay": self._delay,
-            "slot": self._slot,
-            "range": self._range,
-            "speed": self._speed,
-            "times": self._times,
-            "by": self._by_hand,
-            "hide": self._hide,
-            "clients": self._clients,
-            "links": self._links,
-            "complete": self._complete,
-            "filter": self._filter,
-            "event": self._event,
-        }
+        self._block = ""
+        """The keyword to which indented lines belong."""
 
     def read(self, line: Line) -> None:
         """Takes the next line; raises ValueError."""
+        keyword, _, rest = line.text.partition(" ")
         if line.is_empty:
             return
         if line.is_indented:
-            if self._indented is None:
-                *others, last = self._blocks
-                raise ValueError(f"only below {', '.join(others)} or {last} lines are indented")
-            self._indented(line)
-            return
-        keyword, _, rest = line.text.partition(" ")
-        self._indented = self._blocks.get(keyword)
-        if self._indented is None:
-            self._read_keyword(line, keyword, rest.strip())
+            self._read_indented(line)
+        elif keyword in BLOCKS:
+            self._block = keyword
+        elif keyword in KEYWORDS:
+            self._block = ""
+            # Each of these reads the keywords that it knows, and nothing else.
+            for read in (self._read_run, self._read_number, self._read_names):
+                read(line.number, keyword, rest.strip())
+        else:
+            raise ValueError(unknown("keyword", keyword, dict.fromkeys(KEYWORDS + BLOCKS)))
 
-    def _read_keyword(self, line: Line, keyword: str, rest: str) -> None:
-        if keyword not in self._keywords:
-            raise ValueError(unknown("keyword", keyword, {**self._keywords, **self._blocks}))
-        self._keywords[keyword](line, rest)
+    def _read_indented(self, line: Line) -> None:
+        """Behind a # in a drawing stands a comment; in a command of the setup it is a part of the text."""
+        text = line.text.partition("#")[0]
+        match self._block:
+            case "tree":
+                self.drawing.draw_tree_line(text.rstrip())
+            case "sites":
+                self.drawing.draw_site(text)
+            case "field":
+                self.drawing.draw_place(text)
+            case "setup":
+                self.head.setup.append(line)
+            case _:
+                raise ValueError(f"only below {', '.join(BLOCKS[:-1])} or {BLOCKS[-1]} lines are indented")
 
-    def _tree(self, line: Line) -> None:
-        self.drawing.draw_tree_line(line.text.partition("#")[0].rstrip())
+    def _read_run(self, number: int, keyword: str, rest: str) -> None:
+        """Which agent runs, how, and what is shown."""
+        match keyword:
+            case "agent":
+                self.head.agent_line = number
+                self._read_agent(*rest.split())
+            case "times" if rest:
+                raise ValueError("'times' stands alone")
+            case "times":
+                self.head.times = True
+            case "by" if rest != "hand":
+                raise ValueError(f"'by {rest}' is no setting; write 'by hand'")
+            case "by":
+                self.head.by_hand = True
+            case "hide":
+                self.head.hidden |= dict.fromkeys(rest.split(), number)
 
-    def _site(self, line: Line) -> None:
-        self.drawing.draw_site(line.text.partition("#")[0])
+    def _read_number(self, number: int, keyword: str, rest: str) -> None:
+        """The seed, times, and the measures of a field."""
+        match keyword:
+            case "seed" if not rest.isdecimal():
+                raise ValueError(f"{rest!r} is no seed such as 7")
+            case "seed":
+                self.head.seed = int(rest)
+            case "delay":
+                self.head.delay = parse_positive(rest)
+            case "slot":
+                self.head.slot = parse_positive(rest)
+            case "range":
+                self.about_field, self.head.range_m = number, parse_measure(rest, "m")
+            case "speed":
+                self.about_field, self.head.speed_mps = number, parse_measure(rest, "m/s")
 
-    def _place(self, line: Line) -> None:
-        self.drawing.draw_place(line.text.partition("#")[0])
-
-    def _agent(self, line: Line, rest: str) -> None:
-        name, *settings = rest.split() or [""]
-        self.head.agent, self.head.agent_line = name, line.number
+    def _read_agent(self, name: str = "", *settings: str) -> None:
+        self.head.agent = name
         for setting in settings:
             key, equals, value = setting.partition("=")
             if not equals:
                 raise ValueError(f"{setting!r} is no parameter such as storage_limit=100")
             self.head.parameters[key] = value
 
-    def _seed(self, _: Line, rest: str) -> None:
-        if not rest.isdecimal():
-            raise ValueError(f"{rest!r} is no seed such as 7")
-        self.head.seed = int(rest)
+    def _read_names(self, _: int, keyword: str, rest: str) -> None:
+        """Nodes and links that are listed and not drawn, and what filters and events are called."""
+        match keyword:
+            case "clients":
+                for word in rest.split():
+                    self.drawing.draw_client(word)
+            case "links":
+                for word in rest.split():
+                    self.drawing.draw_link(word)
+            case "complete":
+                self._read_complete(rest)
+            case "filter":
+                self.head.vocabulary.filters.define(*_definition(rest, "filter f1: topic = 1"))
+            case "event":
+                self.head.vocabulary.events.define(*_definition(rest, "event e1: topic = 1, price = 3"))
 
-    def _delay(self, _: Line, rest: str) -> None:
-        self.head.delay = parse_positive(rest)
-
-    def _slot(self, _: Line, rest: str) -> None:
-        self.head.slot = parse_positive(rest)
-
-    def _range(self, line: Line, rest: str) -> None:
-        self.about_field = line.number
-        self.head.range_m = parse_measure(rest, "m")
-
-    def _speed(self, line: Line, rest: str) -> None:
-        self.about_field = line.number
-        self.head.speed_mps = parse_measure(rest, "m/s")
-
-    def _times(self, _: Line, rest: str) -> None:
-        if rest:
-            raise ValueError("'times' stands alone")
-        self.head.times = True
-
-    def _by_hand(self, _: Line, rest: str) -> None:
-        if rest != "hand":
-            raise ValueError(f"'by {rest}' is no setting; write 'by hand'")
-        self.head.by_hand = True
-
-    def _hide(self, line: Line, rest: str) -> None:
-        self.head.hidden |= dict.fromkeys(rest.split(), line.number)
-
-    def _clients(self, _: Line, rest: str) -> None:
-        for word in rest.split():
-            self.drawing.draw_client(word)
-
-    def _links(self, _: Line, rest: str) -> None:
-        for word in rest.split():
-            self.drawing.draw_link(word)
-
-    def _complete(self, _: Line, rest: str) -> None:
+    def _read_complete(self, rest: str) -> None:
+        """Links between all pairs of the nodes that are named."""
         nodes = [name for word in rest.split() for name in expand_names(word)]
         if len(nodes) < 2:
             raise ValueError(f"{rest!r} does not name two nodes or more, such as b1 n1..n5")
         LINKS.check(len(nodes) * (len(nodes) - 1) // 2)
         for a, b in combinations(nodes, 2):
             self.drawing.draw_link(f"{a}-{b}")
-
-    def _filter(self, _: Line, rest: str) -> None:
-        self.head.vocabulary.define_filter(*_definition(rest, "filter f1: topic = 1"))
-
-    def _event(self, _: Line, rest: str) -> None:
-        self.head.vocabulary.define_event(*_definition(rest, "event e1: topic = 1, price = 3"))
 
 
 def _definition(text: str, example: str) -> tuple[str, str]:

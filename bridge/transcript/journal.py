@@ -1,8 +1,9 @@
-"""A journal of what the agents of a run are told and do, in its order, with whole messages.
+"""What the agents of a transcript are told and do, and the lines that say so below each command.
 
-Tells in words what agents do: who sends what to whom, who delivers, stores, replays and drops.
-
-Finds the lines that stand below each command.
+The agents keep the journal themselves, with whole messages and not with the rows of a trace, because a line shows what
+a message says. Each entry belongs to the slot in which it happens. Nobody knows from the outside when all is quiet; but
+every link has the same delay, so a message that is sent in a slot less than that before its end is still under way when
+the slot ends, and the last line says how many are.
 """
 
 from __future__ import annotations
@@ -35,8 +36,7 @@ from roambus.python_protocol.events import Event, SendFailed
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import NOBODY
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.roles import BROADCAST, NodeId, Role
-from roambus.python_protocol.simtime import MILLISECOND, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, NodeId, Role, SimTime
 
 
 class Entry(NamedTuple):
@@ -73,9 +73,8 @@ class Journal:
 
     def add(self, time: SimTime, node: NodeId, happenings: Iterable[Event | Action]) -> None:
         """Keeps what a transcript can show."""
-        for one in happenings:
-            if isinstance(one, Send | Deliver | Note | SendFailed):
-                self.entries.append(Entry(time, node, one))
+        shown = (one for one in happenings if isinstance(one, Send | Deliver | Note | SendFailed))
+        self.entries += (Entry(time, node, one) for one in shown)
 
 
 def watched(agent_class: type[Agent], journal: Journal) -> type[Agent]:
@@ -130,11 +129,6 @@ class Wording:
 
     def __init__(self, names: Names) -> None:
         self._names = names
-        self._write: dict[type[Any], Callable[[str, Any], str]] = {
-            Send: self._send,
-            SendFailed: self._fail,
-            Note: self._note,
-        }
         self._notes: dict[str, Callable[[str, Note], str]] = {
             STORE: lambda node, note: f"{node} stores {self._subject(note)} for {names.subscriber(note.peer)}",
             REPLAY: lambda node, note: f"{node} replays {self._subject(note)} for {names.subscriber(note.peer)}",
@@ -146,9 +140,18 @@ class Wording:
 
     def line(self, entry: Entry) -> str:
         """One thing that a node did, or that was not done for it."""
-        if isinstance(entry.what, Deliver):
-            return f"{self._names.subscriber(entry.node)} delivers {self._names.notification(entry.what.notification)}"
-        return self._write[type(entry.what)](self._names.node(entry.node), entry.what)
+        names, node = self._names, self._names.node(entry.node)
+        match entry.what:
+            case Send(destination, message):
+                return f"{node} -> {names.node(destination)}  {message.describe(names)}"
+            case SendFailed(destination, message, reason):
+                return f"{node} -x {names.node(destination)}  {message.describe(names)} ({reason})"
+            case Deliver(notification):
+                return f"{names.subscriber(entry.node)} delivers {names.notification(notification)}"
+            case Note() as note if write := self._notes.get(note.name):
+                return write(node, note)
+            case Note() as note:
+                return f"{node} notes {note.name} {self._subject(note)} {note.detail or ''}".rstrip()
 
     def lines(self, view: View) -> Iterator[str]:
         """The listings of the nodes that a command names, or of all that have something to show."""
@@ -159,22 +162,8 @@ class Wording:
                 yield self._names.node(node)
                 yield from (f"  {line}" for line in listing.lines())
 
-    def _send(self, node: str, send: Send) -> str:
-        return f"{node} -> {self._names.node(send.destination)}  {send.message.describe(self._names)}"
-
-    def _fail(self, node: str, failure: SendFailed) -> str:
-        ends = f"{node} -x {self._names.node(failure.destination)}"
-        return f"{ends}  {failure.message.describe(self._names)} ({failure.reason})"
-
-    def _note(self, node: str, note: Note) -> str:
-        write = self._notes.get(note.name)
-        return (
-            write(node, note)
-            if write
-            else f"{node} notes {note.name} {self._subject(note)} {note.detail or ''}".rstrip()
-        )
-
     def _migrate(self, node: str, note: Note) -> str:
+        """A node without a parent has migrated to nobody."""
         return f"{node} has no parent" if note.peer is None else f"{node} migrates to {self._names.node(note.peer)}"
 
     def _subject(self, note: Note) -> str:
@@ -213,10 +202,11 @@ class OutputWriter:
                 found[view.look.number] += self._wording.lines(view)
         visible = list(self._visible(journal.entries))
         for entry in visible:
-            slot = self._slot(entry.time)
+            # The last that has begun: one that only shows something takes no time, and gets nothing.
+            slot = self._slots[bisect_right(self._starts, entry.time) - 1]
             if slot.number is not None:
-                prefix = f"{_milliseconds(entry.time - slot.start)} " if times else ""
-                found[slot.number].append(prefix + self._wording.line(entry))
+                since = f"{f'{(entry.time - slot.start) / MILLISECOND:.3f}'.rstrip('0').rstrip('.'):>5}ms "
+                found[slot.number].append((since if times else "") + self._wording.line(entry))
         self._say_what_is_not_quiet(visible, found)
         return {number: lines or [NOTHING] for number, lines in found.items()}
 
@@ -228,21 +218,15 @@ class OutputWriter:
             if not is_told_below and _kind(entry.what) not in self._hidden:
                 yield entry
 
-    def _slot(self, time: SimTime) -> Slot:
-        """The last that has begun: one that only shows something takes no time, and gets nothing."""
-        return self._slots[bisect_right(self._starts, time) - 1]
-
     def _say_what_is_not_quiet(self, entries: Iterable[Entry], found: Outputs) -> None:
+        """A slot that is cut short is not quiet anyway: the author wanted it so, and knows."""
+        sent = [entry.time for entry in entries if isinstance(entry.what, Send)]
         for slot in self._slots:
             if slot.number is None or slot.is_cut_short:
                 continue
-            under_way = sum(self._is_under_way(one, slot) for one in entries)
+            under_way = sum(slot.start <= time < slot.end <= time + self._delay for time in sent)
             if under_way:
                 found[slot.number].append(f"(not quiet: {under_way} under way)")
-
-    def _is_under_way(self, entry: Entry, slot: Slot) -> bool:
-        """Whether it is sent in this slot, and arrives after it."""
-        return isinstance(entry.what, Send) and slot.start <= entry.time < slot.end <= entry.time + self._delay
 
 
 def _kind(what: Send | SendFailed | Deliver | Note) -> str | None:
@@ -253,8 +237,5 @@ def _kind(what: Send | SendFailed | Deliver | Note) -> str | None:
 
 
 def _transmission(entry: Entry, what: Send | SendFailed) -> tuple[SimTime, NodeId, NodeId, int]:
+    """What tells a transmission from all others: the message is the very object that was sent."""
     return entry.time, entry.node, what.destination, id(what.message)
-
-
-def _milliseconds(time: SimTime) -> str:
-    return f"{f'{time / MILLISECOND:.3f}'.rstrip('0').rstrip('.'):>5}ms"

@@ -1,7 +1,11 @@
-"""The network of a transcript, which its head draws.
+"""The network of a transcript, which its head draws: a tree, links, sites, or a field on which nodes walk.
 
 A name is a letter and a number: b a broker, s a subscriber, p a publisher, n a node that may be both. Processes on one
-node are joined by slashes, b3/s3. Nodes are numbered in the order of their names, b1, b2, b10, n1, p1, s1.
+node are joined by slashes, b3/s3. Nodes are numbered in the order of their names, b1, b2, b10, n1, p1, s1: so a line
+that is added in the middle of a drawing does not change the numbers that agents use to break ties.
+
+On a field nodes have places in metres. They are linked while they are in range of each other, and go straight to where
+a command sends them, at one speed.
 """
 
 from __future__ import annotations
@@ -9,15 +13,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
+from math import dist
+from operator import or_
+from typing import NamedTuple
 
 from roambus.bridge.limits import NODES
-from roambus.bridge.transcript.document import Place, parse_place
-from roambus.python_protocol.roles import NodeId, Role, SiteLine, Sites, make_sites, split_line
+from roambus.bridge.scenario.nodes import GivenWay, WayPoint
+from roambus.python_protocol.events import SiteLine, Sites, make_sites, split_line
 from roambus.python_protocol.settings import unknown
+from roambus.python_protocol.vocabulary import SECOND, NodeId, Role, SimTime
 
 PROCESSES = "/"
 _NAME = re.compile(r"([bspn])(\d+)")
 _RANGE = re.compile(r"([bspn])(\d+)\.\.\1(\d+)")
+_PLACE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?),(\d{1,6}(?:\.\d{1,3})?)")
+_MEASURE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)(m|m/s)")
 _ROLES = {"b": Role.BROKER, "s": Role.SUBSCRIBER, "p": Role.PUBLISHER, "n": Role.PUBLISHER | Role.SUBSCRIBER}
 
 
@@ -47,10 +58,7 @@ class Network:
 
     def roles(self, node: NodeId) -> Role:
         """The roles of a node, which its processes have together."""
-        roles = Role.NONE
-        for name in self.processes[node]:
-            roles |= _ROLES[name[0]]
-        return roles
+        return reduce(or_, (_ROLES[name[0]] for name in self.processes[node]), Role.NONE)
 
     def is_broker(self, node: NodeId) -> bool:
         """Whether others can connect to it."""
@@ -66,7 +74,10 @@ class Network:
 
 
 class Drawing:
-    """Collects what the head says of the network; every method raises ValueError for what makes no sense."""
+    """Collects what the head says of the network; every method raises ValueError for what makes no sense.
+
+    Nodes go by the name of their first process until all are known, for only then can they be numbered in order.
+    """
 
     def __init__(self) -> None:
         self._processes: list[tuple[str, ...]] = []
@@ -83,8 +94,7 @@ class Drawing:
         depth = len(text) - len(text.lstrip())
         while self._branch and self._branch[-1][0] >= depth:
             self._branch.pop()
-        parent = self._branch[-1][1] if self._branch else None
-        node = self._connect(text.strip(), parent)
+        node = self._connect(text.strip(), self._branch[-1][1] if self._branch else None)
         self._branch.append((depth, node))
 
     def draw_client(self, text: str) -> None:
@@ -113,8 +123,7 @@ class Drawing:
     def draw_place(self, text: str) -> None:
         """Takes a node on a field, "n1 at 0,20"."""
         name, _, place = text.strip().partition(" at ")
-        where = parse_place(place.strip())
-        self._places[self._add(name.strip())] = where
+        self._places[self._add(name.strip())] = parse_place(place.strip())
 
     def finish(self) -> Network:
         """Numbers the nodes, and returns the network."""
@@ -130,6 +139,7 @@ class Drawing:
         return Network(processes, dict(sorted(parents.items())), links, _sites(self._sites, number), places)
 
     def _connect(self, text: str, parent: str | None) -> str:
+        """Adds a node of the tree; only a broker can have others below it."""
         if parent is not None and not parent.startswith("b"):
             raise ValueError(f"{text} is connected to {parent}, which is no broker")
         node = self._add(text)
@@ -137,6 +147,7 @@ class Drawing:
         return node
 
     def _add(self, text: str) -> str:
+        """Adds a node by the names of its processes, the broker's first; returns the first of them."""
         names = tuple(text.split(PROCESSES))
         for name in names:
             if not _NAME.fullmatch(name):
@@ -155,7 +166,7 @@ class Drawing:
         for names in self._processes:
             if name in names:
                 return names[0]
-        raise ValueError(unknown("node", name, dict.fromkeys(_flat(self._processes))))
+        raise ValueError(unknown("node", name, dict.fromkeys(one for names in self._processes for one in names)))
 
 
 def expand_names(text: str) -> list[str]:
@@ -171,6 +182,8 @@ def expand_names(text: str) -> list[str]:
 
 
 def _sites(lines: Iterable[SiteLine], number: Mapping[str, NodeId]) -> Sites | None:
+    """Sites with the numbers of their nodes; None if there are none."""
+
     def nodes(names: str) -> tuple[NodeId, ...]:
         return tuple(number[name] for name in names.split())
 
@@ -178,9 +191,66 @@ def _sites(lines: Iterable[SiteLine], number: Mapping[str, NodeId]) -> Sites | N
     return make_sites(placed) if placed else None
 
 
-def _flat(processes: Iterable[tuple[str, ...]]) -> list[str]:
-    return [name for names in processes for name in names]
-
-
 def _order(name: str) -> tuple[str, int]:
+    """Numbers are compared as numbers: b2 comes before b10."""
     return name[0], int(name[1:])
+
+
+class Place(NamedTuple):
+    """A place in metres."""
+
+    x: float
+    y: float
+
+
+def parse_place(text: str) -> Place:
+    """Reads a place such as 20,7.5; raises ValueError."""
+    match = _PLACE.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is no place such as 20,7.5 (metres)")
+    return Place(float(match[1]), float(match[2]))
+
+
+def parse_measure(text: str, unit: str) -> float:
+    """Reads a measure above 0, such as 30m or 1.5m/s; raises ValueError."""
+    match = _MEASURE.fullmatch(text)
+    if match is None or match[2] != unit or float(match[1]) == 0:
+        raise ValueError(f"{text!r} is no measure such as 30{unit}")
+    return float(match[1])
+
+
+class Ways:
+    """The ways of all nodes, which grow: straight from place to place, at one speed."""
+
+    def __init__(self, places: Mapping[NodeId, Place], speed_mps: float) -> None:
+        """Puts every node at its place at time 0."""
+        self._speed_mps = speed_mps
+        self._points = {node: [WayPoint(0.0, *place)] for node, place in places.items()}
+
+    def walk(self, node: NodeId, place: Place, now: SimTime) -> SimTime:
+        """Has a node go to a place from `now` on, and no farther on its way before; returns how long that takes."""
+        begin = now / SECOND
+        here = self.place(node, begin)
+        lasts = dist(here, place) / self._speed_mps
+        before = [point for point in self._points[node] if point.time_s < begin]
+        self._points[node] = [*before, WayPoint(begin, *here)]
+        if lasts:
+            self._points[node].append(WayPoint(begin + lasts, *place))
+        return round(lasts * SECOND)
+
+    def place(self, node: NodeId, at_s: float) -> Place:
+        """Where a node is at a time (s)."""
+        points = self._points[node]
+        behind = [point for point in points if point.time_s <= at_s][-1]
+        ahead = next((point for point in points if point.time_s > at_s), behind)
+        share = (at_s - behind.time_s) / (ahead.time_s - behind.time_s) if ahead is not behind else 0.0
+        return Place(behind.x + share * (ahead.x - behind.x), behind.y + share * (ahead.y - behind.y))
+
+    def field_m(self, margin_m: float) -> tuple[float, float]:
+        """Width and height of a field that has all ways on it, with a margin behind the farthest."""
+        points = [point for way in self._points.values() for point in way]
+        return max(point.x for point in points) + margin_m, max(point.y for point in points) + margin_m
+
+    def way(self, node: NodeId) -> GivenWay:
+        """The way of a node, as a scenario has it."""
+        return GivenWay(tuple(self._points[node]))

@@ -1,9 +1,17 @@
-"""Commands to one scenario: each line of them gets a slot, a stretch of time for what follows."""
+"""Commands become one scenario: each line of them gets a slot, a stretch of time in which what follows comes to an end.
+
+The scenario runs as any other. What makes a transcript readable is only that commands are far enough apart: a line
+comes when the slot of the line before is over, unless it says `after`, which cuts that slot short. A slot lasts as long
+as the head says, and longer if a node walks or a client takes its leave meanwhile. `show` takes no time.
+
+What cannot be done is refused here and not by the scenario, because only here is the line known that asks for it: so
+the timeline follows the tree, who is away, and who is down, as they will be when the command comes.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +27,7 @@ from roambus.bridge.transcript import commands
 from roambus.bridge.transcript.commands import (
     Apply,
     Arrive,
+    ByHand,
     Draw,
     Fail,
     Leave,
@@ -33,16 +42,14 @@ from roambus.bridge.transcript.commands import (
     Wait,
     Walk,
 )
-from roambus.bridge.transcript.document import Ways
 from roambus.bridge.transcript.head import Head
-from roambus.bridge.transcript.network import Network
+from roambus.bridge.transcript.network import Network, Ways
 from roambus.python_protocol.events import Attach, Detach
 from roambus.python_protocol.filters import NotificationId
-from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import NANOSECOND, SimTime, format_time
+from roambus.python_protocol.vocabulary import NANOSECOND, NodeId, Role, SimTime, format_time
 
 NO_RADIO = RadioSettings(0, 0, 0.0, 0.0, 0.0, 0.0, ())
-"""The radio of ideal links, which have none."""
+"""The radio of ideal links, which have none: a scenario has these settings in any case."""
 
 
 @dataclass(slots=True)
@@ -66,7 +73,10 @@ class Look:
 
 
 class Timeline:
-    """Grows line by line; methods raise ValueError for what cannot be done at that time."""
+    """Grows line by line; methods raise ValueError for what cannot be done at that time.
+
+    The explorer begins where a timeline ends: it reads from it who is where, what is up, and which links there are.
+    """
 
     def __init__(self, head: Head, network: Network) -> None:
         """Begins with the start of the agents, of which nothing is shown."""
@@ -76,9 +86,11 @@ class Timeline:
         self.looks: list[Look] = []
         self.events: dict[str, str] = {}
         """The name of each notification by its identifier."""
-        self._now: SimTime = 0
-        self._parents = dict(network.parents)
-        self._tree = [ParentChange(0, node, parent) for node, parent in self._parents.items()]
+        self.now: SimTime = 0
+        """When the last command happens."""
+        self.parents = dict(network.parents)
+        """The given tree after the last command."""
+        self._tree = [ParentChange(0, node, parent) for node, parent in self.parents.items()]
         self._away: dict[NodeId, tuple[SimTime, NodeId | None]] = {}
         """The time since which each client that has detached is away, and its place in the tree before."""
         self._links: list[LinkChange] = []
@@ -90,7 +102,7 @@ class Timeline:
         self._faults: list[Fault] = []
         self._commands: list[Command] = []
         self._roles: dict[NodeId, Role] = {node: network.roles(node) for node in range(len(network.processes))}
-        """The roles by the names of the nodes, and those that clients take on."""
+        """By the names of the nodes, and by what they do: a client that publishes is a publisher, whatever its name."""
         self._published: Counter[NodeId] = Counter()
         self._called: Counter[str] = Counter()
 
@@ -98,35 +110,28 @@ class Timeline:
         """Takes a line of commands: its first comes when the line before has had its time, unless it says when."""
         first, *others = line
         if any(isinstance(one.command, Start) for one in (first, *others)):
-            self._show_start(number, alone=not others)
+            if len(self.slots) > 1 or number is None or others:
+                raise ValueError("'start' can only be the first command, without a setup before it")
+            self.slots[0].number = number
             return
         last = self.slots[-1]
         if first.after is not None:
-            last.end, last.is_cut_short = self._now + first.after, True
-        self._now = last.end
+            last.end, last.is_cut_short = self.now + first.after, True
+        self.now = last.end
         if number is not None and self.head.by_hand and self.hands_on is None:
-            self._take_over()
-        slot = Slot(number, self._now, self._now, is_cut_short=self.hands_on is not None)
+            self.hands_on = self.now
+            self._commands += [Command(self.now, node, HandsOn()) for node in self._roles]
+        slot = Slot(number, self.now, self.now, is_cut_short=self.hands_on is not None)
         self.slots.append(slot)
         slot.end += self._do(number, first.command)
         for timed in others:
-            self._now += timed.after or 0
-            slot.end = max(slot.end, self._now + self._do(number, timed.command))
-
-    @property
-    def now(self) -> SimTime:
-        """When the last command happens."""
-        return self._now
-
-    @property
-    def parents(self) -> Mapping[NodeId, NodeId | None]:
-        """The given tree after the last command."""
-        return self._parents
+            self.now += timed.after or 0
+            slot.end = max(slot.end, self.now + self._do(number, timed.command))
 
     @property
     def links_up(self) -> set[tuple[NodeId, NodeId]]:
         """The links that are up after the last command, each with its lower end first; in a tree, its edges."""
-        edges = [(node, parent) for node, parent in self._parents.items() if parent is not None]
+        edges = ((node, parent) for node, parent in self.parents.items() if parent is not None)
         up = {(min(pair), max(pair)) for pair in (*edges, *self.network.links)}
         for change in self._links:
             link = {(min(change.a, change.b), max(change.a, change.b))}
@@ -163,37 +168,31 @@ class Timeline:
             return NodeSettings(roles=self._roles[node])
         return NodeSettings(self.network.places[node], self._ways.way(node), roles=self._roles[node])
 
-    def _show_start(self, number: int | None, *, alone: bool) -> None:
-        if len(self.slots) > 1 or number is None or not alone:
-            raise ValueError("'start' can only be the first command, without a setup before it")
-        self.slots[0].number = number
-
-    def _take_over(self) -> None:
-        self.hands_on = self._now
-        self._commands += [Command(self._now, node, HandsOn()) for node in self._roles]
-
     def _do(self, number: int | None, command: commands.Command) -> SimTime:
         """Returns how long what follows may take."""
         match command:
             case Wait(time):
                 return time
             case Show():
-                self.looks.append(Look(self._now, number, command))
+                self.looks.append(Look(self.now, number, command))
                 return 0
             case Walk(node, place):
-                return self.head.slot + self._ways.walk(node, place, self._now)
-        _DO[type(command)](self, command)
+                return self.head.slot + self._ways.walk(node, place, self.now)
+            case Apply(node, wish):
+                self._roles[node] |= Role.SUBSCRIBER
+                self._commands.append(Command(self.now, node, wish))
+            case Relink(a, b, up):
+                self._links.append(LinkChange(self.now, a, b, up))
+            case _:
+                _DO[type(command)](self, command)
         return self.head.slot + (DEPARTURE if isinstance(command, Leave) else 0)
 
-    def _apply(self, apply: Apply) -> None:
-        self._roles[apply.node] |= Role.SUBSCRIBER
-        self._commands.append(Command(self._now, apply.node, apply.command))
-
     def _publish(self, publish: PublishEvent) -> None:
+        """The event is called by its name, and from the second time on by its number, too: e1, e1#2."""
         if self._outage(publish.node):
             raise ValueError(f"{self.network.subscriber_name(publish.node)} is down, so it cannot publish")
         self._roles[publish.node] |= Role.PUBLISHER
-        self._commands.append(Command(self._now, publish.node, Publication(publish.attributes)))
+        self._commands.append(Command(self.now, publish.node, Publication(publish.attributes)))
         identifier = NotificationId(publish.node, self._published[publish.node])
         self._published[publish.node] += 1
         self._called[publish.name] += 1
@@ -201,96 +200,95 @@ class Timeline:
         self.events[str(identifier)] = publish.name if times == 1 else f"{publish.name}#{times}"
 
     def _move(self, move: Move) -> None:
+        """`moves to` and `joins` differ in what they say of before: a reader sees at once where the node was."""
         name = self.network.node_name
         if move.node in self._away and not self.network.is_broker(move.node):
             raise ValueError(f"{name(move.node)} is away; write '{name(move.node)} attaches to b1'")
-        old = self._parents[move.node]
+        old = self.parents[move.node]
         if move.joins and old is not None:
             raise ValueError(f"{name(move.node)} is connected to {name(old)}; write 'moves to' instead of 'joins'")
         if old == move.parent:
-            place = f"connected to {name(old)}" if old is not None else "cut off"
-            raise ValueError(f"{name(move.node)} already is {place}")
+            raise ValueError(
+                f"{name(move.node)} already is {'cut off' if old is None else f'connected to {name(old)}'}"
+            )
         self._refuse_cycle(move.node, move.parent)
-        self._parents[move.node] = move.parent
-        self._tree.append(ParentChange(self._now, move.node, move.parent))
+        self.parents[move.node] = move.parent
+        self._tree.append(ParentChange(self.now, move.node, move.parent))
 
     def _refuse_cycle(self, node: NodeId, parent: NodeId | None) -> None:
+        """A given tree with a cycle is none: the brokers in it would forward for ever."""
         above = parent
         while above is not None:
             if above == node:
                 name = self.network.node_name
-                text = f"{name(node)} cannot connect to {name(parent or 0)}, which is below it: that makes a cycle"
-                raise ValueError(text)
-            above = self._parents[above]
+                raise ValueError(
+                    f"{name(node)} cannot connect to {name(parent or 0)}, which is below it: that makes a cycle"
+                )
+            above = self.parents[above]
 
     def _leave(self, leave: Leave) -> None:
+        """A client that detaches can still say so to its broker, and leaves its place in the tree after that."""
         node = leave.node
         if node in self._away:
             raise ValueError(f"{self.network.subscriber_name(node)} is away already")
-        self._away[node] = self._now, self._parents.get(node)
-        self._commands.append(Command(self._now, node, Detach()))
-        self._take_place(node, None, self._now + DEPARTURE)
+        self._away[node] = self.now, self.parents.get(node)
+        self._commands.append(Command(self.now, node, Detach()))
+        self._take_place(node, None, self.now + DEPARTURE)
 
     def _return(self, back: Return) -> None:
+        """Without a broker it comes back to where it was."""
         node, name = back.node, self.network.subscriber_name(back.node)
         if node not in self._away:
             raise ValueError(f"{name} is not away; write '{name} detaches' before")
         since, old = self._away.pop(node)
-        if self._now <= since + DEPARTURE:
+        if self.now <= since + DEPARTURE:
             raise ValueError(f"{name} has not left yet; wait more than {format_time(DEPARTURE)} after it detaches")
-        self._take_place(node, old if back.broker is None else back.broker, self._now)
-        self._commands.append(Command(self._now, node, Attach()))
+        self._take_place(node, old if back.broker is None else back.broker, self.now)
+        self._commands.append(Command(self.now, node, Attach()))
 
     def _take_place(self, node: NodeId, parent: NodeId | None, at: SimTime) -> None:
         """A client on a broker's node stays with it."""
         if self.network.is_tree and not self.network.is_broker(node):
-            self._parents[node] = parent
+            self.parents[node] = parent
             self._tree.append(ParentChange(at, node, parent))
 
-    def _arrive(self, arrive: Arrive) -> None:
-        self._refuse_unless_by_hand()
-        self.arrivals.append(Arrival(self._now, arrive.sender, arrive.receiver, arrive.number, arrive.lost))
-
-    def _run_out(self, run_out: RunOut) -> None:
-        self._refuse_unless_by_hand()
-        self._commands.append(Command(self._now, run_out.node, Ring()))
-
-    def _draw(self, draw: Draw) -> None:
-        self._refuse_unless_by_hand()
-        self._commands.append(Command(self._now, draw.node, Picks(draw.picks)))
-
-    def _refuse_unless_by_hand(self) -> None:
+    def _work_by_hand(self, command: ByHand) -> None:
         if self.hands_on is None:
             raise ValueError("nothing is worked by hand yet; write a line 'by hand' in the head, and no setup for this")
-
-    def _relink(self, relink: Relink) -> None:
-        self._links.append(LinkChange(self._now, relink.a, relink.b, relink.up))
+        match command:
+            case Arrive(sender, receiver, number, lost):
+                self.arrivals.append(Arrival(self.now, sender, receiver, number, lost))
+            case RunOut(node):
+                self._commands.append(Command(self.now, node, Ring()))
+            case Draw(node, picks):
+                self._commands.append(Command(self.now, node, Picks(picks)))
 
     def _fail(self, fail: Fail) -> None:
+        """Raises ValueError for what the node cannot do: one that is frozen can crash, but not the other way round."""
         outage = self._outage(fail.node)
         possible = {
             FaultKind.CRASH: outage is None or not outage.crashed,
             FaultKind.FREEZE: outage is None,
             FaultKind.RECOVER: outage is not None,
-        }
-        if not possible[fail.kind]:
+        }[fail.kind]
+        if not possible:
             state = "is up" if outage is None else "has crashed" if outage.crashed else "is frozen"
             raise ValueError(f"{self.network.node_name(fail.node)} cannot {fail.kind.value}: it {state}")
-        self._faults.append(Fault(self._now, fail.node, fail.kind))
+        self._faults.append(Fault(self.now, fail.node, fail.kind))
 
     def _outage(self, node: NodeId) -> Outage | None:
-        return outage_at(outages(self._faults), node, self._now)
+        """What is wrong with the node now; None if it is up."""
+        return outage_at(outages(self._faults), node, self.now)
 
 
+# Commands that can be refused, or do more than one thing.
 _DO: dict[type[Any], Callable[[Timeline, Any], None]] = {
-    Apply: Timeline._apply,
     PublishEvent: Timeline._publish,
     Move: Timeline._move,
     Leave: Timeline._leave,
     Return: Timeline._return,
-    Relink: Timeline._relink,
     Fail: Timeline._fail,
-    Arrive: Timeline._arrive,
-    RunOut: Timeline._run_out,
-    Draw: Timeline._draw,
+    Arrive: Timeline._work_by_hand,
+    RunOut: Timeline._work_by_hand,
+    Draw: Timeline._work_by_hand,
 }

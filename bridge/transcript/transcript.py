@@ -1,4 +1,9 @@
-"""Reads a transcript from its file, runs it, and writes it with its outputs."""
+"""A transcript from file to file: a network, commands, and the exact messages that follow, which a test can compare.
+
+The head and the commands are read, and become one scenario. That is run once over ideal links, by the host and the
+agents of any other run, while a journal is kept; then what the journal has stands below the commands. Nothing here
+simulates anything: a transcript shows what an agent does and not what somebody believes that it does.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +97,9 @@ def follow(document: Document, overrides: Overrides = Overrides()) -> str:
     planned = plan(document, overrides)
     head, timeline, names = planned.head, planned.timeline, planned.names
     hidden = _hidden(document, head, timeline.network, planned.agent)
-    journal = _run(planned, Journal(timeline.looks, names))
+    journal = Journal(timeline.looks, names)
+    Host(planned.scenario, watched(planned.agent, journal), planned.carrier(), TraceWriter()).run()
+    journal.reach(planned.scenario.time_limit)
     if not overrides.agent:
         _refuse_unknown_listings(document, journal)
     writer = OutputWriter(timeline.slots, Wording(names), head.delay, hidden)
@@ -100,14 +107,16 @@ def follow(document: Document, overrides: Overrides = Overrides()) -> str:
 
 
 def _read_commands(document: Document, head: Head, network: Network) -> Timeline:
+    """Reads setup and commands, and refuses an output that looks like a command without its prompt."""
     timeline, reader = Timeline(head, network), CommandReader(network, head.vocabulary)
     for line in (*head.setup, *document.commands()):
         with document.at(line.number):
             timeline.add(line.number if line.is_command else None, reader.read(line.text))
     for line in document.outputs:
         if reader.knows(line.text.strip()):
-            with document.at(line.number):
-                raise UserError(f"{line.text.strip()!r} is no output; write > before a command")
+            raise UserError(
+                f"{document.path}:{line.number}: {line.text.strip()!r} is no output; write > before a command"
+            )
     return timeline
 
 
@@ -128,25 +137,21 @@ def _choose(document: Document, timeline: Timeline, overrides: Overrides) -> tup
     return agent, timeline.scenario(head.agent, parameters)
 
 
-def _run(planned: Plan, journal: Journal) -> Journal:
-    Host(planned.scenario, watched(planned.agent, journal), planned.carrier(), TraceWriter()).run()
-    journal.reach(planned.scenario.time_limit)
-    return journal
-
-
 def _hidden(document: Document, head: Head, network: Network, agent: type[Agent]) -> set[str]:
-    # A frame of the link layer has the type of what it carries.
+    """What is not shown; raises UserError for a name that hides nothing, which is a slip of the pen."""
     told: list[Any] = [one.message_type for one in agent.messages]
-    types = {one for one in told if isinstance(one, str)}  # a frame of the link layer has the type of what it carries
+    # A frame of the link layer has no type of its own, but that of what it carries.
+    known = NOTES | {one for one in told if isinstance(one, str)}
     for name, number in head.hidden.items():
         with document.at(number):
-            if name not in types | NOTES:
-                raise UserError(unknown("type of message or note", name, dict.fromkeys(types | NOTES)))
-    migrations = {MIGRATE} if network.is_tree else set()
-    return ALWAYS_HIDDEN | migrations | head.hidden.keys()
+            if name not in known:
+                raise UserError(unknown("type of message or note", name, dict.fromkeys(known)))
+    # Where nodes move in a given tree, the commands say so already.
+    return ALWAYS_HIDDEN | head.hidden.keys() | ({MIGRATE} if network.is_tree else set())
 
 
 def _refuse_unknown_listings(document: Document, journal: Journal) -> None:
+    """Which listings there are only the agents know, and so it is only known after the run."""
     for look, listings in journal.views:
         known = {name: None for one in listings.values() for name in one}
         if look.number is not None and look.show.what not in known:

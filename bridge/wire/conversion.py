@@ -1,7 +1,13 @@
-"""Translates the messages of `wire.proto` to the classes of the back-ends' interface and back, without any socket.
+"""The messages of `wire.proto` as the classes of the back-ends' interface, and back, without any socket.
 
-Everything that a simulator says is checked here by the rules in the table of docs/bridge.md. A message that breaks a
-rule raises a ProtocolError, which tells the rule and what was said.
+A simulator in another process can be wrong, of another version, or a stranger. Everything that it says is checked here
+by the rules in the table of docs/bridge.md, before the host sees any of it: a message that breaks a rule raises a
+ProtocolError, which tells the rule and what was said. So whatever comes out of here can be trusted, by the host as by
+those who play a record.
+
+A Step of the wire can cover a window of instants, none of which the host has to be asked about; `StepReader` takes it
+apart into one Step for each. The window is as long as the processing delay: what the host answers to its first instant
+cannot leave a node before the window is over.
 """
 
 from __future__ import annotations
@@ -9,11 +15,12 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from itertools import repeat
+from itertools import chain, repeat
 from math import isfinite
 from operator import itemgetter
 from pathlib import Path
 from traceback import format_exception
+from typing import TypeVar
 
 from google.protobuf.message import DecodeError as NoMessageError
 
@@ -33,17 +40,18 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.wire import wire_pb2 as pb
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.octets import DecodeError
-from roambus.python_protocol.roles import BROADCAST, NodeId
-from roambus.python_protocol.simtime import SimTime, format_time
+from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime, format_time
 
 PROTOCOL_VERSION = 2
 SCHEMA_HASH = sha256(Path(__file__).with_name("wire.proto").read_bytes()).digest()
 TIME_RESOLUTION = -9
 """The exponent of the simulator's time step, which is 10^-9 s."""
 MAX_FRAME_BYTES = 64 * 2**20
+"""No message is longer, on the socket or in a record: whoever says so has gone wrong, or means harm."""
 SLOWEST_CLOCK, FASTEST_CLOCK = 0.5, 2.0
 
 _receiver = itemgetter(0)
+Timed = TypeVar("Timed", pb.Arrival, pb.Failure)
 
 
 def parse(frame: bytes, *expected: str) -> pb.FromSimulator:
@@ -76,24 +84,30 @@ def read_hello(message: pb.Hello, scenario: Scenario, token: str) -> Hello:
 
 
 def _check_peer(message: pb.Hello, token: str) -> None:
+    """The order is by what explains most: another version of the protocol can have another meaning of all else."""
     if message.protocol_version != PROTOCOL_VERSION:
-        versions = f"version {message.protocol_version} of the protocol, this host speaks {PROTOCOL_VERSION}"
-        raise ProtocolError(f"Hello: {versions}: build omnet/ of the roambus that you run")
+        raise ProtocolError(
+            f"Hello: version {message.protocol_version} of the protocol, this host speaks {PROTOCOL_VERSION}: "
+            f"build omnet/ of the roambus that you run"
+        )
     if message.schema_hash != SCHEMA_HASH:
         raise ProtocolError("Hello: made from another wire.proto: build omnet/ of the roambus that you run")
     if not hmac.compare_digest(message.token.encode(), token.encode()):
         raise ProtocolError("Hello: not this run's token: the session file is another run's")
     if message.time_resolution != TIME_RESOLUTION:
-        steps = f"time steps of 10^{message.time_resolution} s"
-        raise ProtocolError(f"Hello: {steps}: set simtime-resolution = ns in the run's ini")
+        raise ProtocolError(
+            f"Hello: time steps of 10^{message.time_resolution} s: set simtime-resolution = ns in the run's ini"
+        )
 
 
 def _read_node(node: NodeId, info: pb.Node) -> NodeInfo:
+    """A clock can be skewed by a factor of two; beyond that somebody has confused a rate with a drift."""
     if info.start < 0:
         raise ProtocolError(f"Hello: node {node} boots at {format_time(info.start)}, before the run")
     if not SLOWEST_CLOCK <= info.clock_rate <= FASTEST_CLOCK:
-        bounds = f"not between {SLOWEST_CLOCK} and {FASTEST_CLOCK}"
-        raise ProtocolError(f"Hello: node {node} has clock rate {info.clock_rate}, {bounds}")
+        raise ProtocolError(
+            f"Hello: node {node} has clock rate {info.clock_rate}, not between {SLOWEST_CLOCK} and {FASTEST_CLOCK}"
+        )
     return NodeInfo(info.start, info.clock_rate)
 
 
@@ -121,12 +135,23 @@ class StepReader:
         is given out.
         """
         now, more = message.now, message.more
-        self._check_now(now)
+        if now < self._now or (self._more and now > self._now):
+            after = "announced more of" if self._more else "was at"
+            raise ProtocolError(f"Step at {format_time(now)}: the one before {after} {format_time(self._now)}")
+        if now >= self._time_limit:
+            raise ProtocolError(f"Step at {format_time(now)}: the time limit is {format_time(self._time_limit)}")
         ahead = handled > self._now
         quiet = max(self._earliest, handled + 1) if ahead else self._earliest
-        deliveries = self._read_deliveries(now, message.arrivals, quiet) if message.arrivals else {}
+        deliveries = {
+            instant: sorted(chain.from_iterable(map(self._read_arrival, arrivals)), key=_receiver)
+            for instant, arrivals in _by_instant(message.arrivals, quiet, now).items()
+        }
+        # A refusal can come at the instant that the host has handled, if that has no processing delay before it.
         quiet = max(self._earliest, handled + (self._delay > 0)) if ahead else self._earliest
-        failures = self._read_failures(now, message.failures, quiet) if message.failures else {}
+        failures = {
+            instant: list(map(self._read_failure, failed))
+            for instant, failed in _by_instant(message.failures, quiet, now).items()
+        }
         instants = sorted({*deliveries, *failures})
         self._check_window(now, more, instants, wake_up)
         self._now, self._more = now, more
@@ -142,6 +167,7 @@ class StepReader:
         return Totals(counts, message.energy_mj[:], [self._read_move(move) for move in message.moves])
 
     def _check_totals(self, message: pb.Finished, sends: int) -> None:
+        """Both sides count, so that no message is lost on the way without anybody noticing."""
         for what, theirs, ours in (
             ("sends", message.sends, sends),
             ("deliveries", message.deliveries, self._deliveries),
@@ -155,13 +181,6 @@ class StepReader:
             if length != self._nodes:
                 raise ProtocolError(f"Finished: {name} has {length} values for {self._nodes} nodes")
 
-    def _check_now(self, now: SimTime) -> None:
-        if now < self._now or (self._more and now > self._now):
-            after = "announced more of" if self._more else "was at"
-            raise ProtocolError(f"Step at {format_time(now)}: the one before {after} {format_time(self._now)}")
-        if now >= self._time_limit:
-            raise ProtocolError(f"Step at {format_time(now)}: the time limit is {format_time(self._time_limit)}")
-
     def _check_window(self, now: SimTime, more: bool, instants: list[SimTime], wake_up: SimTime | None) -> None:
         """Raises ProtocolError unless the Step stays in the window that its first event, or the wake-up, opens."""
         opened = min([*instants[:1], now if wake_up is None else wake_up])
@@ -171,28 +190,9 @@ class StepReader:
         if more and instants != [now]:
             raise ProtocolError(f"Step at {format_time(now)}: it announces more, but is not of this instant alone")
 
-    def _read_deliveries(
-        self, now: SimTime, arrivals: Iterable[pb.Arrival], last: SimTime
-    ) -> dict[SimTime, list[Delivery]]:
-        read: dict[SimTime, list[Delivery]] = {}
-        for arrival in arrivals:
-            last = _in_order(last, arrival.time, now)
-            read.setdefault(last, []).extend(self._read_arrival(arrival))
-        for deliveries in read.values():
-            deliveries.sort(key=_receiver)
-        return read
-
-    def _read_failures(
-        self, now: SimTime, failures: Iterable[pb.Failure], last: SimTime
-    ) -> dict[SimTime, list[Failure]]:
-        read: dict[SimTime, list[Failure]] = {}
-        for failure in failures:
-            last = _in_order(last, failure.time, now)
-            read.setdefault(last, []).append(self._read_failure(failure))
-        return read
-
     def _read_arrival(self, arrival: pb.Arrival) -> list[Delivery]:
-        # The hot path of a run with a simulator: nothing for each receiver but its Delivery.
+        # The hot path of a run with a simulator: nothing for each receiver but its Delivery. So the levels are summed
+        # up, for a sum is finite only if all of its terms are, and the message is decoded once for all who hear it.
         receivers, rssi, lqi = arrival.receivers[:], arrival.rssi_dbm[:], arrival.lqi_db[:]
         if not len(receivers) == len(rssi) == len(lqi) > 0:
             lengths = f"{len(receivers)} receivers, {len(rssi)} RSSI and {len(lqi)} LQI"
@@ -207,16 +207,18 @@ class StepReader:
 
     def _read_failure(self, failure: pb.Failure) -> Failure:
         if failure.node >= self._nodes or self._nodes <= failure.destination != BROADCAST:
-            places = f"of node {failure.node} to {failure.destination}"
-            raise ProtocolError(f"Failure {places}: the nodes are 0 to {self._nodes - 1}")
+            raise ProtocolError(
+                f"Failure of node {failure.node} to {failure.destination}: the nodes are 0 to {self._nodes - 1}"
+            )
         return Failure(failure.node, failure.destination, self._decode(failure.payload, failure), failure.reason)
 
     def _decode(self, payload: bytes, event: pb.Arrival | pb.Failure) -> Message:
+        """Whatever the simulator sends back the agents must be able to read: they have sent it."""
         try:
             return self._messages.decode(payload)
         except DecodeError as error:
-            kind, time = type(event).__name__, format_time(event.time)
-            raise ProtocolError(f"{kind} at {time}: its payload is no message of the agent: {error}") from None
+            place = f"{type(event).__name__} at {format_time(event.time)}"
+            raise ProtocolError(f"{place}: its payload is no message of the agent: {error}") from None
 
     def _read_move(self, move: pb.Move) -> Move:
         if move.node >= self._nodes or not isfinite(move.x + move.y):
@@ -224,10 +226,17 @@ class StepReader:
         return Move(move.time, move.node, move.x, move.y)
 
 
-def _in_order(last: SimTime, time: SimTime, now: SimTime) -> SimTime:
-    if last <= time <= now:
-        return time
-    raise ProtocolError(f"Step at {format_time(now)}: an event at {format_time(time)} comes after {format_time(last)}")
+def _by_instant(events: Iterable[Timed], last: SimTime, now: SimTime) -> dict[SimTime, list[Timed]]:
+    """The events of a Step at `now` in their order, none of which may be before `last`."""
+    read: dict[SimTime, list[Timed]] = {}
+    for event in events:
+        if not last <= event.time <= now:
+            raise ProtocolError(
+                f"Step at {format_time(now)}: an event at {format_time(event.time)} comes after {format_time(last)}"
+            )
+        last = event.time
+        read.setdefault(last, []).append(event)
+    return read
 
 
 def _arrival(arrival: pb.Arrival) -> str:
@@ -253,7 +262,10 @@ def write_hello(hello: Hello, seed: int, token: str) -> pb.FromSimulator:
 
 def write_step(step: Step) -> pb.FromSimulator:
     """The bytes of a Step, which `StepReader.read` reads."""
-    arrivals = [_write_arrival(step.now, deliveries) for deliveries in _packets(step.deliveries)]
+    # Deliveries of one packet are one Arrival. Those of several are one each, for together they would be sorted anew.
+    packets = {(delivery.sender, id(delivery.message)) for delivery in step.deliveries}
+    together = [step.deliveries] if len(packets) == 1 else [[delivery] for delivery in step.deliveries]
+    arrivals = [_write_arrival(step.now, deliveries) for deliveries in together]
     failures = [
         pb.Failure(time=step.now, node=node, destination=destination, payload=message.encode(), reason=reason)
         for node, destination, message, reason in step.failures
@@ -261,29 +273,29 @@ def write_step(step: Step) -> pb.FromSimulator:
     return pb.FromSimulator(step=pb.Step(now=step.now, more=step.more, arrivals=arrivals, failures=failures))
 
 
-def _packets(deliveries: Sequence[Delivery]) -> list[Sequence[Delivery]]:
-    """The deliveries by packet: all together if they are of one, or else each alone, which keeps their order."""
-    packets = {(delivery.sender, id(delivery.message)) for delivery in deliveries}
-    return [deliveries] if len(packets) == 1 else [[delivery] for delivery in deliveries]
-
-
 def _write_arrival(now: SimTime, deliveries: Sequence[Delivery]) -> pb.Arrival:
     receivers, senders, messages, rssi, lqi = zip(*deliveries, strict=True)
-    payload = messages[0].encode()
-    return pb.Arrival(time=now, sender=senders[0], payload=payload, receivers=receivers, rssi_dbm=rssi, lqi_db=lqi)
+    return pb.Arrival(
+        time=now,
+        sender=senders[0],
+        payload=messages[0].encode(),
+        receivers=receivers,
+        rssi_dbm=rssi,
+        lqi_db=lqi,
+    )
 
 
 def write_finished(totals: Totals, sends: int, deliveries: int) -> pb.FromSimulator:
     """The bytes of the end of a run, which `StepReader.finish` reads."""
-    counts = [pb.Count(name=name, values=values) for name, values in totals.counts.items()]
-    moves = [pb.Move(time=time, node=node, x=x, y=y) for time, node, x, y in totals.moves]
-    finished = pb.Finished(sends=sends, deliveries=deliveries, counts=counts, energy_mj=totals.energy_mj, moves=moves)
-    return pb.FromSimulator(finished=finished)
-
-
-def write_welcome(wake_up: SimTime | None, *, batching: bool, lookahead: bool = False) -> pb.ToSimulator:
-    """The host's answer to Hello."""
-    return pb.ToSimulator(welcome=pb.Welcome(wake_up=wake_up, batching=batching, lookahead=lookahead))
+    return pb.FromSimulator(
+        finished=pb.Finished(
+            sends=sends,
+            deliveries=deliveries,
+            counts=[pb.Count(name=name, values=values) for name, values in totals.counts.items()],
+            energy_mj=totals.energy_mj,
+            moves=[pb.Move(time=time, node=node, x=x, y=y) for time, node, x, y in totals.moves],
+        )
+    )
 
 
 def write_reply(
@@ -328,6 +340,7 @@ class HostSide:
         """The answer to Hello, and then to each Step; `wake_up` is None after a Step that announced more."""
         if not self._welcomed:
             self._welcomed = True
-            return write_welcome(wake_up, batching=self._batching, lookahead=self._lookahead)
+            welcome = pb.Welcome(wake_up=wake_up, batching=self._batching, lookahead=self._lookahead)
+            return pb.ToSimulator(welcome=welcome)
         self.sends += sum(transmission.at < self._time_limit for transmission in transmissions)
         return write_reply(transmissions, wake_up, notes)

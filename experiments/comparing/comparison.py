@@ -1,19 +1,11 @@
 """Compares a metric among agents: the file of its numbers, the text and the picture all come from the same tables.
 
 `compare_agents` has the numbers, `draw_compared` the picture of the same metric, axis and values: both have one name.
+What is compared is given by names, and a name that the results lack is an error that says which there are.
 
-Finds what is to be compared by its names: metrics, agents, axes and values, and the runs that are left.
-
-Tests agents against each other, seed by seed, for runs of one seed share movement and radio.
-
-Two agents are compared at each place of the sweep by a two-sided paired t-test over the seeds that both have. The
-p-values of all tests of a table are adjusted by Holm's method.
-
-Makes the tables of a comparison: the points, and the file that holds them beside the tests.
-
-Writes a comparison as a short text for the terminal.
-
-Draws a metric against an axis, with a line for each agent, in the style of the report.
+Agents are tested against each other seed by seed, for runs of one seed share movement and radio. Two agents are
+compared at each place of the sweep by a two-sided paired t-test over the seeds that both have. The p-values of all
+tests of a table are adjusted by Holm's method, because a table of many places shows some small p by chance alone.
 """
 
 from __future__ import annotations
@@ -31,8 +23,8 @@ import pandas as pd
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, writing
-from roambus.experiments.claims import SIGNIFICANCE, Part, Side, format_p, holm, make_part
-from roambus.experiments.figures.drawing import USUAL, Look, draw, draw_panels
+from roambus.experiments.claims import SIGNIFICANCE, Side, format_p, holm, make_part
+from roambus.experiments.figures.drawing import USUAL, Look, draw, draw_panels, write_caption
 from roambus.experiments.figures.figure import Figure, Line, Plan, agent_lines, look_up, slug
 from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, format_mean
 from roambus.python_protocol.settings import unknown
@@ -85,8 +77,8 @@ def narrow(measured: Measurements, agents: Sequence[str], where: Where) -> Measu
     """
     for agent in agents:
         _choose("agent", agent, measured.agents)
-    chosen = {axis: _values(measured, axis, wanted) for axis, wanted in where.items()}
-    places = {**chosen, AGENT: list(dict.fromkeys(agents)) or measured.agents}
+    places = {axis: _values(measured, axis, wanted) for axis, wanted in where.items()}
+    places[AGENT] = list(dict.fromkeys(agents)) or measured.agents
     runs, points = (_at(table, places) for table in (measured.runs, measured.points))
     if runs.empty:
         wanted = ", ".join(f"{axis} {' or '.join(values)}" for axis, values in places.items())
@@ -102,14 +94,13 @@ def _values(measured: Measurements, axis: str, wanted: Sequence[str]) -> list[st
 
 def _choose(kind: str, wanted: str, known: Sequence[str]) -> str:
     """The name itself, or a name that is the same number: 2.0 finds 2."""
-    found = [name for name in known if name == wanted] or [name for name in known if _same_number(name, wanted)]
-    if not found:
+    if wanted in known:
+        return wanted
+    number = as_number(wanted)
+    chosen = next((name for name in known if number is not None and as_number(name) == number), None)
+    if chosen is None:
         raise UserError(unknown(kind, wanted, dict.fromkeys(known)))
-    return found[0]
-
-
-def _same_number(a: str, b: str) -> bool:
-    return as_number(a) is not None and as_number(a) == as_number(b)
+    return chosen
 
 
 def as_number(text: str) -> float | None:
@@ -127,31 +118,25 @@ MINUS, DIFFERENCE, P, P_HOLM, NOTE = "minus", "difference", "p", "p_holm", "note
 FEWEST_SEEDS = 3
 """So many seeds must two agents have in common for a test."""
 
-Pair = tuple[str, str]
-Place = tuple[str, ...]
 
-
-def all_pairs(agents: Sequence[str]) -> list[Pair]:
-    """Each two agents once, in their order."""
-    return list(itertools.combinations(agents, 2))
-
-
-def paired_tests(measured: Measurements, metric: str, pairs: Sequence[Pair]) -> pd.DataFrame:
+def paired_tests(measured: Measurements, metric: str, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
     """A row for each pair at each place of the sweep: agent, minus, the axes, then what the test says.
 
     `difference` is the mean over the seeds that both have of the first agent's metric minus the second's, `half_width`
     half its 95 % interval, `n` the number of these seeds, `p` of the two-sided paired t-test, and `p_holm` the same
     adjusted by Holm for all tests of the table. With fewer than three seeds there is no p; then `note` says so.
     """
-    places = list(itertools.product(*(measured.values(axis) for axis in measured.axes)))
+    columns = [*map(axis_column, measured.axes)]
+    places = list(itertools.product(*map(measured.values, measured.axes)))
     samples = {
-        (agent, place): _sample(measured, metric, agent, place) for agent in {*sum(pairs, ())} for place in places
+        (agent, place): _sample(measured, metric, {AGENT: agent, **dict(zip(measured.axes, place, strict=True))})
+        for agent, place in itertools.product({*sum(pairs, ())}, places)
     }
     rows = [
-        {AGENT: a, MINUS: b, **_named(measured, place), **_tested(samples[a, place], samples[b, place])}
+        {AGENT: a, MINUS: b, **dict(zip(columns, place, strict=True)), **_tested(samples[a, place], samples[b, place])}
         for (a, b), place in itertools.product(pairs, places)
     ]
-    table = pd.DataFrame(rows, columns=[AGENT, MINUS, *map(axis_column, measured.axes), *_MEASURED])
+    table = pd.DataFrame(rows, columns=[AGENT, MINUS, *columns, *_MEASURED])
     tested = table[P].notna()
     table.loc[tested, P_HOLM] = holm(list(table.loc[tested, P]))
     return table
@@ -165,24 +150,25 @@ def axis_column(axis: str) -> str:
     return f"axis_{axis}" if axis in (MINUS, *_MEASURED) else axis
 
 
-def _named(measured: Measurements, place: Place) -> dict[str, str]:
-    return {axis_column(axis): value for axis, value in zip(measured.axes, place, strict=True)}
-
-
-def _sample(measured: Measurements, metric: str, agent: str, place: Place) -> pd.Series[float]:
+def _sample(measured: Measurements, metric: str, place: Mapping[str, str]) -> pd.Series[float]:
     """One value for each seed; empty if there is none."""
     try:
-        return by_seed(measured, metric, **{AGENT: agent}, **dict(zip(measured.axes, place, strict=True)))
+        return by_seed(measured, metric, **place)
     except NotMeasuredError:
         return pd.Series(dtype=float)
 
 
 def _tested(first: pd.Series[float], second: pd.Series[float]) -> dict[str, object]:
-    part: Part = make_part("", first - second, Side.ABOVE)
+    part = make_part("", first - second, Side.ABOVE)
     enough = part.seeds >= FEWEST_SEEDS
-    note = "" if enough else f"fewer than {FEWEST_SEEDS} common seeds"
-    p = part.p if enough else math.nan
-    return {DIFFERENCE: part.mean, HALF_WIDTH: part.half_width, N: part.seeds, P: p, P_HOLM: math.nan, NOTE: note}
+    return {
+        DIFFERENCE: part.mean,
+        HALF_WIDTH: part.half_width,
+        N: part.seeds,
+        P: part.p if enough else math.nan,
+        P_HOLM: math.nan,
+        NOTE: "" if enough else f"fewer than {FEWEST_SEEDS} common seeds",
+    }
 
 
 def points_table(measured: Measurements, metric: str) -> pd.DataFrame:
@@ -207,9 +193,8 @@ def _ranks(measured: Measurements, axis: str) -> dict[str, int]:
 
 def whole_table(points: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     """What the file holds: the points, then the tests, whose `mean` is that of the difference to the agent `minus`."""
-    columns = [MEAN if column == DIFFERENCE else column for column in tests]
-    parts = [table for table in (points, tests.rename(columns={DIFFERENCE: MEAN})) if len(table)]
-    return pd.concat(parts).reindex(columns=columns)
+    renamed = tests.rename(columns={DIFFERENCE: MEAN})
+    return pd.concat([table for table in (points, renamed) if len(table)]).reindex(columns=renamed.columns)
 
 
 MOST_PAIRS = 10
@@ -231,15 +216,11 @@ def _table(measured: Measurements, axes: list[str], points: pd.DataFrame, tests:
     texts: dict[tuple[str, ...], dict[str, str]] = {}
     for row in (*tests.to_dict("records"), *points.to_dict("records")):
         place = tuple(row[axis_column(axis)] for axis in axes)
-        column, text = _mean(row) if MEAN in row else _difference(row)
+        column, text = (row[AGENT], format_mean(row[MEAN], row[HALF_WIDTH])) if MEAN in row else _difference(row)
         texts.setdefault(place, {})[column] = text
     two = [f"{a} - {b}" for a, b in [measured.agents]] if len(measured.agents) == 2 else []
     rows = [[*place, *(cells.get(column, "") for column in (*measured.agents, *two))] for place, cells in texts.items()]
     return pd.DataFrame(rows, columns=[*axes, *measured.agents, *two])
-
-
-def _mean(row: Row) -> tuple[str, str]:
-    return row[AGENT], format_mean(row[MEAN], row[HALF_WIDTH])
 
 
 def _difference(row: Row) -> tuple[str, str]:
@@ -276,15 +257,11 @@ def panels(measured: Measurements, metric: str, against: str) -> list[Figure]:
     if len(found) > MOST_PANELS:
         varying = [axis for axis in others if len(measured.values(axis)) > 1]
         raise UserError(f"{len(found)} panels are too many for a picture: narrow {' or '.join(varying)} (--where)")
-    if measured.metric(metric).scale is Scale.LOGARITHMIC and not _spans_a_decade(found):
+    means = [mean for figure in found for series in figure.series for mean in series.mean]
+    if measured.metric(metric).scale is Scale.LOGARITHMIC and not 0 < _DECADE * min(means) <= max(means):
+        # Means that differ by less than a factor of ten are easier to read on a linear axis.
         return [replace(figure, scale=Scale.FROM_ZERO) for figure in found]
     return found
-
-
-def _spans_a_decade(figures: Sequence[Figure]) -> bool:
-    """Whether the means differ by a factor of ten; smaller differences are easier to read on a linear axis."""
-    means = [mean for figure in figures for series in figure.series for mean in series.mean]
-    return 0 < _DECADE * min(means) <= max(means)
 
 
 def _plan(measured: Measurements, metric: str, against: str, place: dict[str, str]) -> Plan:
@@ -301,10 +278,7 @@ def draw_picture(figures: Sequence[Figure], stem: Path, look: Look = USUAL) -> l
     files = [stem.with_name(f"{stem.name}.{kind}") for kind in look.formats]
     for file in files:
         draw_panels(figures, file, same_y=True, look=look)
-    caption = stem.with_name(f"{stem.name}.txt")
-    text = "".join(f"{figure.caption}\n" for figure in figures)
-    replace_file(caption, partial(Path.write_text, data=text, encoding="utf-8"))
-    return [*files, caption]
+    return [*files, write_caption(stem, figures)]
 
 
 _LONGEST_STEM = 150
@@ -387,7 +361,8 @@ def file_stems(metrics: Sequence[str], ends: Sequence[str]) -> list[str]:
 
 
 def _compare(measured: Measurements, metric: str, table: Path) -> Compared:
-    points, tests = points_table(measured, metric), paired_tests(measured, metric, all_pairs(measured.agents))
+    pairs = list(itertools.combinations(measured.agents, 2))
+    points, tests = points_table(measured, metric), paired_tests(measured, metric, pairs)
     table.parent.mkdir(parents=True, exist_ok=True)
     replace_file(table, partial(whole_table(points, tests).to_csv, index=False, lineterminator="\n"))
     return Compared(metric, text_of_comparison(measured, metric, points, tests), (table,), points, tests)

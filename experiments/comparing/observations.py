@@ -1,11 +1,12 @@
 """What single notifications did: read from the traces of runs, for figures that show more than means.
 
-Figures of single notifications: how delays are distributed, and how many deliveries there are over time.
+One figure shows how delays are distributed, as a share of all deliveries that were to be made, so that a curve ends at
+the delivery rate and no protocol looks fast because it drops what would be late. The other shows how many deliveries
+there are over time.
 
-Reads the runs of a sweep with all their metrics, whether they were aggregated before or not.
-
-Traces are found and examined; what earlier aggregations found of them comes from their store, and the rest is computed.
-If there are no traces, because they are large and were deleted, the tables of an aggregation are read.
+`load` reads the runs of a sweep with all their metrics, whether they were aggregated before or not. Traces are found
+and examined; what earlier aggregations found of them comes from their store, and the rest is computed. If there are no
+traces, because they are large and were deleted, the tables of an aggregation are read.
 """
 
 from __future__ import annotations
@@ -109,6 +110,15 @@ def over_time(runs: Sequence[Observed]) -> tuple[NDArray[np.float64], NDArray[np
 
 DELAYS, DELIVERIES = "delays", "deliveries"
 KINDS = (DELAYS, DELIVERIES)
+_TITLES = {
+    DELAYS: (
+        "how long deliveries took, as a share of all that were to be made",
+        "end-to-end delay (s)",
+        "share delivered within",
+    ),
+    DELIVERIES: ("deliveries over the time of the run", "time (s)", "deliveries per second"),
+}
+"""The title of each kind of figure, and those of its axes."""
 MOST_LINES = 12
 """More lines nobody can tell apart."""
 
@@ -145,7 +155,12 @@ def _agents(sweep: Path) -> list[str]:
 
 def _observed(sweep: Path, where: Where) -> dict[Place, list[Observed]]:
     traces, _ = examine(find_traces(sweep))
-    chosen = [(place, trace) for trace in traces if _is_at(place := _place(trace), where)]
+    placed = [(_place(trace), trace) for trace in traces]
+    chosen = [
+        (place, trace)
+        for place, trace in placed
+        if all(dict(place).get(axis) in values for axis, values in where.items())
+    ]
     places = sorted({place for place, _ in chosen}, key=lambda place: [natural_order(value) for _, value in place])
     if not places:
         raise UserError(f"{sweep}: there is no run{' there' if where else ''}: give the folder that a sweep wrote")
@@ -162,11 +177,6 @@ def _place(trace: Trace) -> Place:
     return tuple((name, value) for name, _, value in levels if name != SEED)
 
 
-def _is_at(place: Place, where: Where) -> bool:
-    known = dict(place)
-    return all(known.get(axis) in values for axis, values in where.items())
-
-
 def _varying(places: Sequence[Place]) -> str:
     names = [name for name, _ in places[0]]
     return " or ".join(name for name in names if len({dict(place).get(name) for place in places}) > 1)
@@ -177,27 +187,19 @@ def _figure(kind: str, prefix: str, observed: Mapping[Place, Sequence[Observed]]
     varying = _varying([*observed]).split(" or ")
     lines = []
     for place, runs in observed.items():
-        x, y = curve(runs)
-        lines.append(Dots(_label(place, varying), tuple(map(float, x)), tuple(map(float, y)), dict(place)))
+        x, y = (tuple(values.tolist()) for values in curve(runs))
+        lines.append(Dots(_label(place, varying), x, y, dict(place)))
     seeds = max(map(len, observed.values()))
-    if kind == DELAYS:
-        title = "how long deliveries took, as a share of all that were to be made"
-        return CurveFigure(
-            f"{prefix}{kind}", title, "end-to-end delay (s)", "share delivered within", tuple(lines), seeds
-        )
-    title = "deliveries over the time of the run"
-    return CurveFigure(f"{prefix}{kind}", title, "time (s)", "deliveries per second", tuple(lines), seeds, is_time=True)
+    return CurveFigure(f"{prefix}{kind}", *_TITLES[kind], tuple(lines), seeds, is_time=kind == DELIVERIES)
 
 
 def _label(place: Place, varying: Sequence[str]) -> str:
     """The agent, and the values of the axes in which lines differ."""
-    words = [agent_name(value) if name == AGENT else f"{name} {value}" for name, value in place]
-    names = [name for name, _ in place]
-    return ", ".join(word for name, word in zip(names, words, strict=True) if name == AGENT or name in varying)
+    named = [(name, value) for name, value in place if name in (AGENT, *varying)]
+    return ", ".join(agent_name(value) if name == AGENT else f"{name} {value}" for name, value in named)
 
 
-_NAME = FOLDER_NAME.pattern
-_PLACE = re.compile(rf"{AGENT}={_NAME}(/{_NAME}={_NAME})*/{SEED}=(0|[1-9][0-9]*)")
+_PLACE = re.compile(rf"{AGENT}=NAME(/NAME=NAME)*/{SEED}=(0|[1-9][0-9]*)".replace("NAME", FOLDER_NAME.pattern))
 
 
 @dataclass(frozen=True, slots=True)

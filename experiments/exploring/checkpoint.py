@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.texts import read_text
-from roambus.bridge.unfinished_file import UnfinishedFile, remove_unfinished
+from roambus.bridge.files import UnfinishedFile, read_text, remove_unfinished
 from roambus.experiments.exploring.exploration import Labels, check_labels
 from roambus.experiments.exploring.partition import CHOICE_BYTES
 from roambus.experiments.exploring.search import NUMBERS, Search, Store, Violation

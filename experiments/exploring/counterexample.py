@@ -18,7 +18,7 @@ from roambus.experiments.exploring.initial_state import Beginning
 from roambus.experiments.exploring.rules import Arrive, Do, RunOut, Step
 from roambus.python_protocol.events import Subscribe
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.simtime import NANOSECOND, format_time
+from roambus.python_protocol.vocabulary import NANOSECOND, format_time
 
 _FAULTS = {FaultKind.CRASH: "crashes", FaultKind.FREEZE: "freezes", FaultKind.RECOVER: "recovers"}
 
@@ -93,7 +93,7 @@ class Writer:
 
     def _event(self, attributes: tuple[tuple[str, int | float | str], ...]) -> str:
         vocabulary = self._beginning.plan.head.vocabulary
-        named = (one for one, its in vocabulary.events.items() if its == attributes)
+        named = (one for one, its in vocabulary.events.meanings.items() if its == attributes)
         by_filter = (one.replace("f", "e", 1) for one in self._filters.values() if one[1:].isdecimal())
-        numbered = (one for one in by_filter if vocabulary.event(one) == attributes)
+        numbered = (one for one in by_filter if vocabulary.events.read(one) == attributes)
         return next(chain(named, numbered), format_attributes(attributes))

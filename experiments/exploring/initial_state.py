@@ -26,8 +26,7 @@ from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Publish, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
 _NO_COMMAND = "> wait 0s"
 _OURS = ("worked", "watch")

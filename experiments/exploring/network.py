@@ -34,8 +34,7 @@ from roambus.experiments.exploring.rules import (
 )
 from roambus.experiments.exploring.world import World, automorphisms, do, representatives
 from roambus.python_protocol.events import NO_LINK, SendFailed
-from roambus.python_protocol.roles import BROADCAST, NodeId
-from roambus.python_protocol.simtime import SimTime, format_time
+from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime, format_time
 
 
 class Plan(NamedTuple):

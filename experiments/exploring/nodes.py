@@ -27,8 +27,7 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, Received, TimerFired
 from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 Value = TypeVar("Value", bound=Hashable)
 

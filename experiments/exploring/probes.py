@@ -20,8 +20,7 @@ from roambus.experiments.exploring.properties import Property, View
 from roambus.experiments.exploring.rules import Raised, State, Step
 from roambus.experiments.exploring.state import NOW, Instant
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, Operator
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 LONGEST = 10_000
 """After so many arrivals a probe is taken to go in circles."""

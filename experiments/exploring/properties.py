@@ -44,9 +44,8 @@ from roambus.python_protocol.aodv.routing_table import RoutingTable as AodvTable
 from roambus.python_protocol.brokers.broker import RoutingTable as FamilyTable
 from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.mft.messages import RoutingTable as MftTable
-from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import unknown
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 @dataclass(frozen=True)

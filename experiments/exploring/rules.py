@@ -15,8 +15,7 @@ from typing import NamedTuple
 from roambus.bridge.transcript.commands import Command
 from roambus.experiments.exploring.nodes import Delivered, Numbering, Taken, Tally
 from roambus.experiments.exploring.world import May, World
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 State = tuple[int, ...]
 """The numbers of the nodes' states, of the queues between them, and of the world."""

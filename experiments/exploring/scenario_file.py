@@ -25,10 +25,10 @@ from pathlib import Path
 
 from roambus.bridge.agents import Announce, silently
 from roambus.bridge.errors import UserError
-from roambus.bridge.texts import read_text
+from roambus.bridge.files import read_text
 from roambus.bridge.transcript.document import parse_duration, parse_positive
 from roambus.experiments.exploring.properties import Property, find_property
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import SimTime
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from roambus.bridge.process import interrupts_noticed
 from roambus.experiments.exploring.network import Network, Successor
 from roambus.experiments.exploring.probes import Asking
 from roambus.experiments.exploring.rules import Raised, State, Step
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.vocabulary import NodeId
 
 NUMBERS = "I"
 """The type code of all numbers that are kept."""

@@ -27,7 +27,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, NoReturn
 
 from roambus.bridge.errors import UserError
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import SimTime
 
 _slots: dict[type[Any], tuple[str, ...]] = {}
 """The names of the slots of each class that was met."""

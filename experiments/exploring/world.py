@@ -34,8 +34,7 @@ from roambus.bridge.transcript.document import Vocabulary
 from roambus.bridge.transcript.network import Network
 from roambus.python_protocol.events import Crashed, Event, Publish, Recovered, Rewired, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
-from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
 Parents = tuple[NodeId | None, ...]
 
@@ -294,8 +293,8 @@ class MayReader:
             yield command
 
     def _about(self, kind: str, what: str) -> Options:
-        event = self._vocabulary.event(what) if kind == "publication" else ()
-        wanted = None if kind == "publication" else self._vocabulary.filter(what)
+        event = self._vocabulary.events.read(what) if kind == "publication" else ()
+        wanted = None if kind == "publication" else self._vocabulary.filters.read(what)
         role = Role.PUBLISHER if kind == "publication" else Role.SUBSCRIBER
         nodes = [node for node in range(len(self._network.processes)) if role in self._network.roles(node)]
 

@@ -43,8 +43,7 @@ from roambus.bridge.record.replay import scenario_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.wire.wire_pb2 import Arrival, Hello, Send, ToSimulator
-from roambus.python_protocol.roles import BROADCAST, NodeId, format_roles
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime, format_roles
 from roambus.spark.aggregation.traces import Trace
 
 CHANNEL = 11

@@ -1,6 +1,6 @@
 """Writes a dissector for Wireshark, in Lua, from the messages that agents declare.
 
-What the bytes of a field look like follows from its type (`roambus.python_protocol.messages.shapes`), so there is
+What the bytes of a field look like follows from its type (`roambus.python_protocol.messages.octets`), so there is
 nothing to be written by hand for another agent. The dissector is called for the frames of the agent's own PAN.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 from roambus.experiments.export.capture import agent_name, pan_of
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.shapes import (
+from roambus.python_protocol.messages.octets import (
     BitText,
     Blob,
     Enumerated,

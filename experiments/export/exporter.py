@@ -24,20 +24,19 @@ from xml.sax.saxutils import escape, quoteattr
 from roambus.bridge.agents import UntrustedAgentError, load_agent_of_results
 from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.errors import UserError
+from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.layout import AGENTS, read_asked, unlinked
 from roambus.bridge.runs.run import errors_named
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.schema import BYTES, DETAIL, EVENT, NODE, PEER, TIME_S
-from roambus.bridge.unfinished_file import UnfinishedFile
 from roambus.experiments.export.capture import capture_of, captures_of_nodes
 from roambus.experiments.export.dissector import dissector
 from roambus.experiments.export.result_files import run_label, scalar_file, vector_file
 from roambus.experiments.export.runs import Export, Row, find_runs, numbers, rows
 from roambus.experiments.export.timeline import timeline
 from roambus.experiments.studies.study import find_extra, sweep_folders
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND, NodeId
 from roambus.spark.aggregation.aggregate import metrics_of
 from roambus.spark.aggregation.traces import Trace
 

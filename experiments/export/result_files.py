@@ -34,7 +34,7 @@ from roambus.bridge.runs.layout import SEED
 from roambus.bridge.trace.schema import BYTES, DETAIL, EVENT, HOPS, MESSAGE_TYPE, NODE, NOTIFICATION_ID, PEER, TIME_S
 from roambus.experiments.export.runs import Row, levels, numbers, rows
 from roambus.python_protocol.actions import DELIVER, DROP, ENERGY, LIST_SEPARATOR, MOVE, PUBLISH, RADIO, RECEIVE, SEND
-from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.vocabulary import BROADCAST
 from roambus.spark.aggregation.traces import Trace
 from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, Metric, sent_metric
 from roambus.spark.metrics.extra import EXTRA

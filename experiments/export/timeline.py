@@ -42,7 +42,7 @@ from roambus.python_protocol.actions import (
     SUBSCRIBE,
     UNSUBSCRIBE,
 )
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND
 from roambus.spark.aggregation.traces import Trace
 
 _FIXED64 = Struct("<Q")

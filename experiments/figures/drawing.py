@@ -5,17 +5,14 @@ intervals do not hide each other. The colour is the agent's, the same in all fig
 one agent, each has a lighter shade than the one before. No title is drawn: what a figure shows stands beside it, in its
 caption. Each part of a line has an id in the SVG file, by which the report hides single lines.
 
-The vertical axes of figures: each shows all that there is to show, and tells apart what differs.
-
-Rates that crowd near 0 or 1 get a folded scale, which is the logit with an offset: it tells 0.96 from 0.99 as clearly
-as 0.5 from 0.8, and 0 and 1 themselves have places on it.
-
-How figures look: formats, size and style, as `--format`, `--size` and `--style` choose them.
+A vertical axis shows all that there is to show, and tells apart what differs. Rates that crowd near 0 or 1 get a folded
+scale, which is the logit with an offset: it tells 0.96 from 0.99 as clearly as 0.5 from 0.8, and 0 and 1 themselves,
+which the logit has at infinity, have places on it. Formats, size and style are what `--format`, `--size` and `--style`
+choose.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -161,8 +158,7 @@ class Look:
     @property
     def settings(self) -> dict[Any, Any]:
         """Matplotlib's settings."""
-        text = _LARGE if self.style == "slide" else _SMALL if self.is_narrow else _USUAL
-        return {**_BASE, **text}
+        return {**_BASE, **(_LARGE if self.style == "slide" else _SMALL if self.is_narrow else _USUAL)}
 
     @property
     def is_narrow(self) -> bool:
@@ -193,8 +189,7 @@ def _inches(text: str) -> tuple[float, float]:
     found = _SIZE.fullmatch(text)
     if found is None:
         raise UserError(f"--size: {text!r}: write WIDTHxHEIGHT, such as 3.5x2.5, 88x60mm, or one of {', '.join(SIZES)}")
-    unit = _UNITS[found[3] or "in"]
-    width, height = float(found[1]) * unit, float(found[2]) * unit
+    width, height = (float(number) * _UNITS[found[3] or "in"] for number in found.group(1, 2))
     if not all(_LEAST <= one <= _MOST for one in (width, height)):
         raise UserError(f"--size: {text}: a figure is {_LEAST:g} to {_MOST:g} inches wide and high")
     return width, height
@@ -222,6 +217,9 @@ _SIDE = 0.5
 """How far the axis reaches to both sides of a single x value, so that its lines stand near it."""
 _ROOM_A_CHARACTER, _ROOM_BETWEEN = 0.025, 0.015
 """What the label of an x value needs at most, and what lies between two, in widths of the axis."""
+_BELOW: Mapping[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.22), "borderaxespad": 0, "ncols": 2}
+_BESIDE: Mapping[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0}
+"""Where the names of the lines stand."""
 LINE_ID = r"line-(\d+)-\d+"
 """The id of each part of a line in an SVG file, legend included: the number of the line, then that of the part."""
 
@@ -231,10 +229,16 @@ def draw(figure: Drawn, folder: Path, look: Look = USUAL) -> list[Path]:
     with styled(look.settings):
         picture = Picture(figsize=look.size, layout="constrained")
         _name_parts(_plot(figure, picture.add_subplot(), look))
-        drawn = [_save(picture, folder / f"{figure.name}.{kind}", _METADATA[kind]) for kind in look.formats]
-    caption = folder / f"{figure.name}.txt"
-    replace_file(caption, partial(Path.write_text, data=f"{figure.caption}\n", encoding="utf-8"))
-    return [*drawn, caption]
+        drawn = [_save(picture, folder / f"{figure.name}.{kind}") for kind in look.formats]
+    return [*drawn, write_caption(folder / figure.name, [figure])]
+
+
+def write_caption(stem: Path, figures: Sequence[Drawn]) -> Path:
+    """Writes the captions of figures as STEM.txt, a line each; raises OSError."""
+    caption = stem.with_name(f"{stem.name}.txt")
+    text = "".join(f"{figure.caption}\n" for figure in figures)
+    replace_file(caption, partial(Path.write_text, data=text, encoding="utf-8"))
+    return caption
 
 
 def draw_panels(figures: Sequence[Drawn], file: Path, *, same_y: bool = False, look: Look = USUAL) -> None:
@@ -246,7 +250,6 @@ def draw_panels(figures: Sequence[Drawn], file: Path, *, same_y: bool = False, l
     columns = min(_PANEL_COLUMNS, len(figures))
     rows = math.ceil(len(figures) / columns)
     width, height = look.size
-    kind = file.suffix.removeprefix(".")
     with styled(look.settings):
         picture = Picture(figsize=(width * columns, height * rows), layout="constrained")
         for position, figure in enumerate(figures, start=1):
@@ -255,7 +258,7 @@ def draw_panels(figures: Sequence[Drawn], file: Path, *, same_y: bool = False, l
             axes.set_title(figure.title, loc="left")
         if same_y:
             _align(picture.axes)
-        _save(picture, file, _METADATA[kind], _PANEL_DPI if look == USUAL else _PNG_DPI)
+        _save(picture, file, _PANEL_DPI if look == USUAL else _PNG_DPI)
 
 
 def _align(panels: Sequence[Axes]) -> None:
@@ -265,9 +268,9 @@ def _align(panels: Sequence[Axes]) -> None:
         axes.set_ylim(min(lows), max(highs))
 
 
-def _save(picture: Picture, path: Path, metadata: dict[str, None], dpi: int = _PNG_DPI) -> Path:
+def _save(picture: Picture, path: Path, dpi: int = _PNG_DPI) -> Path:
     kind = path.suffix.removeprefix(".")
-    replace_file(path, partial(picture.savefig, format=kind, dpi=dpi, metadata=metadata))
+    replace_file(path, partial(picture.savefig, format=kind, dpi=dpi, metadata=_METADATA[kind]))
     return path
 
 
@@ -282,23 +285,16 @@ def _plot(figure: Drawn, axes: Axes, look: Look) -> list[list[Artist]]:
         lines, scale = _plot_dots(figure, axes, look)
     axes.set_xlabel(figure.x_title)
     axes.set_ylabel(figure.y_title + scale)
-    parts = [_parts(line) for line in lines]
+    parts: list[list[Artist]] = [
+        list(line.get_children()) if isinstance(line, ErrorbarContainer) else [line] for line in lines
+    ]
     labels = [series.label for series in figure.series]
     if not any(labels):
         return parts
-    legend = axes.legend(lines, labels, **_place_of_legend(look))
+    place = _BELOW if look.is_narrow else _BESIDE
+    legend = axes.legend(lines, labels, **place)
     samples = [sample.get_children() for sample in legend.findobj(DrawingArea)]
     return [[*own, *sample, text] for own, sample, text in zip(parts, samples, legend.get_texts(), strict=True)]
-
-
-def _place_of_legend(look: Look) -> dict[str, Any]:
-    if look.is_narrow:
-        return {"loc": "upper center", "bbox_to_anchor": (0.5, -0.22), "borderaxespad": 0, "ncols": 2}
-    return {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0}
-
-
-def _parts(line: ErrorbarContainer | Line2D) -> list[Artist]:
-    return list(line.get_children()) if isinstance(line, ErrorbarContainer) else [line]
 
 
 def _name_parts(lines: Sequence[Sequence[Artist]]) -> None:
@@ -311,7 +307,8 @@ def _plot_lines(figure: Figure, axes: Axes, look: Look) -> tuple[list[ErrorbarCo
     """The lines, and what the title of the vertical axis says of its scale."""
     places = _places(figure.x_values)
     gaps = len(figure.series) - 1
-    dodge = min(_DODGE, _SPREAD / max(gaps, 1)) * _spacing(list(places.values()))
+    spacing = min(np.diff(sorted(places.values())), default=1.0)
+    dodge = min(_DODGE, _SPREAD / max(gaps, 1)) * float(spacing)
     lines = []
     for index, (series, paint) in enumerate(zip(figure.series, _paints(figure.series, look), strict=True)):
         shift = (index - gaps / 2) * dodge
@@ -365,7 +362,9 @@ def _plot_series(
 
 def _paints(series: Sequence[Series | Dots], look: Look) -> list[dict[str, Any]]:
     """What tells each line from the others."""
-    ranks = [_rank(one.place.get(AGENT, ""), index, look) for index, one in enumerate(series)]
+    agents = [one.place.get(AGENT, "") for one in series]
+    # The place of the colour is the agent's among all of the results, or the line's own.
+    ranks = [look.agents.index(one) if one in look.agents else index for index, one in enumerate(agents)]
     return [
         {
             "color": _colour(rank, 0 if look.is_grey else ranks[:index].count(rank), look),
@@ -374,11 +373,6 @@ def _paints(series: Sequence[Series | Dots], look: Look) -> list[dict[str, Any]]
         }
         for index, rank in enumerate(ranks)
     ]
-
-
-def _rank(agent: str, index: int, look: Look) -> int:
-    """The place of the colour: the agent's among all of the results, or the line's own."""
-    return look.agents.index(agent) if agent in look.agents else index
 
 
 def _colour(rank: int, lines_before: int, look: Look) -> str:
@@ -406,8 +400,3 @@ def _labels(places: Mapping[str, float]) -> list[str]:
         labels[value] = value if middle - half >= end else ""
         end = middle + half + _ROOM_BETWEEN if labels[value] else end
     return [labels[value] for value in places]
-
-
-def _spacing(places: Sequence[float]) -> float:
-    ordered = sorted(places)
-    return min((right - left for left, right in itertools.pairwise(ordered)), default=1.0)

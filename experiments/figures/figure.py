@@ -1,37 +1,30 @@
 """What pictures show: lines of means with intervals, or single observations, looked up and ready to be drawn.
 
-Says what figures are to show, before any number is looked up.
+A plan says what a figure is to show before any number is looked up: a metric, an axis and lines. A line is a place in
+the sweep: an agent and the values of the other axes. `look_up` finds the numbers of a plan in what was measured, which
+makes the plan a figure, and `figure_table` writes the same numbers in Markdown. Studies have plans of their own; those
+of a sweep that belongs to no study are `plans_of_any_sweep`, one for each metric.
 
-A plan names a metric, an axis and lines. A line is a place in the sweep: an agent and the values of the other axes.
-
-Looks up the numbers of a plan's lines in what was measured, which makes the plan a figure.
-
-Writes the numbers that a figure shows, as a table in Markdown.
-
-The ends of the intervals that figures draw: they stay where a metric's values can be.
-
-Half the width of a Student-t interval over the seeds is what is measured. Around a rate near 1 such an interval would
-reach beyond 1. So that of a rate is made on the logit scale, where the standard error of a mean m is that of the rate
-divided by m (1 - m) (the delta method, as the logit intervals of survey statistics have it), and carried back, which
-keeps it within 0 and 1. In the same way that of a metric with a logarithmic axis is made on the logarithmic scale, so
-it stays above 0. Single seeds may be 0 or 1. If all of them are, nothing was seen to vary, and there is no interval.
-
-Plans the figures of a sweep that belongs to no study: one for each metric.
+Intervals stay where a metric's values can be. Half the width of a Student-t interval over the seeds is what is
+measured, and around a rate near 1 such an interval would reach beyond 1. So that of a rate is made on the logit scale,
+where the standard error of a mean m is that of the rate divided by m (1 - m) (the delta method, as the logit intervals
+of survey statistics have it), and carried back, which keeps it within 0 and 1. In the same way that of a metric with a
+logarithmic axis is made on the logarithmic scale, so it stays above 0. Single seeds may be 0 or 1. If all of them are,
+nothing was seen to vary, and there is no interval.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import expit, logit
 
 from roambus.bridge.runs.layout import AGENT, SEED
-from roambus.experiments.measurements import Measurements, agent_name, axis_title, format_mean, markdown_table
+from roambus.experiments.measurements import Measurements, agent_name, axis_title, format_mean, markdown_table, rows_at
 from roambus.spark.aggregation.aggregate import HALF_WIDTH, MEAN, N
 from roambus.spark.metrics.catalogue import Scale
 
@@ -85,13 +78,28 @@ def agent_lines(measured: Measurements, place: dict[str, str]) -> list[Line]:
 
 def cut(measured: Measurements, axis: str, wanted: str) -> str:
     """The value at which an axis is cut: the one wanted, or the last that there is."""
-    values = measured.values(axis)
-    return wanted if wanted in values else values[-1]
+    return wanted if wanted in measured.values(axis) else measured.values(axis)[-1]
 
 
 def slug(text: str) -> str:
     """The text as a part of a file's name."""
     return re.sub(r"[^\w.+-]|_", "-", text)
+
+
+def plans_over(
+    x: str, metrics: Sequence[str], name: str, title: str, x_title: str = ""
+) -> Callable[[Measurements], Iterator[Plan]]:
+    """A figure for each metric over one axis, with a line for each agent.
+
+    In the name {metric} stands for the metric, in the title {title} for its title.
+    """
+
+    def plans(measured: Measurements) -> Iterator[Plan]:
+        for metric in metrics:
+            called, titled = name.format(metric=slug(metric)), title.format(title=measured.title(metric))
+            yield Plan(called, titled, metric, x, agent_lines(measured, {}), x_title=x_title)
+
+    return plans
 
 
 NAMES = {Scale.SHARE: "t-intervals on the logit scale", Scale.LOGARITHMIC: "t-intervals on the logarithmic scale"}
@@ -129,13 +137,29 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """What a picture shows; `x_values` are all places on the x axis."""
+class Shown:
+    """What any picture has."""
 
     name: str
     title: str
     x_title: str
     y_title: str
+
+    @property
+    def intervals(self) -> str:
+        """What the error bars are, or that there are none, for titles and captions."""
+        raise NotImplementedError
+
+    @property
+    def caption(self) -> str:
+        """What stands beside the figure."""
+        return f"{self.title}; {self.intervals}."
+
+
+@dataclass(frozen=True, slots=True)
+class Figure(Shown):
+    """Lines of means over an axis; `x_values` are all places on it."""
+
     x_values: tuple[str, ...]
     series: tuple[Series, ...]
     scale: Scale = Scale.FROM_ZERO
@@ -152,18 +176,18 @@ class Figure:
 
     @property
     def caption(self) -> str:
-        """What stands beside the figure."""
+        """What stands beside the figure, with the kind of its intervals if it has any."""
         kind = NAMES.get(self.scale, "t-intervals")
         has_intervals = any(n > 1 for series in self.series for n in series.seeds)
         return f"{self.title}; {self.intervals}{f' ({kind})' if has_intervals else ''}."
 
     @property
     def intervals(self) -> str:
-        """What the error bars are, for titles and captions."""
+        """The number of seeds, of which one alone has no intervals."""
         counts = sorted({n for series in self.series for n in series.seeds})
-        seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
         if counts == [1]:
             return "1 seed, so without intervals"
+        seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
         return f"means of {seeds} seeds with 95 % intervals"
 
 
@@ -178,13 +202,9 @@ class Dots:
 
 
 @dataclass(frozen=True, slots=True)
-class DotFigure:
+class DotFigure(Shown):
     """What a picture of single observations shows; both axes are numbers."""
 
-    name: str
-    title: str
-    x_title: str
-    y_title: str
     series: tuple[Dots, ...]
     logarithmic: bool = False
 
@@ -193,20 +213,11 @@ class DotFigure:
         """The number of observations: they have no intervals."""
         return f"{sum(len(dots.x) for dots in self.series):,} single observations"
 
-    @property
-    def caption(self) -> str:
-        """What stands beside the figure."""
-        return f"{self.title}; {self.intervals}."
-
 
 @dataclass(frozen=True, slots=True)
-class CurveFigure:
+class CurveFigure(Shown):
     """What a picture of curves shows: a distribution, or with `is_time` something over the time of runs."""
 
-    name: str
-    title: str
-    x_title: str
-    y_title: str
     series: tuple[Dots, ...]
     seeds: int
     is_time: bool = False
@@ -222,11 +233,6 @@ class CurveFigure:
         """What the curves are made of."""
         kind = "means of" if self.is_time else "all deliveries of"
         return f"{kind} {self.seeds} seed{'s' if self.seeds > 1 else ''}"
-
-    @property
-    def caption(self) -> str:
-        """What stands beside the figure."""
-        return f"{self.title}; {self.intervals}."
 
 
 _DECADES = 100
@@ -258,24 +264,18 @@ def _series(measured: Measurements, line: Line, metric: str, x: str) -> Series:
 
 def look_up_dots(measured: Measurements, plan: DotPlan) -> DotFigure:
     """The figure with the observations of its plan; without series if there are none."""
-    series = (_dots(measured, line, plan) for line in plan.lines)
+    table = measured.tables[plan.table].astype({SEED: str})
+    rows = [(line, rows_at(table, line.place)) for line in plan.lines]
+    series = (Dots(line.label, tuple(found[plan.x]), tuple(found[plan.y]), line.place) for line, found in rows)
     found = tuple(dots for dots in series if dots.x)
     return DotFigure(plan.name, plan.title, plan.x_title, plan.y_title, found, plan.logarithmic)
-
-
-def _dots(measured: Measurements, line: Line, plan: DotPlan) -> Dots:
-    rows = measured.tables[plan.table].astype({SEED: str})
-    for column, value in line.place.items():
-        rows = rows[rows[column] == value]
-    return Dots(line.label, tuple(rows[plan.x]), tuple(rows[plan.y]), line.place)
 
 
 def figure_table(figure: Figure) -> str:
     """A row for each line, a column for each place on the x axis, empty where nothing was measured."""
     rows = []
     for series in figure.series:
-        values = zip(series.mean, series.half_width, strict=True)
-        cells = dict(zip(series.x, itertools.starmap(format_mean, values), strict=True))
+        cells = dict(zip(series.x, map(format_mean, series.mean, series.half_width), strict=True))
         rows.append([series.label, *(cells.get(x, "") for x in figure.x_values)])
     return markdown_table([figure.x_title, *figure.x_values], rows)
 
@@ -287,18 +287,15 @@ def plans_of_any_sweep(measured: Measurements) -> Iterator[Plan]:
     """
     x, *others = measured.axes or [AGENT]
     place = {axis: measured.values(axis)[0] for axis in others[1:]}
-    lines = _lines(measured, others[:1], place)
+    lines = _lines(measured, others[0], place) if others else agent_lines(measured, {})
+    if not measured.axes:
+        lines = [Line("", {})]
     at = "".join(f", {axis} {value}" for axis, value in place.items())
     for metric in measured.metrics:
         yield Plan(slug(metric.column), metric.axis_title + at, metric.column, x, lines)
 
 
-def _lines(measured: Measurements, second: Sequence[str], place: dict[str, str]) -> list[Line]:
-    if not measured.axes:
-        return [Line("", {})]
-    if not second:
-        return agent_lines(measured, place)
-    axis = second[0]
+def _lines(measured: Measurements, axis: str, place: dict[str, str]) -> list[Line]:
     return [
         Line(f"{agent_name(agent)}, {axis} {value}", {**place, AGENT: agent, axis: value})
         for agent in measured.agents

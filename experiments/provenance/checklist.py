@@ -1,23 +1,30 @@
-"""What simulation studies of mobile ad hoc networks should state, item by item.
+"""What simulation studies of mobile ad hoc networks should state, item by item, and whether results state it.
 
 Items K are those of Kurkowski, Camp and Colagrosso (MANET Simulation Studies: The Incredibles, ACM Mobile Computing and
 Communications Review 9(4), 2005): what they found missing in most papers of five years, and the pitfalls that they
 name. Items A are those by which artifacts are reviewed and badged (ACM, Artifact Review and Badging, version 1.1). An
-item's function returns what is stated; it raises `Missing` with what to do.
+item's function returns what is stated; it raises `MissingError` with what to do.
 
-Holds results against the checklist: each item is stated, or missing with what to do.
-
-What results tell of themselves: what was asked for, the scenarios of some of their runs, and what lies beside.
+Nothing is asked of the user: `Evidence` is what results tell of themselves, by what was asked for, the scenarios of
+some of their runs, and what lies beside. What is costly is found out when an item first needs it. How connected the
+networks were is among it, because results of well and of badly connected networks say different things. Two nodes count
+as linked there if each is within the distance at which the mean path loss leaves the other's sensitivity; fading is
+left out, and some moments of some runs are looked at.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import shortest_path
 
 from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.backends.ideal.graph import reach_m
@@ -27,10 +34,12 @@ from roambus.bridge.runs.layout import AGENTS, LOG_FILE, METRICS_FOLDER, POINTS,
 from roambus.bridge.runs.log import Maker, read_maker
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import MANAGERS, RandomWaypoint
-from roambus.experiments.provenance.connectivity import Connectivity, connectivity
+from roambus.bridge.trace.parquet import read_trace
+from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, TIME_S
 from roambus.experiments.provenance.crate import is_crate, read_metadata
 from roambus.experiments.studies.study import sweep_folders
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.actions import MOVE
+from roambus.python_protocol.vocabulary import SECOND
 from roambus.spark.aggregation.traces import examine, find_traces, missing, run_places
 
 MOST_SCENARIOS = 200
@@ -115,33 +124,62 @@ class Evidence:
         """The agents by their labels, each with its reference and the parameters that were set."""
         return {label: agent for asked in self.asked for label, agent in asked.get(AGENTS, {}).items()}
 
-    def all_inis(self) -> bool:
-        """Whether every run has its ini beside its trace."""
-        return all(trace.with_name(INI_FILE).is_file() for trace in self.traces)
-
-    def lacking(self) -> list[str]:
-        """A line for each run that was asked for and is not there."""
-        return [line for sweep in self.sweeps for line in missing(sweep, self.traces_of[sweep])]
-
-    def without_metrics(self) -> list[Path]:
-        """The sweeps whose metrics have not been computed."""
-        return [sweep for sweep in self.sweeps if not (sweep / METRICS_FOLDER / f"{POINTS}.csv").is_file()]
-
-    def span(self, of: Callable[[Scenario], float | Sequence[float]]) -> tuple[float, float] | None:
-        """The least and the greatest of a number, or of several, over the scenarios; None if none is known."""
-        values = sorted(number for scenario, _ in self.runs for number in _numbers(of(scenario)))
-        return (values[0], values[-1]) if values else None
+    def scenarios(self) -> list[Scenario]:
+        """The scenarios of some of the runs; raises MissingError if there is none."""
+        if not self.runs:
+            raise MissingError("no run.ini is there that could tell")
+        return [scenario for scenario, _ in self.runs]
 
 
-def _numbers(value: float | Sequence[float]) -> Iterator[float]:
-    if isinstance(value, int | float):
-        yield value
-    else:
-        yield from value
+# How connected the networks were
+
+MOMENTS = 10
+"""So many moments of a run are looked at, evenly spread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connectivity:
+    """The mean of the shortest ways between nodes that reach each other (hops), and the share of moments in pieces."""
+
+    hops: float
+    in_pieces: float
+
+
+def connectivity(runs: Iterable[tuple[Scenario, Path]]) -> Connectivity | None:
+    """Over some moments of these runs, each with its trace; None where no trace says where nodes are."""
+    ways: list[NDArray[np.float64]] = []
+    for scenario, trace in runs:
+        reaches = np.array([reach_m(scenario, node) for node in scenario.nodes])
+        for places in _places(trace, len(scenario.nodes), scenario.time_limit / SECOND):
+            apart = np.hypot(*(places[:, None] - places[None]).T)
+            ways.append(shortest_path(apart <= np.minimum(reaches[:, None], reaches[None]), unweighted=True))
+    if not ways:
+        return None
+    hops = [hop for of_moment in ways for hop in of_moment[np.isfinite(of_moment) & (of_moment > 0)]]
+    return Connectivity(float(np.mean(hops or 0)), float(np.mean([np.isinf(of_moment).any() for of_moment in ways])))
+
+
+def _places(trace: Path, nodes: int, end_s: float) -> Iterable[NDArray[np.float64]]:
+    """Where the nodes are at each moment: metres[nodes, 2]; none unless all of them say so."""
+    table = read_trace(trace)
+    rows = table.filter(pc.equal(table[EVENT], MOVE)).select([TIME_S, NODE, DETAIL]).to_pandas()
+    if rows[NODE].nunique() < nodes:
+        return ()
+    moments = (np.arange(MOMENTS) + 0.5) / MOMENTS * end_s
+    found = np.empty((MOMENTS, nodes, 2))
+    for node, moves in rows.groupby(NODE):
+        for axis, metres in moves[DETAIL].str.split(expand=True).astype(float).items():
+            found[:, node, axis] = np.interp(moments, moves[TIME_S], metres)
+    return found
+
+
+# The items
 
 
 KURKOWSKI, ARTIFACTS = "K", "A"
 FEWEST_SEEDS = 2
+GENERATORS = "Mersenne Twister for agents, PCG64 for scenarios, SplitMix64 in the radio; seeded from seed and node"
+VALIDATED = "the radio follows Castalia's, and is held to what Castalia does (docs/radio.md)"
 
 
 class MissingError(Exception):
@@ -158,27 +196,24 @@ class Item:
 
 
 def _inis(found: Evidence) -> str:
-    if not found.all_inis():
+    if not all(trace.with_name(INI_FILE).is_file() for trace in found.traces):
         raise MissingError("some runs have no run.ini beside their trace: make them again")
     return f"run.ini beside each of {len(found.traces)} traces has every parameter, with the agent's"
 
 
 def _simulator(found: Evidence) -> str:
     if not found.makers:
-        raise MissingError(
-            "the logs of the runs do not say what made them: make them again, or pack them: roambus crate"
-        )
+        advice = "make them again, or pack them: roambus crate"
+        raise MissingError(f"the logs of the runs do not say what made them: {advice}")
     return "; ".join(sorted({f"{maker.code} ({maker.machine})" for maker in found.makers}))
 
 
-def _spanned(text: str, of: Callable[[Scenario], float | Sequence[float]]) -> Callable[[Evidence], str]:
+def _spanned(text: str, of: Callable[[Scenario], Iterable[float]]) -> Callable[[Evidence], str]:
     """An item that is a number, or a range of numbers, of the scenarios."""
 
     def find(found: Evidence) -> str:
-        span = found.span(of)
-        if span is None:
-            raise MissingError("no run.ini is there that could tell")
-        least, greatest = (f"{number:g}" for number in span)
+        numbers = [number for scenario in found.scenarios() for number in of(scenario)]
+        least, greatest = (f"{number:g}" for number in (min(numbers), max(numbers)))
         return text.format(least if least == greatest else f"{least} to {greatest}")
 
     return find
@@ -190,9 +225,7 @@ def _reaches(scenario: Scenario) -> list[float]:
 
 def _mobility(found: Evidence) -> str:
     names = {kind: name for name, kind in MANAGERS.items()}
-    kinds = {names.get(type(node.mobility), "") for scenario, _ in found.runs for node in scenario.nodes}
-    if not kinds:
-        raise MissingError("no run.ini is there that could tell")
+    kinds = {names.get(type(node.mobility), "") for scenario in found.scenarios() for node in scenario.nodes}
     return ", ".join(sorted(filter(None, kinds)))
 
 
@@ -210,11 +243,9 @@ def _start(found: Evidence) -> str:
 
 
 def _traffic(found: Evidence) -> str:
-    works = [scenario.workload for scenario, _ in found.runs]
-    if not works:
-        raise MissingError("no run.ini is there that could tell")
-    rates = {f"every {one.interval / SECOND:g} s" for work in works for one in work.publications}
-    sizes = {f"{one.payload} bytes" for work in works for one in work.publications}
+    publications = [one for scenario in found.scenarios() for one in scenario.workload.publications]
+    rates = {f"every {one.interval / SECOND:g} s" for one in publications}
+    sizes = {f"{one.payload} bytes" for one in publications}
     return f"publications {', '.join(sorted(rates)) or 'by commands'}; payload {', '.join(sorted(sizes)) or 'none'}"
 
 
@@ -233,28 +264,23 @@ def _seeds(found: Evidence) -> str:
     return "; ".join(map(", ".join, found.seeds))
 
 
-def _generators(_: Evidence) -> str:
-    return "Mersenne Twister for agents, PCG64 for scenarios, SplitMix64 in the radio; seeded from seed and node"
-
-
 def _independent(found: Evidence) -> str:
     point, fewest = min(found.runs_of_points.items(), key=lambda one: one[1])
     if fewest < FEWEST_SEEDS:
-        name = point.relative_to(found.folder)
-        raise MissingError(
-            f"of {name} {fewest} runs are there: run the sweep with --seeds 10 to its end, for a single run says little"
-        )
+        advice = "run the sweep with --seeds 10 to its end, for a single run says little"
+        raise MissingError(f"of {point.relative_to(found.folder)} {fewest} runs are there: {advice}")
     return f"at least {fewest} independent runs of each point are there"
 
 
 def _intervals(found: Evidence) -> str:
-    if found.without_metrics():
-        raise MissingError(f"no metrics yet: roambus aggregate {found.without_metrics()[0]}")
+    lacking = [sweep for sweep in found.sweeps if not (sweep / METRICS_FOLDER / f"{POINTS}.csv").is_file()]
+    if lacking:
+        raise MissingError(f"no metrics yet: roambus aggregate {lacking[0]}")
     return "metrics/points.csv has the 95 % interval of each mean (Student's t over the seeds)"
 
 
 def _complete(found: Evidence) -> str:
-    lacking = found.lacking()
+    lacking = [line for sweep in found.sweeps for line in missing(sweep, found.traces_of[sweep])]
     if lacking:
         raise MissingError(f"{len(lacking)} runs are not there, such as {lacking[0]}")
     return f"all {len(found.traces)} runs that sweep.json asks for are there" if found.asked else "no sweep.json"
@@ -265,13 +291,9 @@ def _protocols(found: Evidence) -> str:
         raise MissingError("there is no sweep.json: make the runs by roambus sweep")
     texts = []
     for label, (reference, parameters) in found.agents.items():
-        chosen = " ".join(f"{name}={value}" for name, value in parameters.items())
-        texts.append(" ".join(filter(None, (label, f"({reference})" if reference != label else "", chosen))))
+        named = [label] if reference == label else [label, f"({reference})"]
+        texts.append(" ".join([*named, *(f"{name}={value}" for name, value in parameters.items())]))
     return "; ".join(texts)
-
-
-def _validated(_: Evidence) -> str:
-    return "the radio follows Castalia's, and is held to what Castalia does (docs/radio.md)"
 
 
 def _of_crate(what: str, field: str) -> Callable[[Evidence], str]:
@@ -310,16 +332,20 @@ ITEMS: Sequence[Item] = (
     Item(KURKOWSKI, "simulator, its version, and the system", _simulator),
     Item(KURKOWSKI, "all parameters", _inis),
     Item(KURKOWSKI, "protocols, with what was set of them", _protocols),
-    Item(KURKOWSKI, "number of nodes", _spanned("{} nodes", lambda scenario: len(scenario.nodes))),
+    Item(KURKOWSKI, "number of nodes", _spanned("{} nodes", lambda scenario: [len(scenario.nodes)])),
     Item(KURKOWSKI, "size of the area", _spanned("sides of {} m", lambda scenario: scenario.field_m)),
-    Item(KURKOWSKI, "transmission range", _spanned("{} m by the mean path loss", _reaches)),
-    Item(KURKOWSKI, "simulated time", _spanned("{} s", lambda scenario: scenario.time_limit / SECOND)),
+    Item(
+        KURKOWSKI,
+        "transmission range",
+        _spanned("{} m by the mean path loss", _reaches),
+    ),
+    Item(KURKOWSKI, "simulated time", _spanned("{} s", lambda scenario: [scenario.time_limit / SECOND])),
     Item(KURKOWSKI, "mobility model", _mobility),
     Item(KURKOWSKI, "initialization bias", _start),
     Item(KURKOWSKI, "traffic", _traffic),
     Item(KURKOWSKI, "connectivity of the scenario", _connectivity),
-    Item(KURKOWSKI, "validation of the model", _validated),
-    Item(KURKOWSKI, "random generators", _generators),
+    Item(KURKOWSKI, "validation of the model", lambda _: VALIDATED),
+    Item(KURKOWSKI, "random generators", lambda _: GENERATORS),
     Item(KURKOWSKI, "seeds", _seeds),
     Item(KURKOWSKI, "independent runs", _independent),
     Item(KURKOWSKI, "confidence intervals", _intervals),

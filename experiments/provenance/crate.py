@@ -1,13 +1,11 @@
-"""Packs results as an RO-Crate: a zip file from which a stranger makes the same runs again by one command.
+"""Packs results as an RO-Crate, from which a stranger makes the same runs again by one command, and reads such a crate.
 
-Beside the results it holds the code of roambus and of agents that no package brings, the versions of all libraries, and
-a script that installs these and has `roambus verify` make runs again. Results of another version of the code are
-refused, because what is packed would not make them again.
+Beside the results the zip file holds the code of roambus and of agents that no package brings, the versions of all
+libraries, and a script that installs these and has `roambus verify` make runs again. Results of another version of the
+code are refused, because what is packed would not make them again.
 
-Reads a crate that was unpacked somewhere: its checksums, and the code of agents that came with it.
-
-A crate can be a stranger's, so nothing in it is believed: names that lead out of it are refused, and its code is run by
-nobody here.
+A crate that was unpacked can be a stranger's, so nothing in it is believed: names that lead out of it are refused,
+files are held against their checksums, and its code is run by nobody here.
 """
 
 from __future__ import annotations
@@ -26,11 +24,11 @@ from urllib.parse import unquote
 from roambus.bridge.agents import find_code
 from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.errors import UserError
+from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.layout import LOG_FILE
 from roambus.bridge.runs.log import read_maker
 from roambus.bridge.runs.run import errors_named
-from roambus.bridge.unfinished_file import UnfinishedFile
 from roambus.experiments.provenance.metadata import (
     CODE_FOLDER,
     METADATA_FILE,
@@ -83,23 +81,24 @@ def write_crate(packing: Packing, about: About, out: Path, advance: Callable[[],
     with errors_named(out), UnfinishedFile(out) as unfinished:
         with zipfile.ZipFile(unfinished.file, "w", zipfile.ZIP_DEFLATED) as archive:
             files = [_add(archive, path, content) for path, content in _contents(packing, code, len(runs))]
-            text = metadata(about, files, [run for run, _ in runs], _code(code))
+            packages = {reference: one for reference, one in code.items() if isinstance(one, str)}
+            own = {reference: _place(one) for reference, one in code.items() if isinstance(one, Path)}
+            text = metadata(about, files, runs, PackedCode(own, packages))
             _add(archive, PurePosixPath(METADATA_FILE), text.encode())
         unfinished.finish()
     return len(runs)
 
 
-def _runs(packing: Packing, advance: Callable[[], None]) -> tuple[list[tuple[PackedRun, Path]], dict[str, Path | str]]:
+def _runs(packing: Packing, advance: Callable[[], None]) -> tuple[list[PackedRun], dict[str, Path | str]]:
     """The runs, and by the references of their agents a file, or the package that brings one."""
     runs, code, told = [], dict[str, Path | str](), set[str]()
     for folder in packing.sweeps:
         for trace in find_traces(folder):
-            problem = packing.verifier.other_version(trace, told)
-            if problem:
+            if problem := packing.verifier.other_version(trace, told):
                 raise UserError(f"{trace.parent}: {problem}")
             agent = read_scenario(trace.with_name(INI_FILE)).agent
             code.setdefault(agent, _code_of(agent))
-            runs.append((_packed(packing.results, trace, agent), trace))
+            runs.append(_packed(packing.results, trace, agent))
             advance()
     if not runs:
         raise UserError(f"{packing.results}: there are no runs in it: give the folder that a sweep wrote (its --out)")
@@ -124,11 +123,6 @@ def _code_of(reference: str) -> Path | str:
     raise UserError(f"agent {reference!r} is {len(code.files)} files that no package brings: install it as a package")
 
 
-def _code(code: dict[str, Path | str]) -> PackedCode:
-    files = {reference: _place(one) for reference, one in code.items() if isinstance(one, Path)}
-    return PackedCode(files, {reference: one for reference, one in code.items() if isinstance(one, str)})
-
-
 def _place(file: Path) -> PurePosixPath:
     return PurePosixPath(CODE_FOLDER, sha256(file.read_bytes()).hexdigest()[:16], file.name)
 
@@ -148,12 +142,12 @@ def _contents(packing: Packing, code: dict[str, Path | str], runs: int) -> Itera
 
 def _results(folder: Path) -> Iterator[PurePosixPath]:
     """The files of the results; links and hidden files are left out, and what another crate has left."""
+    own = {PurePosixPath("README.md"), SCRIPT, REQUIREMENTS, ARCHIVE, PurePosixPath(METADATA_FILE)}
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             file = Path(place, name)
             path = PurePosixPath(file.relative_to(folder))
-            own = {PurePosixPath("README.md"), SCRIPT, REQUIREMENTS, ARCHIVE, PurePosixPath(METADATA_FILE)}
             if not (name.startswith(".") or file.is_symlink() or path in own or path.parts[0] == CODE_FOLDER):
                 yield path
 

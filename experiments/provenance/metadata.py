@@ -1,8 +1,8 @@
 """The metadata of a crate: `ro-crate-metadata.json` as the RO-Crate specification 1.1 has it (schema.org in JSON-LD).
 
 Each file has its size and its SHA-256. Each run is an action: what it was made from and with, and its trace as result.
-
-What results were made with: the libraries of this Python that roambus needs, as pip and as people read them.
+What results were made with are the libraries of this Python that roambus needs, without those of its extras, as pip and
+as people read them.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ def requirements() -> dict[str, str]:
     found: dict[str, str] = {}
     waiting = [DISTRIBUTION]
     while waiting:
-        for requirement in map(Requirement, _needs(waiting.pop())):
-            if requirement.name not in found and _applies(requirement):
+        for requirement in map(Requirement, distribution(waiting.pop()).requires or []):
+            is_needed = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+            if is_needed and requirement.name not in found:
                 try:
                     found[requirement.name] = distribution(requirement.name).version
                 except PackageNotFoundError:
@@ -43,15 +44,6 @@ def requirements_file() -> str:
     """The same as a file for pip, with the version of Python in its head."""
     lines = [f"{name}=={version}\n" for name, version in requirements().items()]
     return f"# Python {platform.python_version()}\n{''.join(lines)}"
-
-
-def _needs(name: str) -> list[str]:
-    return distribution(name).requires or []
-
-
-def _applies(requirement: Requirement) -> bool:
-    """Whether it is needed here, without any extra."""
-    return requirement.marker is None or requirement.marker.evaluate({"extra": ""})
 
 
 METADATA_FILE = "ro-crate-metadata.json"
@@ -69,6 +61,12 @@ _TYPES = {
     ".zip": "application/zip",
 }
 Entity = dict[str, Any]
+_DESCRIPTOR: Entity = {
+    "@id": METADATA_FILE,
+    "@type": "CreativeWork",
+    "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"},
+    "about": {"@id": "./"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +108,14 @@ class PackedCode:
 
 def metadata(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun], code: PackedCode) -> str:
     """The text of the metadata file."""
-    graph = [_descriptor(), _root(about, files, runs)]
+    graph = [_DESCRIPTOR, _root(about, files, runs)]
     graph += [{"@id": f"#{quote(name)}", "@type": "Person", "name": name} for name in about.authors]
-    graph += [*_software(), *_agents(code), *(_file(one, code) for one in files)]
+    graph += _software()
+    graph += [
+        {"@id": _agent_id(name, code), "@type": "SoftwareSourceCode", "name": name, "isPartOf": package}
+        for name, package in code.packages.items()
+    ]
+    graph += [_file(one, code) for one in files]
     graph += [entity for run in runs for entity in _action(run, code)]
     unique = {entity["@id"]: entity for entity in graph}
     return f"{json.dumps({'@context': _CONTEXT, '@graph': list(unique.values())}, indent=1)}\n"
@@ -123,17 +126,7 @@ def identifier(path: PurePosixPath) -> str:
     return quote(str(path), safe="/=,+")
 
 
-def _descriptor() -> Entity:
-    return {
-        "@id": METADATA_FILE,
-        "@type": "CreativeWork",
-        "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"},
-        "about": {"@id": "./"},
-    }
-
-
 def _root(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun]) -> Entity:
-    license_ = {"license": about.license} if about.license else {}
     return {
         "@id": "./",
         "@type": "Dataset",
@@ -141,7 +134,7 @@ def _root(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun]) 
         "description": f"{len(runs)} runs of mobile network protocols, made with roambus, which makes them again "
         "byte for byte: README.md tells how.",
         "datePublished": f"{datetime.now(UTC):%Y-%m-%d}",
-        **license_,
+        **({"license": about.license} if about.license else {}),
         "author": [{"@id": f"#{quote(name)}"} for name in about.authors],
         "hasPart": [{"@id": identifier(one.path)} for one in files],
         "mentions": [{"@id": _run_id(run)} for run in runs],
@@ -158,16 +151,6 @@ def _software() -> Iterator[Entity]:
     yield {"@id": "#python", "@type": "SoftwareApplication", "name": "Python", "version": platform.python_version()}
     for name, version in requirements().items():
         yield {"@id": f"#package-{name}", "@type": "SoftwareApplication", "name": name, "version": version}
-
-
-def _agents(code: PackedCode) -> Iterator[Entity]:
-    for reference, package in code.packages.items():
-        yield {
-            "@id": _agent_id(reference, code),
-            "@type": "SoftwareSourceCode",
-            "name": reference,
-            "isPartOf": package,
-        }
 
 
 def _agent_id(reference: str, code: PackedCode) -> str:
@@ -192,16 +175,12 @@ def _action(run: PackedRun, code: PackedCode) -> Iterator[Entity]:
     values = [{"@id": f"#{quote(f'{name}={value}', safe='=')}"} for name, value in levels]
     for one, (name, value) in zip(values, levels, strict=True):
         yield {**one, "@type": "PropertyValue", "name": name, "value": value}
-    made = (
-        {}
-        if run.maker is None
-        else {"endTime": run.maker.date, "description": f"{run.maker.code}; {run.maker.machine}"}
-    )
+    made = run.maker and {"endTime": run.maker.date, "description": f"{run.maker.code}; {run.maker.machine}"}
     yield {
         "@id": _run_id(run),
         "@type": "CreateAction",
         "name": run.place,
-        **made,
+        **(made or {}),
         "instrument": [{"@id": "#roambus"}, {"@id": _agent_id(run.agent, code)}],
         "object": [*({"@id": identifier(path)} for path in run.sources), *values],
         "result": [{"@id": identifier(run.trace)}],

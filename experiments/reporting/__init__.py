@@ -1,6 +1,6 @@
 """The figures and the report of results.
 
-`figure_files` draws all figures of a results folder. `report` writes report.html, one file that needs nothing else,
-with `facts` (what was run), `making` (how, when and with what), `filters` (what the reader can choose), and the figures
-that `inline_figure` puts into the page. `page` holds the page's template, style and script.
+`figure_files` draws all figures of a results folder, and makes them elements of a page.
+`report` writes report.html, one file that needs nothing else; its template, style and script are in `page`.
+`testbed` is a page that looks at a recorded testbed.
 """

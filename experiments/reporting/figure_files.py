@@ -1,14 +1,13 @@
 """Draws the figures of results: those that their study plans, or else one for each metric, and writes their files.
 
-Puts figures into the page itself, so that the page can hide single lines of them.
-
-A figure is a file, which may come from anywhere: only elements and attributes that draw are taken over.
+Reports take the files in again, as elements of a page that can hide single lines. A figure is then a file, which may
+come from anywhere: only elements and attributes that draw are taken over.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,7 @@ from xml.etree.ElementTree import Element, ParseError, fromstring, tostring
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import FIGURES_FOLDER, unlinked, writing
 from roambus.experiments.figures.drawing import LINE_ID, USUAL, Look, draw
-from roambus.experiments.figures.figure import Drawn, Figure, look_up, look_up_dots, plans_of_any_sweep
+from roambus.experiments.figures.figure import Drawn, Figure, Plan, look_up, look_up_dots, plans_of_any_sweep
 from roambus.experiments.studies.study import Study, SweepResults, read_results
 from roambus.spark.aggregation.aggregate import replace_file
 
@@ -57,7 +56,7 @@ def _figures_of(found: SweepResults, metric: str) -> list[Figure]:
     planned = found.origin.sweep.plans(found.measured) if found.origin else ()
     own = [plan for plan in planned if all((line.metric or plan.metric) == metric for line in plan.lines)]
     plans = own or [plan for plan in plans_of_any_sweep(found.measured) if plan.metric == metric]
-    return [figure for plan in plans if (figure := look_up(found.measured, plan)).series]
+    return _drawn(found, plans)
 
 
 def all_figures(found: SweepResults) -> list[Drawn]:
@@ -70,16 +69,17 @@ def all_figures(found: SweepResults) -> list[Drawn]:
 def metric_figures(found: SweepResults) -> list[Figure]:
     """The figures of a sweep's metrics; a figure without any value is left out."""
     plans = found.origin.sweep.plans(found.measured) if found.origin else plans_of_any_sweep(found.measured)
-    figures = [look_up(found.measured, plan) for plan in plans]
-    return [figure for figure in figures if figure.series]
+    return _drawn(found, plans)
+
+
+def _drawn(found: SweepResults, plans: Iterable[Plan]) -> list[Figure]:
+    return [figure for plan in plans if (figure := look_up(found.measured, plan)).series]
 
 
 def _write_tables(found: SweepResults, folder: Path) -> Iterator[Path]:
-    tables = found.origin.sweep.tables(found.measured) if found.origin else {}
-    for name, text in tables.items():
-        file = folder / name
-        replace_file(file, partial(Path.write_text, data=text, encoding="utf-8"))
-        yield file
+    for name, text in found.origin.sweep.tables(found.measured).items() if found.origin else ():
+        replace_file(folder / name, partial(Path.write_text, data=text, encoding="utf-8"))
+        yield folder / name
 
 
 _SVG = "{http://www.w3.org/2000/svg}"
@@ -101,9 +101,8 @@ def inline_figure(file: Path, prefix: str, lines: Sequence[str], alternative: st
     _leave_out_foreign(root)
     for element in root.iter():
         _localise(element, prefix, lines)
-    for size in ("width", "height"):
-        root.attrib.pop(size, None)
-    root.attrib.update({"role": "img", "aria-label": alternative})
+    kept = {name: value for name, value in root.attrib.items() if name not in ("width", "height")}
+    root.attrib = {**kept, "role": "img", "aria-label": alternative}
     return tostring(root, encoding="unicode")
 
 

@@ -1,16 +1,12 @@
 """Writes the report of a sweep or study: one HTML file that needs nothing else, with figures, claims and numbers.
 
 The page is a Jinja template in `page`, with its style and script put in. Figures are put in as SVG elements, so that
-the page can filter them; the page's policy lets run only its own script.
+the page can hide single lines of them; the page's policy lets run only its own script. A report says what was run, the
+commands that run it again, whether that is the whole study or a part, and which code made it, when, on which machine.
 
-Tells the facts of a report: what was run, and the commands that run it again.
-
-What a report says of how its results were made: whole or in small, with which code, when, on which machine.
-
-What the reader of a report can choose: agents, verdicts and values of axes.
-
-Parts of the page say which of these they belong to. Every value has a number, and a part of the page names the numbers
-that it belongs to: names from results are never looked for in the page, and never code.
+The reader can choose agents, verdicts and values of axes. Every value has a number, and a part of the page names the
+numbers that it belongs to: names from results, which can be a stranger's, are never looked for in the page, and never
+code.
 """
 
 from __future__ import annotations
@@ -20,8 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import jinja2
 
 from roambus.bridge.runs.layout import (
     AGENT,
@@ -38,7 +32,7 @@ from roambus.bridge.runs.log import Maker, read_maker
 from roambus.experiments.claims import Claim, Verdict
 from roambus.experiments.figures.figure import Drawn
 from roambus.experiments.measurements import Measurements, Table, agent_name, axis_heading, metrics_table, sent_table
-from roambus.experiments.page_policy import source_hash
+from roambus.experiments.page_policy import page_template, source_hash
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures, inline_figure
 from roambus.experiments.shipped import shipped_studies
 from roambus.experiments.studies.study import Study, StudyResults, SweepResults, read_results
@@ -54,7 +48,10 @@ def facts(measured: Measurements) -> list[tuple[str, str]]:
     sweep = measured.sweep
     agents = [_agent_fact(agent, sweep.get("agents", {}).get(agent)) for agent in measured.agents]
     axes = [(axis_heading(axis), ", ".join(measured.values(axis))) for axis in measured.axes]
-    fixed = [(name.replace("_", " "), _with_unit(name, value)) for name, value in sweep.get("set", {}).items()]
+    fixed = [
+        (name.replace("_", " "), f"{value} s" if name in _SECONDS else str(value))
+        for name, value in sweep.get("set", {}).items()
+    ]
     return [
         ("agents", "; ".join(agents)),
         *axes,
@@ -81,23 +78,15 @@ def _agent_fact(agent: str, asked: Any) -> str:
     return f"{agent_name(agent)} ({', '.join(words)})" if words else agent_name(agent)
 
 
-def _with_unit(name: str, value: object) -> str:
-    return f"{value} s" if name in _SECONDS else str(value)
-
-
 def commands(found: SweepResults) -> list[str]:
     """The commands that run the same sweep again."""
     measured = found.measured
     values = {AGENT: measured.agents, **{axis: measured.values(axis) for axis in measured.axes}}
     fixed = {key: [str(value)] for key, value in measured.sweep.get("set", {}).items()}
     settings = [f"--set {key}={','.join(chosen)}" for key, chosen in {**values, **fixed}.items()]
-    run = " ".join(["roambus sweep", _sweep(found), *settings, *_seed_options(measured), "--out DIR"])
-    return [run, "roambus aggregate DIR", "roambus figures DIR"]
-
-
-def _seed_options(measured: Measurements) -> list[str]:
-    precision = measured.sweep.get(PRECISION)
-    return [f"--seeds {measured.seeds}", *([str(precision)] if precision else [])]
+    precision = [str(options)] if (options := measured.sweep.get(PRECISION)) else []
+    run = ["roambus sweep", _sweep(found), *settings, f"--seeds {measured.seeds}", *precision, "--out DIR"]
+    return [" ".join(run), "roambus aggregate DIR", "roambus figures DIR"]
 
 
 def _sweep(found: SweepResults) -> str:
@@ -127,8 +116,8 @@ def scope(found: StudyResults) -> str:
 def _kind(found: SweepResults) -> str:
     if found.origin is None:
         return PART
-    own, study = found.origin.sweep, found.origin.study
-    asked = study.asked(own)
+    own = found.origin.sweep
+    asked = found.origin.study.asked(own)
     wanted = {WHOLE: asked, QUICK: override(asked, own.quick, own.quick_seeds)}
     return next((kind for kind, sweep in wanted.items() if _is_covered(found, sweep)), PART)
 
@@ -210,9 +199,12 @@ class Filters:
         for axis in _united(measured.axes for measured in sweeps):
             found[axis] = _united(measured.values(axis) for measured in sweeps if axis in measured.axes)
         chosen = {key: names for key, names in found.items() if len(names) > 1}
-        numbers = ((key, name) for key, names in chosen.items() for name in names)
-        self._numbers = {place: number for number, place in enumerate(numbers)}
-        self.choices = [Choice(key, _filter_title(key), self._options(key, names)) for key, names in chosen.items()]
+        places = [(key, name) for key, names in chosen.items() for name in names]
+        self._numbers = {place: number for number, place in enumerate(places)}
+        self.choices = [
+            Choice(key, "verdict" if key == VERDICT else axis_heading(key), self._options(key, names))
+            for key, names in chosen.items()
+        ]
 
     def at(self, place: Mapping[str, str]) -> str:
         """The numbers of the values at a place, with blanks between them; a value that cannot be chosen has none."""
@@ -233,10 +225,6 @@ def common_place(measured: Measurements) -> dict[str, str]:
 def _united(lists: Iterable[Iterable[str]]) -> list[str]:
     """Every text once, in the order in which they come."""
     return list(dict.fromkeys(text for texts in lists for text in texts))
-
-
-def _filter_title(key: str) -> str:
-    return "verdict" if key == VERDICT else axis_heading(key)
 
 
 _PAGE = Path(__file__).with_name("page")
@@ -276,26 +264,21 @@ def write_report(results: Path, own: Study | None = None) -> Path:
     nowhere to write.
     """
     found = read_results(results, own)
-    page = _render(_content(found, results))
-    report = results / REPORT_FILE
+    page, report = _render(_content(found, results)), results / REPORT_FILE
     with writing(report):
         replace_file(report, lambda path: path.write_text(page, encoding="utf-8"))
     return report
 
 
 def _render(content: dict[str, Any]) -> str:
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
-    page, style, script = (_read(name) for name in ("page.html.j2", "style.css", "filters.js"))
+    style, script = ((_PAGE / name).read_text(encoding="utf-8") for name in ("style.css", "filters.js"))
     inlined = {"style": style, "script": script, "script_hash": source_hash(script)}
-    return environment.from_string(page).render(content, **inlined)
-
-
-def _read(name: str) -> str:
-    return (_PAGE / name).read_text(encoding="utf-8")
+    return page_template(_PAGE / "page.html.j2").render(content, **inlined)
 
 
 def _content(found: StudyResults, results: Path) -> dict[str, Any]:
     claims = [claim for sweep in found.sweeps for claim in sweep.claims()]
+    counts = Counter(claim.verdict for claim in claims)
     sweeps = [sweep.measured for sweep in found.sweeps]
     filters = Filters(sweeps, claims)
     sections = [_section(sweep, alone=len(sweeps) == 1) for sweep in found.sweeps]
@@ -306,7 +289,7 @@ def _content(found: StudyResults, results: Path) -> dict[str, Any]:
         "sections": sections,
         "claims": [(claim, filters.at({VERDICT: claim.verdict.value})) for claim in claims],
         "marks": _MARKS,
-        "tally": _tally(claims),
+        "tally": [(verdict, counts[verdict]) for verdict in Verdict if counts[verdict]],
         "pictures": _pictures(found, results, filters),
         "filters": filters,
         "metrics": [metric for metric in metrics.values() if metric.axis_title in headings],
@@ -328,15 +311,8 @@ def _section(found: SweepResults, *, alone: bool) -> Section:
 
 
 def _title(sweeps: Sequence[Measurements]) -> str:
-    agents = dict.fromkeys(agent for measured in sweeps for agent in measured.agents)
-    names = [agent_name(agent) for agent in agents]
+    names = [agent_name(agent) for agent in _united(measured.agents for measured in sweeps)]
     return f"{' and '.join(names)}, side by side" if len(names) > 1 else names[0]
-
-
-def _tally(claims: list[Claim]) -> list[tuple[Verdict, int]]:
-    """How many claims have each verdict; verdicts without any are left out."""
-    counts = Counter(claim.verdict for claim in claims)
-    return [(verdict, counts[verdict]) for verdict in Verdict if counts[verdict]]
 
 
 def _pictures(found: StudyResults, results: Path, filters: Filters) -> list[Picture]:

@@ -1,15 +1,10 @@
 """A page that looks at a recorded testbed: map of links, delivery over strength, change over time, and gaps.
 
-`numbers` makes of a recording what is shown, `layout` guesses where nodes are, `pictures` draws, `page` puts the page
-together.
+The page is one HTML file that needs nothing else, and runs no script. A recording can be a stranger's, so what is
+written into the pictures are numbers and titles of our own; names from the file go through Jinja, which escapes them.
 
-Puts the page together: one HTML file that needs nothing else, and runs no script.
-
-What the page shows of a recording: tables of links, of strengths, and of times.
-
-Guesses where nodes are, for a K7 file does not say: classical multidimensional scaling of signal strengths.
-
-Draws the pictures of the page as SVG. What is written into them are numbers of ours, and nothing else.
+A K7 file does not say where nodes are. The map guesses it by classical multidimensional scaling of signal strengths,
+which falls short where walls are, but puts nodes that hear each other well side by side.
 """
 
 from __future__ import annotations
@@ -19,14 +14,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import jinja2
 import numpy as np
 from numpy.typing import NDArray
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.recordings import EVERY_CHANNEL, Choice, Recording, choose, gaps
-from roambus.experiments.page_policy import source_hash
-from roambus.python_protocol.simtime import SECOND
+from roambus.experiments.page_policy import page_template, source_hash
+from roambus.python_protocol.vocabulary import SECOND
 
 PARTS_OF_TIME = 48
 LEAST_BURSTS = 5
@@ -61,6 +55,11 @@ class GrayLink(NamedTuple):
     hours: NDArray[np.float64]
     delivery: NDArray[np.float64]
 
+    @property
+    def name(self) -> str:
+        """What the page calls it."""
+        return f"{self.source} to {self.target}"
+
 
 class Numbers(NamedTuple):
     """All that the page shows."""
@@ -84,7 +83,6 @@ def numbers_of(recording: Recording, channel: int | None) -> Numbers:
     heard = rows[np.isfinite(rows["rssi_dbm"])]
     hours = heard["at"] / SECOND / 3600
     part = np.floor(hours / max(recording.lasting / SECOND / 3600, 1e-9) * (PARTS_OF_TIME - 1))
-    named = list(gaps(Choice(rows, nodes, 0, 1.0, int(rows["at"][-1]))))
     links = links_of(rows, nodes)
     return Numbers(
         channel=int(rows["channel"][0]),
@@ -93,7 +91,7 @@ def numbers_of(recording: Recording, channel: int | None) -> Numbers:
         over_strength=_band(np.round(heard["rssi_dbm"]), heard["delivery"], np.round(heard["rssi_dbm"])),
         over_time=_band(part, heard["delivery"], hours),
         gray=_gray_links(recording, rows, links),
-        gaps=named,
+        gaps=list(gaps(Choice(rows, nodes, 0, 1.0, int(rows["at"][-1])))),
     )
 
 
@@ -118,8 +116,7 @@ def _band(part: NDArray[np.float64], delivery: NDArray[np.float64], at: NDArray[
         if chosen.sum() >= LEAST_BURSTS:
             values = delivery[chosen]
             rows.append((at[chosen].mean(), *np.quantile(values, (0.1, 0.5)), values.mean(), np.quantile(values, 0.9)))
-    columns = np.array(rows, np.float64).reshape(-1, 5).T
-    return Band(*columns)
+    return Band(*np.array(rows, np.float64).reshape(-1, 5).T)
 
 
 def _gray_links(recording: Recording, rows: NDArray[Any], links: Links) -> list[GrayLink]:
@@ -127,13 +124,12 @@ def _gray_links(recording: Recording, rows: NDArray[Any], links: Links) -> list[
     with np.errstate(invalid="ignore"):
         is_gray = (links.delivery >= GRAY[0]) & (links.delivery <= GRAY[1])
     found = sorted(zip(*np.nonzero(is_gray), strict=True), key=lambda link: -links.bursts[link])
-    return [_gray_link(recording, rows, int(source), int(target)) for source, target in found[:MOST_GRAY_LINKS]]
-
-
-def _gray_link(recording: Recording, rows: NDArray[Any], source: int, target: int) -> GrayLink:
-    own = rows[(rows["source"] == source) & (rows["target"] == target)]
-    ids = recording.ids
-    return GrayLink(ids[source], ids[target], own["at"] / SECOND / 3600, own["delivery"])
+    gray = []
+    for source, target in found[:MOST_GRAY_LINKS]:
+        own = rows[(rows["source"] == source) & (rows["target"] == target)]
+        ids = recording.ids[source], recording.ids[target]
+        gray.append(GrayLink(*ids, own["at"] / SECOND / 3600, own["delivery"]))
+    return gray
 
 
 LOSS_EXPONENT = 2.4
@@ -160,8 +156,7 @@ def _main_axes(distance: NDArray[np.float64]) -> NDArray[np.float64]:
     nodes = len(distance)
     centre = np.eye(nodes) - 1 / nodes
     values, vectors = np.linalg.eigh(-0.5 * centre @ (distance**2) @ centre)
-    places: NDArray[np.float64] = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0.0))
-    return places
+    return np.asarray(vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0.0)))
 
 
 def _scaled(places: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -169,8 +164,7 @@ def _scaled(places: NDArray[np.float64]) -> NDArray[np.float64]:
     ranks = places.argsort(axis=0).argsort(axis=0) / max(len(places) - 1, 1)
     extent = np.ptp(places, axis=0)
     even: NDArray[np.float64] = (places - places.min(axis=0)) / np.where(extent > 0, extent, 1.0)
-    scaled: NDArray[np.float64] = (ranks + even) / 2
-    return scaled
+    return np.asarray((ranks + even) / 2)
 
 
 DEAD, GOOD = 0.1, 0.9
@@ -195,11 +189,10 @@ def matrix(links: Links, ids: Sequence[int]) -> str:
             f'<rect x="{40 + target * cell:.1f}" y="{30 + source * cell:.1f}" width="{cell:.1f}" height="{cell:.1f}" '
             f'fill="{colour(delivery)}"><title>{told}, {links.bursts[source, target]} bursts</title></rect>'
         )
-    step = max(1, -(-nodes // 25))
     marks = [
         f'<text x="36" y="{30 + (node + 0.7) * cell:.1f}" text-anchor="end">{ids[node]}</text>'
         f'<text x="{40 + (node + 0.5) * cell:.1f}" y="25" text-anchor="middle">{ids[node]}</text>'
-        for node in range(0, nodes, step)
+        for node in range(0, nodes, math.ceil(nodes / 25))
     ]
     return _svg(610, 600, "Delivery of each link", [*squares, *marks])
 
@@ -229,35 +222,33 @@ def band(found: Band, title: str) -> str:
     if len(found.at) < 2:
         return _svg(WIDTH, 60, title, ['<text x="10" y="30">There are too few bursts to show this.</text>'])
     x = _scale(found.at, MARGIN, WIDTH - 10)
-    low, high = (_points(x, values) for values in (found.low, found.high))
+    low, high, median, mean = (
+        _points(x, _height(share)) for share in (found.low, found.high, found.median, found.mean)
+    )
     area = f'<polygon class="area" points="{" ".join([*low, *reversed(high)])}"/>'
-    median = f'<polyline class="median" points="{" ".join(_points(x, found.median))}"/>'
-    middle = _points(x, found.mean)
-    mean = f'<polyline class="mean" points="{" ".join(middle)}"/>'
-    dots = _dots(middle)
-    return _svg(WIDTH, HEIGHT, title, [*_axes(found.at, x, title), area, median, mean, *dots])
+    lines = [_line("median", median), _line("mean", mean), *_dots(mean)]
+    return _svg(WIDTH, HEIGHT, title, [*_axes(found.at, x, title), area, *lines])
 
 
 def sparkline(link: GrayLink) -> str:
     """Delivery of one link from burst to burst."""
     width, height = 200, 60
     x = _scale(link.hours, 6, width - 6)
-    y = height - 6 - link.delivery * (height - 12)
-    points = [f"{a:.1f},{b:.1f}" for a, b in zip(x.tolist(), y.tolist(), strict=True)]
-    dots = _dots(points)
+    points = _points(x, height - 6 - link.delivery * (height - 12))
     frame = f'<rect x="0.5" y="0.5" width="{width - 1}" height="{height - 1}" class="frame"/>'
-    name = f"{link.source} to {link.target}"
-    return _svg(width, height, name, [frame, f'<polyline class="mean" points="{" ".join(points)}"/>', *dots])
+    return _svg(width, height, link.name, [frame, _line("mean", points), *_dots(points)])
+
+
+def _line(kind: str, points: Sequence[str]) -> str:
+    return f'<polyline class="{kind}" points="{" ".join(points)}"/>'
 
 
 def _scale(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
     extent = float(np.ptp(values)) or 1.0
-    scaled: NDArray[np.float64] = low + (values - values.min()) / extent * (high - low)
-    return scaled
+    return np.asarray(low + (values - values.min()) / extent * (high - low))
 
 
-def _points(x: NDArray[np.float64], share: NDArray[np.float64]) -> list[str]:
-    y = _height(share)
+def _points(x: NDArray[np.float64], y: NDArray[np.float64]) -> list[str]:
     return [f"{a:.1f},{b:.1f}" for a, b in zip(x.tolist(), y.tolist(), strict=True)]
 
 
@@ -267,8 +258,7 @@ def _dots(points: Sequence[str]) -> list[str]:
 
 
 def _height(share: NDArray[np.float64]) -> NDArray[np.float64]:
-    height: NDArray[np.float64] = HEIGHT - 34 - np.asarray(share) * (HEIGHT - 54)
-    return height
+    return np.asarray(HEIGHT - 34 - np.asarray(share) * (HEIGHT - 54))
 
 
 def _axes(at: NDArray[np.float64], x: NDArray[np.float64], title: str) -> Iterator[str]:
@@ -300,10 +290,8 @@ _PAGE = Path(__file__).with_name("page")
 def page_of(recording: Recording, channel: int | None) -> str:
     """The page as text; raises UserError if there is no such channel."""
     numbers = numbers_of(recording, channel)
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     style = (_PAGE / "testbed.css").read_text(encoding="utf-8")
-    template = environment.from_string((_PAGE / "testbed.html.j2").read_text(encoding="utf-8"))
-    return template.render(
+    return page_template(_PAGE / "testbed.html.j2").render(
         style=style,
         style_hash=source_hash(style),
         file=Path(recording.name).name,
@@ -314,7 +302,7 @@ def page_of(recording: Recording, channel: int | None) -> str:
         matrix=matrix(numbers.links, recording.ids),
         over_strength=band(numbers.over_strength, "signal strength, dBm"),
         over_time=band(numbers.over_time, "hours since the first row"),
-        gray=[(f"{link.source} to {link.target}", sparkline(link)) for link in numbers.gray],
+        gray=[(link.name, sparkline(link)) for link in numbers.gray],
     )
 
 

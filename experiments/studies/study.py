@@ -2,20 +2,14 @@
 
 `roambus reproduce` runs a study, and the figures, claims and the report of its results are made of what it says. Each
 study of ours has a folder beside this file: `study` puts it together from its sweeps (TOML files with their templates),
-its metrics (`metrics`) and its claims (`claims`).
+its metrics (`metrics`) and its claims (`claims`), and holds it under the name STUDY. Modules are imported when a study
+is asked for, so that nothing here depends on any of them. A study of the user's own is found by the path of its file
+(docs/studies.md).
 
-Finds studies: ours by their names, one of the user's own by the path of its file (docs/studies.md).
-
-Each study of ours has a folder beside this file; its module `study` holds the study under the name STUDY. Modules are
-imported when a study is asked for, so that nothing here depends on any of them.
-
-Reads results together with the study that they are of: one sweep's folder, or one with a folder for each sweep.
-
-Finds the study and the sweep that results are of, by what their `sweep.json` says.
-
-Results name both. Those that an earlier version of roambus made name neither: they are taken for results of the sweep
-with the same template and axes, and of several such sweeps for the one that their folder is called like, or the first.
-Earlier versions wrote underscores where names of templates and sweeps have hyphens today.
+Results are read together with the study and the sweep that they are of, by what their `sweep.json` says. Those that an
+earlier version of roambus made name neither: they are taken for results of the sweep with the same template and axes,
+and of several such sweeps for the one that their folder is called like, or the first. Earlier versions wrote
+underscores where names of templates and sweeps have hyphens today.
 """
 
 from __future__ import annotations
@@ -144,8 +138,8 @@ def find_origin(description: Mapping[str, Any], folder: str, own: Study | None =
     chosen = next((one for one in candidates if _modern(folder) == one.sweep.name), None)
     found = chosen or next(iter(candidates), None)
     if own and found is None:
-        sweep = description.get(SWEEP) or folder
-        raise UserError(f"results {sweep!r} are not of study {own.name!r}, whose sweeps are {_names(own)}")
+        sweep, sweeps = description.get(SWEEP) or folder, ", ".join(sweep.name for sweep in own.sweeps)
+        raise UserError(f"results {sweep!r} are not of study {own.name!r}, whose sweeps are {sweeps}")
     return found
 
 
@@ -170,10 +164,6 @@ def _alike(description: Mapping[str, Any], own: Study | None) -> Iterator[Origin
 def _modern(name: str) -> str:
     """The name as it is written today."""
     return name.replace("_", "-")
-
-
-def _names(study: Study) -> str:
-    return ", ".join(sweep.name for sweep in study.sweeps)
 
 
 @dataclass(frozen=True, slots=True)

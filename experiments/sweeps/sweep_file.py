@@ -34,6 +34,7 @@ from typing import Any
 
 from roambus.bridge.backends import BACKENDS
 from roambus.bridge.errors import UserError
+from roambus.bridge.files import UnfinishedFile, read_text, remove_unfinished
 from roambus.bridge.runs.layout import (
     AGENTS,
     AXES,
@@ -49,8 +50,6 @@ from roambus.bridge.runs.layout import (
     read_asked,
 )
 from roambus.bridge.runs.run import errors_named
-from roambus.bridge.texts import read_text
-from roambus.bridge.unfinished_file import UnfinishedFile, remove_unfinished
 from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, find_file, shipped_files, shipped_study
 from roambus.experiments.sweeps.attempts import locked
 from roambus.experiments.sweeps.sweep import AgentChoice, Axis, Sweep, narrow, plain_axis, seed_range, validate

@@ -21,8 +21,8 @@ from typing import Any, NoReturn
 from jinja2 import FileSystemLoader, StrictUndefined, TemplateNotFound, TemplateRuntimeError, TemplateSyntaxError, meta
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.files import read_text
 from roambus.bridge.keys import quote
-from roambus.bridge.texts import read_text
 from roambus.experiments.random_scenarios import steady_starts
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file, shipped_studies
 from roambus.experiments.templates.bounds import BoundedEnvironment, bounded, bounded_range, joined

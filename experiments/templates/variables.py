@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.files import read_text
 from roambus.bridge.ini.lookup import KEYS
 from roambus.bridge.keys import string
-from roambus.bridge.texts import read_text
 from roambus.python_protocol.settings import KINDS, Kind, Range, Setting, kind_of, unknown
 
 Scalar = int | float | str | bool

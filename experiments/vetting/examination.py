@@ -39,7 +39,7 @@ from roambus.python_protocol.events import Event, Received, Sited, Started, Time
 from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.octets import DecodeError
-from roambus.python_protocol.simtime import MILLISECOND, SimTime
+from roambus.python_protocol.vocabulary import MILLISECOND, SimTime
 
 TEMPLATE = Path(__file__).with_name("vet.ini.j2")
 SEED = 1

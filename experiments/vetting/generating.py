@@ -17,7 +17,7 @@ from random import Random
 from types import NoneType, UnionType
 from typing import Annotated, Any, get_args, get_origin
 
-from roambus.python_protocol.messages.fields import CountedBy, Integer, Maybe
+from roambus.python_protocol.messages.fields import Integer, Maybe
 from roambus.python_protocol.messages.message import Message, MessageSet
 
 DEEPEST = 2
@@ -58,13 +58,11 @@ class Generator:
 
     def _annotated(self, annotation: Any, depth: int) -> Any:
         for one in annotation.__metadata__:
-            if isinstance(one, Integer):
+            if isinstance(one, Integer) and get_origin(annotation.__origin__) is not tuple:  # there it is the count
                 return self._integer(one.code)
             if isinstance(one, Maybe):
-                number = self._integer(one.code)
+                number = self._integer(one.kind.code)
                 return None if number == one.none else number
-            if isinstance(one, CountedBy):
-                return self.value(annotation.__origin__, depth)
         return self.value(annotation.__origin__, depth)
 
     def _integer(self, code: str) -> int:

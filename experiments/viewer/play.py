@@ -19,13 +19,13 @@ from typing import Any
 
 from roambus.bridge.agents import silently
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.texts import read_text
+from roambus.bridge.files import read_text
 from roambus.bridge.transcript.document import PROMPT, Document, parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, follow, plan
 from roambus.experiments.viewer.film import Film, make_document, make_film
 from roambus.experiments.viewer.server import PageServer
 from roambus.experiments.viewer.witness import Source, observe_over
-from roambus.python_protocol.simtime import SECOND, SimTime, format_time, from_seconds, to_seconds
+from roambus.python_protocol.vocabulary import SECOND, SimTime, format_time, from_seconds, to_seconds
 
 AHEAD: SimTime = 60 * SECOND
 """How much is shown of what follows after the last command."""

@@ -35,8 +35,7 @@ from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, TIME_S
 from roambus.python_protocol.actions import CRASH, MOVE, OVERLAY
 from roambus.python_protocol.messages.fields import NOBODY
 from roambus.python_protocol.papers.skip_ring.labels import Label, is_label, position
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 DRAWN_SIDE_M = 100.0
 """The side of the field on which nodes without places are drawn."""

@@ -38,8 +38,7 @@ from roambus.python_protocol.events import Event, Received
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
 EXAMPLES = 3
 """How many runs are named to a user who gave a folder of several."""

@@ -23,7 +23,7 @@ from random import Random
 from typing import ClassVar
 
 from roambus.python_protocol.actions import ROUTE, node_list
-from roambus.python_protocol.agent import Agent, Listing, on, on_timer
+from roambus.python_protocol.agent import Agent, Listing, Recent, on, on_timer
 from roambus.python_protocol.aodv.discovery import Discovery, DiscoveryTimer, IdCache
 from roambus.python_protocol.aodv.maintenance import AckTimer, Neighbours, RouteErrors
 from roambus.python_protocol.aodv.messages import (
@@ -52,10 +52,8 @@ from roambus.python_protocol.events import (
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.parts.flood import Recent
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer, is_newer, newest
-from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import MILLISECOND, SimTime
+from roambus.python_protocol.vocabulary import MILLISECOND, NodeId, Role, SimTime
 
 HELLO_TIMER, SWEEP_TIMER, REBOOT_TIMER = "hello", "sweep", "reboot"
 
@@ -374,7 +372,7 @@ class Aodv(Agent):
 
     @on(Started)
     def start(self, _: Started | Recovered, __: SimTime) -> None:
-        """Sets the timers of a node that has booted, or thaws; its first hello comes at a random time."""
+        """Sets the timers of a node that has booted, or recovers; its first hello comes at a random time."""
         self.set_timer(HELLO_TIMER, self.random.randint(0, self.parameters.hello_interval))
         self.set_timer(SWEEP_TIMER, self.parameters.sweep_interval)
 

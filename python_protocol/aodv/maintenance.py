@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from roambus.python_protocol.aodv.messages import MAX_UNREACHABLE, RouteError, Unreachable
 from roambus.python_protocol.aodv.routing_table import Route, RoutingTable
 from roambus.python_protocol.aodv.transmission import RateLimit, Transmission
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 @dataclass(frozen=True, slots=True)

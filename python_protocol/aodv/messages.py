@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.fields import U8, U32, bit
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.vocabulary import NodeId
 
 MOST_HOPS = 255
 """The largest TTL and hop count: each has eight bits."""

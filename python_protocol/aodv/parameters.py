@@ -23,7 +23,7 @@ from typing import Any
 from roambus.python_protocol.aodv.messages import MOST_HOPS
 from roambus.python_protocol.parameters import parameter
 from roambus.python_protocol.parts.link import LinkParameters
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime
 
 _SECTION_10 = "RFC 3561, section 10"
 

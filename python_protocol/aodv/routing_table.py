@@ -28,8 +28,7 @@ from roambus.python_protocol.agent import Listing, by_first_column
 from roambus.python_protocol.messages.fields import listed
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.parts.link import following, is_newer, newest
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class RouteState(Enum):

@@ -1,5 +1,8 @@
 """What the protocols of the broker family share, which are those of the thesis and of the paper on caching.
 
-Each of them is a broker and a client, which are two processes; `agent` puts them on a node and connects them by a tree
-and by links.
+| chapter  | holds                                                                                       |
+|----------|---------------------------------------------------------------------------------------------|
+| `agent`  | a protocol on a node: tree, link, broker and client put together; the tree of a scenario      |
+| `broker` | a broker with its interfaces; shared messages and parameters, the routing table and the queues |
+| `client` | a client: its broker, its filters, and what it could not publish yet                          |
 """

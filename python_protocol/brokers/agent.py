@@ -1,18 +1,22 @@
 """A protocol of the broker family on a node: tree, link, broker and client put together.
 
-The tree (`parts.overlay`) says who is near. The link carries the messages of broker and client between nodes and says
-who is out of reach. Both tell the broker and the client of this node. A client on a broker's node is that broker's;
-what the two say to each other never goes on the air.
+The tree (`parts.election`) says who is near. The link carries the messages of broker and client between nodes and says
+who is out of reach. Both tell the broker and the client of this node, and the agent carries out what these two ask for:
 
-A tree that the scenario gives: for static trees, and to move brokers and clients one message at a time.
+- A client on a broker's node is that broker's; what the two say to each other never goes on the air. Any other client
+  has its parent in the tree as its broker.
+- What a link has given up goes another way: a broker's at once, a client's once it has a broker. Only then is the tree
+  told that the neighbour is gone, so that what it changes comes after that.
+- A neighbour whose queue is full is given up like one that does not answer, so that nothing is lost in silence.
 
-It loses nothing. The scenario tells each node its parent and its children at the start and at each change (`Rewired`),
-as an operator would who lays the links.
+Where the scenario gives the tree (`GivenTree`), it tells each node its parent and its children at the start and at each
+change (`Rewired`), as an operator would who lays the links. That is for static trees, and to move brokers and clients
+one message at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from random import Random
 from typing import ClassVar
 
@@ -38,60 +42,9 @@ from roambus.python_protocol.parts.bundling_link import BundlingLink
 from roambus.python_protocol.parts.election import NO_LEADERSHIP, Election, ElectionTimer, Heartbeat, QualityElection
 from roambus.python_protocol.parts.election.algorithm import NeighbourAppeared, NeighbourGone, Overlay, ParentChanged
 from roambus.python_protocol.parts.link import LINK_MESSAGES, DirectLink, Link, LinkBroken, LinkTimer
-from roambus.python_protocol.roles import BROADCAST, NodeId, Role
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, NodeId, Role, SimTime
 
 BEAT = ElectionTimer("beat")
-
-
-class GivenTree(Overlay):
-    """One node's parent and children, which come with the first `Rewired`."""
-
-    children: dict[NodeId, bool]
-    """Whether each child is a broker."""
-
-    def __init__(self, of: Process | None = None) -> None:
-        """The node is alone at first; `of` is the agent."""
-        super().__init__(of)
-        self.children = {}
-
-    @on(Rewired)
-    def rewire(self, tree: Rewired, now: SimTime) -> None:
-        """Tells of those who have gone, of the new parent, and of those who have come, each in the order given."""
-        gone = [child for child in self.children if child not in (*tree.children, tree.parent)]
-        come = [child for child in tree.children if child not in self.children]
-        self.changes += [NeighbourGone(child, moved=False) for child in gone]
-        self._set_parent(tree.parent)
-        self.changes += [NeighbourAppeared(child, child in tree.brokers) for child in come]
-        self.children = {child: child in tree.brokers for child in tree.children}
-
-    def give_up(self, neighbour: NodeId, now: SimTime) -> None:
-        """There is no way to a neighbour until the scenario gives one again."""
-        self.children.pop(neighbour, None)
-        if neighbour == self.parent:
-            self._set_parent(None)
-
-
-class BeatingTree(GivenTree):
-    """The same with heartbeats, for protocols that have something to tell by them; the tree does not depend on them."""
-
-    def __init__(self, is_broker: bool, interval: SimTime, random: Random, of: Process | None = None) -> None:
-        """A node beats every `interval` ns from a random time on; `random` and `of` are the agent's."""
-        super().__init__(of)
-        self._is_broker = is_broker
-        self._interval = interval
-        self._random = random
-
-    @on(Started, Recovered)
-    def start(self, _: Started | Recovered, now: SimTime) -> None:
-        """The node has booted, or is back."""
-        self.set_timer(BEAT, self._random.randrange(self._interval))
-
-    @on_timer(BEAT)
-    def beat(self, key: ElectionTimer, now: SimTime) -> None:
-        """Tells the neighbours who the parent of this node is."""
-        self.send(BROADCAST, Heartbeat(NO_LEADERSHIP, 0, 0, self.parent, self._is_broker))
-        self.set_timer(BEAT, self._interval)
 
 
 SHARED_MESSAGES: tuple[type[Message], ...] = (*LINK_MESSAGES, Heartbeat)
@@ -255,6 +208,7 @@ class BrokerAgent(Agent):
             self._carry_out_broker(self.broker, now)
 
     def _change_broker(self, broker: NodeId | None, now: SimTime) -> None:
+        """The client of a node without a broker is attached to the parent."""
         if broker is None:
             self.client.detach()
         else:
@@ -294,18 +248,15 @@ class BrokerAgent(Agent):
             self._carry_out_client(now)
             return
         broker.hear(message, sender, now)
-        if sender in broker.neighbours or sender in broker.clients:
-            self._adopt(sender, now)
+        is_interface = sender in broker.neighbours or sender in broker.clients
+        if is_interface and sender != self._parent and sender not in self.overlay.children:
+            self.overlay.adopt(sender, now)
         self._carry_out_broker(broker, now)
 
     def _replay_more(self, neighbour: NodeId, now: SimTime) -> None:
         if self.broker is not None and self.link.is_idle(neighbour):
             self.broker.idle(neighbour)
             self._carry_out_broker(self.broker, now)
-
-    def _adopt(self, neighbour: NodeId, now: SimTime) -> None:
-        if neighbour != self._parent and neighbour not in self.overlay.children:
-            self.overlay.adopt(neighbour, now)
 
     def _carry_out_broker(self, broker: Broker, now: SimTime) -> None:
         """Carries out what the broker of this node wants done."""
@@ -341,8 +292,58 @@ class BrokerAgent(Agent):
             return
         actions, broken = self.link.reset(neighbour)
         self.perform(actions)
-        self._link_broken(LinkBroken(neighbour, (*_messages(broken), action.message)), now)
+        waiting = (message for one in broken for message in one.messages)
+        self._link_broken(LinkBroken(neighbour, (*waiting, action.message)), now)
 
 
-def _messages(broken: Iterable[LinkBroken]) -> Iterable[Message]:
-    return (message for one in broken for message in one.messages)
+# Trees that the scenario gives
+
+
+class GivenTree(Overlay):
+    """One node's parent and children, which come with the first `Rewired`."""
+
+    children: dict[NodeId, bool]
+    """Whether each child is a broker."""
+
+    def __init__(self, of: Process | None = None) -> None:
+        """The node is alone at first; `of` is the agent."""
+        super().__init__(of)
+        self.children = {}
+
+    @on(Rewired)
+    def rewire(self, tree: Rewired, now: SimTime) -> None:
+        """Tells of those who have gone, of the new parent, and of those who have come, each in the order given."""
+        gone = [child for child in self.children if child not in (*tree.children, tree.parent)]
+        come = [child for child in tree.children if child not in self.children]
+        self.changes += [NeighbourGone(child, moved=False) for child in gone]
+        self._set_parent(tree.parent)
+        self.changes += [NeighbourAppeared(child, child in tree.brokers) for child in come]
+        self.children = {child: child in tree.brokers for child in tree.children}
+
+    def give_up(self, neighbour: NodeId, now: SimTime) -> None:
+        """There is no way to a neighbour until the scenario gives one again."""
+        self.children.pop(neighbour, None)
+        if neighbour == self.parent:
+            self._set_parent(None)
+
+
+class BeatingTree(GivenTree):
+    """The same with heartbeats, for protocols that have something to tell by them; the tree does not depend on them."""
+
+    def __init__(self, is_broker: bool, interval: SimTime, random: Random, of: Process | None = None) -> None:
+        """A node beats every `interval` ns from a random time on; `random` and `of` are the agent's."""
+        super().__init__(of)
+        self._is_broker = is_broker
+        self._interval = interval
+        self._random = random
+
+    @on(Started, Recovered)
+    def start(self, _: Started | Recovered, now: SimTime) -> None:
+        """The node has booted, or is back."""
+        self.set_timer(BEAT, self._random.randrange(self._interval))
+
+    @on_timer(BEAT)
+    def beat(self, key: ElectionTimer, now: SimTime) -> None:
+        """Tells the neighbours who the parent of this node is."""
+        self.send(BROADCAST, Heartbeat(NO_LEADERSHIP, 0, 0, self.parent, self._is_broker))
+        self.set_timer(BEAT, self._interval)

@@ -1,32 +1,25 @@
-"""What every broker of the family has: its interfaces, and how it sends over them.
+"""A broker of the family: its interfaces, the messages it shares with other protocols, its table and its queues.
 
 A broker is a process that knows neither radio nor link nor tree. Whoever drives it (`brokers.agent`) tells it its
 interfaces, which are its neighbours N_i and its clients, together the I_i of the thesis, section 2.2. It tells it the
 messages that arrive over them, and carries what the broker sends over FIFO links; what a link gives up comes back by
-`link_broken`. What a broker sends to its own node is for the client on that node.
+`link_broken`. What a broker sends to its own node is for the client on that node. A protocol adds the handlers of its
+messages; those of a `ForgetfulBroker` store nothing, so what cannot go on is dropped, and the trace says so.
 
-The messages that more than one protocol of the family has (the thesis, tables 2.1 and 3.1).
+- *Messages* that more than one protocol has are those of the thesis, tables 2.1 and 3.1. `hops` of PUB counts radio
+  hops, and includes the one that the message itself makes.
+- *The routing table R_i* of (f, z, s) says that what matches f goes to z for subscriber s (table 2.3). Phoenix and the
+  first approach have this one, with at most one entry for each f and s, whatever its z is.
+- *The queues Q_i(s)* keep notifications for subscribers that the broker cannot reach (section 4.3). There is a queue
+  for each subscriber, and one limit for all of them together, because a node has one memory. What comes when the
+  storage is full is dropped, and the trace says so.
 
-`hops` of PUB counts radio hops, and includes the one that the message itself makes.
-
-The routing table R_i of (f, z, s): what matches f goes to z for subscriber s (the thesis, table 2.3).
-
-Phoenix and the first approach have this table. For each f and s there is at most one entry, whatever its z is.
-
-Q_i(s): the notifications that a broker keeps for subscribers that it cannot reach (the thesis, section 4.3).
-
-There is a queue for each subscriber, and one limit for all of them together, because a node has one memory. What comes
-when the storage is full is dropped, and the trace says so.
-
-A broker that stores nothing: what cannot go on is dropped, and the trace says so.
-
-What can be set for every protocol of the broker family; the thesis gives no values.
+The thesis gives no values of parameters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from roambus.python_protocol.actions import DROP, ROUTE, STORE, Note, node_list
@@ -35,14 +28,54 @@ from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.messages.octets import Writer
+from roambus.python_protocol.messages.octets import bytes_of
 from roambus.python_protocol.parameters import parameter
 from roambus.python_protocol.parts.election import ElectionParameters
 from roambus.python_protocol.parts.link import LinkParameters
-from roambus.python_protocol.roles import NodeId, SubscriberId
+from roambus.python_protocol.vocabulary import NodeId, SubscriberId
+
+TREES = ("election", "given")
+
+
+class BrokerParameters(LinkParameters, ElectionParameters):
+    """What can be set for every protocol of the broker family."""
+
+    tree: str = parameter(
+        "election",
+        source="the thesis, section 2.5",
+        choices=TREES,
+        doc="who makes the tree: the brokers elect a leader, or the scenario gives it",
+    )
+    link_layer: bool = parameter(
+        True,
+        source="the thesis, section 2.2: reliable FIFO channels, which a radio has not",
+        doc="messages go over the shared link layer; they go bare over links that are reliable by themselves",
+    )
+    publisher_buffer: int = parameter(
+        64,
+        source="reasoned: a minute of the thesis' publishers",
+        at_least=1,
+        doc="notifications that a publisher keeps while it has no broker",
+    )
+
+
+class StorageParameters(BrokerParameters):
+    """What can be set for the protocols whose brokers store notifications."""
+
+    storage_limit: int = parameter(
+        16384,
+        source="reasoned: 1 MiB, the flash of a TelosB, in notifications of 64 bytes",
+        at_least=1,
+        doc="notifications that a broker stores, all subscribers together",
+    )
+
+
+# Messages
+
 
 MAX_HOPS = 0xFF
 """The most hops that a message can tell."""
+
 
 Hops = U8
 """A number of hops, at most MAX_HOPS."""
@@ -74,6 +107,9 @@ class Filters(Message, tag=6, notation="{filters}"):
     """(FILTERS, X): the subscriptions of the receiver that its new broker knows."""
 
     filters: tuple[Filter, ...]
+
+
+# Brokers
 
 
 class Broker(Process):
@@ -164,6 +200,30 @@ class Broker(Process):
         return {}
 
 
+class ForgetfulBroker(Broker):
+    """b_i of a protocol without queues: it drops what it cannot send."""
+
+    def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
+        """A link was given up with `messages` under way or waiting, which are lost."""
+        super().link_broken(interface, messages)
+        for message in messages:
+            if isinstance(message, Pub):
+                self._drop(message, interface)
+
+    def send_pub(self, pub: Pub, interface: NodeId) -> None:
+        """Passes a PUB on to an interface, if it is there."""
+        if self.reaches(interface):
+            self.send(interface, pub.replaced(hops=self.radio_hops(pub.hops, interface)))
+        else:
+            self._drop(pub, interface)
+
+    def _drop(self, pub: Pub, interface: NodeId) -> None:
+        self.note(DROP, notification_id=str(pub.notification.id), peer=interface, detail="no link")
+
+
+# R_i and Q_i
+
+
 class Entry(NamedTuple):
     """An entry (f, z, s)."""
 
@@ -252,7 +312,7 @@ class Storage:
         taken: list[Notification] = []
         used = 0
         for notification in queue.values():
-            used += _size(notification)
+            used += len(bytes_of(notification))
             if taken and size is not None and used > size:
                 break
             taken.append(notification)
@@ -279,66 +339,3 @@ class Storage:
 
     def __len__(self) -> int:
         return self._stored
-
-
-def _size(notification: Notification) -> int:
-    writer = Writer()
-    notification.write(writer)
-    return len(writer.getvalue())
-
-
-class ForgetfulBroker(Broker):
-    """b_i of a protocol without queues: it drops what it cannot send."""
-
-    def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
-        """A link was given up with `messages` under way or waiting, which are lost."""
-        super().link_broken(interface, messages)
-        for message in messages:
-            if isinstance(message, Pub):
-                self._drop(message, interface)
-
-    def send_pub(self, pub: Pub, interface: NodeId) -> None:
-        """Passes a PUB on to an interface, if it is there."""
-        if self.reaches(interface):
-            self.send(interface, replace(pub, hops=self.radio_hops(pub.hops, interface)))
-        else:
-            self._drop(pub, interface)
-
-    def _drop(self, pub: Pub, interface: NodeId) -> None:
-        self.note(DROP, notification_id=str(pub.notification.id), peer=interface, detail="no link")
-
-
-TREES = ("election", "given")
-
-
-class BrokerParameters(LinkParameters, ElectionParameters):
-    """What can be set for every protocol of the broker family."""
-
-    tree: str = parameter(
-        "election",
-        source="the thesis, section 2.5",
-        choices=TREES,
-        doc="who makes the tree: the brokers elect a leader, or the scenario gives it",
-    )
-    link_layer: bool = parameter(
-        True,
-        source="the thesis, section 2.2: reliable FIFO channels, which a radio has not",
-        doc="messages go over the shared link layer; they go bare over links that are reliable by themselves",
-    )
-    publisher_buffer: int = parameter(
-        64,
-        source="reasoned: a minute of the thesis' publishers",
-        at_least=1,
-        doc="notifications that a publisher keeps while it has no broker",
-    )
-
-
-class StorageParameters(BrokerParameters):
-    """What can be set for the protocols whose brokers store notifications."""
-
-    storage_limit: int = parameter(
-        16384,
-        source="reasoned: 1 MiB, the flash of a TelosB, in notifications of 64 bytes",
-        at_least=1,
-        doc="notifications that a broker stores, all subscribers together",
-    )

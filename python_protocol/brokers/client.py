@@ -1,13 +1,13 @@
-"""What every client of the family has: one broker at a time, filters, and what it could not publish yet.
+"""A client of the family: one broker at a time, its filters, and what it could not publish yet.
 
 The thesis, section 2.2, has publishers and subscribers as processes of their own; a client is both of one node. A
 publisher without a broker keeps what it publishes, and sends it once it has one. Every copy of a notification that
 arrives is delivered, as in the thesis; the trace shows how rare further copies are.
 
-A client of a protocol without FILTERS: nobody tells it what its broker has wrong.
-
-So it says again what was lost, and says later what it was commanded while it had no broker. What was lost comes first:
-a link that is given up carries what was said before the client lost its broker.
+Some protocols have FILTERS, by which a new broker tells a client what it knows of it, and the client corrects that. In
+the others nobody tells a client what its broker has wrong. There a `FaithfulClient` says again what was lost, and says
+later what it was commanded while it had no broker. What was lost comes first: a link that is given up carries what was
+said before the client lost its broker.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from roambus.python_protocol.brokers.broker import BrokerParameters, Filters, Pu
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.vocabulary import NodeId
 
 
 class Client(Process):
@@ -91,7 +91,7 @@ class Client(Process):
             self.note(DROP, notification_id=str(notification.id), detail="not subscribed")
 
     def _mend(self, message: Filters) -> None:
-        """Mends what the broker has wrong (the thesis, section 3.2)."""
+        """Corrects what the broker has wrong (the thesis, section 3.2)."""
         missing = [one for one in self.filters if one not in message.filters]
         outdated = [one for one in message.filters if one not in self.filters]
         for one in missing:

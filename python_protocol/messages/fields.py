@@ -12,29 +12,32 @@ A message states a field once, as a name with a type. The type is one of
 - `T | None`, whose presence is a bit.
 
 Anything else is refused (`messages.layout`) when the class of the message is made. In particular a field cannot be a
-list, a dict or a set, nor hold one (`messages.sharing`): on the embedded radio all receivers of a broadcast share one
-object, and must not be able to change it. As Python does not look at type hints, a value of another type than its
+list, a dict or a set, nor hold one: on the embedded radio all receivers of a broadcast share one object, and must not
+be able to change it (`what_can_be_changed`). As Python does not look at type hints, a value of another type than its
 field's is refused when it is written: a list in place of a tuple, or another class in place of a record.
-
-How a transcript writes the fields of a message: "SUB f1 s3 t=4 h=1".
-
-A notation is a text with the names of fields in braces, as `str.format` has them: "{filter} {subscriber}
-t={timestamp}". The type of a field tells how its value is shown. A word that comes out empty is left out, which is
-what becomes of a bit that is not set; one that is set is shown by the name of its field. A word that ends with a
-question mark is also left out when its values are zero, empty or None: "stay={stay}?". The word "..." stands for all
-fields that the others do not name, each as in a message without a notation: a new field needs no new notation then.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
-from string import Formatter
+import typing
+from collections.abc import Callable, Iterable
+from enum import Enum
 from struct import Struct
-from typing import Annotated, Any, Literal, NamedTuple, Protocol, Self, TypeVar
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Protocol, TypeVar, get_args, get_origin
 
-from roambus.python_protocol.messages.octets import MisfitError, Reader, Writer
-from roambus.python_protocol.messages.shapes import OPAQUE, Blob, Number, Repeated, Shape, shape_of
+from roambus.python_protocol.messages.octets import (
+    OPAQUE,
+    Blob,
+    Number,
+    Reader,
+    Repeated,
+    Shape,
+    Writer,
+    misfit,
+    shape_of,
+)
 
 T = TypeVar("T")
 Names = Any
@@ -101,27 +104,15 @@ I64 = Annotated[int, Integer("q")]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class By:
-    """A type of which two functions write and read the values, and `shown(value, names)` their texts.
+    """A type of which two functions write and read the values, and `show(value, names)` their texts.
 
     `shape` says what the bytes look like, for other programs.
     """
 
-    writing: Callable[[Writer, Any], None]
-    reading: Callable[[Reader], Any]
-    shown: Callable[[Any, Names], str] = lambda value, _: str(value)
+    write: Callable[[Writer, Any], None]
+    read: Callable[[Reader], Any]
+    show: Callable[[Any, Names], str] = lambda value, _: str(value)
     shape: Shape = OPAQUE
-
-    def write(self, writer: Writer, value: Any) -> None:
-        """Appends the value."""
-        self.writing(writer, value)
-
-    def read(self, reader: Reader) -> Any:
-        """Takes a value off the front."""
-        return self.reading(reader)
-
-    def show(self, value: Any, names: Names) -> str:
-        """The value in a transcript."""
-        return self.shown(value, names)
 
 
 LongBytes = Annotated[bytes, By(Writer.long_blob, Reader.long_blob, shape=Blob(Number("H")))]
@@ -134,11 +125,6 @@ class Maybe:
 
     kind: Integer
     none: int
-
-    @property
-    def code(self) -> str:
-        """That of the number."""
-        return self.kind.code
 
     def write(self, writer: Writer, value: Any) -> None:
         """Appends the number, or the value that stands for None."""
@@ -189,14 +175,7 @@ class Several:
         return Repeated(shape_of(self.kind), self.count.shape)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class CountedBy:
-    """What the annotation of a tuple says of the number that counts its values."""
-
-    count: Integer
-
-
-LongTuple = Annotated[tuple[T, ...], CountedBy(TWO_BYTES)]
+LongTuple = Annotated[tuple[T, ...], TWO_BYTES]
 """At most 65535 values of one type, with their count of two bytes before them: `LongTuple[Filter]`."""
 
 
@@ -226,11 +205,6 @@ class ItsOwn:
         return shape_of(self.cls)
 
 
-def misfit(value: Any, cls: type[Any]) -> MisfitError:
-    """The error for a value that is none of its field's class."""
-    return MisfitError(f"{value!r} is no {cls.__name__}, but of type {type(value).__name__}")
-
-
 def described(value: Any, names: Names) -> str:
     """What a value says of itself by its method `describe`; empty if it has none."""
     describe = getattr(value, "describe", None)
@@ -257,64 +231,73 @@ BIT = "bit"
 
 NOBODY = "-"
 """In place of a value, such as a node, where there is none."""
-OTHERS = "..."
-"""The word for all fields that are not named; alone it is the notation of a message that declares none."""
 
 
-class _Word(NamedTuple):
-    """A word of a notation: literal texts, each with the field that follows it, if one does."""
+# What may be shared: on the embedded back-ends all receivers of a frame get one object, which nobody may change. The
+# class of a message is refused if the type of one of its fields lets somebody change what the field holds, however deep
+# it lies. A number, a text, bytes, a member of an enumeration, None, a message, or a tuple, a frozen set, a NamedTuple
+# or a frozen dataclass of such values can be shared.
 
-    pieces: tuple[tuple[str, str | None], ...]
-    is_optional: bool
-
-    @classmethod
-    def of(cls, text: str) -> Self:
-        """The word that this text is."""
-        parsed = Formatter().parse(text.removesuffix("?"))
-        return cls(tuple((literal, name) for literal, name, _, _ in parsed), text.endswith("?"))
-
-
-class Notation:
-    """The notation of one class; raises ValueError if it names a field that the class does not have."""
-
-    def __init__(self, kinds: Mapping[str, FieldType | None], text: str) -> None:
-        """`kinds` has the type of each field, and None for those that are bits."""
-        self._kinds = kinds
-        for name in (named := _named(text)):
-            if name not in kinds:
-                raise ValueError(f"the notation {text!r} names {name}, which is no field; there is {', '.join(kinds)}")
-        others = _plain({name: kind for name, kind in kinds.items() if name not in named})
-        words = (others if word == OTHERS else word for word in text.split())
-        self._words = [_Word.of(word) for word in " ".join(words).split()]
-
-    def show(self, record: Any, names: Names) -> str:
-        """The fields of a record."""
-        words = (self._word(word, record, names) for word in self._words)
-        return " ".join(filter(None, words))
-
-    def _word(self, word: _Word, record: Any, names: Names) -> str:
-        if word.is_optional and not any(getattr(record, name) for _, name in word.pieces if name):
-            return ""
-        return "".join(literal + (self._value(name, record, names) if name else "") for literal, name in word.pieces)
-
-    def _value(self, name: str, record: Any, names: Names) -> str:
-        value, kind = getattr(record, name), self._kinds[name]
-        if kind is None:
-            return name if value else ""
-        return NOBODY if value is None else kind.show(value, names)
+_FIXED: tuple[type, ...] = (int, float, complex, str, bytes, NoneType)
+_FROZEN_COLLECTIONS = (tuple, frozenset)
+_CHANGEABLE: dict[type, str] = {
+    list: "tuple[T, ...]",
+    set: "frozenset[T]",
+    dict: "tuple[tuple[K, V], ...]",
+    bytearray: "bytes",
+}
 
 
-def _named(text: str) -> list[str]:
-    """The fields that a notation names."""
-    return [name for _, name, _, _ in Formatter().parse(text) if name is not None]
+def what_can_be_changed(annotation: Any) -> str:
+    """What of a field of this type others could change, and what to write instead; empty if nothing."""
+    return _search(annotation, set())
 
 
-def _plain(kinds: Mapping[str, FieldType | None]) -> str:
-    """Every field as "name=value", a message in parentheses, the bits by their names, in the order of the fields."""
-    return " ".join(_plain_word(name, kind) for name, kind in kinds.items())
+def _search(annotation: Any, seen: set[Any]) -> str:
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _search(annotation.__origin__, seen)
+    if origin in (UnionType, typing.Union, *_FROZEN_COLLECTIONS):
+        return _first(get_args(annotation), seen)
+    kind = origin or annotation
+    if kind is Ellipsis or kind is None:
+        return ""
+    if not isinstance(kind, type) or kind is Any:
+        return f"{annotation} could be anything: write the type"
+    return _search_class(kind, annotation if origin else kind.__name__, seen)
 
 
-def _plain_word(name: str, kind: FieldType | None) -> str:
-    if kind is None:
-        return f"{{{name}}}"
-    return f"{name}=({{{name}}})" if getattr(kind, "holds_message", False) else f"{name}={{{name}}}"
+def _search_class(cls: Any, name: Any, seen: set[Any]) -> str:
+    if cls in seen or hasattr(cls, "as_field") or issubclass(cls, Enum):
+        return ""
+    seen.add(cls)  # a record that holds others of its own class is looked at once
+    made = getattr(cls, "__dataclass_params__", None)
+    if made is not None and not made.frozen:
+        return f"whoever receives a {cls.__name__} could change it for everybody else: write @dataclass(frozen=True)"
+    if names := names_of_fields(cls):
+        hints = typing.get_type_hints(cls, include_extras=True)
+        return _first((hints[one] for one in names), seen)
+    has_attributes = cls.__dictoffset__ != 0  # which a subclass of something fixed may have, and they can be set
+    if issubclass(cls, _FIXED + _FROZEN_COLLECTIONS) and not has_attributes:
+        return ""
+    advice = f"whoever receives a {name} could change it for everybody else: make it a frozen dataclass"
+    return collection_problem(cls, name) or advice
+
+
+def names_of_fields(cls: Any) -> tuple[str, ...]:
+    """The fields of a dataclass or a NamedTuple; none of any other class."""
+    if dataclasses.is_dataclass(cls):
+        return tuple(field.name for field in dataclasses.fields(cls))
+    return getattr(cls, "_fields", ())
+
+
+def _first(annotations: Iterable[Any], seen: set[Any]) -> str:
+    return next(filter(None, (_search(one, seen) for one in annotations)), "")
+
+
+def collection_problem(cls: Any, name: Any) -> str:
+    """What to write instead of a list, a set, a dict or a bytearray; empty for every other class."""
+    for changeable, instead in _CHANGEABLE.items():
+        if issubclass(cls, changeable):
+            return f"whoever receives a {name} could change it for everybody else who does: write {instead}"
+    return ""

@@ -1,9 +1,17 @@
 """The layout of a class: how the fields that it declares become bytes, and bytes become fields again.
 
-The layout is made once, when the class is made. Fields travel in the order in which they are declared. Numbers that
-follow each other are packed at once. Bits that follow each other share one byte, which stands where the first of them
-is declared; whether an optional field is there is such a bit, and the values of the optional fields come right after
-the byte. The first bit is the lowest, unless a field names its mask.
+The layout is made once, when the class is made; only what it has made then runs for each message. The rules:
+
+- Fields travel in the order in which they are declared.
+- Numbers that follow each other are packed at once, those of a record among them, because a call of `struct` costs
+  much the same for one number and for five.
+- Bits that follow each other share one byte, which stands where the first of them is declared. The first bit is the
+  lowest, unless a field names its mask. Whether an optional field is there is such a bit, too, and the values of the
+  optional fields come right after the byte.
+- If all fields are numbers and bits, so is the size of every message of the class known (`FixedSize`). Back-ends ask
+  for the size of each message that is sent, and most of them never need its bytes.
+- A field of a type that cannot travel is refused with its name and with what to write instead. A type that others could
+  change is refused, too (`messages.fields`).
 """
 
 from __future__ import annotations
@@ -12,47 +20,52 @@ import dataclasses
 import struct
 import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum
+from itertools import groupby
 from operator import attrgetter
+from struct import Struct
 from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 from roambus.python_protocol.messages.fields import (
     BIT,
     ONE_BYTE,
-    OTHERS,
     By,
-    CountedBy,
     FieldError,
     FieldType,
     Integer,
     ItsOwn,
-    Names,
-    Notation,
     Several,
-    described,
-    misfit,
-)
-from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer
-from roambus.python_protocol.messages.packing import (
-    Declared,
-    Writing,
     collection_problem,
-    groups,
-    parts,
-    shape_of_bits,
-    sort_of,
-    truth,
+    described,
+    names_of_fields,
     what_can_be_changed,
 )
-from roambus.python_protocol.messages.shapes import BYTE, Blob, Enumerated, Fields, Number, Shape, Text, shape_of
+from roambus.python_protocol.messages.names import OTHERS, Names, Notation
+from roambus.python_protocol.messages.octets import (
+    BYTE,
+    Blob,
+    DecodeError,
+    Enumerated,
+    Fields,
+    Flag,
+    Flags,
+    Number,
+    Reader,
+    Shape,
+    Text,
+    Writer,
+    misfit,
+    shape_of,
+)
 
 ADVICE = "write U8, U16, U32, I64, NodeId, bool, str, bytes, tuple[T, ...], a record, a message, or T | None"
-_PLAIN: dict[Any, FieldType] = {
-    str: By(Writer.text, Reader.text, shape=Text()),
-    bytes: By(Writer.blob, Reader.blob, shape=Blob()),
-    float: By(Writer.f64, Reader.f64, shape=Number("d")),
-}
+
+Writing = Callable[[Writer, Any], None]
+"""Appends fields of the record to what was written."""
+Reading = Callable[[Reader, dict[str, Any]], None]
+"""Takes fields off the front, and enters their values by their names."""
 
 
 class FixedSize(NamedTuple):
@@ -67,17 +80,37 @@ class FixedSize(NamedTuple):
     pack: Callable[..., bytes]
 
 
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A field; `mask` is that of its bit if it is a bit, or its presence is one (0: the next bit that is free)."""
+
+    name: str
+    kind: FieldType
+    mask: int | None = None
+    is_optional: bool = False
+
+    @property
+    def sort(self) -> str:
+        """The fields that travel together: "bit" and "number" do with their own sort, "other" alone."""
+        if self.mask is not None:
+            return "bit"
+        return "number" if isinstance(self.kind, Integer) else "other"
+
+
 class Layout:
     """How the fields of one class travel, and how a transcript shows them."""
 
     def __init__(self, cls: Any, notation: str = OTHERS) -> None:
         """Raises FieldError for a field that cannot travel, ValueError for a notation that names no field."""
-        self._declared = declared = list(_declared(cls))
-        kinds = {one.name: one.kind if one.mask is None or one.is_optional else None for one in declared}
-        self._readers = [part.read for part in parts(declared)]
-        written = parts(list(_flattened(declared)))
-        self.writers = [*_record_checks(declared), *(part.write for part in written)]
+        self.declared = declared = list(_declared(cls))
+        self._readers = [_part(group).read for group in _groups(declared)]
+        written = (_part(group).write for group in _groups(list(_flattened(declared))))
+        checks = (
+            one.kind.checking(one.name) for one in declared if isinstance(one.kind, Record) and one.kind.is_numbers
+        )
+        self.writers = [*checks, *written]
         """What appends the parts of a record, one after the other: each is called with a writer and the record."""
+        kinds = {one.name: one.kind if one.mask is None or one.is_optional else None for one in declared}
         self._notation = Notation(kinds, notation)
 
     def write(self, writer: Writer, record: Any) -> None:
@@ -94,7 +127,7 @@ class Layout:
 
     def misfit(self, record: Any) -> str:
         """The field whose value cannot be written, with the value: "path = [1, 2]"; empty if there is none."""
-        for one in self._declared:
+        for one in self.declared:
             value = getattr(record, one.name)
             if not (value is None and one.is_optional):
                 try:
@@ -109,28 +142,30 @@ class Layout:
 
     def fixed_size(self) -> FixedSize | None:
         """The size of a message with these fields, tag included; None if it depends on their values."""
-        if any(sort_of(one) == "other" or one.is_optional for one in self._declared):
+        if any(one.sort == "other" or one.is_optional for one in self.declared):
             return None
-        codes = [one.kind.code if isinstance(one.kind, Integer) else "?" for one in self._declared]
-        bits = sum(sort_of(group[0]) == "bit" for group in groups(self._declared))
+        codes = [one.kind.code if isinstance(one.kind, Integer) else "?" for one in self.declared]
+        bits = sum(group[0].sort == "bit" for group in _groups(self.declared))
         size = 1 + struct.calcsize("".join(["!", *(code for code in codes if code != "?")])) + bits
-        names = [one.name for one in self._declared]
-        values = attrgetter("tag", "tag", *names)  # twice, for of a single name it gets no tuple
+        values = attrgetter(
+            "tag", "tag", *(one.name for one in self.declared)
+        )  # twice: of a single name it is no tuple
         types = (int, int, *(bool if code == "?" else int for code in codes))
-        return FixedSize(size, values, types, struct.Struct(f"!BB{''.join(codes)}").pack)
+        return FixedSize(size, values, types, Struct(f"!BB{''.join(codes)}").pack)
 
     @property
     def shape(self) -> Fields:
-        """What the bytes of all fields look like."""
-        return Fields(tuple(pair for group in groups(self._declared) for pair in _shapes(group)))
-
-
-def _shapes(group: Sequence[Declared]) -> Iterator[tuple[str, Shape]]:
-    """The names and shapes of fields that travel together; a byte of flags has no name of its own."""
-    if sort_of(group[0]) == "bit":
-        yield "", shape_of_bits(group)
-    else:
-        yield from ((one.name, shape_of(one.kind)) for one in group)
+        """What the bytes of all fields look like; a byte of bits has no name of its own."""
+        pairs: list[tuple[str, Shape]] = []
+        for group in _groups(self.declared):
+            if group[0].sort == "bit":
+                flags = (
+                    Flag(one.name, mask, shape_of(one.kind) if one.is_optional else None) for one, mask in _masks(group)
+                )
+                pairs.append(("", Flags(tuple(flags))))
+            else:
+                pairs += [(one.name, shape_of(one.kind)) for one in group]
+        return Fields(tuple(pairs))
 
 
 class Record:
@@ -138,16 +173,15 @@ class Record:
 
     def __init__(self, cls: Any) -> None:
         self._cls = cls
-        self._layout = Layout(cls)
-        self.declared = tuple(_declared(cls))
-        self.is_numbers = bool(self.declared) and all(sort_of(field) == "number" for field in self.declared)
+        self.layout = Layout(cls)
+        self.is_numbers = bool(self.layout.declared) and all(one.sort == "number" for one in self.layout.declared)
         """Whether it can be taken apart, because it is written as its numbers one after the other."""
 
     def write(self, writer: Writer, value: Any) -> None:
         """Appends the fields."""
         if not isinstance(value, self._cls):
             raise misfit(value, self._cls)
-        self._layout.write(writer, value)
+        self.layout.write(writer, value)
 
     def checking(self, name: str) -> Writing:
         """What raises MisfitError unless the field of this name holds such a record; it writes nothing."""
@@ -161,26 +195,134 @@ class Record:
 
     def read(self, reader: Reader) -> Any:
         """Takes the fields off the front."""
-        return self._cls(**self._layout.read(reader))
+        return self._cls(**self.layout.read(reader))
 
     def show(self, value: Any, names: Names) -> str:
         """As the record describes itself; otherwise its fields in parentheses."""
-        return described(value, names) or f"({self._layout.show(value, names)})"
+        return described(value, names) or f"({self.layout.show(value, names)})"
 
     @property
     def shape(self) -> Fields:
         """The fields, one after the other."""
-        return self._layout.shape
+        return self.layout.shape
+
+
+# What travels together
+
+
+class _Part(NamedTuple):
+    """One field, or several that travel together."""
+
+    write: Writing
+    read: Reading
+
+
+def _groups(declared: Sequence[Declared]) -> list[list[Declared]]:
+    """The fields that travel together, in their order."""
+    grouped = groupby(declared, key=lambda one: (one.sort, one.name if one.sort == "other" else ""))
+    return [list(group) for _, group in grouped]
+
+
+def _part(fields: Sequence[Declared]) -> _Part:
+    if fields[0].sort == "bit":
+        bits = _Bits(fields)
+        return _Part(bits.write, bits.read)
+    return _numbers(fields) if fields[0].sort == "number" else _other(fields[0])
+
+
+def _numbers(fields: Sequence[Declared]) -> _Part:
+    """Numbers that are packed at once; a name may lead into a record: "leadership.started"."""
+    names = [one.name for one in fields]
+    packed = Struct("!" + "".join(one.kind.code for one in fields if isinstance(one.kind, Integer)))
+    pack, values_of = packed.pack, attrgetter(*names)
+
+    def write_one(writer: Writer, record: Any) -> None:
+        writer.data += pack(values_of(record))
+
+    def write_several(writer: Writer, record: Any) -> None:
+        writer.data += pack(*values_of(record))
+
+    def read(reader: Reader, values: dict[str, Any]) -> None:
+        values.update(zip(names, reader.unpack(packed), strict=True))
+
+    return _Part(write_one if len(names) == 1 else write_several, read)
+
+
+class _Bits:
+    """Bits in one byte, and after it the optional fields that they say are there."""
+
+    def __init__(self, fields: Sequence[Declared]) -> None:
+        masks = _masks(fields)
+        self._bits = [(one.name, mask) for one, mask in masks if not one.is_optional]
+        self._optional = [(one.name, mask, one.kind) for one, mask in masks if one.is_optional]
+
+    def write(self, writer: Writer, record: Any) -> None:
+        byte, there = 0, []
+        for name, mask in self._bits:
+            value = getattr(record, name)
+            if value is True:
+                byte |= mask
+            elif value is not False:
+                raise misfit(value, bool)
+        for name, mask, kind in self._optional:
+            value = getattr(record, name)
+            if value is not None:
+                byte |= mask
+                there.append((kind, value))
+        writer.data.append(byte)
+        for kind, value in there:
+            kind.write(writer, value)
+
+    def read(self, reader: Reader, values: dict[str, Any]) -> None:
+        byte = reader.u8()
+        for name, mask in self._bits:
+            values[name] = bool(byte & mask)
+        for name, mask, kind in self._optional:
+            values[name] = kind.read(reader) if byte & mask else None
+
+
+def _other(field: Declared) -> _Part:
+    """Any other field, which travels alone."""
+    name, write_value, read_value, value_of = field.name, field.kind.write, field.kind.read, attrgetter(field.name)
+
+    def write(writer: Writer, record: Any) -> None:
+        write_value(writer, value_of(record))
+
+    def read(reader: Reader, values: dict[str, Any]) -> None:
+        values[name] = read_value(reader)
+
+    return _Part(write, read)
+
+
+def _masks(fields: Sequence[Declared]) -> list[tuple[Declared, int]]:
+    """Each of the fields that share a byte, with its bit; raises FieldError for the ninth bit in a row."""
+    if len(fields) > 8:
+        raise FieldError(f"{fields[8].name} is the ninth bit in a row: put another field between")
+    return [(one, one.mask or 1 << place) for place, one in enumerate(fields)]
+
+
+def _flattened(declared: Iterable[Declared]) -> Iterator[Declared]:
+    """The same fields for writing: records of numbers are taken apart, so that they are packed with what is around."""
+    for one in declared:
+        if isinstance(one.kind, Record) and one.kind.is_numbers and one.mask is None:
+            yield from (Declared(f"{one.name}.{field.name}", field.kind) for field in one.kind.layout.declared)
+        else:
+            yield one
 
 
 # What a field is
 
 
 def _declared(cls: Any) -> Iterator[Declared]:
-    hints = _hints(cls)
-    for name, metadata in _names(cls):
+    try:
+        hints = typing.get_type_hints(cls, include_extras=True)
+    except NameError as error:
+        advice = f"import the types of fields at the head of {cls.__module__}"
+        raise FieldError(f"{cls.__name__}: {error}: {advice}") from None
+    masks = {field.name: field.metadata.get(BIT, 0) for field in getattr(cls, "__dataclass_fields__", {}).values()}
+    for name in names_of_fields(cls):
         try:
-            declared = _declare(name, hints[name], metadata.get(BIT, 0))
+            declared = _declare(name, hints[name], masks.get(name, 0))
             if problem := what_can_be_changed(hints[name]):
                 raise FieldError(problem)
         except FieldError as error:
@@ -188,68 +330,43 @@ def _declared(cls: Any) -> Iterator[Declared]:
         yield declared
 
 
-def _hints(cls: Any) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(cls, include_extras=True)
-    except NameError as error:
-        raise FieldError(
-            f"{cls.__name__}: {error}: import the types of fields at the head of {cls.__module__}"
-        ) from None
-
-
-def _names(cls: Any) -> Iterator[tuple[str, Any]]:
-    if dataclasses.is_dataclass(cls):
-        return ((field.name, field.metadata) for field in dataclasses.fields(cls))
-    return ((name, {}) for name in cls._fields)
-
-
 def _declare(name: str, annotation: Any, mask: int) -> Declared:
     if annotation is bool:
         return Declared(name, _BOOL, mask)
-    optional = _optional_part(annotation)
-    if optional is not None:
-        return Declared(name, field_type(optional), mask, is_optional=True)
+    alternatives = get_args(annotation) if get_origin(annotation) in (UnionType, typing.Union) else ()
+    if len(alternatives) == 2 and NoneType in alternatives:
+        (kind,) = (one for one in alternatives if one is not NoneType)
+        return Declared(name, field_type(kind), mask, is_optional=True)
     return Declared(name, field_type(annotation))
-
-
-def _optional_part(annotation: Any) -> Any:
-    """The T of T | None, and None for every other type."""
-    if get_origin(annotation) not in (UnionType, typing.Union):
-        return None
-    others = [one for one in get_args(annotation) if one is not NoneType]
-    return others[0] if len(others) == 1 and len(get_args(annotation)) == 2 else None
 
 
 def field_type(annotation: Any) -> FieldType:
     """The type of a field from its annotation; raises FieldError, which says what to write instead."""
-    if annotation is bool:
-        return _BOOL
-    if get_origin(annotation) is Annotated:
-        return _annotated(annotation)
-    if get_origin(annotation) is tuple:
-        return _several(annotation)
-    if get_origin(annotation) is UnionType:
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _annotated(annotation.__origin__, annotation.__metadata__)
+    if origin is tuple:
+        return _several(annotation, ONE_BYTE)
+    if origin is UnionType:
         return _one_of(annotation)
     if isinstance(annotation, type):
         return _PLAIN.get(annotation) or _of_class(annotation)
-    origin = get_origin(annotation)
     problem = collection_problem(origin, annotation) if isinstance(origin, type) else ""
-    raise FieldError(problem or _cannot_travel(str(annotation)))
+    raise FieldError(problem or _cannot_travel(annotation))
 
 
-def _annotated(annotation: Any) -> FieldType:
-    for one in annotation.__metadata__:
-        if isinstance(one, CountedBy):
-            return _several(annotation.__origin__, one.count)
+def _annotated(annotation: Any, metadata: tuple[Any, ...]) -> FieldType:
+    """A type that the annotation brings along; that of a tuple is the number that counts its values."""
+    for one in metadata:
+        if get_origin(annotation) is tuple and isinstance(one, Integer):
+            return _several(annotation, one)
         if hasattr(one, "write") and hasattr(one, "read") and hasattr(one, "show"):
             known: FieldType = one
             return known
-        if isinstance(one, CountedBy):
-            return _several(annotation.__origin__, one.count)
-    return field_type(annotation.__origin__)
+    return field_type(annotation)
 
 
-def _several(annotation: Any, count: Integer = ONE_BYTE) -> FieldType:
+def _several(annotation: Any, count: Integer) -> FieldType:
     arguments = get_args(annotation)
     if len(arguments) != 2 or arguments[1] is not Ellipsis:
         raise FieldError(f"{annotation} cannot travel: write tuple[T, ...], or a NamedTuple")
@@ -260,7 +377,7 @@ def _one_of(union: Any) -> FieldType:
     """The type of a field that holds a message of one of several classes."""
     first, *others = get_args(union)
     if not all(hasattr(one, "as_field") for one in (first, *others)):
-        raise FieldError(_cannot_travel(str(union)))
+        raise FieldError(_cannot_travel(union))
     own: FieldType = first.as_field(*others)
     return own
 
@@ -280,13 +397,17 @@ def _of_class(cls: Any) -> FieldType:
     raise FieldError(collection_problem(cls, cls.__name__) or _cannot_travel(cls.__name__))
 
 
-def _cannot_travel(name: str) -> str:
-    return f"{name} cannot travel: {ADVICE}"
+def _cannot_travel(annotation: Any) -> str:
+    return f"{annotation} cannot travel: {ADVICE}"
 
 
 def _enumeration(cls: type[Enum]) -> FieldType:
     """A member travels as its place in the enumeration, one byte."""
     members = list(cls)
+    names = [str(member.name).lower() for member in members]
+
+    def write(writer: Writer, value: Any) -> None:
+        writer.u8(members.index(value))
 
     def read(reader: Reader) -> Enum:
         number = reader.u8()
@@ -294,24 +415,20 @@ def _enumeration(cls: type[Enum]) -> FieldType:
             raise DecodeError(f"{cls.__name__} has no member number {number}")
         return members[number]
 
-    shape = Enumerated(tuple(str(member.name).lower() for member in members))
-    return By(
-        lambda writer, value: writer.u8(members.index(value)), read, lambda value, _: str(value.name).lower(), shape
-    )
+    return By(write, read, lambda value, _: names[members.index(value)], Enumerated(tuple(names)))
 
 
-_BOOL: FieldType = By(lambda writer, value: writer.u8(truth(value)), lambda reader: bool(reader.u8()), shape=BYTE)
+def _truth(value: Any) -> bool:
+    """The value of a bit, if it is one; raises MisfitError."""
+    if value is not True and value is not False:
+        raise misfit(value, bool)
+    return value
 
 
-def _flattened(declared: Iterable[Declared]) -> Iterator[Declared]:
-    """The same fields for writing: records of numbers are taken apart, so that they are packed with what is around."""
-    for one in declared:
-        if isinstance(one.kind, Record) and one.kind.is_numbers and one.mask is None:
-            yield from (Declared(f"{one.name}.{field.name}", field.kind) for field in one.kind.declared)
-        else:
-            yield one
-
-
-def _record_checks(declared: Iterable[Declared]) -> Iterator[Writing]:
-    """What raises MisfitError if there is something else in place of a record that is taken apart."""
-    return (one.kind.checking(one.name) for one in declared if isinstance(one.kind, Record) and one.kind.is_numbers)
+_BOOL: FieldType = By(lambda writer, value: writer.u8(_truth(value)), lambda reader: bool(reader.u8()), shape=BYTE)
+_PLAIN: dict[Any, FieldType] = {
+    bool: _BOOL,
+    str: By(Writer.text, Reader.text, shape=Text()),
+    bytes: By(Writer.blob, Reader.blob, shape=Blob()),
+    float: By(Writer.f64, Reader.f64, shape=Number("d")),
+}

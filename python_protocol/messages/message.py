@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import Field, dataclass, fields
 from typing import Any, ClassVar, Self, dataclass_transform
 
-from roambus.python_protocol.messages.fields import OTHERS, FieldType, Names, bit, misfit
+from roambus.python_protocol.messages.fields import FieldType, Names, bit
 from roambus.python_protocol.messages.layout import FixedSize, Layout
-from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer
-from roambus.python_protocol.messages.shapes import Inner, Shape, shape_of
+from roambus.python_protocol.messages.names import OTHERS
+from roambus.python_protocol.messages.octets import DecodeError, Inner, Reader, Shape, Writer, misfit, shape_of
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(bit,))
@@ -165,8 +165,7 @@ class _Inner:
 
     def read(self, reader: Reader) -> Message:
         """Takes a message of the reader's set off the front; raises DecodeError."""
-        with reader.nested():
-            message: Message = reader.messages.read(reader)
+        message: Message = reader.message()
         if Message not in self._classes and not isinstance(message, self._classes):
             raise DecodeError(f"a {message.message_type} may not stand here")
         return message

@@ -1,18 +1,31 @@
-"""How transcripts write what messages hold: nodes, filters and notifications by names, everything else as it is.
+"""How transcripts write messages: "SUB f1 s3 t=4 h=1".
 
-`Names` itself knows no names and writes identifiers; a transcript's own has those of its network. A node can have
-several names, one for each process on it (the thesis, section 2.2), so a message says which process it speaks of.
+A *notation* is a text with the names of fields in braces, as `str.format` has them: "{filter} {subscriber}
+t={timestamp}". The type of a field tells how its value is shown (`messages.fields`). The rules:
+
+- A word that comes out empty is left out, which is what becomes of a bit that is not set; one that is set is shown by
+  the name of its field.
+- A word that ends with a question mark is also left out when its values are zero, empty or None: "stay={stay}?".
+- The word "..." stands for all fields that the others do not name, each as in a message without a notation: a new field
+  needs no new notation then.
+
+Nodes, filters and notifications are written by *names*. `Names` itself knows none and writes identifiers; a transcript
+has a subclass with the names of its network. A node can have several names, one for each process on it (the thesis,
+section 2.2), so the type of a field says which process it speaks of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from string import Formatter
+from typing import Any, NamedTuple, Self
 
 from roambus.python_protocol.filters import Filter, Notification
-from roambus.python_protocol.messages.fields import NOBODY, listed
-from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.messages.fields import NOBODY, FieldType, listed
+from roambus.python_protocol.vocabulary import BROADCAST, NodeId
 
-__all__ = ["NOBODY", "Names", "listed"]
+OTHERS = "..."
+"""The word for all fields that are not named; alone it is the notation of a message that declares none."""
 
 
 class Names:
@@ -55,3 +68,54 @@ class Names:
     def notifications(self, several: Iterable[Notification]) -> str:
         """As a list: "[e1 e2]"."""
         return listed(map(self.notification, several))
+
+
+class Notation:
+    """The notation of one class; raises ValueError if it names a field that the class does not have."""
+
+    def __init__(self, kinds: Mapping[str, FieldType | None], text: str) -> None:
+        """`kinds` has the type of each field, and None for those that are bits."""
+        self._kinds = kinds
+        named = {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+        for name in named:
+            if name not in kinds:
+                raise ValueError(f"the notation {text!r} names {name}, which is no field; there is {', '.join(kinds)}")
+        others = " ".join(_plain(name, kind) for name, kind in kinds.items() if name not in named)
+        words = " ".join(others if word == OTHERS else word for word in text.split())
+        self._words = [_Word.of(word) for word in words.split()]
+
+    def show(self, record: Any, names: Names) -> str:
+        """The fields of a record."""
+        words = (self._word(word, record, names) for word in self._words)
+        return " ".join(filter(None, words))
+
+    def _word(self, word: _Word, record: Any, names: Names) -> str:
+        if word.is_optional and not any(getattr(record, name) for _, name in word.pieces if name):
+            return ""
+        return "".join(literal + (self._value(name, record, names) if name else "") for literal, name in word.pieces)
+
+    def _value(self, name: str, record: Any, names: Names) -> str:
+        value, kind = getattr(record, name), self._kinds[name]
+        if kind is None:
+            return name if value else ""
+        return NOBODY if value is None else kind.show(value, names)
+
+
+class _Word(NamedTuple):
+    """A word of a notation: literal texts, each with the field that follows it, if one does."""
+
+    pieces: tuple[tuple[str, str | None], ...]
+    is_optional: bool
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """The word that this text is."""
+        parsed = Formatter().parse(text.removesuffix("?"))
+        return cls(tuple((literal, name) for literal, name, _, _ in parsed), text.endswith("?"))
+
+
+def _plain(name: str, kind: FieldType | None) -> str:
+    """The word for a field of which the notation says nothing: "name=value", a message in parentheses, a bit's name."""
+    if kind is None:
+        return f"{{{name}}}"
+    return f"{name}=({{{name}}})" if getattr(kind, "holds_message", False) else f"{name}={{{name}}}"

@@ -1,14 +1,19 @@
-"""Bytes in network byte order: what fields are written to and read from.
+"""Bytes in network byte order: what fields are written to and read from, and what such bytes look like.
 
-A `Writer` appends values; a `Reader` takes them off the front again. Whatever bytes a `Reader` is given, the worst that
-it does is to raise `DecodeError`, because they come from somebody else.
+- A `Writer` appends values. A value that does not fit raises `struct.error`, of which `MisfitError` is a kind, because
+  whoever made the message misused its field.
+- A `Reader` takes values off the front again. Whatever bytes it is given, the worst that it does is to raise
+  `DecodeError`, because the bytes come from somebody else.
+- A `Shape` says of the same bytes, as plain data, what they look like, for programs that are not written in Python: a
+  dissector for a network analyser is generated from the messages of any agent. Each type that fields can have knows its
+  shape. A type whose bytes are written by hand can declare one, as `By` takes it, or as the attribute `shape` of a
+  class that writes itself; without one its bytes, and all that follow, are shown as they are.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass
 from struct import Struct
 from typing import Any
 
@@ -24,6 +29,11 @@ class DecodeError(ValueError):
 
 class MisfitError(struct.error):
     """A value is none of its field's type: whoever made the message misused it."""
+
+
+def misfit(value: Any, cls: type[Any]) -> MisfitError:
+    """The error for a value that is none of its field's class."""
+    return MisfitError(f"{value!r} is no {cls.__name__}, but of type {type(value).__name__}")
 
 
 class Writer:
@@ -66,14 +76,14 @@ class Writer:
     def blob(self, data: bytes) -> None:
         """At most 255 bytes, their count before them."""
         if type(data) is not bytes:
-            raise MisfitError(f"{data!r} is no bytes, but of type {type(data).__name__}")
+            raise misfit(data, bytes)
         self.data += _pack_u8(len(data))
         self.data += data
 
     def long_blob(self, data: bytes) -> None:
         """At most 65535 bytes, their count before them."""
         if type(data) is not bytes:
-            raise MisfitError(f"{data!r} is no bytes, but of type {type(data).__name__}")
+            raise misfit(data, bytes)
         self.data += _pack_u16(len(data))
         self.data += data
 
@@ -160,18 +170,144 @@ class Reader:
         """Several fields at once, as `Writer.pack` wrote them."""
         return layout.unpack(self._take(layout.size))
 
-    @contextmanager
-    def nested(self) -> Iterator[None]:
-        """Reads a message inside this one; raises DecodeError if that is too deep."""
+    def message(self) -> Any:
+        """A message inside this one, with its tag; raises DecodeError if that is too deep, or may not be here.
+
+        The depth is bounded, because each level takes a few calls, and bytes of a stranger must not exhaust the stack.
+        """
         self._nesting += 1
         if self._nesting > MAX_NESTING:
             raise DecodeError(f"messages nested deeper than {MAX_NESTING}")
         if self.messages is None:
             raise DecodeError("a message may not stand here")
-        yield
+        message = self.messages.read(self)
         self._nesting -= 1
+        return message
 
     def finish(self) -> None:
         """Raises DecodeError unless every byte was read."""
         if self._offset != len(self._data):
             raise DecodeError(f"{len(self._data) - self._offset} bytes left over")
+
+
+def bytes_of(value: Any) -> bytes:
+    """The bytes of something that can `write` itself."""
+    writer = Writer()
+    value.write(writer)
+    return writer.getvalue()
+
+
+class Shape:
+    """What the bytes of a value look like."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Shape):
+    """A number in network byte order; `code` is that of `struct`."""
+
+    code: str
+
+
+BYTE, TWO_BYTES = Number("B"), Number("H")
+
+
+@dataclass(frozen=True, slots=True)
+class Enumerated(Shape):
+    """A byte that is the place of one of these names."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Blob(Shape):
+    """A count, and so many bytes."""
+
+    count: Number = BYTE
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Shape):
+    """A count of a byte, and so many bytes of UTF-8."""
+
+
+@dataclass(frozen=True, slots=True)
+class Padding(Shape):
+    """A count of two bytes, and so many bytes whose size alone matters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed(Shape):
+    """So many bytes."""
+
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class BitText(Shape):
+    """A count of bits in a byte, and as many bytes as they fill."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated(Shape):
+    """A count, and so many values of one shape."""
+
+    item: Shape
+    count: Number = BYTE
+
+
+@dataclass(frozen=True, slots=True)
+class Fields(Shape):
+    """Fields, one after the other: pairs of name and shape. A field `Flags` has no name of its own."""
+
+    fields: tuple[tuple[str, Shape], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A bit of a byte of flags; if it says whether an optional value is there, `shape` is that value's."""
+
+    name: str
+    mask: int
+    shape: Shape | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Flags(Shape):
+    """A byte of bits, and after it the optional values that its bits say are there."""
+
+    flags: tuple[Flag, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged(Shape):
+    """A byte that says which of these shapes follows."""
+
+    cases: tuple[tuple[int, Shape], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Inner(Shape):
+    """A message with its tag: one of these tags, or any of the agent's set if there are none."""
+
+    tags: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque(Shape):
+    """Bytes of which nothing is known, not even where they end."""
+
+
+OPAQUE = Opaque()
+
+
+def shape_of(kind: Any) -> Shape:
+    """The shape that a type of fields, or a class that writes itself, declares; OPAQUE if it declares none."""
+    shape = getattr(kind, "shape", OPAQUE)
+    return shape if isinstance(shape, Shape) else OPAQUE
+
+
+def fields(**shapes: Shape) -> Fields:
+    """These fields in their order."""
+    return Fields(tuple(shapes.items()))

@@ -1,4 +1,13 @@
-"""MFT-PubSub on a node."""
+"""MFT-PubSub on a node: the broker, client, link and tree that its parameters choose, and what a bundle has for each.
+
+As published, it is a `Broker` and a `Client` over the shared link layer, put together as every protocol of the family.
+With `bundles` there is one broadcast frame for all neighbours in place of that. Then the tree asks the agent and not
+the MAC to send its heartbeats, because each takes along what else waits, and what is overheard is used, too: with
+`spreads` notifications that were for others, and with `beats_migrate` who is below the sender of a heartbeat.
+
+A client whose surroundings do not change beats ever more rarely (`Trickle`). A broker beats in each round, because its
+heartbeats carry the tree.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +29,8 @@ from roambus.python_protocol.parts.bundle import Bundle, Held
 from roambus.python_protocol.parts.bundling_link import BundlingLink
 from roambus.python_protocol.parts.election import Heartbeat
 from roambus.python_protocol.parts.election.algorithm import Overlay
-from roambus.python_protocol.parts.flood import Trickle
 from roambus.python_protocol.parts.link import DirectLink, Link
-from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
 
 class MftPubSub(BrokerAgent):
@@ -164,3 +171,31 @@ class MftPubSub(BrokerAgent):
         if not self.parameters.beats_migrate:
             return heartbeat
         return (self.broker if isinstance(self.broker, BeatingBroker) else self.client).make_beat(heartbeat)
+
+
+class Trickle:
+    """When one node beats: ever more rarely while nothing changes, as the timers of Trickle do (RFC 6206).
+
+    The interval between two heartbeats is counted in rounds. It begins with one, doubles with each heartbeat up to a
+    bound, and goes back to one as soon as something is inconsistent. What is inconsistent is the user's to say.
+    """
+
+    def __init__(self, longest: int) -> None:
+        """At first it beats every round; `longest` is the bound in rounds, I_max of RFC 6206, section 4.1."""
+        self._longest = longest
+        self._interval = 1
+        self._waited = 0
+
+    def reset(self) -> None:
+        """Something is inconsistent: the next round is due."""
+        self._interval = 1
+        self._waited = self._longest
+
+    def is_due(self) -> bool:
+        """Whether this round is one in which to beat; it is called once a round."""
+        self._waited += 1
+        if self._waited < self._interval:
+            return False
+        self._waited = 0
+        self._interval = min(2 * self._interval, self._longest)
+        return True

@@ -11,7 +11,7 @@ How the algorithms are read where they leave something open:
 - MIG follows the next hops to their end, even past b (4.1, line 20): there it ends by itself, unless b has meanwhile
   learnt of another place.
 
-What mends them where they fail; parameters of these names switch each off:
+What corrects them where they fail; parameters of these names switch each off:
 
 - `home_decides`. A hop count can be that of a way that no longer exists, so of two brokers at one timestamp the nearer
   need not be right. Only the subscriber's own broker (hops 1) is, and it contradicts every other claim. All others take
@@ -21,8 +21,8 @@ What mends them where they fail; parameters of these names switch each off:
   old BMIG does (4.3, line 10).
 - `forget_ways`. A BSUB says that the way is here, so for its sender it cannot be there; O says that it is there, so for
   its receiver it cannot be here. Otherwise two brokers point at each other.
-- `replay_always`. A SUB shows a way as a MIG does. A subscriber without filters may only be about to mend them: what is
-  replayed goes on to it, and it drops what it does not want.
+- `replay_always`. A SUB shows a way as a MIG does. A subscriber without filters may only be about to correct them: what
+  is replayed goes on to it, and it drops what it does not want.
 - `greet_back`. A neighbour that was lost without having moved, and is back, is sent a BMIG as if by a migration:
   timestamps show both what each has missed. Its O, with infinite hops, says nothing of ways: the neighbour may never
   have noticed, or be on its way to tell.
@@ -31,8 +31,6 @@ What mends them where they fail; parameters of these names switch each off:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import TypeVar
 
 from roambus.python_protocol.agent import Listing, by_first_column, on
 from roambus.python_protocol.brokers.broker import MAX_HOPS, Filters, Pub
@@ -57,11 +55,7 @@ from roambus.python_protocol.mft.messages import (
     at_hops,
 )
 from roambus.python_protocol.mft.parameters import MftParameters
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
-
-Passed = TypeVar("Passed", bound="Sub | Uns | Mig | Bsub")
-"""A message that goes from broker to broker, and counts the hops."""
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class Broker(Forwarding):
@@ -76,7 +70,10 @@ class Broker(Forwarding):
 
     def hear(self, message: Message, sender: NodeId, now: SimTime, event: Received | None = None) -> None:
         """Takes a message over an interface, or from the client on this node; others may only bring notifications."""
-        self._meet_sender(sender, message)
+        if isinstance(message, Bmig) and message.hops == 0:
+            self.meet(sender)  # a message that begins at its sender shows that this broker is the sender's
+        elif isinstance(message, Sub | Uns | Mig) and _is_from_client(sender, message):
+            self.meet_client(sender)
         if isinstance(message, Pub | Rep) or self.reaches(sender):
             super().hear(message, sender, now, event)
 
@@ -152,7 +149,8 @@ class Broker(Forwarding):
         Carries out lines 2 to 12: collects in C what this broker represents there and in O the others, sends both, and
         replays what is stored for those in O.
         """
-        beyond = self._beyond(parent)
+        # What lies not below this broker: b_n, those without a way, and b_o once it is no neighbour any more.
+        beyond = {parent, None} if self._uplink in self.neighbours else {parent, None, self._uplink}
         children = [_known(s, route) for s, route in self.table if _is_below(route, beyond)]
         others = [(s, route) for s, route in self.table if not _is_below(route, beyond)]
         self._uplink = parent
@@ -162,10 +160,6 @@ class Broker(Forwarding):
             if route.filters:
                 route.next_hop = parent
                 self._send_queued(subscriber, parent)
-
-    def _beyond(self, parent: NodeId) -> set[NodeId | None]:
-        """The next hops that do not lie below this broker: b_n, and b_o once it is no neighbour any more."""
-        return {parent, None} if self._uplink in self.neighbours else {parent, None, self._uplink}
 
     # Algorithm 4.3
 
@@ -346,13 +340,6 @@ class Broker(Forwarding):
         if self._parameters.forget_ways and route is not None and route.next_hop == interface:
             route.next_hop = None
 
-    def _meet_sender(self, sender: NodeId, message: Message) -> None:
-        """A message that begins at its sender shows that this broker is the sender's."""
-        if isinstance(message, Bmig) and message.hops == 0:
-            self.meet(sender)
-        elif isinstance(message, Sub | Uns | Mig) and _is_from_client(sender, message):
-            self.meet_client(sender)
-
     def _is_newer(self, message: Sub | Uns | Mig) -> bool:
         """Whether (t, h) > T_i(s)."""
         return Timestamp(message.timestamp, message.hops) > self.table.timestamp(message.subscriber)
@@ -371,9 +358,9 @@ class Broker(Forwarding):
         return {"table": by_first_column(head, rows), "stored": self.storage.listing(names)}
 
 
-def one_hop_on(message: Passed) -> Passed:
-    """The message as the next broker gets it."""
-    return replace(message, hops=min(message.hops + 1, MAX_HOPS))
+def one_hop_on(message: Sub | Uns | Mig | Bsub) -> Message:
+    """A message that goes from broker to broker, as the next one gets it."""
+    return message.replaced(hops=min(message.hops + 1, MAX_HOPS))
 
 
 def _known(subscriber: NodeId, route: Route) -> Known:

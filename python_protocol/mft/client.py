@@ -1,26 +1,26 @@
 """A client of MFT-PubSub (the thesis, section 4.3).
 
 A subscriber numbers its messages; that number is the timestamp t. When it comes to a broker, another one or the same
-after a break, it sends a MIG, and mends what the FILTERS in answer shows to be wrong. So it matters little which of
+after a break, it sends a MIG, and corrects what the FILTERS in answer shows to be wrong. So it matters little which of
 its messages were lost. Only before its very first message is there nothing to migrate, and it just subscribes.
 
-A client that broadcasts and hears broadcasts (the parameter `spreads`).
+A `SpreadingClient` broadcasts and hears broadcasts (the parameter `spreads`):
 
 - Whoever sends it, a notification is delivered when it is heard first. The digest of what was heard goes out with the
   heartbeats, so that its broker can send what it lacks.
 - What it publishes it broadcasts at once, for every broker that hears it, whether or not it has one of its own. It
   broadcasts it again until the digest of its broker has it.
-- What it lacks for long it asks for, and what others ask for and it has it sends them (`mft.asking`).
+- What it lacks for long it asks for, and what others ask for and it has it sends them (`mft.forwarding`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 
 from roambus.python_protocol.actions import DROP
-from roambus.python_protocol.agent import on, on_timer
+from roambus.python_protocol.agent import Recent, on, on_timer
 from roambus.python_protocol.brokers.broker import MAX_HOPS, Filters, Pub
 from roambus.python_protocol.brokers.client import Client as FamilyClient
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
@@ -31,9 +31,7 @@ from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.mft.spreading import SpreadTimer
 from roambus.python_protocol.parts.bundle import Digest, Held, exceeds, holds
 from roambus.python_protocol.parts.election import Heartbeat
-from roambus.python_protocol.parts.flood import Recent
-from roambus.python_protocol.roles import BROADCAST, NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime
 
 
 class Client(FamilyClient):
@@ -174,7 +172,7 @@ class SpreadingClient(Client):
         if known is not None:
             known.on_air, known.is_waiting = now, False
             return
-        self._heard[identifier] = _Heard(replace(pub, hops=min(pub.hops + 1, MAX_HOPS)), now)
+        self._heard[identifier] = _Heard(pub.replaced(hops=min(pub.hops + 1, MAX_HOPS)), now)
         digest = self.digest.tell()
         for old in [one for one in self._heard if not holds(digest, one)]:
             del self._heard[old]

@@ -5,27 +5,22 @@
   before it: a way that breaks again then has not cost much.
 - Nothing is passed back to where it came from.
 
-Subscribers that no broker hears well, and that ask whoever is around (the parameter `ask_after`).
+*Who asks* (the parameter `ask_after`). A tree of brokers does not reach a client whose links to all of them lose nearly
+everything, though other clients near it have what it wants. By their digests it knows what there is. What it has lacked
+for longer than its broker needs to notice, it asks for: an ASK names these notifications, and the filters that they
+have to match. Whoever has them sends them again, after a random time and unless somebody else has. As nobody knows what
+a notification that it has not got is about, much of what a subscriber lacks may not be for it: each ASK doubles the
+time to the next one, as Trickle does (RFC 6206), until one has brought something. Nobody asks for what was published
+before it subscribed.
 
-A tree of brokers does not reach a client whose links to all of them lose nearly everything, though other clients near
-it have what it wants. By their digests it knows what there is. What it has lacked for longer than its broker needs to
-notice, it asks for: an ASK names these notifications, and the filters that they have to match. Whoever has them sends
-them again, after a random time and unless somebody else has. As nobody knows what a notification that it has not got
-is about, much of what a subscriber lacks may not be for it: each ASK doubles the time to the next one, as Trickle does
-(RFC 6206), until one has brought something.
-
-Nobody asks for what was published before it subscribed.
-
-Many subscribers in one BQUERY or BSUB, as a BMIG has them (the parameter `batches`).
-
-What a broker sends to one neighbour at one instant is gathered, and at its end it is taken apart again: the algorithms
-never see a batch. The order of what goes to a neighbour stays as it is.
+*Batches* (the parameter `batches`). Many subscribers share one BQUERY or BSUB, as they do a BMIG. What a broker sends
+to one neighbour at one instant is gathered, and at its end it is taken apart again: the algorithms never see a batch.
+The order of what goes to a neighbour stays as it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from roambus.python_protocol.actions import REPLAY, Action, Send
 from roambus.python_protocol.agent import on
@@ -35,11 +30,18 @@ from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft.messages import Bqueries, Bquery, Bsub, Bsubs, Place, Rep, RoutingTable
 from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.parts.bundle import Digest, Held, beyond
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 Recipients = dict[NodeId | None, list[NodeId]]
 """The subscribers for whom something goes to each interface; under None those to whom no way is known."""
+
+
+_LONGEST = 64
+"""Rounds between two ASKs, and for which something is asked for: as many as a digest has notifications."""
+
+
+_MOST = 255
+"""Subscribers that a batch has room for."""
 
 
 class Forwarding(Broker):
@@ -88,7 +90,7 @@ class Forwarding(Broker):
             for one in rep.notifications:
                 self._store(rep.subscriber, one)
         else:
-            self.send(interface, replace(rep, hops=self.radio_hops(rep.hops, interface)))
+            self.send(interface, rep.replaced(hops=self.radio_hops(rep.hops, interface)))
 
     # Senders
 
@@ -100,7 +102,7 @@ class Forwarding(Broker):
     def _send_pub(self, pub: Pub, interface: NodeId | None, subscribers: list[NodeId]) -> None:
         """Carries out algorithm 3.1, lines 17 to 21: an interface that is not there gets it by the queues."""
         if interface is not None and self.reaches(interface):
-            self.send(interface, replace(pub, hops=self.radio_hops(pub.hops, interface)))
+            self.send(interface, pub.replaced(hops=self.radio_hops(pub.hops, interface)))
         else:
             for one in subscribers:
                 self._store(one, pub.notification)
@@ -156,8 +158,7 @@ class Forwarding(Broker):
         return handled
 
 
-_LONGEST = 64
-"""Rounds between two ASKs, and for which something is asked for: as many as a digest has notifications."""
+# Who asks
 
 
 class Missing:
@@ -211,8 +212,7 @@ class Missing:
         return due.tell()
 
 
-_MOST = 255
-"""Subscribers that a batch has room for."""
+# Batches
 
 
 def gather(actions: Iterable[Action]) -> list[Action]:
@@ -224,7 +224,8 @@ def gather(actions: Iterable[Action]) -> list[Action]:
             gathered.append(action)
             continue
         place = last.get(action.destination)
-        joint = None if place is None else _join(_message(gathered[place]), action.message)
+        first = None if place is None else gathered[place]
+        joint = _join(first.message, action.message) if isinstance(first, Send) else None
         if place is None or joint is None:
             last[action.destination] = len(gathered)
             gathered.append(Send(action.destination, action.message, action.after))
@@ -242,20 +243,7 @@ def scatter(batch: Bqueries | Bsubs) -> Iterator[Bquery | Bsub]:
             yield Bquery(subscriber, known)
 
 
-def undo(messages: Iterable[Message]) -> Iterator[Message]:
-    """The messages, those of batches one by one."""
-    for message in messages:
-        if isinstance(message, Bqueries | Bsubs):
-            yield from scatter(message)
-        else:
-            yield message
-
-
-def _message(action: Action) -> Message | None:
-    return action.message if isinstance(action, Send) else None
-
-
-def _join(first: Message | None, second: Message) -> Message | None:
+def _join(first: Message, second: Message) -> Message | None:
     """Both in one, if one message can say what they say."""
     one, other = _batch(first), _batch(second)
     if isinstance(one, Bsubs) and isinstance(other, Bsubs):
@@ -267,7 +255,7 @@ def _join(first: Message | None, second: Message) -> Message | None:
     return None
 
 
-def _batch(message: Message | None) -> Message | None:
+def _batch(message: Message) -> Message:
     """A message as a batch of one, if there are batches of its kind."""
     if isinstance(message, Bsub):
         return Bsubs(message.hops, message.filters, (Place(message.subscriber, message.known),))

@@ -1,19 +1,16 @@
-"""The messages of MFT-PubSub (the thesis, tables 2.1, 2.4 and 4.1).
+"""What brokers of MFT-PubSub tell each other, and what they know by it: messages, timestamps and the routing table.
 
-`hops` of SUB, UNS, MIG, BMIG and BSUB is the algorithms' h: 0 where the message begins, and one more with each broker
-that passes it on. `hops` of PUB and REP counts radio hops, and includes the one that the message itself makes.
-
-T(s): how new, and from how near, what a broker knows about a subscriber is (the thesis, section 4.1).
-
-The routing table R_i of a broker, with T_i (the thesis, table 2.3 and section 4.1).
-
-An entry (f, z, s) says that what matches f goes to z for subscriber s. The algorithms replace z in all entries of a
-subscriber together; so the table has one next hop a subscriber, and its filters.
-
-Sums of subscriptions: eight bytes tell two brokers that they know the same (the parameter `beats_migrate`).
-
-A sum is the exclusive or of a hash of 64 bits for each subscriber with filters. Equal sums mean equal subscriptions,
-but for one chance in 2^64.
+- *Messages* are those of the thesis, tables 2.1, 2.4 and 4.1. `hops` of SUB, UNS, MIG, BMIG and BSUB is the algorithms'
+  h: 0 where the message begins, and one more with each broker that passes it on. `hops` of PUB and REP counts radio
+  hops, and includes the one that the message itself makes.
+- *T(s)* says how new, and from how near, what a broker knows about a subscriber is (section 4.1). The greater of two
+  has the newer counter, or the same counter and fewer hops.
+- *The routing table R_i* (table 2.3): an entry (f, z, s) says that what matches f goes to z for subscriber s. The
+  algorithms replace z in all entries of a subscriber together; so the table has one next hop a subscriber, its filters,
+  and its T.
+- *Sums of subscriptions*: by eight bytes two brokers know that they know the same (the parameter `beats_migrate`). A
+  sum is the exclusive or of a hash of 64 bits for each subscriber with filters. Equal sums mean equal subscriptions,
+  but for one chance in 2^64.
 """
 
 from __future__ import annotations
@@ -28,22 +25,22 @@ from roambus.python_protocol.brokers.broker import MAX_HOPS, Hops
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import U32, Integer, Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.octets import Writer
+from roambus.python_protocol.messages.octets import bytes_of
 from roambus.python_protocol.parts.bundle import Held, holds
 from roambus.python_protocol.parts.election import Heartbeat
-from roambus.python_protocol.roles import BrokerId, NodeId, SubscriberId
+from roambus.python_protocol.vocabulary import BrokerId, NodeId, SubscriberId
+
+Counter = U32
+"""t: a subscriber numbers its messages."""
+
+
+Distance = Annotated[int, Integer("B", lambda hops, _: describe_hops(hops))]
+"""h: the hops from a broker to a subscriber, of which its own broker counts 1."""
 
 
 def describe_hops(hops: int) -> str:
     """The number of hops as transcripts write it, in which the greatest one is infinite."""
     return "inf" if hops == MAX_HOPS else str(hops)
-
-
-Counter = U32
-"""t: a subscriber numbers its messages."""
-
-Distance = Annotated[int, Integer("B", lambda hops, _: describe_hops(hops))]
-"""h: the hops from a broker to a subscriber, of which its own broker counts 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,94 +81,7 @@ def at_hops(counter: int, hops: int) -> Timestamp:
     return Timestamp(counter, min(hops, MAX_HOPS))
 
 
-@dataclass(slots=True)
-class Route:
-    """What a broker knows of one subscriber; without filters there are no entries, only T."""
-
-    next_hop: NodeId | None
-    """None: no way is known."""
-    timestamp: Timestamp
-    filters: dict[Filter, None] = field(default_factory=dict)
-    """The keys, in the order in which they came."""
-    place: int = 0
-    """The number of the migration that led to the next hop (`beats_migrate`)."""
-
-    def matches(self, notification: Notification) -> bool:
-        """Whether any of the subscriber's filters does."""
-        return any(one.matches(notification) for one in self.filters)
-
-
-class RoutingTable:
-    """R_i and T_i, by subscriber, in the order in which they became known."""
-
-    def __init__(self) -> None:
-        self._routes: dict[NodeId, Route] = {}
-
-    def __iter__(self) -> Iterator[tuple[NodeId, Route]]:
-        return iter(self._routes.items())
-
-    def get(self, subscriber: NodeId) -> Route | None:
-        """What is known of a subscriber, if it has entries or once had."""
-        return self._routes.get(subscriber)
-
-    def timestamp(self, subscriber: NodeId) -> Timestamp:
-        """T_i(s)."""
-        route = self._routes.get(subscriber)
-        return UNKNOWN if route is None else route.timestamp
-
-    def filters(self, subscriber: NodeId) -> tuple[Filter, ...]:
-        """The f of all (f, -, s)."""
-        route = self._routes.get(subscriber)
-        return () if route is None else tuple(route.filters)
-
-    def next_hop(self, subscriber: NodeId) -> NodeId | None:
-        """The z of all (-, z, s); None if there is no such entry, or no way."""
-        route = self._routes.get(subscriber)
-        return route.next_hop if route is not None and route.filters else None
-
-    def way(self, subscriber: NodeId) -> NodeId | None:
-        """The next hop, whether or not the subscriber has filters just now."""
-        route = self._routes.get(subscriber)
-        return None if route is None else route.next_hop
-
-    def update(self, subscriber: NodeId, next_hop: NodeId, timestamp: Timestamp) -> Route:
-        """Sets T_i(s), and replaces (-, -, s) with (-, next_hop, s); makes a subscriber known."""
-        route = self._routes.get(subscriber)
-        if route is None:
-            route = self._routes[subscriber] = Route(next_hop, timestamp)
-        route.next_hop, route.timestamp = next_hop, timestamp
-        return route
-
-    def matching(self, notification: Notification) -> list[tuple[NodeId, NodeId | None]]:
-        """(s, z) of the subscribers with a matching entry (f, z, s)."""
-        return [(s, route.next_hop) for s, route in self._routes.items() if route.matches(notification)]
-
-
-InterestSum = Annotated[int, Integer("Q", lambda value, _: f"{value:016x}")]
-"""A sum as messages carry it."""
-
-
-def sum_of(interests: Iterable[tuple[NodeId, Iterable[Filter]]]) -> int:
-    """The sum of what subscribers want; those without filters do not count."""
-    total = 0
-    for subscriber, filters in interests:
-        if wanted := frozenset(filters):
-            total ^= _hash(subscriber, wanted)
-    return total
-
-
-@lru_cache(maxsize=4096)
-def _hash(subscriber: NodeId, filters: frozenset[Filter]) -> int:
-    hashed = blake2b(subscriber.to_bytes(2, "big"), digest_size=8)
-    for one in sorted(_bytes_of(one) for one in filters):
-        hashed.update(len(one).to_bytes(2, "big") + one)
-    return int.from_bytes(hashed.digest(), "big")
-
-
-def _bytes_of(one: Filter) -> bytes:
-    writer = Writer()
-    one.write(writer)
-    return writer.getvalue()
+# Messages
 
 
 class _Subscription(Message, notation="{filter} {subscriber} t={timestamp} h={hops}"):
@@ -247,6 +157,9 @@ class Bsub(Message, tag=9, notation="{subscriber} {filters} T={known} h={hops}")
     filters: tuple[Filter, ...]
 
 
+# Messages of batches, heartbeats and askers
+
+
 class Place(NamedTuple):
     """(s, T): a subscriber, and what somebody knows of it."""
 
@@ -270,6 +183,10 @@ class Bsubs(Message, tag=11, name="BSUB", notation="{places} {filters} h={hops}"
     hops: Hops
     filters: tuple[Filter, ...]
     places: tuple[Place, ...]
+
+
+InterestSum = Annotated[int, Integer("Q", lambda value, _: f"{value:016x}")]
+"""A sum as messages carry it."""
 
 
 class Below(NamedTuple):
@@ -301,3 +218,86 @@ class Ask(Message, tag=13, notation="{filters} {missing}"):
     def asks_for(self, notification: Notification) -> bool:
         """Whether it is one of those that are missing, and is wanted."""
         return holds(self.missing, notification.id) and any(one.matches(notification) for one in self.filters)
+
+
+def sum_of(interests: Iterable[tuple[NodeId, Iterable[Filter]]]) -> int:
+    """The sum of what subscribers want; those without filters do not count."""
+    total = 0
+    for subscriber, filters in interests:
+        if wanted := frozenset(filters):
+            total ^= _hash(subscriber, wanted)
+    return total
+
+
+@lru_cache(maxsize=4096)
+def _hash(subscriber: NodeId, filters: frozenset[Filter]) -> int:
+    hashed = blake2b(subscriber.to_bytes(2, "big"), digest_size=8)
+    for one in sorted(map(bytes_of, filters)):
+        hashed.update(len(one).to_bytes(2, "big") + one)
+    return int.from_bytes(hashed.digest(), "big")
+
+
+# R_i and T_i
+
+
+@dataclass(slots=True)
+class Route:
+    """What a broker knows of one subscriber; without filters there are no entries, only T."""
+
+    next_hop: NodeId | None
+    """None: no way is known."""
+    timestamp: Timestamp
+    filters: dict[Filter, None] = field(default_factory=dict)
+    """The keys, in the order in which they came."""
+    place: int = 0
+    """The number of the migration that led to the next hop (`beats_migrate`)."""
+
+    def matches(self, notification: Notification) -> bool:
+        """Whether any of the subscriber's filters does."""
+        return any(one.matches(notification) for one in self.filters)
+
+
+class RoutingTable:
+    """R_i and T_i, by subscriber, in the order in which they became known."""
+
+    def __init__(self) -> None:
+        self._routes: dict[NodeId, Route] = {}
+
+    def __iter__(self) -> Iterator[tuple[NodeId, Route]]:
+        return iter(self._routes.items())
+
+    def get(self, subscriber: NodeId) -> Route | None:
+        """What is known of a subscriber, if it has entries or once had."""
+        return self._routes.get(subscriber)
+
+    def timestamp(self, subscriber: NodeId) -> Timestamp:
+        """T_i(s)."""
+        route = self._routes.get(subscriber)
+        return UNKNOWN if route is None else route.timestamp
+
+    def filters(self, subscriber: NodeId) -> tuple[Filter, ...]:
+        """The f of all (f, -, s)."""
+        route = self._routes.get(subscriber)
+        return () if route is None else tuple(route.filters)
+
+    def next_hop(self, subscriber: NodeId) -> NodeId | None:
+        """The z of all (-, z, s); None if there is no such entry, or no way."""
+        route = self._routes.get(subscriber)
+        return route.next_hop if route is not None and route.filters else None
+
+    def way(self, subscriber: NodeId) -> NodeId | None:
+        """The next hop, whether or not the subscriber has filters just now."""
+        route = self._routes.get(subscriber)
+        return None if route is None else route.next_hop
+
+    def update(self, subscriber: NodeId, next_hop: NodeId, timestamp: Timestamp) -> Route:
+        """Sets T_i(s), and replaces (-, -, s) with (-, next_hop, s); makes a subscriber known."""
+        route = self._routes.get(subscriber)
+        if route is None:
+            route = self._routes[subscriber] = Route(next_hop, timestamp)
+        route.next_hop, route.timestamp = next_hop, timestamp
+        return route
+
+    def matching(self, notification: Notification) -> list[tuple[NodeId, NodeId | None]]:
+        """(s, z) of the subscribers with a matching entry (f, z, s)."""
+        return [(s, route.next_hop) for s, route in self._routes.items() if route.matches(notification)]

@@ -1,8 +1,12 @@
-"""The parameters of MFT-PubSub, those of election and link included.
+"""The parameters of MFT-PubSub, those of election and link included; the thesis gives no values.
 
-The last ones mend what the published algorithms leave wrong; each has a transcript in tests/scenarios that shows what
-happens without it. With all of them false the algorithms are those of the thesis, read as the head of `mft.broker`
-says.
+The last ones correct what is wrong in the published algorithms. Each has a transcript in tests/scenarios that shows
+what happens without it. With all of them false the algorithms are those of the thesis, read as `mft.broker` says. There
+are three profiles, which say what counts unless it is set itself:
+
+- `letter` is the algorithms as published: no correction, and in each round the first sender is the parent.
+- `thesis` has the corrections.
+- `tuned` is for a channel that all share: bundles, broadcasts, and heartbeats that migrate. docs/tuned.md derives it.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from typing import Any, ClassVar
 from roambus.python_protocol.brokers.broker import StorageParameters
 from roambus.python_protocol.parameters import parameter
 from roambus.python_protocol.parts.bundle import BundleParameters
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime
 
 _LETTER: Mapping[str, Any] = {
     "sticky_parent": False,

@@ -1,29 +1,13 @@
 """The first approach: publish/subscribe in which clients and brokers move (the thesis, chapter 3).
 
-The paper on the first approach has it, too, in its algorithms 2 and 3. Sections and tables below are the thesis'.
+The paper on the first approach has it, too: its algorithms 2 and 3 are 3.1 to 3.3 of the thesis, whose sections, tables
+and lines are meant here. When a subscriber comes to a broker, another one or the same after a break, it sends a MIG,
+which follows the old next hops to where it was and turns them. Only before its very first SUB is there nothing to
+migrate, and it just subscribes. A broker that migrates tells its new parent its local subscribers C_i by a BMIG, takes
+the parent's routing table from the BTAB in answer, and forces its neighbours to migrate to it by FMIG.
 
-| module             | what it is                                        | source              |
-|--------------------|---------------------------------------------------|---------------------|
-| `agent`            | puts tree, link, broker and client on a node      | sections 2.2, 2.5   |
-| `broker`           | the algorithms, a handler each                    | algorithms 3.1-3.3  |
-| `client`           | subscriber and publisher: migrates, mends filters | sections 3.2, 3.3   |
-| `messages`         | MIG, REP, BMIG, BTAB, FMIG and their bytes        | tables 2.4 and 3.1  |
-| `parameters`       | what can be set                                   | the thesis gives none |
-| `brokers.messages` | SUB, UNS, PUB, FILTERS                            | tables 2.1 and 3.1  |
-| `brokers.routing`  | R_i: filters and next hops of each subscriber     | table 2.3           |
-| `brokers.storage`  | Q_i: what is kept for whom cannot be reached      | section 3.3         |
-
-Its known defect is the phantom: a subscription that ended in one partition lives on in the other, and comes back with
-the merge (section 3.5). MFT-PubSub (`roambus.python_protocol.mft`) mends that.
-
-The first approach on a node.
-
-A broker of the first approach: algorithms 3.1 to 3.3 of the thesis, without radio, link or tree.
-
-They are algorithms 2 and 3 of the paper on the first approach. In the handlers, z is the interface over which a
-message has come, y the interface where something goes, s a subscriber, and b_j the broker of a BMIG or a BTAB.
-
-How the algorithms are read where they leave something open:
+In the handlers, z is the interface over which a message has come, y the interface where something goes, s a subscriber,
+and b_j the broker of a BMIG or a BTAB. How the algorithms are read where they leave something open:
 
 - *C_i is read from R_i*: the subscribers whose interface is themselves (section 3.3). A broker and the client on its
   node have one id; to other brokers that is the broker's.
@@ -35,13 +19,13 @@ How the algorithms are read where they leave something open:
 - Over the link layer, whose queue is short, queued notifications are replayed one by one, each when the link has
   delivered what was before it; over bare links all at once, as the algorithm says.
 
-What mends them where they fail; parameters of these names switch each off, or `pass_back` on:
+Where the algorithms fail they are corrected; parameters of these names switch each correction off, or `pass_back` on:
 
-- `pass_back`. To the letter (3.2, lines 10 and 27), two brokers that point at each other exchange a MIG or a REP for
+- `pass_back`. As they stand (3.2, lines 10 and 27), two brokers that point at each other exchange a MIG or a REP for
   ever. So where its way leads to where it came from, a MIG ends, and a REP is stored.
 - `sub_redirects`. A SUB shows the way to its subscriber even if its filter is known already: what is known can be the
-  way to where the subscriber once was, and nothing else would mend it. But nobody knows better where a subscriber is
-  than the broker that it is connected to.
+  way to where the subscriber once was, and nothing else would correct it. But nobody knows better where a subscriber
+  is than the broker that it is connected to.
 - `connected_only`. C_i holds the subscribers that are there, as the paper on the first approach has it: a broker must
   not claim one that has left unheard.
 - `follow_table`. A MIG follows the table, and not b: where b's own table leads on, b knows of another place.
@@ -50,25 +34,15 @@ What mends them where they fail; parameters of these names switch each off, or `
 - `answer_late`. A SUB of a subscriber can be overtaken by a broker that moves with it, and a MIG by a subscriber that
   comes back. Who is connected to the subscriber knows that both are older than its place, and answers by a BMIG, which
   turns the ways that they have turned.
-- `filters_again`. A subscriber mends its filters by the FILTERS that its MIG is answered by, and what a neighbour says
-  of it afterwards stays: of a broker that has crashed, by the BTAB of its parent; of what has ended in another part of
-  the network, by SUBs. So it gets FILTERS again.
-- `tell_late`. A subscriber that has come after the BMIG was sent, and before the BTAB, is told by another BMIG.
+- `filters_again`. A subscriber corrects its filters by the FILTERS that its MIG is answered by, and what a neighbour
+  says of it afterwards stays: of a broker that has crashed, by the BTAB of its parent; of what has ended in another
+  part of the network, by SUBs. So it gets FILTERS again.
+- `tell_late`. A subscriber that has come after the BMIG was sent, and before the BTAB, is in another BMIG.
 
-One loss remains, which is the algorithms' own: a broker that loses its child and migrates is given, by the BTAB, a way
-to the subscribers below that child which leads through itself. A PUB is then neither passed back nor stored (3.1, line
-13).
-
-A client of the first approach (the thesis, section 3.3).
-
-When a subscriber comes to a broker, another one or the same after a break, it sends a MIG, and mends what the FILTERS
-in answer shows to be wrong. Only before its very first SUB is there nothing to migrate, and it just subscribes.
-
-The messages of the first approach (the thesis, tables 2.4 and 3.1); SUB, UNS, PUB and FILTERS are the family's.
-
-`hops` of REP counts radio hops, and includes the one that the message itself makes.
-
-The parameters of the first approach, those of election and link included.
+Two losses remain, which are the algorithms' own. The *phantom*: a subscription that ended in one partition lives on in
+the other, and comes back with the merge (section 3.5); MFT-PubSub prevents that. And a broker that loses its child and
+migrates is given, by the BTAB, a way to the subscribers below that child which leads through itself. A PUB is then
+neither passed back nor stored (3.1, line 13).
 """
 
 from __future__ import annotations
@@ -98,8 +72,7 @@ from roambus.python_protocol.messages.fields import LongTuple
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.parameters import parameter
-from roambus.python_protocol.roles import BrokerId, NodeId, SubscriberId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import BrokerId, NodeId, SimTime, SubscriberId
 
 
 class Mig(Message, tag=4, notation="{subscriber} b={broker}"):
@@ -190,38 +163,38 @@ class FirstApproachParameters(StorageParameters):
     )
     sub_redirects: bool = parameter(
         True,
-        source="mends the thesis, algorithm 3.1, lines 2 and 3",
+        source="corrects the thesis, algorithm 3.1, lines 2 and 3",
         doc="a SUB for what is known already shows the way to its subscriber, too, and brings what is stored",
     )
     connected_only: bool = parameter(
         True,
-        source="the paper on the first approach, section 3.3; mends the thesis, algorithm 3.3, line 27",
+        source="the paper on the first approach, section 3.3; corrects the thesis, algorithm 3.3, line 27",
         doc="C_i holds the subscribers that are connected; false: all that the routing table calls local",
     )
     follow_table: bool = parameter(
         True,
-        source="mends the thesis, algorithm 3.2, line 7",
+        source="corrects the thesis, algorithm 3.2, line 7",
         doc="a MIG goes on where the table leads, at the subscriber's last broker, too",
     )
     keep_connected: bool = parameter(
         True,
-        source="mends the thesis, algorithm 3.3, lines 2 to 6",
+        source="corrects the thesis, algorithm 3.3, lines 2 to 6",
         doc="a broker keeps a subscriber that is connected to it when an older BMIG comes, and answers by its own",
     )
     answer_late: bool = parameter(
         True,
-        source="mends the thesis, algorithm 3.1, lines 1 to 5, and algorithm 3.2, lines 1 to 13",
+        source="corrects the thesis, algorithm 3.1, lines 1 to 5, and algorithm 3.2, lines 1 to 13",
         doc="a broker that is connected to a subscriber answers by a BMIG when a neighbour passes on a SUB or MIG of "
         "it, which is older than its place",
     )
     filters_again: bool = parameter(
         True,
-        source="mends the thesis, algorithm 3.2, line 5, and algorithm 3.3, lines 13 to 25",
+        source="corrects the thesis, algorithm 3.2, line 5, and algorithm 3.3, lines 13 to 25",
         doc="a connected subscriber gets FILTERS again when a neighbour tells its broker of another subscription of it",
     )
     tell_late: bool = parameter(
         True,
-        source="mends the thesis, algorithm 3.3, lines 13 to 25",
+        source="corrects the thesis, algorithm 3.3, lines 13 to 25",
         doc="a broker that has other local subscribers when BTAB comes than it told in its BMIG sends another BMIG",
     )
 
@@ -360,7 +333,7 @@ class Broker(FamilyBroker):
         self.table.forget_all_but(local)
         for row in theirs:
             self.table.add(row.filter, b_j, row.subscriber)
-        self._mend(btab, b_j)
+        self._reconcile(btab, b_j)
         for s in dict.fromkeys(row.subscriber for row in theirs):
             self._ask_about_filters(s)
         if self._parameters.tell_late and self._told.get(b_j) != local:
@@ -369,7 +342,7 @@ class Broker(FamilyBroker):
         for s in dict.fromkeys(row.subscriber for row in theirs):
             self._send_queued(s, b_j)
 
-    def _mend(self, btab: Btab, b_j: NodeId) -> None:
+    def _reconcile(self, btab: Btab, b_j: NodeId) -> None:
         """Carries out lines 18 to 21: SUB for R_i - R_j and UNS for R_j - R_i, whatever the interfaces."""
         here = dict.fromkeys((s, f) for f, _, s in self.table)
         there = dict.fromkeys((row.subscriber, row.filter) for row in btab.rows)
@@ -421,7 +394,7 @@ class Broker(FamilyBroker):
     # Senders
 
     def _ask_about_filters(self, subscriber: NodeId) -> None:
-        """By `filters_again`, shows a connected subscriber what a neighbour says that it wants, so that it mends it."""
+        """By `filters_again`, shows a connected subscriber what a neighbour says that it wants, for correction."""
         if self._parameters.filters_again and self.is_client(subscriber) and self.reaches(subscriber):
             self.send(subscriber, Filters(self.table.filters(subscriber)))
 
@@ -463,6 +436,3 @@ class FirstApproach(BrokerAgent):
     parameters: FirstApproachParameters
     broker_type = Broker
     client_type = Client
-
-
-__all__ = ["FirstApproach"]

@@ -1,28 +1,14 @@
 """Subscribing anew at each migration: what Phoenix and the protocols of the thesis are to save.
 
-The sources are the thesis and the paper on the first approach.
-
-| module             | what it is                                        | source           |
-|--------------------|---------------------------------------------------|------------------|
-| `agent`            | puts tree, link, broker and client on a node      | the thesis, section 2.2 |
-| `broker`           | SUBs flood the tree again, and turn the ways      | first approach, section 3.2 |
-| `client`           | subscribes again at each broker to which it comes | first approach, section 3.2 |
-| `brokers.messages` | SUB, UNS, PUB                                     | the thesis, table 2.1   |
-| `brokers.routing`  | R_i: filters and next hops of each subscriber     | the thesis, table 2.3   |
-
-A baseline to compare costs with, and none of the papers' protocols: they only name it as what they avoid, "the
-subscriber would have to send the subscription messages again", "the potential flooding of the network".
+A baseline to compare costs with, and none of the papers' protocols: the paper on the first approach, section 3.2, only
+names it as what it avoids, "the subscriber would have to send the subscription messages again", "the potential flooding
+of the network". SUB, UNS and PUB are those of table 2.1 of the thesis, and R_i that of table 2.3.
 
 Once a migration's SUBs have arrived, every notification reaches everybody who wants it: if the network is whole while
 somebody subscribes or unsubscribes, and if the next migration waits for that.
 
-Subscribing anew, on a node.
-
-A broker whose subscriptions flood the tree again at each migration, without radio, link or tree.
-
-The paper on the first approach, section 3.2, names this as what it avoids.
-
-
+- *A client subscribes again to everything at each broker to which it comes.* What it ended while it had no broker, or
+  what a link did not carry, it says first.
 - *A SUB turns the way*: every entry of its subscriber leads to where the SUB came from. So the last flood wins, and no
   UNS has to go before it.
 - *A broker that migrates sends each subscription that is behind it to its new parent*, in a SUB of its own, which goes
@@ -31,11 +17,6 @@ The paper on the first approach, section 3.2, names this as what it avoids.
 - *The others lie where the new parent is*, as they lay where the old one was: below the broker nothing has changed,
   and nothing is sent there.
 - *Nothing is stored*, as in Simple Routing: what cannot go on is dropped, and the trace says so.
-
-A client that subscribes again to everything at each broker to which it comes.
-
-The paper on the first approach, section 3.2, names this as what it avoids. What the client ended while it had no
-broker, or what a link did not carry, it says first.
 """
 
 from __future__ import annotations
@@ -49,8 +30,7 @@ from roambus.python_protocol.brokers.client import FaithfulClient
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class Broker(ForgetfulBroker):
@@ -131,6 +111,3 @@ class Resubscribing(BrokerAgent):
 
     broker_type = Broker
     client_type = Client
-
-
-__all__ = ["Resubscribing"]

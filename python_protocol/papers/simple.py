@@ -1,39 +1,18 @@
-"""Simple Routing: publish/subscribe in a static tree of brokers.
+"""Simple Routing: publish/subscribe in a static tree of brokers, to which clients are bound (the thesis, section 2.3).
 
-Clients are bound to their brokers (the thesis, section 2.3).
-
-| module     | what it is                                      | source        |
-|------------|-------------------------------------------------|---------------|
-| `agent`    | puts tree, link, broker and client on a node    | section 2.2   |
-| `broker`   | the algorithm, by message                       | algorithm 2.1 |
-| `client`   | subscriber and publisher                        | section 2.2   |
-| `messages` | SUB, UNS and their bytes                        | table 2.1     |
-| `routing`  | R_i: filters and where what they match goes     | table 2.2     |
-
-Subscriptions flood the tree of brokers once: those made before the tree stands, and whatever the tree does afterwards,
-reach only a part of it. So subscribe after the election has settled, or let the scenario give the tree.
-
-Simple Routing on a node.
-
-A broker of Simple Routing: algorithm 2.1 of the thesis, without radio, link or tree.
-
-The paper on the first approach has the same as its algorithm 1.
+A subscription floods the tree, and turns at each broker an entry (f, z) towards where it came from; what matches f then
+goes to z. That is algorithm 2.1 of the thesis, and algorithm 1 of the paper on the first approach. Subscriptions flood
+the tree once: those made before the tree stands, and whatever the tree does afterwards, reach only a part of it. So
+subscribe after the election has settled, or let the scenario give the tree.
 
 Where the algorithm leaves something open:
 
 - *R_i is a multiset of (f, z)*; UNS removes one entry (section 2.3.1).
 - *A client that publishes what it subscribes to gets it*: y != z (line 11) holds back what came from a broker.
 - *The system is static*: a neighbour whose link is lost gets nothing, and nothing is kept for it; the trace says so.
+- *A client that finds itself at another broker* all the same subscribes there anew (the paper on the first approach,
+  section 3.2): what it has subscribed to before stays in the system, and leads nowhere.
 - Who subscribes is not known, only where; `route` in the trace is of the brokers whose own clients match.
-
-A client of Simple Routing, bound to its broker for ever (the thesis, section 2.3).
-
-If it finds itself at another one all the same, it subscribes there anew (the paper on the first approach, section 3.2):
-what it has subscribed to before stays in the system, and leads nowhere.
-
-The messages of Simple Routing (the thesis, table 2.1), beside the PUB of the family.
-
-The routing table R_i of (f, z): what matches f goes to z (the thesis, table 2.2).
 """
 
 from __future__ import annotations
@@ -49,8 +28,7 @@ from roambus.python_protocol.brokers.client import FaithfulClient
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class Sub(Message, tag=1, notation="{filter}"):
@@ -113,11 +91,7 @@ class RoutingTable:
 
     def remove(self, unwanted: Filter, interface: NodeId) -> None:
         """Removes one (f, z), if there is any."""
-        entry = Entry(unwanted, interface)
-        if self._entries[entry] <= 1:
-            del self._entries[entry]
-        else:
-            self._entries[entry] -= 1
+        self._entries -= Counter([Entry(unwanted, interface)])
 
     def matching(self, notification: Notification) -> list[NodeId]:
         """The different y of each (f, y) with f(e)."""
@@ -171,6 +145,3 @@ class Simple(BrokerAgent):
 
     broker_type = Broker
     client_type = Client
-
-
-__all__ = ["Simple"]

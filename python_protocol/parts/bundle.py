@@ -1,13 +1,12 @@
 """A bundle: what a node has to say to its neighbours within a short time, in one broadcast frame.
 
-It carries the node's heartbeat, acknowledgements, a digest of the notifications that the node has, and parcels. A
-parcel is a message with its receivers; everybody else who hears it may use it, too. One without receivers is for all.
+It carries the node's heartbeat, acknowledgements, a digest, and parcels. A *parcel* is a message with its receivers;
+everybody else who hears it may use it, too. One without receivers is for all. `parts.bundling_link` makes bundles.
 
-The parameters of bundles.
-
-What a node has of the newest notifications, in a few bytes: it tells its neighbours, who send what it lacks.
-
-For each publisher that is a number and 64 bits, one for each of the numbers up to it.
+A *digest* says in a few bytes which of the newest notifications a node has, so that its neighbours send what it lacks.
+For each publisher it has the number of the newest notification and 64 bits, one for each of the numbers up to it. Of
+what is older than that it says nothing: a node neither asks for it nor is sent it. Of a publisher that it does not name
+the node has nothing, unless the digest is full.
 """
 
 from __future__ import annotations
@@ -20,8 +19,7 @@ from roambus.python_protocol.messages.fields import U16, U32, Integer, Names
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parameters import parameter
 from roambus.python_protocol.parts.link import LinkParameters
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import MILLISECOND, SimTime
+from roambus.python_protocol.vocabulary import MILLISECOND, NodeId, SimTime
 
 
 class BundleParameters(LinkParameters):
@@ -63,7 +61,15 @@ class BundleParameters(LinkParameters):
 
 
 _BITS = 64
+
+
 _MASK = (1 << _BITS) - 1
+
+
+_PLACE_BYTES = 6
+
+
+# Digests
 
 
 Bits = Annotated[int, Integer("Q")]
@@ -143,6 +149,9 @@ def beyond(held: Held, digest: Iterable[Held]) -> Iterator[NotificationId]:
     return (one for one in found if one.sequence > own.newest - _BITS and not own.has(one))
 
 
+# Bundles
+
+
 class Place(NamedTuple):
     """A place in the stream from one node to another: `sequence` counts from 0 in a `session`.
 
@@ -156,9 +165,6 @@ class Place(NamedTuple):
     def describe(self, names: Names) -> str:
         """The node, the session and the number: "b2:4711.0"."""
         return f"{names.node(self.node)}:{self.session}.{self.sequence}"
-
-
-_PLACE_BYTES = 6
 
 
 class Parcel(NamedTuple):

@@ -26,8 +26,7 @@ from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.bundle import Bundle, BundleParameters, Held, Parcel, Place, add, split
 from roambus.python_protocol.parts.link import LinkBroken, LinkTimer, Outbound, Streams, dropped, link_timer
-from roambus.python_protocol.roles import BROADCAST, NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime
 
 _SEQUENCES = 1 << 16
 _NOTHING = _SEQUENCES - 1

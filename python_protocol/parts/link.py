@@ -1,13 +1,13 @@
-"""The shared link layer: reliable, in-order, duplicate-free unicast to a neighbour over frames that can be lost.
+"""The link layer: reliable, in-order, duplicate-free unicast to a neighbour over frames that can be lost.
 
-The algorithms of the papers assume point-to-point FIFO links; the radio loses frames and acknowledges nothing.
-This is the usual cure, kept small: one message at a time is under way to each neighbour (stop and wait, as between
-two IEEE 802.11 or 802.15.4 stations), each is acknowledged, and retransmitted with growing, jittered pauses.
+The algorithms of the papers assume point-to-point FIFO links; the radio loses frames and acknowledges nothing. This is
+the usual remedy, kept small: one message at a time is under way to each neighbour (stop and wait, as between two IEEE
+802.11 or 802.15.4 stations), each is acknowledged, and retransmitted with growing, jittered pauses.
 
-- A direction between two neighbours is numbered by a *session*, drawn at random at the start of a node and counted
-  up after each give-up. Within a session no sequence number is ever missing, so a receiver takes the next number or
-  drops a duplicate; a session that it does not know it takes up wherever that stands. A sender that gave up or
-  rebooted comes with a new session, a receiver that rebooted knows none: nobody waits for a number that never comes.
+- A direction between two neighbours is numbered by a *session*, drawn at random at the start of a node and counted up
+  after each give-up. Within a session no sequence number is ever missing, so a receiver takes the next number or drops
+  a duplicate; a session that it does not know it joins wherever that stands. A sender that gave up or rebooted comes
+  with a new session, a receiver that rebooted knows none: nobody waits for a number that never comes.
 - On a busy channel most of the time between a message and its acknowledgement passes in the queues of the two MACs, so
   a fixed time-out would fill the channel with copies of what still waits. The time-out follows the delays measured on
   all links of the node, and doubles with each retransmission (RFC 6298; what was retransmitted is no sample: Karn).
@@ -18,23 +18,9 @@ two IEEE 802.11 or 802.15.4 stations), each is acknowledged, and retransmitted w
 The frames of one node to another must not overtake each other, which a MAC with one queue guarantees.
 
 An agent owns one `Link`, gives it the `LinkData` and `LinkAck` that it receives and the timers whose key is a
-`LinkTimer`, and performs the actions that come back.
-
-The streams from a node to its neighbours: queues, sessions, time-outs and give-ups, which both link layers share.
-
-A direction between two neighbours is numbered within a session. Sessions are drawn at random at the start of a node and
-counted up after each give-up, so that nobody takes a new stream for the one before.
-
-The parameters of the link layer.
-
-Sequence numbers that roll over: which of two is newer, and which number comes next.
-
-Two numbers are compared by their difference as a signed integer (RFC 3561, section 6.1; RFC 1982): a number is newer
-than the half of all numbers that lie behind it. If two numbers are exactly half the circle apart, neither is newer.
-
-In place of the link layer where links are reliable and FIFO by themselves, as the papers assume: nothing is added.
-
-What a link loses when it breaks, the back-end reports (`SendFailed`), so nothing is ever waited for.
+`LinkTimer`, and performs the actions that come back. Where links are reliable and FIFO by themselves, as the papers
+assume, a `DirectLink` takes its place and adds nothing: what a link loses when it breaks, the back-end reports
+(`SendFailed`). `parts.bundling_link` sends over the same streams in few frames.
 """
 
 from __future__ import annotations
@@ -50,9 +36,7 @@ from roambus.python_protocol.messages.fields import U8, U16
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.parameters import Parameters, parameter
-from roambus.python_protocol.parts.flood import DelayEstimate
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime
 
 
 class LinkParameters(Parameters):
@@ -102,6 +86,43 @@ class LinkParameters(Parameters):
 _SESSIONS = 1 << 16
 
 
+_SEQUENCES = 1 << 8
+
+
+_MEAN_GAIN, _DEVIATION_GAIN, _DEVIATIONS = 1 / 8, 1 / 4, 4
+
+
+# What goes over the air, and what an agent sees of the link
+
+
+class LinkData(Message, tag=0x40):
+    """A message to one neighbour, four bytes longer than its payload; `sequence` counts from 0 in a `session`."""
+
+    session: U16
+    sequence: U8
+    payload: Message
+
+    @property
+    def message_type(self) -> str:  # type: ignore[override]  # what the trace is to tell is what the frame carries
+        """The type of the payload."""
+        return self.payload.message_type
+
+    def describe(self, names: Names) -> str:
+        """The payload, then session and sequence: "PUB e1 hops=2 frame=4711.0"."""
+        return f"{self.payload.describe(names)} frame={self.session}.{self.sequence}"
+
+
+class LinkAck(Message, tag=0x41, name="ACK", notation="frame={session}.{sequence}"):
+    """The message `sequence` of `session` has arrived; four bytes."""
+
+    session: U16
+    sequence: U8
+
+
+LINK_MESSAGES: tuple[type[Message], ...] = (LinkData, LinkAck)
+"""To add to the `messages` of an agent that uses the link layer."""
+
+
 @dataclass(frozen=True, slots=True)
 class LinkTimer:
     """The key of the link layer's only timer for a neighbour."""
@@ -121,6 +142,9 @@ class LinkBroken:
 
     neighbour: NodeId
     messages: tuple[Message, ...]
+
+
+# Streams, which both link layers share
 
 
 @dataclass(slots=True)
@@ -208,35 +232,7 @@ def dropped(neighbour: NodeId, message: Message) -> list[Action]:
     return [Note(DROP, message_type=message.message_type, peer=neighbour, detail="link queue full")]
 
 
-_SEQUENCES = 1 << 8
-
-
-class LinkData(Message, tag=0x40):
-    """A message to one neighbour, four bytes longer than its payload; `sequence` counts from 0 in a `session`."""
-
-    session: U16
-    sequence: U8
-    payload: Message
-
-    @property
-    def message_type(self) -> str:  # type: ignore[override]  # what the trace is to tell is what the frame carries
-        """The type of the payload."""
-        return self.payload.message_type
-
-    def describe(self, names: Names) -> str:
-        """The payload, then session and sequence: "PUB e1 hops=2 frame=4711.0"."""
-        return f"{self.payload.describe(names)} frame={self.session}.{self.sequence}"
-
-
-class LinkAck(Message, tag=0x41, name="ACK", notation="frame={session}.{sequence}"):
-    """The message `sequence` of `session` has arrived; four bytes."""
-
-    session: U16
-    sequence: U8
-
-
-LINK_MESSAGES: tuple[type[Message], ...] = (LinkData, LinkAck)
-"""To add to the `messages` of an agent that uses the link layer."""
+# The link layer
 
 
 @dataclass(slots=True)
@@ -324,21 +320,6 @@ class Link(Streams[_Outbound]):
         return [Send(neighbour, data), SetTimer(link_timer(neighbour), self._pause(outbound.retries))]
 
 
-def is_newer(number: int, than: int, bits: int = 32) -> bool:
-    """Whether `number` comes after `than`, both unsigned integers of `bits` bits."""
-    return 0 < (number - than) % (1 << bits) < 1 << (bits - 1)
-
-
-def newest(first: int, second: int, bits: int = 32) -> int:
-    """The newer of two numbers; the first if neither is."""
-    return second if is_newer(second, first, bits) else first
-
-
-def following(number: int, bits: int = 32) -> int:
-    """The number after `number`; the one after the largest is 0."""
-    return (number + 1) % (1 << bits)
-
-
 class DirectLink:
     """The interface of `Link`, without frames, acknowledgements and timers."""
 
@@ -367,3 +348,39 @@ class DirectLink:
     def reset(self, neighbour: NodeId) -> tuple[list[Action], list[LinkBroken]]:  # as Link's
         """Nothing waits."""
         return [], []
+
+
+# Delays and sequence numbers
+
+
+class DelayEstimate:
+    """Mean and mean deviation of a delay in ns, each following its samples (RFC 6298, section 2.3)."""
+
+    def __init__(self, mean: float, deviation: float) -> None:
+        self._mean = mean
+        self._deviation = deviation
+
+    def sample(self, delay: SimTime) -> None:
+        """The delay was measured once more."""
+        error = delay - self._mean
+        self._mean += _MEAN_GAIN * error
+        self._deviation += _DEVIATION_GAIN * (abs(error) - self._deviation)
+
+    def bound(self) -> float:
+        """The time that the delay will hardly exceed: mean plus four deviations."""
+        return self._mean + _DEVIATIONS * self._deviation
+
+
+def is_newer(number: int, than: int, bits: int = 32) -> bool:
+    """Whether `number` comes after `than`, both unsigned integers of `bits` bits."""
+    return 0 < (number - than) % (1 << bits) < 1 << (bits - 1)
+
+
+def newest(first: int, second: int, bits: int = 32) -> int:
+    """The newer of two numbers; the first if neither is."""
+    return second if is_newer(second, first, bits) else first
+
+
+def following(number: int, bits: int = 32) -> int:
+    """The number after `number`; the one after the largest is 0."""
+    return (number + 1) % (1 << bits)

@@ -12,7 +12,7 @@ import click
 from roambus.bridge.errors import UserError
 from roambus.commands.options import THING_NAME, Named
 from roambus.commands.output import answer, answer_whole, telling
-from roambus.experiments.inventory.listing import KINDS, SINGULAR, summaries
+from roambus.experiments.listing import KINDS, SINGULAR, summaries
 
 _FOLDER = Path(__file__).parents[1] / "docs"
 

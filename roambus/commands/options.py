@@ -88,7 +88,7 @@ def _names(*kinds: str) -> Callable[[click.Context], Iterable[str]]:
     """What gives the names of these kinds, or of all."""
 
     def found(_: click.Context) -> Iterator[str]:
-        from roambus.experiments.inventory.listing import KINDS, names
+        from roambus.experiments.listing import KINDS, names
 
         for one in kinds or KINDS:
             yield from names(one)

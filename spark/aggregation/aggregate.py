@@ -1,12 +1,8 @@
 """From the traces of a sweep to its tables: one row for each run, and means with 95 % intervals over the seeds.
 
 Runs that an earlier aggregation computed come from the store. All others are computed with Spark, batch by batch, and
-added to the store at once, so that an aggregation that is killed goes on where it was. From the rows of the store the
-tables are written.
-
-Writes tables as CSV and Parquet, each file in one step.
-
-The tables of results: a row for each run with its place in front, and means over seeds with their intervals.
+added to the store at once, so that an aggregation that is killed goes on where it was. Each table is written as CSV and
+as Parquet, each file in one step.
 
 A run's place are the levels of its folder: agent, axes and seed. A point is a place without the seed; its mean and its
 Student-t interval are over the seeds that have a value.
@@ -30,6 +26,7 @@ import pyarrow.parquet as pq
 from scipy import stats
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.files import check_replaceable
 from roambus.bridge.runs.layout import (
     AGENT,
     METRICS_FOLDER,
@@ -42,7 +39,6 @@ from roambus.bridge.runs.layout import (
     unlinked,
     writing,
 )
-from roambus.bridge.unfinished_file import check_replaceable
 from roambus.spark.aggregation.computation import METRICS_SCHEMA, ROWS_A_CORE, batches, compute
 from roambus.spark.aggregation.store import Store, missing_from, opened_store
 from roambus.spark.aggregation.traces import Trace, examine, find_traces, missing, read_footer

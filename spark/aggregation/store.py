@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 import pyspark
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.runs.layout import unlinked
-from roambus.bridge.unfinished_file import UnfinishedFile
 from roambus.python_protocol import actions
 from roambus.spark.aggregation.computation import METRICS_SCHEMA
 from roambus.spark.aggregation.traces import Trace

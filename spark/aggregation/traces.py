@@ -3,11 +3,10 @@
 The footer of a Parquet file has its columns, its number of rows and the run's key. Only if the columns are those of a
 trace is it read further; the number of rows tells afterwards whether all of it could be read.
 
-Gives Spark names that it can read: Hadoop takes the names of files for patterns, and knows no names but texts.
-
-On this machine Spark is given numbered links to the files, in a folder of its own. So whatever a file system takes for
-a name is a name here, too. Executors of a cluster find no such links: they are given the names themselves, which must
-be texts, and are told that these are no patterns.
+Hadoop takes the names of files for patterns, and knows no names but texts. So Spark on this machine gets numbered links
+to the files, in a folder of its own: whatever a file system takes for a name is a name here, too. Executors of a
+cluster find no such links. They get the names themselves, which must be texts, with the option that says that these are
+no patterns.
 """
 
 from __future__ import annotations

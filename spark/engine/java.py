@@ -1,20 +1,15 @@
-"""Finds a Java for Spark: the machine's if it fits, otherwise the one that comes as a Python package.
+"""Finds a Java for Spark, runs it as a child process of ours, and has it start fast.
 
-The Java that Spark runs in: a child process of ours, so that we can tell how it ended, and clean up after it.
+The machine's Java is taken if it fits, otherwise the one that comes as a Python package. PySpark would start it by
+itself, but keeps neither how it ended nor what it said last. So we start it, and environment variables tell PySpark
+where it is, as if spark-submit had started both. One Java serves all sessions of a process, one after the other, and so
+does its folder, for Spark keeps its name. It ends with the process, by the end of its standard input.
 
-PySpark would start it by itself, but keeps neither how it ended nor what it said last. So we start it, and PySpark
-is told by environment variables where it is, as if spark-submit had started both. One Java serves all sessions of a
-process, one after the other, and so does its folder, for Spark keeps its name. It ends with the process, by the end of
-its standard input.
-
-Where Java keeps Spark's classes as it has read and checked them once, which halves the time of its next starts.
-
-Java calls this class data sharing. An archive has two files: the classes of Java's own, of which the packaged Java
-brings no archive, and on top of them those of Spark that a session has used. Java itself sees whether they fit it and
-Spark's files, and does without them, silently, where they do not. Files that are damaged would end it, so that it is
-asked for its version with them first.
-
-What PySpark and Py4J keep and say of a Java that has ended.
+Java keeps Spark's classes as it has read and checked them once, which halves the time of its next starts; it calls this
+class data sharing. An archive has two files: the classes of Java's own, of which the packaged Java brings no archive,
+and on top of them those of Spark that a session has used. Java itself sees whether they fit it and Spark's files, and
+does without them, silently, where they do not. Files that are damaged would end it, so they are tried first, by asking
+it for its version.
 """
 
 from __future__ import annotations
@@ -40,9 +35,9 @@ import pyspark
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.process import SPARK, describe_end, memory_kills, private_folder
-from roambus.bridge.user_cache import user_cache
+from roambus.bridge.errors import RoambusError, UserError, describe_end, memory_kills
+from roambus.bridge.files import user_cache
+from roambus.bridge.process import SPARK, private_folder
 
 OLDEST, NEWEST = 17, 25
 """Spark 4.3 is compiled for Java 17; the newest that it was tried with here is 25."""

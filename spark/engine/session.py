@@ -1,16 +1,13 @@
 """Starts a Spark session quickly, lets it listen only where it has to, and leaves nothing behind.
 
 On this machine Spark binds the loopback address alone; on a cluster it binds the address from which the master is
-reached. Its files lie in a private folder. What it needs to know it gets by environment variables, which are set for
-the start only.
+reached, which must be an address at which somebody answers. Its files lie in a private folder. What it needs to know it
+gets by environment variables, which are set for the start only.
 
-Sessions of Spark Connect, whose Spark runs in a server of its own, at an address such as sc://127.0.0.1:15002.
-
-Only DataFrames reach such a server, which is all that metrics need. Neither Java nor a driver is started here. The
-server must reach the traces by the same path, and must be of the Spark that roambus is installed with. Spark keeps in a
-process which of the two kinds of sessions it has, so that a process has one kind only.
-
-Checks where the master of a Spark cluster is: that its URL is one, and that somebody answers there.
+With Spark Connect, Spark runs in a server of its own, at an address such as sc://127.0.0.1:15002. Only DataFrames reach
+such a server, which is all that metrics need, and neither Java nor a driver is started here. The server must reach the
+traces by the same path, and must be of the Spark that roambus is installed with. Spark keeps in a process which of the
+two kinds of sessions it has, so that a process has one kind only.
 """
 
 from __future__ import annotations

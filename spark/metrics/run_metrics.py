@@ -5,16 +5,13 @@ of it; one for each node, event and message type; one for each pair of a notific
 The readings count the same rows, so that a file that one of them could not read to its end is noticed.
 
 What a run does in its warm-up is left out: what it publishes then is not expected, what it sends then is not counted.
-Energy is that of the whole run, because it is told at the end only.
+Energy is that of the whole run, because a run says it at its end only.
 
-Times and energies are summed as integers (ns, nJ), so that no result depends on the order in which Spark adds.
+Times and energies are summed as integers (ns, nJ), and means as billionths, so that no result depends on the order in
+which Spark adds.
 
-Finds the absences of clients in traces, and what was published for them meanwhile.
-
-An absence begins with a detachment and ends with the next attachment. Only absences that clients announce are in a
-trace.
-
-Computes means that do not depend on the order in which Spark adds: numbers are summed as integers, in billionths.
+An absence of a client begins with a detachment and ends with the next attachment. Only absences that clients announce
+are in a trace.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.trials.__main__ import main
 from benchmarks.trials.fuzz import GONE, HANDLED, REJECTED, Conversation, FramesInMemory, FramesOnSocket, feed, record
 from roambus.bridge.wire.wire_pb2 import FromSimulator
-from roambus.python_protocol.simtime import MILLISECOND
+from roambus.python_protocol.vocabulary import MILLISECOND
 
 pytestmark = pytest.mark.usefixtures("stand_in")
 

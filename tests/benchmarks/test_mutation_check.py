@@ -184,9 +184,9 @@ def test_every_agent_is_checked() -> None:
 
 def test_a_modules_own_tests_run_first() -> None:
     """They most likely notice it."""
-    (phoenix,) = (protocol for protocol in PROTOCOLS if protocol.name == "phoenix")
-    first, _ = stages(ROOT, phoenix, "python_protocol/papers/phoenix/agent.py")
-    assert first[0] == "tests/python_protocol/phoenix/test_sorter.py"
+    (skip_ring,) = (protocol for protocol in PROTOCOLS if protocol.name == "skip-ring")
+    first, _ = stages(ROOT, skip_ring, "python_protocol/papers/skip_ring/publications.py")
+    assert first[0] == "tests/python_protocol/skip_ring/test_publications.py"
 
 
 # Trials
@@ -195,7 +195,7 @@ PARTS = ("bridge", "python_protocol", "experiments", "spark")
 """The folders that are parts of the package: roambus/ has a link to each."""
 MODULE = "python_protocol/simple/toy.py"
 TOY = "def twice(x: int) -> int:\n    return 2 * x\n"
-TEST = """from roambus.python_protocol.papers.simple.toy import twice
+TEST = """from roambus.python_protocol.simple.toy import twice
 
 def test_twice() -> None:
     assert twice(3) == 6

@@ -14,7 +14,7 @@ import pytest
 from benchmarks.ns3_aodv import CASES, Case, Result, has_ns3, main, movements, run_ns3, run_ours, scenario_of
 from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.nodes import GivenWay
-from roambus.python_protocol.roles import Role
+from roambus.python_protocol.vocabulary import Role
 
 LINE, MOVING = CASES[0], CASES[2]
 PYTHON = os.environ.get("NS3_PYTHON", sys.executable)

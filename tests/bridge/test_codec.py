@@ -18,8 +18,7 @@ from roambus.python_protocol.agent import Agent, on, on_timer
 from roambus.python_protocol.events import Started
 from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.roles import BROADCAST, NodeId, Role
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, Role, SimTime
 from tests.support.scenarios import scenario
 
 
@@ -110,4 +109,4 @@ def test_without_check_a_change_is_seen_if_it_is_in_the_sample(monkeypatch: pyte
 
 def test_the_place_of_a_message_is_its_class_or_its_own_read() -> None:
     """That is where its bytes are said."""
-    assert codec.place_of_class(Reading) == f"{Path(__file__).name}:27"
+    assert codec.place_of_class(Reading) == f"{Path(__file__).name}:25"

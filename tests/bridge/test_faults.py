@@ -39,8 +39,7 @@ from roambus.python_protocol.mft import MftPubSub
 from roambus.python_protocol.papers.first_approach import FirstApproach
 from roambus.python_protocol.papers.phoenix import Phoenix
 from roambus.python_protocol.papers.simple import Simple
-from roambus.python_protocol.roles import BROADCAST, Role
-from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, MICROSECOND, MILLISECOND, SECOND, Role, SimTime
 from tests.support.runs import publishing
 from tests.support.scenarios import scenario
 

@@ -17,8 +17,7 @@ from roambus.python_protocol.baselines import BeaconMessage
 from roambus.python_protocol.events import Event, Publish, Received, Started, TimerFired
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.roles import BROADCAST, Role
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, Role, SimTime
 from tests.support.scenarios import scenario
 
 LINE = [(0, 1), (1, 2)]

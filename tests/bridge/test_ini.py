@@ -17,8 +17,7 @@ from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.baselines import Beacon
 from roambus.python_protocol.filters import Filter, parse_filter
-from roambus.python_protocol.roles import Role
-from roambus.python_protocol.simtime import MILLISECOND, SECOND
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, Role
 
 BASE = """\
 [General]

@@ -15,10 +15,9 @@ from roambus.bridge.scenario.definition import Command, Publication, Scenario, S
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay, ParentChange, Partition
 from roambus.experiments.shipped import TEMPLATES
-from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
+from roambus.python_protocol.events import Attach, Detach, Site, Sites, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import addressed_to, parse_filter
-from roambus.python_protocol.roles import Site, Sites
-from roambus.python_protocol.simtime import MILLISECOND, SECOND
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
 
 BASE = """\
 [General]

@@ -20,7 +20,7 @@ from roambus.bridge.record.record_pb2 import Header
 from roambus.bridge.record.replay import rerun
 from roambus.bridge.trace.parquet import TraceLevel
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Goodbye, ToSimulator
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import SimTime
 from tests.bridge.backends.conformance import Case, Factory, make_given_graph, make_radio
 from tests.support.records import failing, record, write_counting
 
@@ -200,8 +200,7 @@ def test_the_frames_before_the_damage_are_good(good: Path) -> None:
 
 
 def write_record(path: Path, header: Header, *messages: FromSimulator | ToSimulator) -> Path:
-    writer = RecordWriter(path)
-    writer.begin(header)
+    writer = RecordWriter(path, header)
     for message in messages:
         writer.write(message)
     writer.finish()

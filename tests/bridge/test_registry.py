@@ -11,7 +11,7 @@ from roambus.bridge import agents
 from roambus.bridge.agents import GROUP, agent_names, agent_sources, load_agent
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
-from roambus.python_protocol.roles import Role
+from roambus.python_protocol.vocabulary import Role
 from tests.support.agents import write_agent
 from tests.support.scenarios import scenario
 

@@ -19,7 +19,7 @@ from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.simtime import SECOND, SimTime
+from roambus.python_protocol.vocabulary import SECOND, SimTime
 
 AGENTS = ("beacon", "flooding", "gossip", "mft", "aodv")
 SECONDS = 12

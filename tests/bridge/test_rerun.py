@@ -14,7 +14,7 @@ from roambus.bridge.record.record_file import RecordWriter, open_record
 from roambus.bridge.record.replay import DifferenceError, rerun
 from roambus.bridge.trace.parquet import TraceLevel
 from roambus.bridge.wire.wire_pb2 import FromSimulator
-from roambus.python_protocol.simtime import MILLISECOND
+from roambus.python_protocol.vocabulary import MILLISECOND
 from tests.bridge.backends.conformance import SUBJECTS, Factory
 from tests.support.records import failing, record, write_counting
 
@@ -121,9 +121,8 @@ def test_a_record_of_another_schema_is_refused(tmp_path: Path) -> None:
     path = record(tmp_path, "beacon")
     with open_record(path) as opened:
         header, messages = opened.header, [frame.message for frame in opened.frames()]
-    writer = RecordWriter(tmp_path / "old")
     header.roambus_version = "0.0.9"
-    writer.begin(header)
+    writer = RecordWriter(tmp_path / "old", header)
     assert isinstance(messages[0], FromSimulator)
     messages[0].hello.schema_hash = bytes(32)
     for message in messages:

@@ -88,9 +88,9 @@ def test_a_name_of_the_house_leads_to_its_module_alone(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text("from roambus import results\n")
     assert identity._code(path.read_bytes()).imports == frozenset()
-    path.write_text("from roambus.bridge.errors import UserError\nimport roambus.python_protocol.roles\n")
+    path.write_text("from roambus.bridge.errors import UserError\nimport roambus.python_protocol.vocabulary\n")
     names = {file.name for file in identity._code(path.read_bytes()).imports}
-    assert names == {"errors.py", "roles.py"}
+    assert names == {"errors.py", "vocabulary.py"}
 
 
 def parts_of(agent: str) -> set[str]:
@@ -105,7 +105,7 @@ def test_a_run_consists_of_agent_host_and_back_end(agent: str) -> None:
     parts = parts_of(agent)
     assert {"bridge/host/event_loop.py", "bridge/backends/radio/mac.py", "bridge/trace/parquet.py"} <= parts
     assert {"bridge/scenario/radio.py", "bridge/ini/reader.py", "bridge/keys.py"} <= parts
-    others = ("bridge/record", "bridge/transcript", "bridge/runs", "bridge/wire", "bridge/backends/castalia")
+    others = ("bridge/record/", "bridge/transcript/", "bridge/runs/", "bridge/wire/", "bridge/backends/castalia/")
     assert not [part for part in parts if part.startswith((*others, "spark", "experiments", "roambus"))]
 
 

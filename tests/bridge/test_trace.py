@@ -9,7 +9,7 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.bridge.trace.schema import TRACE_SCHEMA
 from roambus.python_protocol.actions import DELIVER, SEND
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND
 
 
 def sample() -> TraceWriter:

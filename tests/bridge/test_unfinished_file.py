@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.files import UnfinishedFile, remove_unfinished
 from roambus.bridge.runs.layout import unlinked
-from roambus.bridge.unfinished_file import UnfinishedFile, remove_unfinished
 from roambus.spark.aggregation.aggregate import replace_file
 
 
@@ -80,7 +80,7 @@ def test_a_strangers_link_in_place_of_a_folder_of_ours_is_refused(tmp_path: Path
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from roambus.bridge.unfinished_file import UnfinishedFile, remove_unfinished
+from roambus.bridge.files import UnfinishedFile, remove_unfinished
 with UnfinishedFile(Path(sys.argv[1])) as unfinished:
     unfinished.file.write(b"half")
     unfinished.file.flush()

@@ -3,12 +3,11 @@
 from itertools import pairwise
 
 from roambus.bridge.backends.interface import NodeInfo
-from roambus.bridge.host.workload import commands
+from roambus.bridge.host.agenda import commands
 from roambus.bridge.scenario.definition import Command, Publication, Publications, Subscription, Workload
 from roambus.python_protocol.events import Publish, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import parse_filter
-from roambus.python_protocol.roles import Role
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND, Role
 from tests.support.scenarios import scenario
 
 NEWS = (("topic", "news"),)

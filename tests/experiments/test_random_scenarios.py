@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from roambus.bridge.backends.radio.mobility import path, positions
+from roambus.bridge.mobility import path, positions
 from roambus.bridge.scenario.nodes import RandomWaypoint
 from roambus.experiments.random_scenarios import Start, steady_starts
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND
 
 SIDE, SPEED, NODES = 110.0, 8.0, 3000
 FIELD = (SIDE, SIDE)

@@ -15,13 +15,22 @@ from roambus.bridge.backends.castalia.simulators import NO_WAYS, Ways, linked_di
 from roambus.bridge.backends.castalia.zeromq import Connection
 from roambus.bridge.runs.run import write_inputs
 from roambus.bridge.wire import conversion as wire
-from roambus.bridge.wire.wire_pb2 import Failed, Finished, FromSimulator, Goodbye, Hello, Send, Step, ToSimulator
+from roambus.bridge.wire.wire_pb2 import (
+    Failed,
+    Finished,
+    FromSimulator,
+    Goodbye,
+    Hello,
+    Send,
+    Step,
+    ToSimulator,
+    Welcome,
+)
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
 from roambus.experiments.templates.render import find_template
 from roambus.experiments.templates.variables import Scalar
-from roambus.python_protocol.roles import BROADCAST
-from roambus.python_protocol.simtime import SECOND, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, SECOND, SimTime
 
 DEADLINE_S = 5.0
 CASTALIAS_TRACE = "Castalia-Trace.txt"
@@ -111,7 +120,7 @@ class ScriptedHost:
 
     def welcome(self, wake_up: SimTime | None, *, batching: bool = True) -> FromSimulator:
         """Answers Hello; returns what the simulator says next."""
-        return self.ask(wire.write_welcome(wake_up, batching=batching))
+        return self.ask(ToSimulator(welcome=Welcome(wake_up=wake_up, batching=batching)))
 
     def reply(self, sends: Iterable[Send] = (), wake_up: SimTime | None = None) -> FromSimulator:
         """Answers a Step; returns what the simulator says next."""

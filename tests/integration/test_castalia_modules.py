@@ -14,7 +14,7 @@ import pytest
 from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT, OMNETPP_ROOT, Program, read_release
 from roambus.bridge.errors import BackendError
 from roambus.bridge.wire.wire_pb2 import Step, ToSimulator
-from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND, SECOND, SimTime
 from tests.integration.castalia_runs import (
     CASTALIAS_TRACE,
     ScriptedHost,

@@ -15,8 +15,7 @@ from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.parts.bundle import Bundle, BundleParameters, Held, Parcel, Place, split
 from roambus.python_protocol.parts.bundling_link import FLUSH, BundlingLink
 from roambus.python_protocol.parts.link import LinkBroken, LinkTimer
-from roambus.python_protocol.roles import BROADCAST, NodeId
-from roambus.python_protocol.simtime import MILLISECOND, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, NodeId, SimTime
 
 A, B, C = 1, 2, 3
 PARAMETERS = BundleParameters()

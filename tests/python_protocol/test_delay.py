@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.parts.flood import DelayEstimate
+from roambus.python_protocol.parts.link import DelayEstimate
 
 
 def test_bound_is_mean_and_four_deviations() -> None:

@@ -16,8 +16,7 @@ from roambus.python_protocol.parts.election import (
     Leadership,
     QualityElection,
 )
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SECOND, SimTime
+from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
 
 LEADER, NEAR, FAR = 1, 2, 3
 STRONG, WEAK = -70.0, -89.0

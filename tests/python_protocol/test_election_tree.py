@@ -6,8 +6,7 @@ import pytest
 
 from roambus.python_protocol.parts.election import NO_LEADERSHIP, Leadership
 from roambus.python_protocol.parts.election.algorithm import NeighbourAppeared, NeighbourGone, ParentChanged
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND, NodeId
 from tests.python_protocol.one_election import (
     CHOOSE,
     LEAD,

@@ -7,13 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
-from roambus.python_protocol.baselines import AssessmentTimer, Gossip, GossipParameters
+from roambus.python_protocol.baselines import AssessmentTimer, Flood, Gossip, GossipParameters
 from roambus.python_protocol.events import Crashed, Publish, Received, Subscribe, TimerFired
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.parameters import parse_parameters
-from roambus.python_protocol.parts.flood import Flood
-from roambus.python_protocol.roles import BROADCAST, Role
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import BROADCAST, SECOND, Role
 from tests.support.graphs import connected_graphs
 from tests.support.runs import Edges, of, publishing, run
 

@@ -5,8 +5,8 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.parts.flood import Jitter
-from roambus.python_protocol.simtime import MILLISECOND
+from roambus.python_protocol.agent import Jitter
+from roambus.python_protocol.vocabulary import MILLISECOND
 
 
 @given(st.integers(0, 1000), st.integers(0, 100 * MILLISECOND))

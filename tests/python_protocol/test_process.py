@@ -15,8 +15,7 @@ from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.parameters import Parameters, parameter
-from roambus.python_protocol.roles import BROADCAST, NodeId, Role
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, NodeId, Role, SimTime
 
 NEWS = Notification(NotificationId(1, 2), ())
 

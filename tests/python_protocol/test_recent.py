@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.parts.flood import Recent
+from roambus.python_protocol.agent import Recent
 
 
 @given(st.lists(st.integers(0, 20)), st.integers(1, 10))

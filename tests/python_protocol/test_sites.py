@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roambus.python_protocol.roles import Site, Sites
+from roambus.python_protocol.events import Site, Sites
 
 THREE = Sites(
     (

@@ -1,6 +1,6 @@
 """Trickle: heartbeats become rare while nothing changes."""
 
-from roambus.python_protocol.parts.flood import Trickle
+from roambus.python_protocol.mft.agent import Trickle
 
 
 def due(trickle: Trickle, rounds: int) -> list[int]:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from roambus.command_line import MOVED, commands
-from roambus.experiments.inventory import listing
+from roambus.experiments import listing
 from tests.roambus.conftest import Roambus
 from tests.support.agents import write_agent
 
@@ -90,7 +90,8 @@ def test_agents_are_listed_and_shown_with_their_parameters(
     assert re.search(r"^missing +Its source says nothing of it; roambus show loads it\.$", listed, re.M)
     shown = roambus("show", "listed").out
     assert shown.startswith("agent listed: Says hello.\n")
-    assert "  interval = 2s  how often; s; RFC 3561\n  ttl = 7  how far; hops; RFC 3561\n" in shown
+    assert "  interval = 2s  how often; a time, in seconds or with its unit; RFC 3561\n" in shown
+    assert "  ttl = 7  how far; a whole number (hops); RFC 3561\n" in shown
     broken = roambus("show", "missing").out
     assert "agent 'missing' cannot be imported: ModuleNotFoundError: No module named 'nowhere'; " in broken
     assert "correct it, or remove it: python -m pip uninstall other\n" in broken

@@ -17,8 +17,7 @@ from roambus.python_protocol.messages.fields import NOBODY
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.papers.caching import Caching
 from roambus.python_protocol.papers.caching.broker import Broker
-from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, Role, SimTime
 from tests.support.runs import Row, of
 from tests.support.scenarios import scenario
 from tests.support.seen_agents import run_seen

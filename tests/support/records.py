@@ -11,15 +11,15 @@ from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Tran
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.record.record_file import recorded
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
-from roambus.python_protocol.simtime import SECOND, SimTime
+from roambus.python_protocol.vocabulary import SECOND, SimTime
 from tests.bridge.backends.conformance import Case, Factory, make_given_graph, write_case
 
 COUNTING = """\
 from roambus.python_protocol.actions import Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Received, Started, TimerFired
-from roambus.python_protocol.roles import BROADCAST
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import BROADCAST
+from roambus.python_protocol.vocabulary import SECOND
 from tests.bridge.backends.conformance import MARKERS, Marker
 
 class Counting(Agent):

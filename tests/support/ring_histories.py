@@ -22,8 +22,7 @@ from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import parse_filter
 from roambus.python_protocol.papers.skip_ring.corrupted import CorruptedSkipRing, skip_ring
-from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, Role, SimTime
 from tests.support.runs import Row, of
 from tests.support.scenarios import scenario
 
@@ -199,7 +198,7 @@ class Result:
     def wrong_ring(self) -> bool:
         """Whether labels, edges or database are not those of the definition, for those who should be in the ring."""
         found = {node: self.agents[node].members.get(TOPIC) for node in range(self.world.nodes)}
-        subscribers = {node: one.subscriber for node, one in found.items() if one is not None and node in self._up()}
+        subscribers = {node: one for node, one in found.items() if one is not None and node in self._up()}
         labels = {node: one.ring.label for node, one in subscribers.items() if one.ring.label is not None}
         supervisor = self.agents[SUPERVISOR].supervisor
         if supervisor is None or labels.keys() != self.world.in_ring():
@@ -248,7 +247,7 @@ class Result:
 
     def _label(self, node: NodeId) -> str:
         member = self.agents[node].members.get(TOPIC)
-        return (None if member is None else member.subscriber.ring.label) or "-"
+        return (None if member is None else member.ring.label) or "-"
 
 
 def carry_out(history: History, parameters: Mapping[str, str] | None = None) -> Result:

@@ -14,10 +14,9 @@ from random import Random
 
 from roambus.python_protocol.actions import Send, SetTimer
 from roambus.python_protocol.events import Event, Received, Started, TimerFired
+from roambus.python_protocol.papers.skip_ring.corrupted import AloneParameters, BuildRingAlone, Stored
 from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, label_of, position
-from roambus.python_protocol.papers.skip_ring.subscriber import AloneParameters, BuildRingAlone, Stored
-from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, Role, SimTime
 
 ROUND: SimTime = SECOND
 PLACES = ("left", "right", "ring")

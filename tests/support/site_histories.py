@@ -8,11 +8,10 @@ from random import Random
 
 from roambus.bridge.scenario.definition import Command
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay
-from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
+from roambus.python_protocol.events import Attach, Detach, Site, Sites, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.papers.replicated.site_state import Peer
-from roambus.python_protocol.roles import NodeId, Site, Sites
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime
 from tests.python_protocol.replicated.network import (
     QUIET,
     Result,

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from random import Random
 
 from roambus.bridge.scenario.plans import LinkDelay
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime
 
 LONGEST = 2 * SECOND
 """Of the delays that links have."""

@@ -1,11 +1,13 @@
-"""The host's side of the phases of docs/bridge.md, behind the interface of every back-end.
+"""The `castalia` back-end: the host's side of the phases of docs/bridge.md, and the factories that make it.
 
-Lookahead: until when the host may handle what is due without asking the simulator.
+A simulator at the other end of a connection carries the messages and owns the clock. Host and simulator take turns, and
+each turn costs a round trip; so two things save some of them, which both sides agree on when they say hello.
 
-The simulator says with a Step until when nothing arrives (docs/bridge.md). Every packet that the host sends from then
-on can arrive itself, after its time on the air, and be refused if the queue of its node may be full.
-
-Makes a Castalia for each run, which we start, or somebody starts by hand.
+- *Batching.* A Step of the wire can cover a window of instants. The host is given a Step for each, and asks again when
+  all were handled.
+- *Lookahead.* With a Step the simulator says until when nothing arrives by itself. Until then the host may handle what
+  is due without asking. But every packet that it sends meanwhile can arrive itself, after its time on the air, and be
+  refused if the queue of its node may be full: so each one brings that time nearer.
 """
 
 from __future__ import annotations
@@ -28,8 +30,7 @@ from roambus.bridge.wire.wire_pb2 import Hello as Opening
 from roambus.bridge.wire.wire_pb2 import Step as Instant
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime, format_time
+from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
 
 
 class Lookahead:
@@ -123,6 +124,7 @@ class CastaliaBackend:
         return step
 
     def _next(self, wake_up: SimTime | None) -> Step | None:
+        """The next Step that the host has not been given; asks the simulator only if none is known."""
         while self._totals is None:
             if self._instants and (wake_up is None or self._instants[0].now <= wake_up or self._more):
                 return self._instants.popleft()
@@ -150,6 +152,7 @@ class CastaliaBackend:
         return self._totals or Totals()
 
     def _read_hello(self, frame: bytes, connection: Channel) -> Hello:
+        """A simulator that is refused is told why: its own log is where its user looks first."""
         try:
             said = wire.parse(frame, "hello").hello
             hello = wire.read_hello(said, self._scenario, connection.token)
@@ -157,14 +160,20 @@ class CastaliaBackend:
             connection.send(ToSimulator(reject=Reject(reason=str(error))))
             raise
         self._lookahead = Lookahead(said)
-        return replace(hello, take_note=self._keep_note) if said.wants_notes else hello
+        return (
+            replace(hello, take_note=lambda time, node, text: self._notes.append(Note(time=time, node=node, text=text)))
+            if said.wants_notes
+            else hello
+        )
 
     def _exchange(self, wake_up: SimTime | None) -> None:
         """Answers the last Step, or Hello, and takes what the simulator says next."""
         connection, steps = self._connection, self._steps
         if connection is None or steps is None:
             raise RuntimeError("advance was called before open")
-        connection.send(self._answer(wake_up))
+        connection.send(self._host.answer(self._outgoing, wake_up, self._notes))
+        self._outgoing.clear()
+        self._notes.clear()
         message = wire.parse(connection.receive(), "step", "finished", "failed")
         match message.WhichOneof("body"):
             case "step":
@@ -178,16 +187,8 @@ class CastaliaBackend:
             case _:
                 raise BackendError(f"the simulator gave up: {message.failed.reason}")
 
-    def _answer(self, wake_up: SimTime | None) -> ToSimulator:
-        answer = self._host.answer(self._outgoing, wake_up, self._notes)
-        self._outgoing.clear()
-        self._notes.clear()
-        return answer
-
-    def _keep_note(self, time: SimTime, node: NodeId, text: str) -> None:
-        self._notes.append(Note(time=time, node=node, text=text))
-
     def _placed(self, error: BackendError, when: str) -> BackendError:
+        """The error with what a user needs to look for the cause: which run, when, and the simulator's own words."""
         return type(error)(f"{self._simulator.run}, {when}: {error}{self._simulator.last_lines()}")
 
 
@@ -220,8 +221,7 @@ class CastaliaFactory:
         """The back-end of one run; nothing is started before it is opened."""
         program, deadline_s = find_installation().program(), self.deadline_s or DEADLINE_S
         simulator = StartedSimulator(folder, program, deadline_s, ways_of(scenario), self.transport)
-        saving = {"batching": self.batching, "lookahead": self.lookahead}
-        return CastaliaBackend(scenario, agent.messages, simulator, **saving)
+        return CastaliaBackend(scenario, agent.messages, simulator, batching=self.batching, lookahead=self.lookahead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,8 +247,6 @@ class ServeFactory:
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> CastaliaBackend:
         """The back-end of one run; it listens once it is opened."""
-        deadline_s = self.deadline_s or DEADLINE_S
-        ways, announce = ways_of(scenario), self.announce
-        simulator = ServedSimulator(folder, self.address, deadline_s, self.wait_s, announce, ways, self.transport)
-        saving = {"batching": self.batching, "lookahead": self.lookahead}
-        return CastaliaBackend(scenario, agent.messages, simulator, **saving)
+        deadline_s, ways = self.deadline_s or DEADLINE_S, ways_of(scenario)
+        simulator = ServedSimulator(folder, self.address, deadline_s, self.wait_s, self.announce, ways, self.transport)
+        return CastaliaBackend(scenario, agent.messages, simulator, batching=self.batching, lookahead=self.lookahead)

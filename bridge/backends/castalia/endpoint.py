@@ -1,6 +1,9 @@
-"""The address where the host listens: a private ipc socket, or TCP with keys of its own for every run.
+"""Where the host listens for a simulator, who may use that address, and the files that both find in the run's folder.
 
-The files that a run with a simulator has in its folder.
+A simulator on this machine comes by a Unix socket in a folder that only the user can enter. One on another machine
+comes by TCP, which every user of both machines reaches: so a run has CURVE keys of its own, made for it alone, so that
+nobody has to keep any. Both must also say the run's token, because a socket that is left over from another run would
+else speak with the wrong host.
 """
 
 from __future__ import annotations
@@ -59,8 +62,11 @@ class Endpoint:
     @classmethod
     def private(cls, transport: Transport = "zeromq") -> Endpoint:
         """A socket in a new folder that only the user can enter."""
+        temporary = tempfile.gettempdir()
+        if len(os.fsencode(temporary)) > LONGEST_TEMPORARY:
+            temporary = "/tmp"  # noqa: S108  # mkdtemp follows
         resources = ExitStack()
-        folder = resources.enter_context(private_folder(BRIDGE, _temporary()))
+        folder = resources.enter_context(private_folder(BRIDGE, Path(temporary)))
         return cls(f"{SCHEMES[transport]}{folder / SOCKET}", folder=folder, resources=resources)
 
     @property
@@ -83,7 +89,12 @@ class Endpoint:
             host, port = None, None
         if parts.scheme != "tcp" or host is None or port is None or parts.path:
             raise UserError(f"--endpoint {address}: write tcp://ADDRESS:PORT")
-        _check_host(address, host)
+        try:
+            parsed = ipaddress.ip_address(host)
+        except ValueError:
+            raise UserError(f"--endpoint {address}: write an address of this machine in numbers, not a name") from None
+        if parsed.is_unspecified:
+            raise UserError(f"--endpoint {address}: write the address at which the simulator reaches this machine")
         return cls(address, CurveKeys.fresh())
 
     def __enter__(self) -> Self:
@@ -93,21 +104,6 @@ class Endpoint:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.resources.close()
-
-
-def _temporary() -> Path:
-    """The user's folder for temporary files, or the system's if a socket's path there would be too long."""
-    chosen = tempfile.gettempdir()
-    return Path(chosen if len(os.fsencode(chosen)) <= LONGEST_TEMPORARY else "/tmp")  # noqa: S108  # mkdtemp follows
-
-
-def _check_host(address: str, host: str) -> None:
-    try:
-        parsed = ipaddress.ip_address(host)
-    except ValueError:
-        raise UserError(f"--endpoint {address}: write an address of this machine in numbers, not a name") from None
-    if parsed.is_unspecified:
-        raise UserError(f"--endpoint {address}: write the address at which the simulator reaches this machine")
 
 
 INI_FILE = "run.ini"

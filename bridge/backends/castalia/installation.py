@@ -1,14 +1,10 @@
-"""Finds OMNeT++, Castalia and our modules for it, and says how Castalia is started with them.
+"""Finds OMNeT++, Castalia and our modules for it, builds these, and says how Castalia is started with them.
 
-Finds and builds our modules for Castalia.
-
-The sources come with the package, in its folder `omnet`. make compiles them into one library. Where the folder is the
-user's own, as in a checkout, that goes to `build` in it. A folder of installed packages is not ours to write to: then
-it goes to the user's cache, which has a folder for each version of roambus with each OMNeT++ and Castalia.
-
-Which releases of OMNeT++ our modules were tried with, and what is known of the others.
-
-Reads from the environment where the simulators are, and makes the environment in which their programs start.
+The environment names the folders of OMNeT++ and of Castalia, as these do themselves. The sources of our modules come
+with the package, in its folder `omnet`; make compiles them into one library. Where that folder is the user's own, as in
+a checkout, the library goes to `build` in it. A folder of installed packages is not ours to write to: then it goes to
+the user's cache, which has a folder for each version of roambus with each OMNeT++ and Castalia. For a library that was
+built with another OMNeT++ than the one that loads it fails in ways that nobody understands, if at all.
 """
 
 from __future__ import annotations
@@ -23,125 +19,32 @@ from pathlib import Path
 
 from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.user_cache import user_cache
+from roambus.bridge.files import user_cache
 
 OMNETPP_ROOT, CASTALIA_ROOT = "OMNETPP_ROOT", "CASTALIA_ROOT"
 """These variables name the folders of OMNeT++ and of Castalia."""
+
 OMNET_ROOT = "ROAMBUS_OMNET"
 """This variable names a folder with the sources of our modules, if they are not to be those of the package."""
 
-
-def environment_with(omnetpp: Path) -> dict[str, str]:
-    """Returns our own environment, in which programs find the libraries of that OMNeT++, too."""
-    libraries = [str(omnetpp / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
-    return {**os.environ, "LD_LIBRARY_PATH": ":".join(filter(None, libraries))}
-
-
 LIBRARY = "libroambus.so"
+
 PACKAGED = Path(__file__).parents[3] / "omnet"
 """This package brings these sources."""
+
 INSTALLED = {"site-packages", "dist-packages"}
 """Folders of these names belong to pip, or to the machine's own package manager."""
 
-
-@dataclass(frozen=True, slots=True)
-class Modules:
-    """Names the folder of the sources, and the folder of all that is compiled from them."""
-
-    sources: Path
-    build: Path
-
-    @property
-    def library(self) -> Path:
-        """Returns the library that Castalia loads."""
-        return self.build / LIBRARY
-
-    @property
-    def ned(self) -> Path:
-        """Returns the root of our NED files."""
-        return self.sources / "castalia" / "ned"
-
-
-def find_modules() -> Modules:
-    """Returns those that the environment names, or else the package's, whether they are built or not."""
-    named = os.environ.get(OMNET_ROOT)
-    sources = Path(named) if named else PACKAGED
-    return Modules(sources, sources / "build" if named or _is_own(sources) else _cache())
-
-
-def _is_own(sources: Path) -> bool:
-    return os.access(sources, os.W_OK) and INSTALLED.isdisjoint(sources.parts)
-
-
-def _cache() -> Path:
-    """Returns the folder in the user's cache for this version and the simulators that the environment names."""
-    roots = [str(Path(os.environ.get(name, "")).resolve()) for name in (OMNETPP_ROOT, CASTALIA_ROOT)]
-    key = sha256("\0".join(roots).encode()).hexdigest()[:12]
-    return user_cache() / "castalia" / f"{version('roambus')}-{key}"
-
-
-def build_modules(modules: Modules) -> None:
-    """Compiles what has changed; make writes to standard error. Raises UserError, or RoambusError if make fails."""
-    if not (modules.sources / "Makefile").is_file():
-        raise UserError(f"{modules.sources} does not hold the sources of the modules: correct {OMNET_ROOT}")
-    if any(character.isspace() for character in str(modules.build)):
-        raise UserError(f"make cannot build in {modules.build}: let XDG_CACHE_HOME name a folder without blanks")
-    modules.build.mkdir(parents=True, exist_ok=True)
-    jobs = len(os.sched_getaffinity(0))
-    command = ["make", "-C", str(modules.sources), f"-j{jobs}", f"BUILD={modules.build}", "castalia"]
-    if subprocess.run(command, stdout=2, check=False).returncode != 0:  # noqa: S603  # our own Makefile, no shell
-        raise RoambusError("the modules for Castalia cannot be built: make's error stands above")
-
-
 TRIED = ("5.7.1", "6.1")
 """Our modules were built against these, and run with a Castalia on them."""
+
 OLDEST_MAJOR = 5
+
 CASTALIAS_MAJOR = 5
 """Castalia's own sources are for this one."""
 
-
-def read_release(version: str) -> str:
-    """The release that the text of OMNeT++'s file `Version` names."""
-    return version.strip().removeprefix("omnetpp-")
-
-
-def release_in(omnetpp: Path) -> str:
-    """The release of an OMNeT++ in this folder; empty if there is none."""
-    file = omnetpp / "Version"
-    return read_release(file.read_text(encoding="utf-8")) if file.is_file() else ""
-
-
 _BUILT_WITH = re.compile(rb"OMNeT\+\+ ([\w.]+), Castalia")
 """This is how our modules call their simulator."""
-
-
-def other_release(library: Path, there: str) -> str:
-    """Says with which release our modules were built, if it is not the one that is there; empty if all is well."""
-    built = _BUILT_WITH.search(library.read_bytes())
-    if built is None or there in {"", release := built[1].decode()}:
-        return ""
-    return f"{library} was built with OMNeT++ {release}, and {OMNETPP_ROOT} has {there}"
-
-
-def major(release: str) -> int:
-    """Its first number; 0 if it begins with none."""
-    number = release.partition(".")[0]
-    return int(number) if number.isdigit() else 0
-
-
-def tried(release: str) -> str:
-    """Whether it was tried, in words."""
-    return "which was tried" if release in TRIED else f"which was not tried ({' and '.join(TRIED)} were)"
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """Says how a simulator is started in a run's folder."""
-
-    command: tuple[str, ...]
-    environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
-    links: dict[str, Path] = field(default_factory=dict)
-    """These are the names in `.roambus`, and the files that they stand for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +70,14 @@ class Installation:
         return {"castalia": self.castalia / "src", "omnet": self.modules.ned, LIBRARY: self.modules.library}
 
 
-def simulator_in(castalia: Path) -> Path:
-    """Returns the executable of a Castalia in this folder."""
-    return castalia / "src" / "CastaliaBin"
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Says how a simulator is started in a run's folder."""
+
+    command: tuple[str, ...]
+    environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
+    links: dict[str, Path] = field(default_factory=dict)
+    """These are the names in `.roambus`, and the files that they stand for."""
 
 
 def find_installation() -> Installation:
@@ -194,3 +102,86 @@ def _root(variable: str, what: str) -> Path:
     if not Path(value).is_dir():
         raise UserError(f"{variable}: there is no folder {value}")
     return Path(value).resolve()
+
+
+def simulator_in(castalia: Path) -> Path:
+    """Returns the executable of a Castalia in this folder."""
+    return castalia / "src" / "CastaliaBin"
+
+
+def environment_with(omnetpp: Path) -> dict[str, str]:
+    """Returns our own environment, in which programs find the libraries of that OMNeT++, too."""
+    libraries = [str(omnetpp / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
+    return {**os.environ, "LD_LIBRARY_PATH": ":".join(filter(None, libraries))}
+
+
+@dataclass(frozen=True, slots=True)
+class Modules:
+    """Names the folder of the sources, and the folder of all that is compiled from them."""
+
+    sources: Path
+    build: Path
+
+    @property
+    def library(self) -> Path:
+        """Returns the library that Castalia loads."""
+        return self.build / LIBRARY
+
+    @property
+    def ned(self) -> Path:
+        """Returns the root of our NED files."""
+        return self.sources / "castalia" / "ned"
+
+
+def find_modules() -> Modules:
+    """Returns those that the environment names, or else the package's, whether they are built or not."""
+    named = os.environ.get(OMNET_ROOT)
+    sources = Path(named) if named else PACKAGED
+    if named or (os.access(sources, os.W_OK) and INSTALLED.isdisjoint(sources.parts)):
+        return Modules(sources, sources / "build")
+    roots = [str(Path(os.environ.get(name, "")).resolve()) for name in (OMNETPP_ROOT, CASTALIA_ROOT)]
+    key = sha256("\0".join(roots).encode()).hexdigest()[:12]
+    return Modules(sources, user_cache() / "castalia" / f"{version('roambus')}-{key}")
+
+
+def build_modules(modules: Modules) -> None:
+    """Compiles what has changed; make writes to standard error. Raises UserError, or RoambusError if make fails."""
+    if not (modules.sources / "Makefile").is_file():
+        raise UserError(f"{modules.sources} does not hold the sources of the modules: correct {OMNET_ROOT}")
+    if any(character.isspace() for character in str(modules.build)):
+        raise UserError(f"make cannot build in {modules.build}: let XDG_CACHE_HOME name a folder without blanks")
+    modules.build.mkdir(parents=True, exist_ok=True)
+    jobs = f"-j{len(os.sched_getaffinity(0))}"
+    command = ["make", "-C", str(modules.sources), jobs, f"BUILD={modules.build}", "castalia"]
+    if subprocess.run(command, stdout=2, check=False).returncode != 0:  # noqa: S603  # our own Makefile, no shell
+        raise RoambusError("the modules for Castalia cannot be built: make's error stands above")
+
+
+def read_release(version: str) -> str:
+    """The release that the text of OMNeT++'s file `Version` names."""
+    return version.strip().removeprefix("omnetpp-")
+
+
+def release_in(omnetpp: Path) -> str:
+    """The release of an OMNeT++ in this folder; empty if there is none."""
+    file = omnetpp / "Version"
+    return read_release(file.read_text(encoding="utf-8")) if file.is_file() else ""
+
+
+def other_release(library: Path, there: str) -> str:
+    """Says with which release our modules were built, if it is not the one that is there; empty if all is well."""
+    built = _BUILT_WITH.search(library.read_bytes())
+    if built is None or there in {"", release := built[1].decode()}:
+        return ""
+    return f"{library} was built with OMNeT++ {release}, and {OMNETPP_ROOT} has {there}"
+
+
+def major(release: str) -> int:
+    """Its first number; 0 if it begins with none."""
+    number = release.partition(".")[0]
+    return int(number) if number.isdigit() else 0
+
+
+def tried(release: str) -> str:
+    """Whether it was tried, in words."""
+    return "which was tried" if release in TRIED else f"which was not tried ({' and '.join(TRIED)} were)"

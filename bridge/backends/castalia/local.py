@@ -1,11 +1,13 @@
 """The host's end of a plain Unix socket, for a simulator on the same machine.
 
-It keeps the promises of ZeroMQ's connection with one system call for each message, and without threads. Each message
-follows its length, four bytes with the lowest first. Nothing beats below the application: a simulator that ends is
-noticed at once, one that is frozen at the deadline. The socket lies in a folder that only the user can enter; who lacks
-the run's token is answered with Reject, and once the simulator has said hello, nobody else can connect.
+It keeps the promises of ZeroMQ's connection with one system call for each message, and without threads: with small
+networks most of a run's time goes into the exchange itself. Each message follows its length, four bytes with the lowest
+first. Nothing beats below the application: a simulator that ends is noticed at once, one that is frozen at the
+deadline.
 
-Messages on a stream of bytes: each follows its length, four bytes with the lowest first.
+The socket lies in a folder that only the user can enter; who lacks the run's token is answered with Reject, and once
+the simulator has said hello, nobody else can connect. Until then many may wait, but not so many that they use up the
+descriptors of the process, and none of them can say more than a Hello.
 """
 
 from __future__ import annotations
@@ -60,6 +62,7 @@ class FrameReader:
 
 
 CHUNK_BYTES = 2**18
+"""More than a Unix socket holds by default, so that nearly every message is read in one call."""
 MOST_VISITORS = 64
 """So many may wait before the simulator has said hello; whoever waits longest is shown out for the next."""
 
@@ -145,6 +148,7 @@ class LocalConnection:
             one.close()
 
     def _let_in(self, visitor: socket.socket) -> None:
+        """Takes a visitor, who may be the simulator; whoever has waited longest makes room."""
         if len(self._visitors) == MOST_VISITORS:
             self._show_out(next(iter(self._visitors)))
         visitor.setblocking(False)
@@ -184,6 +188,7 @@ class LocalConnection:
         self._peer = simulator
 
     def _show_out(self, visitor: socket.socket) -> None:
+        """The visitor may have sent half a message; nobody waits for the rest."""
         del self._visitors[visitor]
         self._selector.unregister(visitor)
         visitor.close()

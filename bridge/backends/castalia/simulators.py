@@ -1,17 +1,15 @@
-"""How a simulator comes to the host: the host starts it, or somebody does so by hand.
+"""How a simulator comes to the host, which starts it, or waits until somebody does so by hand; and how it ends.
 
-What carries the messages to a simulator and back, and the choice of it by the endpoint's address.
+A simulator finds what it needs in the folder `.roambus` beside the run's ini: the address with the token and the keys,
+links to Castalia's modules and ours, and the ways of nodes that move by a file. The ini names that folder (`load-libs`,
+`ned-path`), so that plain `CastaliaBin -f run.ini` works wherever things are installed. The folder is there only while
+the host waits or runs.
 
-The simulator as a child process, which has a log, ends in time, and leaves nothing behind.
+A simulator that we start is a child that has a log, ends in time, and leaves nothing behind. One that somebody started,
+in a debugger or on another machine, is not ours to kill.
 
-The folder `.roambus` beside a run's ini: what Castalia needs to find us, and how to reach the host.
-
-The ini names it (`load-libs`, `ned-path`), so that plain `CastaliaBin -f run.ini` works wherever things are installed.
-
-Keeps host and simulator together on one core of the machine.
-
-The two take turns: one computes while the other waits. On one core the turn passes in a third of the time that it takes
-to wake another core.
+Host and child take turns: one computes while the other waits. So both are kept on one core of the machine, on which the
+turn passes in a third of the time that it takes to wake another core.
 """
 
 from __future__ import annotations
@@ -31,12 +29,65 @@ from roambus.bridge.backends.castalia.endpoint import SIMULATOR_FOLDER, SIMULATO
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.local import LocalConnection
 from roambus.bridge.backends.castalia.zeromq import Connection
-from roambus.bridge.errors import BackendError, UserError
-from roambus.bridge.process import describe_end, interrupts_postponed, memory_kills
+from roambus.bridge.errors import BackendError, UserError, describe_end, memory_kills
+from roambus.bridge.process import interrupts_postponed
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import GivenWay, WayPoint
 from roambus.bridge.wire.wire_pb2 import ToSimulator
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.vocabulary import NodeId
+
+LAST_LINES = 5
+"""So many lines of a log stand below an error: OMNeT++ says in its last ones why it ends."""
+
+LAST_BYTES = 4096
+
+GRACE_S = 0.5
+"""A simulator may take so long to end after a run that failed, before it is killed."""
+
+_LINKER_STATUS = 127
+"""With it the dynamic linker ends a program that wants another library than it finds."""
+
+_NOT_LINKED = ": it may have been built with another OMNeT++, which roambus doctor tells"
+
+EMPTY_FILES = (".cmdenv-log", "Castalia-Trace.txt")
+"""Files that OMNeT++ and Castalia make in the run's folder, and write to only if they are told to."""
+
+SESSION, WAYS = "session", "ways"
+
+Ways = Mapping[NodeId, tuple[WayPoint, ...]]
+"""The ways of the nodes that move by a file."""
+
+NO_WAYS: Ways = MappingProxyType({})
+
+FAREWELL_S = 1.0
+"""A simulator that somebody else started may take so long to read why a run failed."""
+
+START_DEADLINES = 3
+"""A simulator reads its files and builds its network before it says hello: it gets that many deadlines."""
+
+
+class Simulator(Protocol):
+    """A simulator and the way to it."""
+
+    @property
+    def run(self) -> str:
+        """The name of the run that it belongs to, for errors."""
+
+    @property
+    def hello_within_s(self) -> float:
+        """The time to wait for its Hello, in seconds."""
+
+    def connect(self) -> Channel:
+        """Listens, and sees to it that a simulator comes; it is called once, first. Raises UserError, BackendError."""
+
+    def last_lines(self) -> str:
+        """The end of its log, to be appended to an error, or nothing if that is not known."""
+
+    def end(self, *, in_order: bool) -> None:
+        """Frees everything; a simulator that does not end is killed. Called once, last.
+
+        Raises BackendError if one that should have ended in order did not.
+        """
 
 
 class Channel(Protocol):
@@ -62,21 +113,108 @@ class Channel(Protocol):
 
 def listen(endpoint: Endpoint, deadline_s: float, ended: Callable[[], str | None]) -> Channel:
     """Listens at the endpoint; `ended` says how the simulator ended. Raises UserError if the address cannot be had."""
-    kind = LocalConnection if endpoint.is_local else Connection
-    return kind(endpoint, deadline_s, ended)
+    return (LocalConnection if endpoint.is_local else Connection)(endpoint, deadline_s, ended)
 
 
-LAST_LINES = 5
-LAST_BYTES = 4096
-GRACE_S = 0.5
-"""A simulator may take so long to end after a run that failed, before it is killed."""
-_LINKER_STATUS = 127
-"""With it the dynamic linker ends a program that wants another library than it finds."""
-_NOT_LINKED = ": it may have been built with another OMNeT++, which roambus doctor tells"
+class _SimulatorOfRun:
+    """What both kinds of simulators have: a run's folder, and a channel that is there until `resources` are freed."""
+
+    def __init__(self, folder: Path, deadline_s: float, ways: Ways, transport: Transport) -> None:
+        self._folder = folder
+        self._deadline_s = deadline_s
+        self._ways = ways
+        self._transport = transport
+        self._resources = ExitStack()
+        self.run = f"run {folder}"
+
+    def _listen(self, endpoint: Endpoint, links: Mapping[str, Path], ended: Callable[[], str | None]) -> Channel:
+        self._resources.enter_context(endpoint)
+        self._resources.enter_context(run_directory(self._folder, links, endpoint, self._deadline_s, self._ways))
+        channel = listen(endpoint, self._deadline_s, ended)
+        self._resources.callback(channel.close)
+        return channel
 
 
-EMPTY_FILES = (".cmdenv-log", "Castalia-Trace.txt")
-"""Files that OMNeT++ and Castalia make in the run's folder, and write to only if they are told to."""
+class StartedSimulator(_SimulatorOfRun):
+    """A simulator that is a child of this process, in the run's folder."""
+
+    def __init__(
+        self,
+        folder: Path,
+        program: Program,
+        deadline_s: float,
+        ways: Ways = NO_WAYS,
+        transport: Transport = "zeromq",
+    ) -> None:
+        super().__init__(folder, deadline_s, ways, transport)
+        self._program = program
+        self._child: Child | None = None
+        self.hello_within_s = START_DEADLINES * deadline_s
+
+    def connect(self) -> Channel:
+        """Listens, and starts the simulator; raises UserError, BackendError."""
+        with interrupts_postponed():  # else what was just made might not be known to `end`
+            self._resources.enter_context(core_of_our_own())
+            channel = self._listen(
+                Endpoint.private(self._transport),
+                self._program.links,
+                lambda: self._child.ended() if self._child else None,
+            )
+            self._child = Child(self._program, self._folder, self._deadline_s)
+            return channel
+
+    def end(self, *, in_order: bool) -> None:
+        """Ends the simulator, which is killed if it does not end by itself; raises BackendError."""
+        with self._resources:
+            if self._child is not None:
+                self._child.end(in_order=in_order)
+
+    def last_lines(self) -> str:
+        """The end of the simulator's log."""
+        return self._child.last_lines() if self._child else ""
+
+
+class ServedSimulator(_SimulatorOfRun):
+    """A simulator that somebody starts by hand, in a debugger or on another machine."""
+
+    def __init__(  # noqa: PLR0913, PLR0917  # what the user can choose, and the run
+        self,
+        folder: Path,
+        address: str | None,
+        deadline_s: float,
+        wait_s: float,
+        announce: Callable[[Path], None],
+        ways: Ways = NO_WAYS,
+        transport: Transport = "zeromq",
+    ) -> None:
+        """`address` is tcp://ADDRESS:PORT or None; `announce` is told the run's folder as soon as the host listens."""
+        super().__init__(folder, deadline_s, ways, transport)
+        self._address = address
+        self._announce = announce
+        self._channel: Channel | None = None
+        self.hello_within_s = wait_s
+
+    def connect(self) -> Channel:
+        """Listens, and waits for somebody to start a simulator; raises UserError, BackendError."""
+        with interrupts_postponed():
+            try:
+                links = find_installation().links()
+            except UserError:
+                links = {}  # the simulator can only run on another machine
+            endpoint = Endpoint.private(self._transport) if self._address is None else Endpoint.tcp(self._address)
+            self._channel = self._listen(endpoint, links, lambda: None)
+        self._announce(self._folder)
+        return self._channel
+
+    def last_lines(self) -> str:
+        """Nothing, for whoever started the simulator sees its log."""
+        return ""
+
+    def end(self, *, in_order: bool) -> None:
+        """Frees everything; the simulator is not ours to kill, but it should read what it was told last."""
+        with self._resources:
+            if self._channel is not None:
+                self._channel.wait_until_left(self._deadline_s if in_order else FAREWELL_S)
 
 
 class Child:
@@ -120,32 +258,19 @@ class Child:
         finally:
             self._process.kill()
             self._process.wait()
-        self._remove_empty_files()
-        if in_order and (end := self.ended()) and self._process.returncode != 0:
-            raise BackendError(end)
-
-    def _remove_empty_files(self) -> None:
-        for name in EMPTY_FILES:
-            file = self._log.with_name(name)
+        for file in map(self._log.with_name, EMPTY_FILES):
             if file.is_file() and file.stat().st_size == 0:
                 file.unlink()
+        if in_order and (end := self.ended()) and self._process.returncode != 0:
+            raise BackendError(end)
 
     def last_lines(self) -> str:
         """The end of its log, to be appended to an error."""
         with self._log.open("rb") as log:
-            size = log.seek(0, 2)
-            log.seek(max(0, size - LAST_BYTES))
+            log.seek(max(0, log.seek(0, os.SEEK_END) - LAST_BYTES))
             lines = log.read().decode(errors="replace").split("\n")
         last = [line.strip() for line in lines if line.strip()][-LAST_LINES:]
         return "; its log ends:\n  " + "\n  ".join(last) if last else "; its log is empty"
-
-
-SESSION, WAYS = "session", "ways"
-
-Ways = Mapping[NodeId, tuple[WayPoint, ...]]
-"""The ways of the nodes that move by a file."""
-
-NO_WAYS: Ways = MappingProxyType({})
 
 
 def ways_of(scenario: Scenario) -> Ways:
@@ -160,9 +285,15 @@ def run_directory(
 ) -> Iterator[Path]:
     """Makes the linked directory, and puts the session file and the ways of nodes into it."""
     with linked_directory(folder, links) as directory:
-        _write_private(directory / SESSION, session_text(endpoint, deadline_s))
+        session = os.open(directory / SESSION, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(session, "w", encoding="utf-8") as file:
+            file.write(session_text(endpoint, deadline_s))
         if ways:
-            _write_ways(directory / WAYS, ways)
+            (directory / WAYS).mkdir()
+        for node, way in ways.items():
+            # A line for each way-point: time (s), x and y (m), exactly.
+            lines = [f"{point.time_s!r} {point.x!r} {point.y!r}\n" for point in way]
+            (directory / WAYS / str(node)).write_text("".join(lines), encoding="ascii")
         yield directory
 
 
@@ -190,19 +321,6 @@ def session_text(endpoint: Endpoint, deadline_s: float) -> str:
     return "".join(f"{name}={value}\n" for name, value in entries.items())
 
 
-def _write_ways(folder: Path, ways: Ways) -> None:
-    """Writes a file for each node, with a line for each way-point: time (s), x and y (m), exactly."""
-    folder.mkdir()
-    for node, way in ways.items():
-        lines = [f"{point.time_s!r} {point.x!r} {point.y!r}\n" for point in way]
-        (folder / str(node)).write_text("".join(lines), encoding="ascii")
-
-
-def _write_private(file: Path, text: str) -> None:
-    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as stream:
-        stream.write(text)
-
-
 @contextmanager
 def core_of_our_own() -> Iterator[None]:
     """Keeps this process, and its children started meanwhile, on a core that no other run has claimed, if there is one.
@@ -227,156 +345,11 @@ def _claim(cores: set[int]) -> int | None:
         folder.mkdir(mode=0o700, exist_ok=True)
         for core in sorted(cores):
             lock = os.open(folder / str(core), os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-            if _lock(lock):
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 os.sched_setaffinity(0, {core})
+            except OSError:
+                os.close(lock)
+            else:
                 return lock
-            os.close(lock)
     return None
-
-
-def _lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-FAREWELL_S = 1.0
-"""A simulator that somebody else started may take so long to read why a run failed."""
-START_DEADLINES = 3
-"""A simulator reads its files and builds its network before it says hello: it gets that many deadlines."""
-
-
-class Simulator(Protocol):
-    """A simulator and the way to it."""
-
-    @property
-    def run(self) -> str:
-        """The name of the run that it belongs to, for errors."""
-
-    @property
-    def hello_within_s(self) -> float:
-        """The time to wait for its Hello, in seconds."""
-
-    def connect(self) -> Channel:
-        """Listens, and sees to it that a simulator comes; it is called once, first. Raises UserError, BackendError."""
-
-    def last_lines(self) -> str:
-        """The end of its log, to be appended to an error, or nothing if that is not known."""
-
-    def end(self, *, in_order: bool) -> None:
-        """Frees everything; a simulator that does not end is killed. Called once, last.
-
-        Raises BackendError if one that should have ended in order did not.
-        """
-
-
-class StartedSimulator:
-    """A simulator that is a child of this process, in the run's folder."""
-
-    def __init__(
-        self,
-        folder: Path,
-        program: Program,
-        deadline_s: float,
-        ways: Ways = NO_WAYS,
-        transport: Transport = "zeromq",
-    ) -> None:
-        self._folder = folder
-        self._transport = transport
-        self._ways = ways
-        self._program = program
-        self._deadline_s = deadline_s
-        self._child: Child | None = None
-        self._resources = ExitStack()
-        self.run = f"run {folder}"
-        self.hello_within_s = START_DEADLINES * deadline_s
-
-    def connect(self) -> Channel:
-        """Listens, and starts the simulator; raises UserError, BackendError."""
-        with interrupts_postponed():  # else what was just made might not be known to `end`
-            return self._connect()
-
-    def _connect(self) -> Channel:
-        self._resources.enter_context(core_of_our_own())
-        endpoint = self._resources.enter_context(Endpoint.private(self._transport))
-        directory = run_directory(self._folder, self._program.links, endpoint, self._deadline_s, self._ways)
-        self._resources.enter_context(directory)
-        connection = listen(endpoint, self._deadline_s, self._ended)
-        self._resources.callback(connection.close)
-        self._child = Child(self._program, self._folder, self._deadline_s)
-        return connection
-
-    def end(self, *, in_order: bool) -> None:
-        """Ends the simulator, which is killed if it does not end by itself; raises BackendError."""
-        with self._resources:
-            if self._child is not None:
-                self._child.end(in_order=in_order)
-
-    def last_lines(self) -> str:
-        """The end of the simulator's log."""
-        return self._child.last_lines() if self._child else ""
-
-    def _ended(self) -> str | None:
-        return self._child.ended() if self._child else None
-
-
-class ServedSimulator:
-    """A simulator that somebody starts by hand, in a debugger or on another machine."""
-
-    def __init__(  # noqa: PLR0913, PLR0917  # what the user can choose, and the run
-        self,
-        folder: Path,
-        address: str | None,
-        deadline_s: float,
-        wait_s: float,
-        announce: Callable[[Path], None],
-        ways: Ways = NO_WAYS,
-        transport: Transport = "zeromq",
-    ) -> None:
-        """`address` is tcp://ADDRESS:PORT or None; `announce` is told the run's folder as soon as the host listens."""
-        self._folder = folder
-        self._ways = ways
-        self._address = address
-        self._transport = transport
-        self._deadline_s = deadline_s
-        self._announce = announce
-        self._connection: Channel | None = None
-        self._resources = ExitStack()
-        self.run = f"run {folder}"
-        self.hello_within_s = wait_s
-
-    def connect(self) -> Channel:
-        """Listens, and waits for somebody to start a simulator; raises UserError, BackendError."""
-        with interrupts_postponed():
-            self._connection = self._connect()
-        self._announce(self._folder)
-        return self._connection
-
-    def _connect(self) -> Channel:
-        endpoint = Endpoint.private(self._transport) if self._address is None else Endpoint.tcp(self._address)
-        self._resources.enter_context(endpoint)
-        directory = run_directory(self._folder, _links_here(), endpoint, self._deadline_s, self._ways)
-        self._resources.enter_context(directory)
-        connection = listen(endpoint, self._deadline_s, lambda: None)
-        self._resources.callback(connection.close)
-        return connection
-
-    def last_lines(self) -> str:
-        """Nothing, for whoever started the simulator sees its log."""
-        return ""
-
-    def end(self, *, in_order: bool) -> None:
-        """Frees everything; the simulator is not ours to kill, but it should read what it was told last."""
-        with self._resources:
-            if self._connection is not None:
-                self._connection.wait_until_left(self._deadline_s if in_order else FAREWELL_S)
-
-
-def _links_here() -> dict[str, Path]:
-    """The links for the simulator, of which there are none if it can only run on another machine."""
-    try:
-        return find_installation().links()
-    except UserError:
-        return {}

@@ -1,20 +1,18 @@
-"""The host's end of the wire: a ROUTER for one simulator, on which every wait ends.
+"""The host's end of ZeroMQ: a ROUTER for one simulator, on which every wait ends, and which no stranger can disturb.
 
 A simulator that is gone is noticed by the loss of its connection, one that is frozen by ZeroMQ's heartbeats, one that
 is stuck by the deadline. Strangers, who lack the run's token, are answered with Reject and change nothing; once the
 simulator has said hello, they are not even heard.
 
-Guards the host's socket: whoever is not the run's simulator is shown out, and can use nothing up.
-
 libzmq accepts everybody, and has no call that ends the connection of one peer. But its monitor names the file
-descriptor of each connection, and a connection that is shut down by its descriptor ends like any other.
+descriptor of each connection, and a connection that is shut down by its descriptor ends like any other. So a guard
+shows out whoever is not the run's simulator, and nobody can use anything up:
 
 - Until the simulator has said hello nobody knows which connection is its own. Whoever waits longest is shown out when
   too many wait, and all are when they fill the memory. A simulator connects and says hello in one go.
 - From then on there is one connection. A thread shows everybody else out as they come, whatever the host is doing.
 
-With CURVE only the run's own simulator may connect, and nobody on the way can read along or change anything.
-
+Over TCP, CURVE lets only the run's own simulator connect, and nobody on the way can read along or change anything.
 libzmq asks about each client that has proved to have the secret of its key, by the protocol ZAP (ZeroMQ's RFC 27).
 """
 
@@ -30,8 +28,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from threading import Event, Thread
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import zmq
 from google.protobuf.message import DecodeError
@@ -39,145 +36,35 @@ from zmq.utils import z85
 from zmq.utils.monitor import recv_monitor_message
 
 from roambus.bridge.backends.castalia.endpoint import CurveKeys, Endpoint
-from roambus.bridge.errors import BackendError, UserError
-from roambus.bridge.process import interrupts_postponed, peak_memory_mib
+from roambus.bridge.errors import BackendError, UserError, peak_memory_mib
+from roambus.bridge.process import interrupts_postponed
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Reject, ToSimulator
 
 TICK_MS = 100
 """A wait looks so often whether something has changed."""
+
 SHARE = 4
 """One in so many of the file descriptors that the process may have is for those that wait."""
+
 FLOOD_MIB = 512
 """So much memory is for what they say, which libzmq keeps until a message is whole."""
 
 _EVENTS = zmq.EVENT_LISTENING | zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED | zmq.EVENT_MONITOR_STOPPED
 
-
-class Guard:
-    """Knows the connections of a socket by its monitor; made before the socket is bound."""
-
-    def __init__(self, guarded: zmq.Socket[bytes], most: int | None = None) -> None:
-        """At `most` so many may wait; by itself, as many as their share of the file descriptors."""
-        self.left = Event()
-        """It is set as soon as the simulator's connection has ended."""
-        self._guarded = guarded
-        self.monitor = guarded.get_monitor_socket(_EVENTS)
-        """It can be read when there is something to `look` at."""
-        self._address: Any = None
-        self._here: dict[int, None] = {}
-        """The descriptors of all connections, in the order in which they came."""
-        self._most = most or resource.getrlimit(resource.RLIMIT_NOFILE)[0] // SHARE
-        self._memory_mib = peak_memory_mib()
-        self._simulator: int | None = None
-        self._thread: Thread | None = None
-
-    def look(self) -> None:
-        """Takes note of those who came and went, and shows out who is too many. Only before `keep_only`."""
-        while self.monitor.poll(0):
-            self._note(recv_monitor_message(self.monitor))
-        for descriptor in list(self._here)[: max(0, len(self._here) - self._most)]:
-            self._show_out(descriptor)
-        if peak_memory_mib() > self._memory_mib + FLOOD_MIB:
-            self._memory_mib = peak_memory_mib()
-            self._show_out_all()
-
-    def keep_only(self, descriptor: int) -> None:
-        """Shows everybody out but the simulator, whose connection this is, now and from now on."""
-        self.look()
-        self._simulator = descriptor
-        self._here.pop(descriptor, None)
-        self._show_out_all()
-        self._thread = Thread(target=self._watch, name="guard", daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        """Ends the guard."""
-        self._guarded.disable_monitor()
-        if self._thread is not None:
-            self._thread.join()
-        self.monitor.close()
-
-    def _watch(self) -> None:
-        while True:
-            event = recv_monitor_message(self.monitor)
-            if event["event"] == zmq.EVENT_MONITOR_STOPPED:
-                return
-            self._note(event)
-            if event["event"] == zmq.EVENT_ACCEPTED:
-                self._show_out(event["value"])
-            elif event["event"] == zmq.EVENT_DISCONNECTED and event["value"] == self._simulator:
-                self._simulator = None
-                self.left.set()
-
-    def _note(self, event: Any) -> None:
-        descriptor = event["value"]
-        match event["event"]:
-            case zmq.EVENT_LISTENING:
-                self._address = _address(descriptor)
-            case zmq.EVENT_ACCEPTED:
-                self._here[descriptor] = None
-            case zmq.EVENT_DISCONNECTED:
-                self._here.pop(descriptor, None)
-
-    def _show_out_all(self) -> None:
-        for descriptor in list(self._here):
-            self._show_out(descriptor)
-
-    def _show_out(self, descriptor: int) -> None:
-        """Shuts the connection down, unless it has ended and its descriptor is something else by now."""
-        self._here.pop(descriptor, None)
-        with suppress(OSError), socket.socket(fileno=os.dup(descriptor)) as connection:
-            if connection.getsockname() == self._address:
-                connection.shutdown(socket.SHUT_RDWR)
-
-
-def _address(listener: int) -> Any:
-    """The address that the connections of this listening socket have at our end."""
-    with socket.socket(fileno=os.dup(listener)) as listening:
-        return listening.getsockname()
-
-
 ZAP = "inproc://zeromq.zap.01"
+
 WELCOME, REFUSED = (b"200", b"the run's simulator"), (b"400", b"another's key")
-
-
-class Admission:
-    """Answers libzmq's questions: the one key is welcome that was made for the run's simulator."""
-
-    def __init__(self, context: zmq.Context[zmq.Socket[bytes]], keys: CurveKeys) -> None:
-        self.questions = context.socket(zmq.REP)
-        self.questions.bind(ZAP)
-        self._key = z85.decode(keys.client_public)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.questions.close()
-
-    def answer(self) -> None:
-        """Answers a question that is there."""
-        version, request, *_, key = self.questions.recv_multipart()
-        status, text = WELCOME if key == self._key else REFUSED
-        self.questions.send_multipart([version, request, status, text, b"", b""])
-
-
-def require_keys(socket: zmq.Socket[bytes], keys: CurveKeys) -> None:
-    """Makes `socket` a CURVE server."""
-    socket.curve_secretkey = keys.server_secret.encode()
-    socket.curve_publickey = keys.server_public.encode()
-    socket.curve_server = True
-
 
 BEATS, MISSED = 8, 6
 """So many heartbeats are in one deadline, and so many without an answer end the connection, for some may be late."""
+
 SOURCE_DESCRIPTOR = 2
 """The option ZMQ_SRCFD: it names the connection that a message came by, as the monitor's events do."""
+
 MAX_HELLO_BYTES = 4 * 2**20
 """A Hello of as many nodes as there are addresses has this length. Parsed, a message can take 40 times of it."""
+
 STRANGER = "this run has another token: its simulator reads the token from .roambus/session beside the run's ini"
 
 MORE = int(zmq.SNDMORE)
@@ -204,8 +91,11 @@ class Connection:
         self._socket = stack.enter_context(context.socket(zmq.ROUTER))
         _configure(self._socket, self._deadline_s)
         if endpoint.keys is not None:
-            require_keys(self._socket, endpoint.keys)
-            self._admission = stack.enter_context(Admission(context, endpoint.keys))
+            self._socket.curve_secretkey = endpoint.keys.server_secret.encode()
+            self._socket.curve_publickey = endpoint.keys.server_public.encode()
+            self._socket.curve_server = True
+            self._admission = Admission(context, endpoint.keys)
+            stack.callback(self._admission.questions.close)
         self._guard = Guard(self._socket)
         stack.callback(self._guard.close)
         try:
@@ -293,6 +183,7 @@ class Connection:
         return parts
 
     def _check_alive(self) -> None:
+        """A connection can last a moment longer than its process, and what it had sent before is still to be read."""
         if self._guard.left.is_set():
             raise BackendError(self._lost())
         if (end := self._ended()) is not None and not self._socket.poll(0):
@@ -304,9 +195,9 @@ class Connection:
         return self._ended() or "the connection to the simulator is lost: it is frozen, or has closed its socket"
 
     def _reject(self, stranger: bytes) -> None:
+        answer = ToSimulator(reject=Reject(reason=STRANGER)).SerializeToString()
         with suppress(zmq.ZMQError):
-            answer = ToSimulator(reject=Reject(reason=STRANGER))
-            self._socket.send_multipart([stranger, answer.SerializeToString()], zmq.DONTWAIT)
+            self._socket.send_multipart([stranger, answer], zmq.DONTWAIT)
 
 
 def make_identities_unpredictable() -> None:
@@ -319,6 +210,7 @@ def make_identities_unpredictable() -> None:
 
 
 def _configure(socket: zmq.Socket[bytes], deadline_s: float) -> None:
+    """Heartbeats find a frozen peer within a deadline; MANDATORY makes a send to one that is gone an error."""
     beat = max(1, round(deadline_s * 1000 / BEATS))
     socket.setsockopt(zmq.LINGER, TICK_MS)
     socket.setsockopt(zmq.RCVTIMEO, TICK_MS)
@@ -338,3 +230,98 @@ def token_in(frame: bytes) -> bytes:
         return FromSimulator.FromString(frame).hello.token.encode()
     except DecodeError:
         return b""
+
+
+class Guard:
+    """Knows the connections of a socket by its monitor; made before the socket is bound."""
+
+    def __init__(self, guarded: zmq.Socket[bytes], most: int | None = None) -> None:
+        """At `most` so many may wait; by itself, as many as their share of the file descriptors."""
+        self.left = Event()
+        """It is set as soon as the simulator's connection has ended."""
+        self._guarded = guarded
+        self.monitor = guarded.get_monitor_socket(_EVENTS)
+        """It can be read when there is something to `look` at."""
+        self._address: Any = None
+        self._here: dict[int, None] = {}
+        """The descriptors of all connections, in the order in which they came."""
+        self._most = most or resource.getrlimit(resource.RLIMIT_NOFILE)[0] // SHARE
+        self._memory_mib = peak_memory_mib()
+        self._simulator: int | None = None
+        self._thread: Thread | None = None
+
+    def look(self) -> None:
+        """Takes note of those who came and went, and shows out who is too many. Only before `keep_only`."""
+        while self.monitor.poll(0):
+            self._note(recv_monitor_message(self.monitor))
+        for descriptor in list(self._here)[: max(0, len(self._here) - self._most)]:
+            self._show_out(descriptor)
+        if peak_memory_mib() > self._memory_mib + FLOOD_MIB:
+            self._memory_mib = peak_memory_mib()
+            self._show_out_all()
+
+    def keep_only(self, descriptor: int) -> None:
+        """Shows everybody out but the simulator, whose connection this is, now and from now on."""
+        self.look()
+        self._simulator = descriptor
+        self._here.pop(descriptor, None)
+        self._show_out_all()
+        self._thread = Thread(target=self._watch, name="guard", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Ends the guard."""
+        self._guarded.disable_monitor()
+        if self._thread is not None:
+            self._thread.join()
+        self.monitor.close()
+
+    def _watch(self) -> None:
+        while True:
+            event = recv_monitor_message(self.monitor)
+            if event["event"] == zmq.EVENT_MONITOR_STOPPED:
+                return
+            self._note(event)
+            if event["event"] == zmq.EVENT_ACCEPTED:
+                self._show_out(event["value"])
+            elif event["event"] == zmq.EVENT_DISCONNECTED and event["value"] == self._simulator:
+                self._simulator = None
+                self.left.set()
+
+    def _note(self, event: Any) -> None:
+        descriptor = event["value"]
+        match event["event"]:
+            case zmq.EVENT_LISTENING:
+                # The connections have the same address at our end.
+                with socket.socket(fileno=os.dup(descriptor)) as listener:
+                    self._address = listener.getsockname()
+            case zmq.EVENT_ACCEPTED:
+                self._here[descriptor] = None
+            case zmq.EVENT_DISCONNECTED:
+                self._here.pop(descriptor, None)
+
+    def _show_out_all(self) -> None:
+        for descriptor in list(self._here):
+            self._show_out(descriptor)
+
+    def _show_out(self, descriptor: int) -> None:
+        """Shuts the connection down, unless it has ended and its descriptor is something else by now."""
+        self._here.pop(descriptor, None)
+        with suppress(OSError), socket.socket(fileno=os.dup(descriptor)) as connection:
+            if connection.getsockname() == self._address:
+                connection.shutdown(socket.SHUT_RDWR)
+
+
+class Admission:
+    """Answers libzmq's questions: the one key is welcome that was made for the run's simulator."""
+
+    def __init__(self, context: zmq.Context[zmq.Socket[bytes]], keys: CurveKeys) -> None:
+        self.questions = context.socket(zmq.REP)
+        self.questions.bind(ZAP)
+        self._key = z85.decode(keys.client_public)
+
+    def answer(self) -> None:
+        """Answers a question that is there."""
+        version, request, *_, key = self.questions.recv_multipart()
+        status, text = WELCOME if key == self._key else REFUSED
+        self.questions.send_multipart([version, request, status, text, b"", b""])

@@ -8,12 +8,9 @@ link cannot carry its sender is told (but for broadcasts), and the only randomne
 - A link to a frozen node stays up. What arrives there waits, in its order, until the node recovers.
 - Order at one instant: changes of the graph, faults, then transmissions and arrivals.
 
-Ideal links that somebody works by hand: from some time on a frame arrives only when it is told to.
-
-So a transcript can have any order of arrivals, and not only those that the delays of links give. What a link loses when
-it breaks, and what its sender is told, stays as it is.
-
-Makes the ideal back-end of a scenario: the graph of its links, and what becomes of it.
+A transcript can work the links by hand: from some time on a frame arrives only when it is told to. So it can have any
+order of arrivals, and not only those that the delays of links give. What a link loses when it breaks, and what its
+sender is told, stays as it is.
 """
 
 from __future__ import annotations
@@ -36,19 +33,18 @@ from roambus.bridge.backends.interface import (
     Transmission,
     sent_before,
 )
-from roambus.bridge.backends.radio.mobility import moves_until
-from roambus.bridge.backends.radio.setup import paths_of, randomness
 from roambus.bridge.errors import UserError
+from roambus.bridge.mobility import moves_until, paths_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, Partition
 from roambus.bridge.scenario.tree import tree_links
 from roambus.python_protocol.events import NO_LINK
-from roambus.python_protocol.roles import BROADCAST, NodeId
-from roambus.python_protocol.simtime import SimTime, format_time
+from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime, format_time
 
 PERFECT_RSSI_DBM = -50.0
 PERFECT_LQI_DB = 50.0
+"""The levels of a strong link, which are the same on all links: distance has no meaning here."""
 
 Happening = LinkChange | Partition | Fault
 
@@ -106,7 +102,7 @@ class IdealBackend:
         for transmission in transmissions:
             if transmission.at < self._now:
                 raise sent_before(transmission, self._now)
-            self._order += 1  # as `_push`
+            self._order += 1
             heappush(self._pending, (transmission.at, self._order, transmission))
         until = self._time_limit if wake_up is None else min(wake_up, self._time_limit)
         while (at := self._next()) is not None and at <= until:
@@ -146,12 +142,14 @@ class IdealBackend:
         """Does everything that is planned for this instant."""
         while self._happenings and self._happenings[0].at == self._now:
             self._change(self._happenings.popleft())
+            self._lose_what_is_cut_off()
         while self._pending and self._pending[0][0] == self._now:
             self._take(heappop(self._pending)[2])
 
     # Changes
 
     def _change(self, happening: Happening) -> None:
+        """Of a fault the host knows by itself; here it is what the node's links and frames suffer."""
         match happening:
             case LinkChange():
                 self._graph.change(happening)
@@ -162,21 +160,20 @@ class IdealBackend:
             case Fault(node=node, kind=FaultKind.FREEZE):
                 self._frozen[node] = []
             case Fault(node=node):
-                self._recover(node)
-        self._lose_what_is_cut_off()
+                self._graph.crashed.discard(node)
+                for item in self._frozen.pop(node, ()):
+                    self._take(item)
 
     def _crash(self, node: NodeId) -> None:
-        self._graph.crash(node)
+        """A crash loses what the node has not sent yet; what is on its links is lost with them."""
+        self._graph.crashed.add(node)
         self._frozen.pop(node, None)
         # What was to leave the node after its processing delay never does.
-        self._pending = sorted(entry for entry in self._pending if not _leaves(entry[2], node))
-
-    def _recover(self, node: NodeId) -> None:
-        self._graph.recover(node)
-        for item in self._frozen.pop(node, ()):
-            self._take(item)
+        leaving = {order for _, order, item in self._pending if isinstance(item, Transmission) and item.node == node}
+        self._pending = sorted(entry for entry in self._pending if entry[1] not in leaving)
 
     def _lose_what_is_cut_off(self) -> None:
+        """A link layer tells a lost unicast frame by the missing acknowledgement, and never a lost broadcast."""
         for sender, receiver in [link for link in self._under_way if not self._graph.carries(*link)]:
             for frame in self._under_way.pop((sender, receiver)):
                 frame.lost = True
@@ -196,6 +193,7 @@ class IdealBackend:
             self._arrive(item)
 
     def _transmit(self, transmission: Transmission) -> None:
+        """A frame for each receiver, because each link has its own delay, and can break by itself."""
         node, _, destination, message, _ = transmission
         if destination != BROADCAST and not self._graph.carries(node, destination):
             self._failures.append(Failure(node, destination, message, NO_LINK))
@@ -208,7 +206,8 @@ class IdealBackend:
     def _set_out(self, frame: Frame) -> None:
         """Sees to it that the frame, which is under way now, arrives after the delay of its link."""
         link = frozenset((frame.delivery.sender, frame.delivery.receiver))
-        self._push(self._now + self._delays.get(link, self._delay), frame)
+        self._order += 1
+        heappush(self._pending, (self._now + self._delays.get(link, self._delay), self._order, frame))
 
     def _arrive(self, frame: Frame) -> None:
         link = frame.delivery.sender, frame.delivery.receiver
@@ -217,14 +216,6 @@ class IdealBackend:
         if not under_way:
             del self._under_way[link]
         self._arrived.append(frame.delivery)
-
-    def _push(self, time: SimTime, item: Transmission | Frame) -> None:
-        self._order += 1
-        heappush(self._pending, (time, self._order, item))
-
-
-def _leaves(item: Transmission | Frame, node: NodeId) -> bool:
-    return isinstance(item, Transmission) and item.node == node
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,13 +238,11 @@ class HandWorkedBackend(IdealBackend):
     begin: SimTime = 0
     arrivals: deque[Arrival]
 
-    def work_by_hand(self, begin: SimTime, arrivals: Iterable[Arrival]) -> None:
-        """Says what arrives when; `arrivals` are in the order of time."""
-        self.begin, self.arrivals = begin, deque(arrivals)
-
     def _next(self) -> SimTime | None:
-        times = [super()._next(), self.arrivals[0].at if self.arrivals else None]
-        return min((time for time in times if time is not None), default=None)
+        following = super()._next()
+        if not self.arrivals:
+            return following
+        return self.arrivals[0].at if following is None else min(following, self.arrivals[0].at)
 
     def _happen(self) -> None:
         super()._happen()
@@ -265,11 +254,14 @@ class HandWorkedBackend(IdealBackend):
             super()._set_out(frame)
 
     def _let_arrive(self, arrival: Arrival) -> None:
+        """The frames of a link are numbered from the oldest, which arrives first by itself."""
         link = arrival.sender, arrival.receiver
         under_way = self._under_way.get(link, deque())
         if len(under_way) < arrival.number:
-            told = f"{len(under_way)} messages are under way there, and number {arrival.number} is to arrive"
-            raise UserError(f"at {format_time(arrival.at)}, from node {link[0]} to node {link[1]}: {told}")
+            raise UserError(
+                f"at {format_time(arrival.at)}, from node {link[0]} to node {link[1]}: {len(under_way)} messages are "
+                f"under way there, and number {arrival.number} is to arrive"
+            )
         frame = under_way[arrival.number - 1]
         if arrival.lost:
             under_way.remove(frame)
@@ -296,11 +288,12 @@ def make_ideal(scenario: Scenario) -> IdealBackend:
 def make_hand_worked(scenario: Scenario, begin: SimTime, arrivals: Sequence[Arrival]) -> HandWorkedBackend:
     """The same, but from `begin` on a frame only arrives if one of the `arrivals`, in the order of time, says so."""
     backend = _make(HandWorkedBackend, scenario)
-    backend.work_by_hand(begin, arrivals)
+    backend.begin, backend.arrivals = begin, deque(arrivals)
     return backend
 
 
 def _make(kind: type[Kind], scenario: Scenario) -> Kind:
+    """Either kind of back-end, for both read a scenario in the same way."""
     ideal = scenario.ideal
     graph = given_graph(scenario) or _disk(scenario)
     return kind(
@@ -328,7 +321,8 @@ def given_graph(scenario: Scenario) -> GivenGraph | None:
 
 
 def _disk(scenario: Scenario) -> GivenGraph:
-    paths = paths_of(scenario, randomness(scenario.seed))
+    """The unit disk: links follow from where the nodes are."""
+    paths = paths_of(scenario)
     reaches = [reach_m(scenario, node) for node in scenario.nodes]
     changes = disk_changes(paths, reaches, scenario.time_limit)
     return GivenGraph((), changes, moves_until(paths, scenario.time_limit))

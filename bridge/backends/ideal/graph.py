@@ -1,9 +1,9 @@
-"""The graph of ideal links: it knows which links there are, and which of them carry frames now.
+"""The graph of ideal links: which links there are, and which of them carry frames now.
 
-The unit disk: two nodes are linked while they are in range of each other, wherever their mobility takes them.
-
-The way-points are those of the embedded radio for the same seed. Links come and go at the very nanosecond at which the
-distance crosses the range; the radio's channel looks at its nodes once in an update interval only.
+Nodes that move are linked while they are in range of each other (the unit disk). The way-points are those of the
+embedded radio for the same seed, so that a protocol can be seen over both with the same movements. But links come and
+go here at the very nanosecond at which the distance crosses the range: between two way-points both nodes go straight
+on, so that is the root of a quadratic equation. The radio's channel looks at its nodes once in an update interval only.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from roambus.bridge.backends.radio.mobility import Path, positions
+from roambus.bridge.mobility import Path, positions
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.plans import LinkChange, Partition
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SECOND, SimTime
+from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
 
 Link = tuple[NodeId, NodeId]
 """One direction of a link, from its sender to its receiver."""
@@ -30,7 +29,8 @@ class Graph:
 
     def __init__(self, nodes: int, links: Iterable[tuple[NodeId, NodeId]]) -> None:
         self._neighbours: list[set[NodeId]] = [set() for _ in range(nodes)]
-        self._crashed: set[NodeId] = set()
+        self.crashed: set[NodeId] = set()
+        """The nodes whose links carry nothing, whether they are up or not."""
         self._group = [0] * nodes
         for a, b in links:
             self._neighbours[a].add(b)
@@ -40,7 +40,7 @@ class Graph:
         """Whether frames go from `sender` to `receiver`."""
         if receiver not in self._neighbours[sender] or self._group[sender] != self._group[receiver]:
             return False
-        return sender not in self._crashed and receiver not in self._crashed
+        return sender not in self.crashed and receiver not in self.crashed
 
     def reached(self, sender: NodeId) -> list[NodeId]:
         """The nodes that a broadcast of `sender` reaches."""
@@ -60,14 +60,6 @@ class Graph:
         for number, group in enumerate(partition.groups, start=1):
             for node in group:
                 self._group[node] = number
-
-    def crash(self, node: NodeId) -> None:
-        """Has the node's links carry nothing."""
-        self._crashed.add(node)
-
-    def recover(self, node: NodeId) -> None:
-        """The node's links carry again, as far as they are up."""
-        self._crashed.discard(node)
 
 
 Span = tuple[SimTime, SimTime]

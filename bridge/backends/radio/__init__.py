@@ -1,9 +1,10 @@
 """The embedded radio: CC2420, CSMA, mobility and energy. The page docs/radio.md has the model that it follows.
 
-`backend` is the back-end, `factory` makes it, and `setup` makes the state that it begins with, of the channel's path
-loss (`channel`), the nodes' ways (`mobility`) and the settings (`records`). The rest is compiled: `kernel` runs the
-events of `heap` and `events`; `csma` is the MAC; `transmitter` and `receiver` are the two halves of the radio,
-`hearers` who is reached; `tables` has the arithmetic of powers, `chance` the random numbers, `traffic` a load for
-benchmarks; `outbox` is what Python gets to know. `state` lays out what all of them work on, `compiled` says how they
-are compiled, and `energy` adds up what was used.
+- `backend`: the interface to the host; frames go into the compiled loop, deliveries come out.
+- `setup`: the state that a run begins with, of the scenario and its seed.
+- `state`: the arrays of records that the loop works on; `memory`: room in them, and hints to the processor.
+- `engine`: how the loop is compiled, its queue of events, its random numbers; `kernel`: the loop itself.
+- `mac`: CSMA and the duty cycle; `radio`: the states of the radio, and transmission; `receiver`: reception,
+  interference and RSSI; `energy`: what nodes draw, and batteries.
+- `medium`: who hears whom; `channel`: path loss, cells and recorded links.
 """

@@ -1,8 +1,14 @@
 """The embedded radio behind the interface of back-ends: it hands frames to the compiled loop, and takes deliveries.
 
-A frame is a row in an array, and keeps its number until the loop is done with it. What the host sends is put into the
-inbox; one call then runs the loop to the next instant at which a frame arrives or is refused, or to the host's
-wake-up.
+1. A frame is a row in an array, and keeps its number until the loop is done with it. Python keeps the transmission
+   under that number, and gets the very message back with each delivery: nothing is encoded or copied for the loop.
+2. What the host sends is put into the inbox. One call then runs the loop to the next instant at which a frame arrives
+   or is refused, or to the host's wake-up, whichever is first.
+3. Deliveries of one instant are one step, by receiver; those of one frame come from the loop in this order already.
+4. If the loop stops for lack of room, the array in question is made longer, and the loop goes on where it was.
+
+This is on the way of every message, so it is written for speed: arrays are reached through their memory, which Python
+writes faster than through NumPy.
 """
 
 from __future__ import annotations
@@ -34,13 +40,11 @@ from roambus.bridge.backends.radio.energy import energy_mj
 from roambus.bridge.backends.radio.kernel import GOING_ON, bind
 from roambus.bridge.backends.radio.mac import PoissonSources, preambles_of
 from roambus.bridge.backends.radio.memory import ENOUGH, make_room, make_room_for_frames
-from roambus.bridge.backends.radio.mobility import moves_until
 from roambus.bridge.backends.radio.state import COUNTS, FRAME
 from roambus.bridge.errors import BackendError
+from roambus.bridge.mobility import moves_until, paths_of
 from roambus.bridge.scenario.definition import Scenario
-from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import MICROSECOND, SimTime
+from roambus.python_protocol.vocabulary import MICROSECOND, SimTime
 
 FRAMES = 256
 """There is room for so many frames at first; it is doubled whenever it is used up."""
@@ -65,10 +69,10 @@ class RadioBackend:
     def __init__(self, scenario: Scenario, sources: PoissonSources | None = None) -> None:
         """Raises UserError for a scenario that this radio does not model."""
         setup.check(scenario)
-        seeds = setup.randomness(scenario.seed)
+        seeds = setup.seeds_of(scenario.seed)
         own_frames = (len(scenario.nodes) if sources else 0) + preambles_of(scenario)
         self._scenario = scenario
-        self._paths = setup.paths_of(scenario, seeds)
+        self._paths = paths_of(scenario)
         self._state = setup.state_of(scenario, self._paths, seeds, own_frames, own_frames + FRAMES)
         self._run = bind(self._state)
         self._sent: list[Transmission | None] = [None] * (own_frames + FRAMES)
@@ -83,8 +87,9 @@ class RadioBackend:
         self._now: SimTime = 0
         self._handed_over = 0
         if sources:
-            for frame in setup.start_sources(self._state, scenario, sources, seeds):
-                self._put_in_inbox(frame)
+            senders = setup.start_sources(self._state, scenario, sources, seeds)
+            self._state.inbox[: len(senders)] = senders
+            self._handed_over = len(senders)
 
     def open(self) -> Hello:
         """Tells the nodes' boot times and clock rates."""
@@ -109,6 +114,7 @@ class RadioBackend:
         return self._run_on(wake_up)
 
     def _run_on(self, wake_up: SimTime | None) -> Step | None:
+        """Runs the loop, makes room as often as it lacks some, and says what it has put into the outbox."""
         until = self._last if wake_up is None or wake_up > self._last else max(wake_up, self._now)
         self._now, deliveries, refusals, done, lacking = self._run(self._state, self._handed_over, until)
         while lacking != ENOUGH:
@@ -146,12 +152,9 @@ class RadioBackend:
         return float(nodes["rssi_sum"].sum() / received), float(nodes["lqi_sum"].sum() / received)
 
     def _kind(self, size: int) -> tuple[SimTime, int]:
+        """What depends on a message's size alone is computed once for each size: its airtime, and why it is refused."""
         kind = self._kinds[size] = setup.airtime(self._scenario, size), setup.refusal(self._scenario, size)
         return kind
-
-    def _put_in_inbox(self, frame: int) -> None:
-        self._inbox[self._handed_over] = frame
-        self._handed_over += 1
 
     def _take_memory(self) -> None:
         """Takes the memory of the arrays, for NumPy needs longer to write a record than `struct`."""
@@ -161,6 +164,7 @@ class RadioBackend:
         self._told = [state.deliveries[name] for name in ("receiver", "frame", "rssi", "lqi")]
 
     def _make_room(self) -> None:
+        """Twice as many frames can be under way. What is in the inbox already stays there."""
         room = len(self._sent)
         self._state = make_room_for_frames(self._state)
         self._take_memory()
@@ -168,9 +172,11 @@ class RadioBackend:
         self._free += range(room, 2 * room)
 
     def _deliveries(self, count: int) -> list[Delivery]:
+        """What the loop has put into the outbox. Most often that is one delivery, or those of one broadcast."""
         if count == 1:
             receiver, frame, rssi, lqi = self._state.deliveries.item(0)
-            return [Delivery(receiver, *self._from(frame), rssi, lqi)]
+            sender, _, _, message, _ = self._transmission(frame)
+            return [Delivery(receiver, sender, message, rssi, lqi)]
         receivers, frames, rssis, lqis = [column[:count].tolist() for column in self._told]
         if frames[0] == frames[-1]:  # each frame's deliveries come in one piece, by receiver
             sender, _, _, message, _ = self._transmission(frames[0])
@@ -180,11 +186,8 @@ class RadioBackend:
         rows = zip(receivers, senders, messages, rssis, lqis, strict=True)
         return make_deliveries(sorted(rows, key=itemgetter(0)))
 
-    def _from(self, frame: int) -> tuple[NodeId, Message]:
-        sender, _, _, message, _ = self._transmission(frame)
-        return sender, message
-
     def _failures(self, count: int) -> list[Failure]:
+        """Those of the frames done with that were refused; the others have left, and are nobody's news."""
         failures = []
         for frame, reason in self._state.done[:count].tolist():
             if reason != state.TAKEN:

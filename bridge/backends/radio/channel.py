@@ -1,43 +1,42 @@
-"""The channel: path loss between places, and the cells of a field.
+"""The channel: how much power is lost between places, the cells of a field, and losses that were recorded.
 
-Places are nodes where all are static, cells of the field where nodes are mobile. Of a large field only pairs of places
-in reach of each other are kept, so memory grows with its area, not with the square. docs/radio.md, "Path loss", has
-the model.
+docs/radio.md, "Path loss" and "Measured links", has the model, which is that of Castalia's WirelessChannel: log-normal
+shadowing around a power law (Zuniga and Krishnamachari, SECON 2004).
 
-Finds the pairs of places in reach of each other, by the squares of the plane in which they lie.
-
-Pairs come in lexical order, for so their shadowing is drawn. A few places that are close to each other are taken at
-once: only what lies in the squares around them is looked at, so that the work grows with the pairs that are found.
-
-The arithmetic of powers: they are added by steps in dB, and tell the bit errors of PSK.
-
-docs/radio.md, "Reception" and "Interference", has the model. Powers are dBm, ratios dB.
-
-Makes path losses of a recording: each is such that the recorded strength arrives.
+1. Places are nodes where all are static, and cells of the field where nodes are mobile. A loss is drawn once for each
+   pair of places, and then the difference of its two directions; neither changes with time.
+2. Only pairs within reach are drawn. They come in lexical order, for so they are drawn: first the shadowing of all
+   pairs, row by row, and then all differences. The order is part of what a seed means, and stays as it is.
+3. Only ways on which the strongest transmitter is heard are kept: of a small field in a whole table, in which a way is
+   found fastest, of a large one in compressed rows. So memory grows with the field's area, not with its square.
+4. In a small field all pairs are looked at, in blocks that fit in the processor's cache. In a large one places that are
+   close to each other are taken together, and only the squares of the plane around them are looked at, so that the work
+   grows with the pairs that are found.
+5. A recording takes the place of all that: each loss is such that the recorded strength arrives.
 """
 
 from __future__ import annotations
 
 import copy
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
-from scipy.special import erfc
 
-from roambus.bridge.backends.radio.heap import compiled
-from roambus.bridge.backends.radio.state import CHANGE, Measured
+from roambus.bridge.backends.radio.state import CHANGE, MOVE, Measured
 from roambus.bridge.errors import UserError
+from roambus.bridge.mobility import Path, positions
 from roambus.bridge.recordings import at_first, later
 from roambus.bridge.scenario.ideal import MeasuredLinks
+from roambus.bridge.scenario.nodes import Mobility, Static
 from roambus.bridge.scenario.radio import ChannelSettings
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import SECOND, SimTime
 
 Places = NDArray[np.float64]
 """metres[n, 2]"""
+Metres = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 MOST_AT_ONCE = 2048
@@ -50,101 +49,14 @@ CLOSE = 0.25
 """Of the reach: the side of a square, and how far apart places are that are taken at once."""
 MOST_SQUARES_ACROSS = 1024
 
-
-class Pairs(NamedTuple):
-    """Pairs of places, in lexical order."""
-
-    first: Indices
-    second: Indices
-    distance: NDArray[np.float64]
-    """Metres"""
-
-
-class _Block(NamedTuple):
-    """Places in a row, others, and which of them make pairs."""
-
-    first: Indices
-    second: Indices
-    dx: NDArray[np.float64]
-    dy: NDArray[np.float64]
-    near: NDArray[np.bool_]
-
-
-def pairs_within(reach: float, places: Places) -> Iterator[Pairs]:
-    """Blocks of pairs (first, second), first < second, of places that are `reach` metres apart at most."""
-    for block in _blocks(reach, places):
-        i, j = np.nonzero(block.near)
-        yield Pairs(block.first[i], block.second[j], np.hypot(block.dx[block.near], block.dy[block.near]))
-
-
-def count_pairs(reach: float, places: Places) -> int:
-    """How many pairs there are."""
-    return sum(int(np.count_nonzero(block.near)) for block in _blocks(reach, places))
-
-
-def _blocks(reach: float, places: Places) -> Iterator[_Block]:
-    x, y = places.T.copy()
-    for first, second in _candidates(reach, places):
-        dx, dy = x[second] - x[first, np.newaxis], y[second] - y[first, np.newaxis]
-        near = (dx * dx + dy * dy <= reach * reach) & (second > first[:, np.newaxis])
-        yield _Block(first, second, dx, dy, near)
-
-
-def _candidates(reach: float, places: Places) -> Iterator[tuple[Indices, Indices]]:
-    """Places in a row, and ascending all that may be in reach of one of them and do not come before them."""
-    count = len(places)
-    if count <= MOST_AT_ONCE:
-        rows = max(1, PAIRS_AT_ONCE // count)
-        for start in range(0, count, rows):
-            yield np.arange(start, min(start + rows, count)), np.arange(start, count)
-        return
-    squares, start = Squares(places, CLOSE * reach), 0
-    while start < count:
-        end = start + _close_to_the_first(places[start : start + CLOSE_AT_ONCE], CLOSE * reach)
-        near = squares.around(places[start:end], reach)
-        yield np.arange(start, end), np.sort(near[near >= start])
-        start = end
-
-
-def _close_to_the_first(places: Places, distance: float) -> int:
-    """How many places from the first on are so close to it."""
-    far = (np.abs(places - places[0]) > distance).any(axis=1)
-    return int(far.argmax()) if far.any() else len(places)
-
-
-class Squares:
-    """Places by squares of the plane, with sides of `side` metres, or longer where that would be too many squares."""
-
-    def __init__(self, places: Places, side: float) -> None:
-        self._low = places.min(axis=0)
-        self._side = max(side, float(np.ptp(places, axis=0).max()) / MOST_SQUARES_ACROSS)
-        column, row = self._square(places).T
-        self._columns, self._rows = int(column.max()) + 1, int(row.max()) + 1
-        number = row * self._columns + column
-        self._by_square = np.argsort(number, kind="stable")
-        self._starts = np.searchsorted(number[self._by_square], np.arange(self._columns * self._rows + 1))
-
-    def around(self, places: Places, distance: float) -> Indices:
-        """Those in the squares that lie within the distance of the box around `places`."""
-        left, bottom = np.maximum(self._square(places.min(axis=0) - distance), 0).tolist()
-        right, top = self._square(places.max(axis=0) + distance).tolist()
-        right, top = min(right, self._columns - 1), min(top, self._rows - 1)
-        spans = [(self._starts[row + left], self._starts[row + right + 1]) for row in self._row_starts(bottom, top)]
-        return np.concatenate([self._by_square[start:end] for start, end in spans])
-
-    def _row_starts(self, bottom: int, top: int) -> range:
-        return range(bottom * self._columns, (top + 1) * self._columns, self._columns)
-
-    def _square(self, places: Places) -> Indices:
-        square: Indices = np.floor((places - self._low) / self._side).astype(np.int64)
-        return square
-
-
 MOST_IN_A_TABLE = 2048
 """With up to so many places every pair has an entry, in 32 MiB at most, so that nodes in reach are found fastest."""
 MOST_PLACES, MOST_WAYS = 2**17, 2**26
 """So many places take a minute to look at; so many ways from place to place take 768 MiB."""
 DRAWS_AT_ONCE = 2**16
+
+NO_LIMIT_DBM = -300.0
+"""No signal is too weak to reach a radio, or to be received: what was recorded says so."""
 
 
 class PathLoss(NamedTuple):
@@ -161,10 +73,8 @@ class PathLoss(NamedTuple):
     """dB[way]"""
 
 
-class _Ways(NamedTuple):
-    sources: NDArray[np.int32]
-    targets: NDArray[np.int32]
-    loss_db: NDArray[np.float64]
+_Ways = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
+"""Sources, targets, and dB"""
 
 
 def path_loss(places: Places, channel: ChannelSettings, loudest_dbm: float, random: np.random.Generator) -> PathLoss:
@@ -175,7 +85,7 @@ def path_loss(places: Places, channel: ChannelSettings, loudest_dbm: float, rand
     """
     _check_size("are more", len(places), MOST_PLACES, len(places))
     own = np.arange(len(places), dtype=np.int32)
-    found = [_Ways(own, own, np.zeros(len(places)))]
+    found: list[_Ways] = [(own, own, np.zeros(len(places)))]
     ways = 0
     reach = reach_m(channel)
     jitters = _advanced(random, count_pairs(reach, places))
@@ -183,8 +93,8 @@ def path_loss(places: Places, channel: ChannelSettings, loudest_dbm: float, rand
         mean, jitter = _draw_pairs(distance, channel, random, jitters)
         for sources, targets, loss_db in ((first, second, mean + jitter), (second, first, mean - jitter)):
             heard = np.flatnonzero(loudest_dbm - loss_db >= channel.signal_delivery_threshold_dbm)
-            found.append(_Ways(_shorter(sources[heard]), _shorter(targets[heard]), loss_db[heard]))
-            ways += len(found[-1].loss_db)
+            found.append((sources[heard].astype(np.int32), targets[heard].astype(np.int32), loss_db[heard]))
+            ways += len(heard)
         _check_size("hear each other on more ways", ways, MOST_WAYS, len(places))
     return _table(found, len(places)) if len(places) <= MOST_IN_A_TABLE else _rows(found, len(places))
 
@@ -203,16 +113,16 @@ def _draw_pairs(
     shadowings: np.random.Generator,
     jitters: np.random.Generator,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The loss of each pair without the difference of its directions, and half of that difference.
+
+    A pair in contact has draws, too, though neither counts: so a seed's other draws do not depend on it.
+    """
     shadowing = channel.sigma_db * shadowings.standard_normal(len(distance))
     jitter = channel.bidirectional_sigma_db / 2 * jitters.standard_normal(len(distance))
     at_contact = distance < channel.d0_m / 10
     ratio = np.where(at_contact, 1.0, distance / channel.d0_m)
     mean = channel.pl_d0_db + 10 * channel.path_loss_exponent * np.log10(ratio) + shadowing
     return np.where(at_contact, 0.0, mean), np.where(at_contact, 0.0, jitter)
-
-
-def _shorter(places: Indices) -> NDArray[np.int32]:
-    return places.astype(np.int32)
 
 
 def _check_size(what: str, count: int, most: int, places: int) -> None:
@@ -225,8 +135,8 @@ def _check_size(what: str, count: int, most: int, places: int) -> None:
 
 def _table(found: list[_Ways], places: int) -> PathLoss:
     table = np.full((places, places), np.inf)
-    for ways in found:
-        table[ways.sources, ways.targets] = ways.loss_db
+    for sources, targets, loss_db in found:
+        table[sources, targets] = loss_db
     return PathLoss(places * np.arange(places + 1), np.zeros(0, np.int32), table.ravel())
 
 
@@ -254,8 +164,7 @@ class Cells:
     def corners(self) -> Places:
         """Metres[cell, 2]: the corner of each cell that is nearest to the origin."""
         y, x = np.divmod(np.arange(self._counts.prod()), self._counts[0])
-        corners: Places = np.column_stack([x, y]) * self._size
-        return corners
+        return np.asarray(np.column_stack([x, y]) * self._size, np.float64)
 
     def holding(self, places: Places) -> NDArray[np.int64]:
         """The cell of each place. Like Castalia it divides the field in equal parts, even where cells do not fit in."""
@@ -265,75 +174,118 @@ class Cells:
         return cells
 
 
-NOTHING_DBM = -200.0
-"""This is less than any power that can be added to it."""
-
-SHARES = 16
-SHARE_DB: NDArray[np.float64] = np.array([-100.0] + [10 * math.log10(k / SHARES) for k in range(1, SHARES + 1)])
-"""`SHARE_DB[k]`: what k sixteenths of the averaging time take off a power; less than one counts as nothing."""
-
-STEP_DB: NDArray[np.float64] = np.array([3.0, 3.0, 2.5, 2.0, 1.5, 1.5, 1.0, 1.0, 0.0])
-"""`STEP_DB[k]`: what the weaker of two signals adds to the stronger, k dB (rounded up) above it."""
-MOST_STEPS = len(STEP_DB) - 1
-
-LOWEST_DB, HIGHEST_DB, STEPS_PER_DB = -40.0, 15.5, 64
+def cell_changes(
+    mobilities: Sequence[Mobility], paths: Sequence[Path], cells: Cells, time_limit: SimTime
+) -> NDArray[np.void]:
+    """The changes MOVE[m], by (time, node): each says when a node is first seen in a new cell."""
+    changes = [
+        _changes_of(node, mobility, points, cells, time_limit)
+        for node, (mobility, points) in enumerate(zip(mobilities, paths, strict=True))
+    ]
+    moves = np.concatenate(changes) if changes else np.zeros(0, MOVE)
+    return moves[np.lexsort((moves["node"], moves["time"]))]
 
 
-def bit_error_rate(snr_db: NDArray[np.float64]) -> NDArray[np.float64]:
-    """BER of PSK at a signal-to-noise ratio that is already corrected by noise bandwidth / data rate."""
-    rate: NDArray[np.float64] = 0.5 * erfc(np.sqrt(10 ** (snr_db / 10)))
-    return rate
-
-
-def _loss_table() -> NDArray[np.float64]:
-    steps = round((HIGHEST_DB - LOWEST_DB) * STEPS_PER_DB)
-    loss: NDArray[np.float64] = -np.log1p(-bit_error_rate(LOWEST_DB + np.arange(steps + 2) / STEPS_PER_DB))
-    return loss
-
-
-LOSS = _loss_table()
-"""-ln(1 - BER) at LOWEST_DB, and every 1 / STEPS_PER_DB from there; above HIGHEST_DB, 1 - BER is 1 in a double."""
-
-
-@compiled
-def add_dbm(a: float, b: float) -> float:
-    """The power of two signals together, by steps on their difference."""
-    steps = min(math.ceil(abs(a - b)), MOST_STEPS)
-    total: float = max(a, b) + STEP_DB[steps]
-    return total
-
-
-@compiled
-def loss_per_bit(snr_db: float) -> float:
-    """-ln(1 - BER), interpolated: a frame's survival is exact to 1e-4; `snr_db` is corrected as in bit_error_rate."""
-    place = (max(snr_db, LOWEST_DB) - LOWEST_DB) * STEPS_PER_DB
-    index = int(place)
-    part = place - index
-    loss: float = LOSS[index] + part * (LOSS[index + 1] - LOSS[index])
-    return loss
-
-
-NO_LIMIT_DBM = -300.0
-"""No signal is too weak to reach a radio, or to be received: what was recorded says so."""
+def _changes_of(node: int, mobility: Mobility, points: Path, cells: Cells, time_limit: SimTime) -> NDArray[np.void]:
+    if isinstance(mobility, Static) or len(points) == 1:
+        return np.zeros(0, MOVE)
+    times = np.arange(0, time_limit, mobility.update_interval)
+    seen_in = cells.holding(positions(points, times / SECOND))
+    new = np.flatnonzero(np.diff(seen_in)) + 1
+    moves = np.zeros(len(new), MOVE)
+    moves["time"], moves["node"], moves["cell"] = times[new], node, seen_in[new]
+    return moves
 
 
 def recorded_ground(links: MeasuredLinks, nodes: int, time_limit: SimTime) -> tuple[PathLoss, Measured]:
     """The ways between all pairs of nodes at the start of the run, what they deliver, and how both change."""
-    choice = links.choice(nodes, time_limit)
+    choice = links.choice(nodes, time_limit)  # each node is a place of its own, so that a way is a recorded link
     loss, delivery = np.full((nodes * nodes), np.inf), np.zeros(nodes * nodes)
     loss.reshape(nodes, nodes)[np.diag_indices(nodes)] = 0.0
     way, power = choice.links, links.recording.power_dbm
     begin = at_first(choice)
-    loss[way[begin]], delivery[way[begin]] = _loss(choice.rows[begin], power), choice.rows["delivery"][begin]
+    loss[way[begin]], delivery[way[begin]] = _recorded_loss(choice.rows[begin], power), choice.rows["delivery"][begin]
     rows, times = later(choice)
     changes = np.zeros(len(rows), CHANGE)
     changes["time"], changes["way"] = times, way[rows]
-    changes["loss_db"], changes["delivery"] = _loss(choice.rows[rows], power), choice.rows["delivery"][rows]
+    changes["loss_db"] = _recorded_loss(choice.rows[rows], power)
+    changes["delivery"] = choice.rows["delivery"][rows]
     starts = nodes * np.arange(nodes + 1)
     return PathLoss(starts, np.zeros(0, np.int32), loss), Measured(delivery, changes)
 
 
-def _loss(rows: NDArray[Any], power_dbm: float) -> NDArray[np.float64]:
+def _recorded_loss(rows: NDArray[Any], power_dbm: float) -> NDArray[np.float64]:
     """dB[row]; infinite where nothing was heard."""
     loss: NDArray[np.float64] = np.nan_to_num(power_dbm - rows["rssi_dbm"], nan=np.inf)
     return loss
+
+
+def pairs_within(reach: float, places: Places) -> Iterator[tuple[Indices, Indices, Metres]]:
+    """Blocks of pairs, of places that are `reach` metres apart at most: first, second, and the metres between them.
+
+    They are in lexical order, with first < second.
+    """
+    for first, second, dx, dy, near in _blocks(reach, places):
+        i, j = np.nonzero(near)
+        yield first[i], second[j], np.hypot(dx[near], dy[near])
+
+
+def count_pairs(reach: float, places: Places) -> int:
+    """How many pairs there are."""
+    return sum(int(np.count_nonzero(near)) for *_, near in _blocks(reach, places))
+
+
+def _blocks(reach: float, places: Places) -> Iterator[tuple[Indices, Indices, Metres, Metres, NDArray[np.bool_]]]:
+    """Places in a row, others, how far apart they are along x and y, and which of them make pairs."""
+    x, y = places.T.copy()
+    for first, second in _candidates(reach, places):
+        dx, dy = x[second] - x[first, np.newaxis], y[second] - y[first, np.newaxis]
+        near = (dx * dx + dy * dy <= reach * reach) & (second > first[:, np.newaxis])
+        yield first, second, dx, dy, near
+
+
+def _candidates(reach: float, places: Places) -> Iterator[tuple[Indices, Indices]]:
+    """Places in a row, and ascending all that may be in reach of one of them and do not come before them."""
+    count = len(places)
+    if count <= MOST_AT_ONCE:
+        rows = max(1, PAIRS_AT_ONCE // count)
+        for start in range(0, count, rows):
+            yield np.arange(start, min(start + rows, count)), np.arange(start, count)
+        return
+    squares, start = Squares(places, CLOSE * reach), 0
+    while start < count:
+        following = places[start : start + CLOSE_AT_ONCE]
+        far = (np.abs(following - places[start]) > CLOSE * reach).any(axis=1)
+        end = start + (int(far.argmax()) if far.any() else len(following))
+        near = squares.around(places[start:end], reach)
+        yield np.arange(start, end), np.sort(near[near >= start])
+        start = end
+
+
+class Squares:
+    """Places by squares of the plane, with sides of `side` metres, or longer where that would be too many squares.
+
+    SciPy has a tree that answers the same question; importing it takes longer than most runs need to find their pairs.
+    """
+
+    def __init__(self, places: Places, side: float) -> None:
+        self._low = places.min(axis=0)
+        self._side = max(side, float(np.ptp(places, axis=0).max()) / MOST_SQUARES_ACROSS)
+        column, row = self._square(places).T
+        self._columns, self._rows = int(column.max()) + 1, int(row.max()) + 1
+        number = row * self._columns + column
+        self._by_square = np.argsort(number, kind="stable")
+        self._starts = np.searchsorted(number[self._by_square], np.arange(self._columns * self._rows + 1))
+
+    def around(self, places: Places, distance: float) -> Indices:
+        """Those in the squares that lie within the distance of the box around `places`."""
+        left, bottom = np.maximum(self._square(places.min(axis=0) - distance), 0).tolist()
+        right, top = self._square(places.max(axis=0) + distance).tolist()
+        right, top = min(right, self._columns - 1), min(top, self._rows - 1)
+        rows = range(bottom * self._columns, (top + 1) * self._columns, self._columns)
+        spans = [(self._starts[row + left], self._starts[row + right + 1]) for row in rows]
+        return np.concatenate([self._by_square[start:end] for start, end in spans])
+
+    def _square(self, places: Places) -> Indices:
+        square: Indices = np.floor((places - self._low) / self._side).astype(np.int64)
+        return square

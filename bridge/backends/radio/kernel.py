@@ -1,29 +1,111 @@
-"""The compiled event loop runs to the next instant that concerns Python, or to a given time."""
+"""The compiled event loop: it runs to the next instant that concerns Python, or to a given time.
+
+1. An instant concerns Python if a frame arrives at an agent or is refused at it. All events of that instant are handled
+   before the loop returns, so that deliveries of one instant come in one step.
+2. Before an event the nodes are put in their cells, and measured links are made what they are at that time: both are
+   lists by time, and no events, for a node moves whether or not somebody sends.
+3. Before an event, too, it is made sure that all that follows from it has room (`memory`). If not the loop returns and
+   says what is lacking; Python makes room, and the loop goes on with the same event. So no event is ever half done.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from roambus.bridge.backends.radio import energy, heap, mac, radio, receiver, state
-from roambus.bridge.backends.radio.heap import compiled, entry_point, int64, typeof
-from roambus.bridge.backends.radio.hearers import apply_moves, find_hearers, find_varying_hearers
+from roambus.bridge.backends.radio import energy, engine, mac, radio, receiver, state
+from roambus.bridge.backends.radio.engine import compiled, entry_point, int64, typeof
+from roambus.bridge.backends.radio.medium import apply_changes, apply_moves, find_hearers
 from roambus.bridge.backends.radio.memory import ENOUGH, lacking
-from roambus.bridge.backends.radio.receiver import apply_changes
 from roambus.bridge.backends.radio.state import LISTENING, SENDING, SLEEPING, State
 from roambus.bridge.process import interrupts_postponed
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import SimTime
 
 Reached = tuple[int, int, int, int, int]
 """The time reached, the numbers of deliveries, refusals and released frames in the outbox, and what room is lacking."""
+
+Advance = Callable[[State, int, SimTime], Reached]
+"""Such a function takes frames from the inbox, and runs to the first instant with news, or to the time given."""
 
 GOING_ON = -1
 """In place of a number of frames: the loop had stopped for lack of room, and goes on."""
 
 
+def bind(s: State) -> Advance:
+    """The compiled loop, from Numba's cache if it is there; the types of `s` are the same for all scenarios.
+
+    Called through its dispatcher it would look up the types each time, which takes longer than most calls do.
+    """
+    if not _BOUND:
+        signature = (typeof(s), int64, int64)
+        with interrupts_postponed():
+            _advance.compile(signature)
+        _BOUND.append(_advance.get_overload(signature))
+    return _BOUND[0]
+
+
+_BOUND: list[Advance] = []
+
+
+def is_compiled() -> bool:
+    """Whether the loop, as its sources are now, is in Numba's cache: otherwise the first run compiles it."""
+    return any(Path(_advance.stats.cache_path).glob(f"*.{_advance.__qualname__}-*.nbi"))
+
+
+@entry_point
+def _advance(s: State, frames: int, until: SimTime) -> Reached:
+    run = s.run[0]
+    if frames != GOING_ON:
+        _take_inbox(s, frames)
+    short = ENOUGH
+    while short == ENOUGH:
+        time = engine.next_time(s.heap, run)
+        concerned = run.deliveries + run.refusals > 0
+        if time > until or (concerned and time > run.now):
+            break
+        run.now = time
+        apply_moves(s, time)
+        apply_changes(s, time)
+        short = _prepare(s, s.heap[0, engine.CODE], time)
+        if short == ENOUGH:
+            code = engine.pop(s.heap, run)
+            _dispatch(s, engine.kind_of(code), engine.index_of(code), time)
+    if short == ENOUGH and run.deliveries + run.refusals == 0:
+        run.now = until
+    return run.now, run.deliveries, run.refusals, run.done, short
+
+
+@compiled
+def _take_inbox(s: State, frames: int) -> None:
+    """Empties the outbox, and makes an event of each frame that Python has handed over, at the time of its sending.
+
+    That may be later than now: an agent's processing delay is part of it.
+    """
+    s.run[0].deliveries = 0
+    s.run[0].refusals = 0
+    s.run[0].done = 0
+    for k in range(frames):
+        frame = s.inbox[k]
+        state.schedule(s, s.frames[frame].at, state.REQUEST, frame)
+
+
+@compiled
+def _prepare(s: State, code: int, now: int) -> int:
+    """Finds whom the next event reaches, if it starts a frame; returns what room it may lack.
+
+    The end of a frame starts the next one of the buffer, if there is any. A change to TX that was overtaken starts
+    none; to have looked for its hearers does no harm.
+    """
+    kind, index = engine.kind_of(code), engine.index_of(code)
+    starts = kind in (state.SENDING_ON, state.FRAME_END) and s.nodes[index].buffered > 0
+    if starts:
+        find_hearers(s, index, now)
+    return lacking(s, starts)
+
+
 @compiled
 def _dispatch(s: State, kind: int, index: int, now: int) -> None:
+    """Handles an event of a node. A request names a frame instead: the compiled traffic's has its node's number."""
     if kind == state.MAC_TIMER:
         if mac.is_due(s, index, now):
             mac.timer_fired(s, index, now)
@@ -43,6 +125,7 @@ def _dispatch(s: State, kind: int, index: int, now: int) -> None:
 
 @compiled
 def _transmit(s: State, kind: int, sender: int, now: int) -> None:
+    """A frame starts when the radio is in TX, and then one after the other without a gap."""
     if kind == state.FRAME_END:
         radio.end_frame(s, sender, now)
     elif not radio.has_switched(s, sender, SENDING, now):
@@ -53,90 +136,8 @@ def _transmit(s: State, kind: int, sender: int, now: int) -> None:
 
 @compiled
 def _settle(s: State, kind: int, index: int, now: int) -> None:
+    """A change to RX or to sleep is at its end, unless it was overtaken."""
     if kind == state.LISTENING_ON and radio.has_switched(s, index, LISTENING, now):
         receiver.start_listening(s, index, now)
     elif kind == state.SLEEPING_ON and radio.has_switched(s, index, SLEEPING, now):
         radio.fall_asleep(s, index, now)
-
-
-@compiled
-def _take_inbox(s: State, frames: int) -> None:
-    s.run[0].deliveries = 0
-    s.run[0].refusals = 0
-    s.run[0].done = 0
-    for k in range(frames):
-        frame = s.inbox[k]
-        state.schedule(s, s.frames[frame].at, state.REQUEST, frame)
-
-
-@compiled
-def _prepare(s: State, code: int, now: int) -> int:
-    """Finds whom the next event reaches, if it starts a frame; returns what room it may lack."""
-    kind, index = heap.kind_of(code), heap.index_of(code)
-    starts = kind in (state.SENDING_ON, state.FRAME_END) and s.nodes[index].buffered > 0
-    if starts and s.run[0].varies:
-        find_varying_hearers(s, index, now)
-    elif starts:
-        find_hearers(s, index)
-    return lacking(s, starts)
-
-
-@compiled
-def _advance(s: State, frames: int, until: int) -> Reached:
-    run = s.run[0]
-    if frames != GOING_ON:
-        _take_inbox(s, frames)
-    short = ENOUGH
-    while True:
-        time = heap.next_time(s.heap, run)
-        concerned = run.deliveries + run.refusals > 0
-        if time > until or (concerned and time > run.now):
-            break
-        run.now = time
-        apply_moves(s, time)
-        apply_changes(s, time)
-        short = _prepare(s, heap.next_code(s.heap), time)
-        if short != ENOUGH:
-            return run.now, run.deliveries, run.refusals, run.done, short
-        code = heap.pop(s.heap, run)
-        _dispatch(s, heap.kind_of(code), heap.index_of(code), time)
-    if run.deliveries + run.refusals == 0:
-        run.now = until
-    return run.now, run.deliveries, run.refusals, run.done, short
-
-
-@entry_point
-def _entry(s: State, frames: int, until: SimTime) -> Reached:
-    return _advance(s, frames, until)
-
-
-_DISPATCHER: Any = _entry
-
-Advance = Callable[[State, int, SimTime], Reached]
-"""Such a function takes frames from the inbox, and runs to the first instant with news, or to the time given."""
-
-_BOUND: list[Advance] = []
-
-
-def bind(s: State) -> Advance:
-    """The compiled loop, from Numba's cache if it is there; the types of `s` are the same for all scenarios.
-
-    Called through its dispatcher it would look up the types each time, which takes longer than most calls do.
-    """
-    if not _BOUND:
-        _BOUND.append(_compiled_for(s))
-    return _BOUND[0]
-
-
-def _compiled_for(s: State) -> Advance:
-    signature = (typeof(s), int64, int64)
-    with interrupts_postponed():
-        _DISPATCHER.compile(signature)
-    advance: Advance = _DISPATCHER.get_overload(signature)
-    return advance
-
-
-def is_compiled() -> bool:
-    """Whether the loop, as its sources are now, is in Numba's cache: otherwise the first run compiles it."""
-    compiled_loop: Any = _entry
-    return any(Path(compiled_loop.stats.cache_path).glob(f"*.{compiled_loop.__qualname__}-*.nbi"))

@@ -1,13 +1,13 @@
-"""Room in the arrays of the compiled loop, which is made when it is needed.
+"""Memory: room in the arrays of the compiled loop, which is made when it is needed, and asked for ahead of its use.
 
-Nobody knows beforehand how many nodes will hear one, nor how many signals will meet at a radio. Rows have room for some
-at first. Before each event the loop sees whether everything that the event may add has room; if not it stops, Python
-doubles the room, and the loop goes on with the same event.
+*Room.* Nobody knows beforehand how many nodes will hear one, nor how many signals will meet at a radio. Rows have room
+for some at first, so that memory grows with the nodes in reach and not with the square of all. Before each event the
+loop sees whether everything that the event may add has room; if not it stops, Python doubles the room, and the loop
+goes on with the same event. So the loop itself never allocates, and needs no check where it adds something.
 
-Asks the processor for memory before it is needed.
-
-In a large network a frame reaches a hundred radios whose states lie anywhere in memory. The loop over them would wait
-for each; so it asks for the next ones while it is at work on one. Nothing else changes: a hint alters no value.
+*Ahead.* In a large network a frame reaches a hundred radios whose states lie anywhere in memory. The loop over them
+would wait for each; so it asks the processor for the next ones while it is at work on one. A hint alters no value. In a
+small network everything is in the cache already, and hints cost a tenth of the time (docs/performance.md).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from roambus.bridge.backends.radio.heap import compiled, row_hint
+from roambus.bridge.backends.radio.engine import compiled, row_hint
 from roambus.bridge.backends.radio.state import LEVEL, SIGNAL, State
 
 ENOUGH, SIGNALS, LINKS, DELIVERIES, EVENTS = range(5)
@@ -29,6 +29,14 @@ SIGNALS_AT_FIRST, LINKS_AT_FIRST = 16, 64
 
 EVENTS_AT_ONCE = 8
 """More than follow from one, but for those at the nodes at which a frame arrives."""
+
+FAR, NEAR = 12, 6
+"""So many links before its turn a node's record is asked for, and then what the record tells the place of."""
+LARGE = 1000
+"""With fewer nodes everything stays in a cache of 2 MiB."""
+HALF_LINE = 64
+"""Bytes: a cache line, of which two make a node's LINE."""
+LEVEL_BYTES, SIGNAL_BYTES = LEVEL.itemsize, SIGNAL.itemsize
 
 
 @compiled
@@ -53,36 +61,28 @@ def make_room(s: State, what: int) -> State:
     if what == LINKS:
         return s._replace(links=_wider(s.links), arrivals=_wider(s.arrivals))
     if what == EVENTS:
-        return s._replace(heap=longer(s.heap, len(s.heap)))
-    return s._replace(deliveries=longer(s.deliveries, len(s.deliveries)))
+        return s._replace(heap=_longer(s.heap, len(s.heap)))
+    return s._replace(deliveries=_longer(s.deliveries, len(s.deliveries)))
 
 
 def make_room_for_frames(s: State) -> State:
-    """The same state with room for twice the frames."""
+    """The same state with room for twice the frames, each of which may be an event, too."""
     more = len(s.frames)
     return s._replace(
-        frames=longer(s.frames, more),
-        heap=longer(s.heap, more),
-        inbox=longer(s.inbox, more),
-        done=longer(s.done, more),
+        frames=_longer(s.frames, more),
+        heap=_longer(s.heap, more),
+        inbox=_longer(s.inbox, more),
+        done=_longer(s.done, more),
     )
 
 
-def longer(array: NDArray[Any], more: int) -> NDArray[Any]:
+def _longer(array: NDArray[Any], more: int) -> NDArray[Any]:
     """The array with so many zeros more at its end."""
     return np.concatenate([array, np.zeros((more, *array.shape[1:]), array.dtype)])
 
 
 def _wider(array: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate([array, np.zeros_like(array)], axis=1)
-
-
-FAR, NEAR = 12, 6
-"""So many links before its turn a node's record is asked for, and then what the record tells the place of."""
-LARGE = 1000
-"""With fewer nodes everything stays in a cache of 2 MiB, and asking takes a tenth of the loop for nothing."""
-HALF_LINE = 64
-"""Bytes: a cache line, of which two make a node's LINE."""
 
 
 @compiled
@@ -93,25 +93,17 @@ def asked_ahead(s: State, reached: int) -> int:
 
 @compiled
 def ask_ahead(s: State, sender: int, place: int, reached: int) -> None:
-    """While the link at `place` of the sender is handled: asks for what some links after it will need."""
+    """While the link at `place` of the sender is handled: asks for what some links after it will need.
+
+    A node's record says where in its rows the next signal and the newest level are. So the record is asked for first,
+    with the beginning of its row of signals, and the places that it names when it has come.
+    """
     if place + FAR < reached:
-        _ask_for_node(s, s.links[sender, place + FAR].receiver)
+        node = s.links[sender, place + FAR].receiver
+        row_hint(s.nodes, node, 0)
+        row_hint(s.nodes, node, HALF_LINE)
+        row_hint(s.signals, node, 0)
     if place + NEAR < reached:
-        _ask_for_rows(s, s.links[sender, place + NEAR].receiver)
-
-
-@compiled
-def _ask_for_node(s: State, node: int) -> None:
-    row_hint(s.nodes, node, 0)
-    row_hint(s.nodes, node, HALF_LINE)
-    row_hint(s.signals, node, 0)
-
-
-@compiled
-def _ask_for_rows(s: State, node: int) -> None:
-    record: Any = s.nodes[node]
-    row_hint(s.levels, node, record.newest * LEVEL_BYTES)
-    row_hint(s.signals, node, record.heard * SIGNAL_BYTES)
-
-
-LEVEL_BYTES, SIGNAL_BYTES = LEVEL.itemsize, SIGNAL.itemsize
+        node = s.links[sender, place + NEAR].receiver
+        row_hint(s.levels, node, s.nodes[node].newest * LEVEL_BYTES)
+        row_hint(s.signals, node, s.nodes[node].heard * SIGNAL_BYTES)

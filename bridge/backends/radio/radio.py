@@ -1,25 +1,32 @@
-"""Transmission: frames wait in the radio's buffer, the radio turns round, and they leave.
+"""The radio: its states and the changes between them, its buffer, and the frames that leave it.
 
-docs/radio.md, "The radio", has the model.
+docs/radio.md, "The radio", has the model, which is that of Castalia's Radio with the values of the CC2420.
 
-The states of a radio, and how it changes between them: docs/radio.md, "The radio".
-
-A change takes a time, and can be overtaken by another one; then its end, which is in the queue of events already, is
-none any more.
+1. A radio is in RX (LISTENING), in TX (SENDING), asleep, or SWITCHING between two of these. A change takes the time in
+   `switch_time`; to go back to the state where it comes from takes no time.
+2. A change can be overtaken by another one while it is under way. Its end, which is in the queue of events already,
+   then is not the end that the node waits for, and nothing happens at it.
+3. What the MAC hands over waits in a buffer. A radio in RX goes to TX for it; in TX it sends one frame after the other
+   without a gap, and when the buffer is empty goes to RX, or to where the MAC has sent it meanwhile (`after`).
+4. A frame starts and ends at all its receivers at the same instant, without propagation delay, in the order of their
+   numbers. What they have received comes up to their MACs a little later, in one event for all of them.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from roambus.bridge.backends.radio import state
 from roambus.bridge.backends.radio.energy import spend
-from roambus.bridge.backends.radio.heap import compiled
-from roambus.bridge.backends.radio.hearers import look_again, take_found
+from roambus.bridge.backends.radio.engine import compiled
+from roambus.bridge.backends.radio.medium import take_found
 from roambus.bridge.backends.radio.memory import ask_ahead, asked_ahead
 from roambus.bridge.backends.radio.receiver import signal_ends, signal_starts
 from roambus.bridge.backends.radio.state import LISTENING, SENDING, SLEEPING, SWITCHING, State
-from roambus.python_protocol.simtime import MICROSECOND
+from roambus.python_protocol.vocabulary import MICROSECOND
+
+PROCESSING_DELAY = 10 * MICROSECOND
+"""The time that a frame takes from a receiver's radio to its MAC, as in Castalia."""
+
+NO_FRAME = -1
 
 
 @compiled
@@ -34,22 +41,12 @@ def turn_to(s: State, index: int, target: int, now: int) -> None:
 
 
 @compiled
-def leave_tx(s: State, index: int, now: int) -> None:
-    """The radio has sent all: it goes to RX, or to where it was told to go meanwhile."""
-    node = s.nodes[index]
-    target = node.after
-    node.after = LISTENING
-    _set_out(s, index, SENDING, target, now)
-
-
-@compiled
 def _set_out(s: State, index: int, origin: int, target: int, now: int) -> None:
+    """Begins a change of state. One that is under way is overtaken, and this one starts from where that came from."""
     node = s.nodes[index]
-    node.radio = SWITCHING
-    node.origin = origin
-    node.target = target
+    node.radio, node.origin, node.target = SWITCHING, origin, target
     node.switches += 1
-    node.switched = now + _delay(s.run[0].radio, origin, target)
+    node.switched = now + s.run[0].switch_time[origin, target]
     kind = state.LISTENING_ON
     if target == SENDING:
         kind = state.SENDING_ON
@@ -59,28 +56,10 @@ def _set_out(s: State, index: int, origin: int, target: int, now: int) -> None:
 
 
 @compiled
-def _delay(radio: Any, origin: int, target: int) -> int:
-    """How long the change takes; to go back to where it comes from takes the radio no time."""
-    delay = 0
-    if origin == LISTENING and target == SENDING:
-        delay = radio.rx_to_tx
-    elif origin == SENDING and target == LISTENING:
-        delay = radio.tx_to_rx
-    elif origin == SLEEPING and target == LISTENING:
-        delay = radio.sleep_to_rx
-    elif target == SLEEPING and origin == LISTENING:
-        delay = radio.rx_to_sleep
-    elif target == SLEEPING and origin == SENDING:
-        delay = radio.tx_to_sleep
-    return delay
-
-
-@compiled
 def has_switched(s: State, index: int, target: int, now: int) -> bool:
     """Whether the radio's change to `target` ends now, and was not overtaken by another one."""
     node = s.nodes[index]
-    ends: bool = node.radio == SWITCHING and node.target == target and node.switched == now
-    return ends
+    return bool(node.radio == SWITCHING and node.target == target and node.switched == now)
 
 
 @compiled
@@ -92,15 +71,12 @@ def fall_asleep(s: State, index: int, now: int) -> None:
     node.remembered = 0
 
 
-PROCESSING_DELAY = 10 * MICROSECOND
-"""The time that a frame takes from a receiver's radio to its MAC."""
-
-NO_FRAME = -1
-
-
 @compiled
 def buffer_frame(s: State, sender: int, frame: int, now: int) -> bool:
-    """Takes a frame from the MAC, and goes to TX for it; false if the buffer is full."""
+    """Takes a frame from the MAC, and goes to TX for it; false if the buffer is full.
+
+    Only a radio in RX sets out for TX: one that is in TX goes on with the frame, one on its way there begins with it.
+    """
     node, run = s.nodes[sender], s.run[0]
     if node.buffered == run.radio.buffer_size:
         return False
@@ -113,7 +89,10 @@ def buffer_frame(s: State, sender: int, frame: int, now: int) -> bool:
 
 @compiled
 def start_frame(s: State, sender: int, now: int) -> None:
-    """Puts the first frame of the buffer on the air; the radio is in TX."""
+    """Puts the first frame of the buffer on the air; the radio is in TX.
+
+    From now on the radio has no reading of the power received. Whom the frame reaches was found before this event.
+    """
     node = s.nodes[sender]
     spend(s, sender, now)
     if node.buffered == 0:
@@ -127,8 +106,6 @@ def start_frame(s: State, sender: int, now: int) -> None:
     node.transmitted += 1
     node.sending_time += s.frames[frame].airtime
     take_found(s, sender)
-    if s.run[0].varies:
-        look_again(s, sender)
     last = asked_ahead(s, node.reached)
     for k in range(node.reached):
         ask_ahead(s, sender, k, last)
@@ -139,7 +116,11 @@ def start_frame(s: State, sender: int, now: int) -> None:
 
 @compiled
 def end_frame(s: State, sender: int, now: int) -> None:
-    """Ends the frame: receivers judge it, and the radio sends the next one or returns to RX."""
+    """Ends the frame: receivers judge it, and with an empty buffer the radio leaves TX.
+
+    The frame ends at those whom it reached when it began, wherever nodes have moved since: `links` is found anew by the
+    next frame only.
+    """
     node = s.nodes[sender]
     spend(s, sender, now)
     node.arrivals = 0
@@ -150,4 +131,6 @@ def end_frame(s: State, sender: int, now: int) -> None:
     node.arriving = node.on_air
     state.schedule(s, now + PROCESSING_DELAY, state.ARRIVE, sender)
     if node.buffered == 0:
-        leave_tx(s, sender, now)
+        target = node.after
+        node.after = LISTENING
+        _set_out(s, sender, SENDING, target, now)

@@ -1,12 +1,24 @@
-"""Reception: keeps the signals at a radio with their interference, draws bit errors, and measures the power.
+"""Reception: the signals at a radio with their interference, bit errors, and the power that is measured.
 
-docs/radio.md has the model: "Reception", "Interference", "RSSI and LQI". Rows of `signals` are kept oldest first and
-summed newest first.
+docs/radio.md, "Reception", "Interference" and "RSSI and LQI", has the model, which is that of Castalia's Radio. Powers
+are in dBm, ratios in dB.
 
-Measured links in the compiled loop: they change when the recording says so, and lose what they lost then.
+1. A frame is received if the radio is in RX from its first bit to its last, its power is at least the sensitivity, and
+   no bit is wrong: there is no coding. So a signal is RECEIVABLE until it is CORRUPTED by a bit error, or is LOST from
+   the start because the radio was elsewhere or the signal too weak; what is lost is interference only.
+2. Conditions are constant between one start or end of a signal and the next. At each of these instants the bit errors
+   of the stretch that ends are drawn, for every receivable signal, before anything is changed.
+3. A signal that starts has as its interference all the power that the radio received until then, noise included, and is
+   added to the interference of each other one. When one ends, the interference of the others is summed afresh: sums by
+   steps cannot be undone by subtraction.
+4. Powers are added as in Castalia, by steps on their difference. The steps make a sum depend on its order: rows of
+   `signals` are kept oldest first and are summed newest first.
+5. A radio remembers its last LEVELS changes of power in a ring, for the RSSI and carrier sense: both are the power
+   averaged over the last 8 symbols, in which each stretch counts with its share, rounded down to sixteenths.
+6. A radio out of RX only notes which signals are there; coming to RX it counts them all as lost.
 
-docs/radio.md, "Measured links", has the model. Interference and carrier sense are computed from the recorded signal
-strengths, as they are from modelled ones; what is lost without interference is drawn from the recorded delivery.
+With measured links a frame is lost without interference as the recording says; only what meets interference has bit
+errors besides.
 """
 
 from __future__ import annotations
@@ -14,38 +26,46 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from roambus.bridge.backends.radio.channel import NOTHING_DBM, SHARE_DB, SHARES, add_dbm, loss_per_bit
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erfc
+
 from roambus.bridge.backends.radio.energy import spend
-from roambus.bridge.backends.radio.heap import BIT_ERRORS, MEASURED_LOSS, compiled, uniform
+from roambus.bridge.backends.radio.engine import BIT_ERRORS, compiled, uniform
+from roambus.bridge.backends.radio.medium import is_lost
 from roambus.bridge.backends.radio.state import CORRUPTED, LEVELS, LISTENING, LOST, RECEIVABLE, State
-from roambus.python_protocol.simtime import SECOND
-
-
-@compiled
-def apply_changes(s: State, now: int) -> None:
-    """Makes the links what they are at `now`; whoever sends on a changed one has to look anew who hears it."""
-    run, changes = s.run[0], s.measured.changes
-    while run.changes < len(changes) and changes[run.changes].time <= now:
-        change = changes[run.changes]
-        s.loss_db[change.way] = change.loss_db
-        s.measured.delivery[change.way] = change.delivery
-        s.nodes[change.way // len(s.nodes)].moves_seen = -1
-        run.changes += 1
-
-
-@compiled
-def is_lost(s: State, sender: int, receiver: int) -> bool:
-    """Whether this frame is one of those that the link loses without any interference."""
-    delivery: float = s.measured.delivery[sender * len(s.nodes) + receiver]
-    return delivery < 1.0 and uniform(s.run[0], MEASURED_LOSS) >= delivery
-
+from roambus.python_protocol.vocabulary import SECOND
 
 NOT_HEARD = -1
+
+NOTHING_DBM = -200.0
+"""This is less than any power that can be added to it."""
+
+SHARES = 16
+SHARE_DB: NDArray[np.float64] = np.array([-100.0] + [10 * math.log10(k / SHARES) for k in range(1, SHARES + 1)])
+"""`SHARE_DB[k]`: what k sixteenths of the averaging time take off a power; less than one counts as nothing."""
+
+STEP_DB: NDArray[np.float64] = np.array([3.0, 3.0, 2.5, 2.0, 1.5, 1.5, 1.0, 1.0, 0.0])
+"""`STEP_DB[k]`: what the weaker of two signals adds to the stronger, k dB (rounded up) above it."""
+MOST_STEPS = len(STEP_DB) - 1
+
+LOWEST_DB, HIGHEST_DB, STEPS_PER_DB = -40.0, 15.5, 64
+
+
+def bit_error_rate(snr_db: NDArray[np.float64]) -> NDArray[np.float64]:
+    """BER of PSK at a signal-to-noise ratio that is already corrected by noise bandwidth / data rate."""
+    rate: NDArray[np.float64] = 0.5 * erfc(np.sqrt(10 ** (snr_db / 10)))
+    return rate
+
+
+_STEPS = np.arange(round((HIGHEST_DB - LOWEST_DB) * STEPS_PER_DB) + 2)
+LOSS: NDArray[np.float64] = -np.log1p(-bit_error_rate(LOWEST_DB + _STEPS / STEPS_PER_DB))
+"""-ln(1 - BER) at LOWEST_DB, and every 1 / STEPS_PER_DB from there; above HIGHEST_DB, 1 - BER is 1 in a double."""
 
 
 @compiled
 def signal_starts(s: State, receiver: int, sender: int, power: float, now: int) -> None:
-    """A signal from `sender` arrives at `receiver` with `power`."""
+    """A signal from `sender` arrives at `receiver` with `power`; a node that has not booted, or is dead, ignores it."""
     node = s.nodes[receiver]
     if now < node.start:
         return
@@ -64,26 +84,6 @@ def signal_starts(s: State, receiver: int, sender: int, power: float, now: int) 
         node.fail_nonrx += 1
     node.heard += 1
     s.run[0].most_heard = max(s.run[0].most_heard, node.heard)
-
-
-@compiled
-def _disturb_others(s: State, receiver: int, power: float, now: int) -> None:
-    node = s.nodes[receiver]
-    for k in range(node.heard):
-        other = s.signals[receiver, k]
-        if other.fate == RECEIVABLE:
-            _draw_bit_errors(s, node, other, now)
-            other.interference = add_dbm(other.interference, power)
-            other.worst = max(other.worst, other.interference)
-
-
-@compiled
-def _begin_reception(s: State, node: Any, signal: Any) -> None:
-    signal.interference = node.total
-    signal.worst = node.total
-    weak = int(signal.power < s.run[0].radio.sensitivity_dbm)
-    signal.fate = LOST * weak  # RECEIVABLE is 0; a branch would be mispredicted for every other signal
-    node.fail_sens += weak
 
 
 @compiled
@@ -108,34 +108,64 @@ def signal_ends(s: State, receiver: int, sender: int, now: int) -> None:
 
 
 @compiled
-def _note_arrival(s: State, receiver: int, sender: int, lqi: float, now: int) -> None:
-    arrival = s.arrivals[sender, s.nodes[sender].arrivals]
-    arrival.receiver = receiver
-    arrival.rssi = measured_power(s, receiver, now)
-    arrival.lqi = lqi
-    s.nodes[sender].arrivals += 1
-
-
-@compiled
-def _find(s: State, receiver: int, sender: int) -> int:
-    for k in range(s.nodes[receiver].heard):
-        if s.signals[receiver, k].sender == sender:
-            return k
-    return NOT_HEARD
-
-
-@compiled
-def _remove(s: State, receiver: int, place: int) -> None:
+def start_listening(s: State, receiver: int, now: int) -> None:
+    """The radio is in RX: what is already on the air is interference only."""
     node = s.nodes[receiver]
-    node.heard -= 1
-    for k in range(place, node.heard):
-        into, source = s.signals[receiver, k], s.signals[receiver, k + 1]
-        into.sender, into.fate = source.sender, source.fate
-        into.power, into.interference, into.worst = source.power, source.interference, source.worst
+    spend(s, receiver, now)
+    node.radio = LISTENING
+    for k in range(node.heard):
+        signal = s.signals[receiver, k]
+        if signal.fate != LOST:
+            signal.fate = LOST
+            node.fail_nonrx += 1
+    _record_power(s, receiver, _sum_powers(s, receiver, node.heard), now)
+
+
+@compiled
+def measured_power(s: State, receiver: int, now: int) -> float:
+    """The power averaged over the last symbols, or NaN if the radio has not listened for so long.
+
+    It goes back from the newest level to the one that held when the averaging time began. A full ring counts as
+    reaching back so far, for what was before it is forgotten.
+    """
+    node = s.nodes[receiver]
+    window = s.run[0].averaging_time
+    power, until = NOTHING_DBM, now
+    for age in range(node.remembered):
+        level = s.levels[receiver, (node.newest - age) & (LEVELS - 1)]
+        since = max(level.since, now - window)
+        power = add_dbm(level.total + SHARE_DB[int((until - since) * SHARES / window)], power)
+        until = since
+        if since == now - window:
+            return power
+    return power if node.remembered == LEVELS else math.nan
+
+
+@compiled
+def _disturb_others(s: State, receiver: int, power: float, now: int) -> None:
+    """Adds the new signal to the interference of the others; the worst that each one had decides on its LQI."""
+    node = s.nodes[receiver]
+    for k in range(node.heard):
+        other = s.signals[receiver, k]
+        if other.fate == RECEIVABLE:
+            _draw_bit_errors(s, node, other, now)
+            other.interference = add_dbm(other.interference, power)
+            other.worst = max(other.worst, other.interference)
+
+
+@compiled
+def _begin_reception(s: State, node: Any, signal: Any) -> None:
+    """What is received already is the interference; a signal below the sensitivity is interference only."""
+    signal.interference = node.total
+    signal.worst = node.total
+    weak = int(signal.power < s.run[0].radio.sensitivity_dbm)
+    signal.fate = LOST * weak  # RECEIVABLE is 0; a branch would be mispredicted for every other signal
+    node.fail_sens += weak
 
 
 @compiled
 def _judge(s: State, node: Any, fate: int, worst: float) -> bool:
+    """Whether the frame is received; counts it as Castalia does, by whether it met interference."""
     alone = worst == s.run[0].radio.noise_floor_dbm
     if fate == RECEIVABLE:
         if alone:
@@ -151,6 +181,34 @@ def _judge(s: State, node: Any, fate: int, worst: float) -> bool:
 
 
 @compiled
+def _note_arrival(s: State, receiver: int, sender: int, lqi: float, now: int) -> None:
+    """The frame was received. Its RSSI is what the radio measures just after its last bit."""
+    arrival = s.arrivals[sender, s.nodes[sender].arrivals]
+    arrival.receiver, arrival.rssi, arrival.lqi = receiver, measured_power(s, receiver, now), lqi
+    s.nodes[sender].arrivals += 1
+
+
+@compiled
+def _find(s: State, receiver: int, sender: int) -> int:
+    """A signal may be gone: a node that died, or booted since, does not hold what began before."""
+    for k in range(s.nodes[receiver].heard):
+        if s.signals[receiver, k].sender == sender:
+            return k
+    return NOT_HEARD
+
+
+@compiled
+def _remove(s: State, receiver: int, place: int) -> None:
+    """Takes a signal out of its row; the others move up, for their order decides what they sum up to."""
+    node = s.nodes[receiver]
+    node.heard -= 1
+    for k in range(place, node.heard):
+        into, source = s.signals[receiver, k], s.signals[receiver, k + 1]
+        into.sender, into.fate = source.sender, source.fate
+        into.power, into.interference, into.worst = source.power, source.interference, source.worst
+
+
+@compiled
 def _draw_all_bit_errors(s: State, receiver: int, now: int) -> None:
     node = s.nodes[receiver]
     for k in range(node.heard):
@@ -161,7 +219,11 @@ def _draw_all_bit_errors(s: State, receiver: int, now: int) -> None:
 
 @compiled
 def _draw_bit_errors(s: State, node: Any, signal: Any, now: int) -> None:
-    """Draws whether a bit is wrong in the stretch of constant conditions that ends now."""
+    """Draws whether a bit is wrong in the stretch of constant conditions that ends now.
+
+    Bits are rounded up. No number is drawn where no bit can be wrong: above the highest ratio of the table, and without
+    interference on measured links.
+    """
     run = s.run[0]
     if run.is_measured and signal.interference == run.radio.noise_floor_dbm:
         return  # what is lost without interference has been measured
@@ -187,6 +249,7 @@ def _sum_afresh(s: State, receiver: int) -> float:
 
 @compiled
 def _sum_powers(s: State, receiver: int, excepted: int) -> float:
+    """The noise floor and all signals but one, the newest first; `excepted` may be none of them."""
     total: float = s.run[0].radio.noise_floor_dbm
     for k in range(s.nodes[receiver].heard - 1, -1, -1):
         if k != excepted:
@@ -195,42 +258,28 @@ def _sum_powers(s: State, receiver: int, excepted: int) -> float:
 
 
 @compiled
-def start_listening(s: State, receiver: int, now: int) -> None:
-    """The radio is in RX: what is already on the air is interference only."""
-    node = s.nodes[receiver]
-    spend(s, receiver, now)
-    node.radio = LISTENING
-    for k in range(node.heard):
-        signal = s.signals[receiver, k]
-        if signal.fate != LOST:
-            signal.fate = LOST
-            node.fail_nonrx += 1
-    _record_power(s, receiver, _sum_powers(s, receiver, node.heard), now)
-
-
-@compiled
 def _record_power(s: State, receiver: int, total: float, now: int) -> None:
+    """Remembers the power from now on; of the changes at one instant only the last one has lasted."""
     node = s.nodes[receiver]
     node.total = total
     if node.remembered == 0 or s.levels[receiver, node.newest].since != now:
         node.newest = (node.newest + 1) & (LEVELS - 1)
         node.remembered = min(node.remembered + 1, LEVELS)
     level = s.levels[receiver, node.newest]
-    level.since = now
-    level.total = total
+    level.since, level.total = now, total
 
 
 @compiled
-def measured_power(s: State, receiver: int, now: int) -> float:
-    """The power averaged over the last symbols, or NaN if the radio has not listened for so long."""
-    node = s.nodes[receiver]
-    window = s.run[0].averaging_time
-    power, until = NOTHING_DBM, now
-    for age in range(node.remembered):
-        level = s.levels[receiver, (node.newest - age) & (LEVELS - 1)]
-        since = max(level.since, now - window)
-        power = add_dbm(level.total + SHARE_DB[int((until - since) * SHARES / window)], power)
-        until = since
-        if since == now - window:
-            return power
-    return power if node.remembered == LEVELS else math.nan
+def add_dbm(a: float, b: float) -> float:
+    """The power of two signals together, by steps on their difference."""
+    steps = min(math.ceil(abs(a - b)), MOST_STEPS)
+    return float(max(a, b) + STEP_DB[steps])
+
+
+@compiled
+def loss_per_bit(snr_db: float) -> float:
+    """-ln(1 - BER), interpolated: a frame's survival is exact to 1e-4; `snr_db` is corrected as in bit_error_rate."""
+    place = (max(snr_db, LOWEST_DB) - LOWEST_DB) * STEPS_PER_DB
+    index = int(place)
+    part = place - index
+    return float(LOSS[index] + part * (LOSS[index + 1] - LOSS[index]))

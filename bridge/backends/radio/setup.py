@@ -1,7 +1,13 @@
-"""Makes the state of the compiled loop from a scenario, with all that is random and does not depend on the agents.
+"""The set-up of a run: from a scenario the state of the compiled loop, with all that is random and no agent's doing.
 
-Each purpose has its own generator, so that runs with one seed share placement, mobility and shadowing whatever the
-agents do.
+1. First it is checked that this radio models the scenario, and refused otherwise: nothing is modelled by half.
+2. Each purpose has a generator of its own, spawned from the run's seed: placement and mobility
+   (`roambus.bridge.mobility`), shadowing, clocks, and the streams of the loop. So runs with one seed share places, ways
+   and shadowing whatever the agents do, and a network with other clocks has the same shadowing.
+3. The ground of the channel is drawn (`channel`): between nodes where all are static, else between cells, with the
+   times at which nodes are seen in new ones; or it is what a testbed recorded.
+4. A node boots at its offset and a uniform draw, with a clock whose rate is off by a normal draw, cut off at three
+   standard deviations.
 """
 
 from __future__ import annotations
@@ -13,14 +19,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from roambus.bridge.backends.radio.channel import HIGHEST_DB, NO_LIMIT_DBM, Cells, PathLoss, path_loss, recorded_ground
-from roambus.bridge.backends.radio.energy import batteries_of, first_looks, tx_power_mw
-from roambus.bridge.backends.radio.heap import NEVER, STREAMS, put_first
-from roambus.bridge.backends.radio.hearers import DIGIT_BITS, occupants
+from roambus.bridge.backends.radio.channel import (
+    NO_LIMIT_DBM,
+    Cells,
+    PathLoss,
+    cell_changes,
+    path_loss,
+    recorded_ground,
+)
+from roambus.bridge.backends.radio.energy import batteries_of, first_looks, switch_power_mw, tx_power_mw
+from roambus.bridge.backends.radio.engine import NEVER, STREAMS, put_first
 from roambus.bridge.backends.radio.mac import PoissonSources, first_naps, frames_of, preambles_a_packet, preambles_of
+from roambus.bridge.backends.radio.medium import DIGIT_BITS, occupants
 from roambus.bridge.backends.radio.memory import LINKS_AT_FIRST, SIGNALS_AT_FIRST
-from roambus.bridge.backends.radio.mobility import Path, cell_changes, path
 from roambus.bridge.backends.radio.radio import NO_FRAME, PROCESSING_DELAY
+from roambus.bridge.backends.radio.receiver import HIGHEST_DB
 from roambus.bridge.backends.radio.state import (
     ARRIVAL,
     DELIVERY,
@@ -29,23 +42,28 @@ from roambus.bridge.backends.radio.state import (
     LEVEL,
     LEVELS,
     LINK,
+    LISTENING,
     MODELLED,
     MOVE,
     PACKET_TOO_LONG,
     RUN,
+    SENDING,
     SIGNAL,
+    SLEEPING,
     TAKEN,
     Measured,
     State,
+    Variation,
     values_of,
-    variation_of,
     zero_nodes,
 )
 from roambus.bridge.errors import UserError
+from roambus.bridge.mobility import FIRST_OF_OTHERS, Path
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import Static
-from roambus.python_protocol.roles import BROADCAST
-from roambus.python_protocol.simtime import SECOND, SimTime
+from roambus.bridge.scenario.radio import RadioSettings
+from roambus.bridge.temporal_model import TemporalModel
+from roambus.python_protocol.vocabulary import BROADCAST, SECOND, SimTime
 
 ADDITIVE_INTERFERENCE = 2
 EVENTS_PER_NODE = 5
@@ -53,23 +71,26 @@ EVENTS_PER_NODE = 5
 where radios sleep, what was overtaken besides, for which there is more room when it is needed."""
 
 
-class Randomness(NamedTuple):
-    """A seed for each purpose."""
+class Seeds(NamedTuple):
+    """A seed for each purpose of the radio's own."""
 
-    placement: np.random.SeedSequence
-    mobility: np.random.SeedSequence
     shadowing: np.random.SeedSequence
     clocks: np.random.SeedSequence
+    """of boot times and clock rates"""
     streams: np.random.SeedSequence
+    """of what the loop draws, and of the first packets of compiled traffic"""
 
 
-def randomness(seed: int) -> Randomness:
-    """The seeds of a run."""
-    return Randomness(*np.random.SeedSequence(seed).spawn(len(Randomness._fields)))
+def seeds_of(seed: int) -> Seeds:
+    """The seeds of a run, which come after those of its mobility."""
+    return Seeds(*np.random.SeedSequence(seed).spawn(FIRST_OF_OTHERS + len(Seeds._fields))[FIRST_OF_OTHERS:])
 
 
 def check(scenario: Scenario) -> None:
-    """Raises UserError for what this radio does not model."""
+    """Raises UserError for what this radio does not model.
+
+    A frame has to last longer than its way from radio to MAC, because a sender has room for one frame on that way.
+    """
     if scenario.radio.collision_model != ADDITIVE_INTERFERENCE:
         raise UserError("the embedded radio knows additive interference only: set Radio.collisionModel = 2")
     if scenario.channel.only_static_nodes:
@@ -94,7 +115,10 @@ def airtime(scenario: Scenario, payload: int) -> SimTime:
 
 
 def refusal(scenario: Scenario, payload: int) -> int:
-    """The reason why a message of `payload` bytes will not be sent at all, or TAKEN."""
+    """The reason why a message of `payload` bytes will not be sent at all, or TAKEN.
+
+    The MAC's limit is for its packet, the radio's for the whole frame; a limit of 0 is none.
+    """
     frame = frame_bytes(scenario, payload)
     if 0 < scenario.mac.max_packet_bytes < frame - scenario.radio.frame_overhead_bytes:
         return PACKET_TOO_LONG
@@ -103,42 +127,31 @@ def refusal(scenario: Scenario, payload: int) -> int:
     return TAKEN
 
 
-def place(scenario: Scenario, seeds: Randomness) -> NDArray[np.float64]:
-    """The place metres[n, 2] of each node at time 0."""
-    drawn = np.random.default_rng(seeds.placement).uniform(0, 1, (len(scenario.nodes), 2)) * scenario.field_m
-    for node, settings in enumerate(scenario.nodes):
-        if settings.position is not None:
-            drawn[node] = settings.position
-    return drawn
-
-
-def paths_of(scenario: Scenario, seeds: Randomness) -> list[Path]:
-    """The way-points of each node."""
-    starts = place(scenario, seeds)
-    node_seeds = seeds.mobility.spawn(len(scenario.nodes))
-    return [
-        path(settings.mobility, (x, y), scenario.field_m, scenario.time_limit, seed)
-        for settings, (x, y), seed in zip(scenario.nodes, starts.tolist(), node_seeds, strict=True)
-    ]
-
-
 class Ground(NamedTuple):
     """What the channel needs to know of the nodes' places."""
 
     path_loss: PathLoss
     cells: NDArray[np.int64]
+    """place[node] at time 0: its cell, or the node itself"""
     moves: NDArray[Any]
+    """MOVE[m]: when which node is seen in another cell"""
     measured: Measured = MODELLED
 
 
-def ground(scenario: Scenario, paths: Sequence[Path], seeds: Randomness) -> Ground:
-    """The path loss between nodes if all are static, and between cells if they are not."""
+def ground(scenario: Scenario, paths: Sequence[Path], seeds: Seeds) -> Ground:
+    """The path loss between nodes if all are static, and between cells if they are not.
+
+    Whether they may move is a key of the ini, as on Castalia, and not found out: losses between cells differ from those
+    between nodes even if nobody moves.
+    """
     starts = np.array([[points[0].x, points[0].y] for points in paths])
     random = np.random.default_rng(seeds.shadowing)
     if scenario.measured is not None:
         losses, measured = recorded_ground(scenario.measured, len(starts), scenario.time_limit)
         return Ground(losses, np.arange(len(starts)), np.zeros(0, MOVE), measured)
-    loudest = _loudest_dbm(scenario)
+    loudest = max(node.tx_power_dbm for node in scenario.nodes)
+    if scenario.temporal is not None:  # links that vary can be better than on average, for any transmitter
+        loudest = scenario.channel.max_tx_power_dbm
     if scenario.channel.only_static_nodes:
         losses = path_loss(starts, scenario.channel, loudest, random)
         return Ground(losses, np.arange(len(starts)), np.zeros(0, MOVE))
@@ -148,21 +161,19 @@ def ground(scenario: Scenario, paths: Sequence[Path], seeds: Randomness) -> Grou
     return Ground(losses, cells.holding(starts), moves)
 
 
-def _loudest_dbm(scenario: Scenario) -> float:
-    """The power with which a way is tried: links that vary can have more than they have on average."""
-    if scenario.temporal is not None:
-        return scenario.channel.max_tx_power_dbm
-    return max(node.tx_power_dbm for node in scenario.nodes)
+def run_of(scenario: Scenario, seeds: Seeds, own_frames: int) -> NDArray[Any]:
+    """The record RUN[1], before anything has happened.
 
-
-def run_of(scenario: Scenario, seeds: Randomness, own_frames: int) -> NDArray[Any]:
-    """The record RUN[1], before anything has happened."""
+    Measured links have no threshold: what was too weak to be received was recorded as lost.
+    """
     radio = scenario.radio
     bandwidth_db = 10 * math.log10(radio.noise_bandwidth_hz / radio.data_rate_bps)
     fields = {
         "channel": values_of(scenario.channel),
         "radio": values_of(radio),
         "mac": values_of(scenario.mac),
+        "switch_time": switch_times(radio),
+        "switch_power": switch_power_mw(radio),
         "bandwidth_db": bandwidth_db,
         "negligible_snr": HIGHEST_DB - bandwidth_db,
         "averaging_time": radio.symbols_for_rssi * radio.bits_per_symbol * SECOND // radio.data_rate_bps,
@@ -183,8 +194,17 @@ def run_of(scenario: Scenario, seeds: Randomness, own_frames: int) -> NDArray[An
     return run
 
 
-def nodes_of(scenario: Scenario, seeds: Randomness, cells: NDArray[np.int64]) -> NDArray[Any]:
-    """The records NODE[n], before anything has happened."""
+def switch_times(radio: RadioSettings) -> NDArray[np.int64]:
+    """Ns[origin, target] of each change of the radio's state; to go back to where it comes from takes no time."""
+    times = np.zeros((4, 4), np.int64)
+    times[LISTENING, SENDING], times[SENDING, LISTENING] = radio.rx_to_tx, radio.tx_to_rx
+    times[LISTENING, SLEEPING], times[SENDING, SLEEPING] = radio.rx_to_sleep, radio.tx_to_sleep
+    times[SLEEPING, LISTENING] = radio.sleep_to_rx
+    return times
+
+
+def nodes_of(scenario: Scenario, seeds: Seeds, cells: NDArray[np.int64]) -> NDArray[Any]:
+    """The records NODE[n], before anything has happened. Before its boot a node's radio hears nothing, though in RX."""
     nodes = zero_nodes(len(scenario.nodes))
     random = np.random.default_rng(seeds.clocks)
     spread, drift = random.uniform(0, 1, len(nodes)), random.standard_normal(len(nodes))
@@ -201,8 +221,11 @@ def nodes_of(scenario: Scenario, seeds: Randomness, cells: NDArray[np.int64]) ->
     return nodes
 
 
-def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Randomness, own_frames: int, frames: int) -> State:
-    """The state at time 0, with room for `frames` frames; `own_frames` are compiled traffic's and preambles."""
+def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Seeds, own_frames: int, frames: int) -> State:
+    """The state at time 0, with room for `frames` frames; `own_frames` are compiled traffic's and preambles.
+
+    The first events are looks at batteries and, with a duty cycle, first naps: everything else follows from frames.
+    """
     count = len(scenario.nodes)
     where = ground(scenario, paths, seeds)
     ways = where.path_loss
@@ -243,8 +266,11 @@ def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Randomness, own_f
     )
 
 
-def start_sources(s: State, scenario: Scenario, sources: PoissonSources, seeds: Randomness) -> list[int]:
-    """Gives each node its frame, at the time of its first packet; returns the frames of the nodes that send."""
+def start_sources(s: State, scenario: Scenario, sources: PoissonSources, seeds: Seeds) -> list[int]:
+    """Gives each node its frame, at the time of its first packet; returns the frames of the nodes that send.
+
+    First packets are drawn by NumPy from a seed below that of the streams, and the gaps after them in the loop.
+    """
     rates = np.broadcast_to(np.asarray(sources.rate_per_s, np.float64), len(s.nodes))
     first = np.random.default_rng(seeds.streams.spawn(1)[0]).uniform(0, 1, len(s.nodes))
     senders = np.flatnonzero(rates > 0)
@@ -254,3 +280,32 @@ def start_sources(s: State, scenario: Scenario, sources: PoissonSources, seeds: 
     own["sender"] = np.arange(len(own))
     own["airtime"], own["destination"] = airtime(scenario, sources.payload_bytes), BROADCAST
     return senders.tolist()
+
+
+def variation_of(model: TemporalModel | None, ways: int) -> Variation:
+    """The arrays at time 0, when no link is away from its mean.
+
+    Distributions, layers and elements stand one after the other in three arrays, each naming where the next begins.
+    """
+    if model is None:
+        none, nothing = np.zeros(0), np.zeros(0, np.int64)
+        return Variation(none, nothing, nothing, none, nothing, nothing, np.zeros((0, 3), np.int64), none)
+    first_layers: list[int] = []
+    layers: list[tuple[int, int, int]] = []
+    elements: list[float] = []
+    for distribution in model.distributions:
+        base = len(layers)
+        first_layers.append(base)
+        for layer in distribution:
+            layers.append((len(elements), len(layer.values), len(layer.values) + len(layer.onward)))
+            elements += [*layer.values, *(float(base + target) for target in layer.onward)]
+    return Variation(
+        deviation=np.zeros(ways),
+        seen=np.zeros(ways, np.int64),
+        drawn_for=np.zeros(ways, np.int64),
+        levels=np.array([model.least_db, model.resolution_db, model.most_db]),
+        steps=np.array([model.coherence_time, *model.correlation_times], np.int64),
+        first_layers=np.array(first_layers, np.int64),
+        layers=np.array(layers, np.int64).reshape(-1, 3),
+        elements=np.array(elements),
+    )

@@ -1,39 +1,27 @@
-"""Everything that the compiled loop works on: arrays of records, one for each node, signal, frame and so on.
+"""The state of a run: everything that the compiled loop works on, as arrays of records.
 
-Times are nanoseconds, powers dBm. Integers have 64 bits, so that each part is compiled for one type only. Fields used
-together are kept together, for the cache.
-
-Makes records of the scenario's settings for the compiled loop, so that nothing between has to name a field.
-
-A record has a field for each number and truth value of a settings class, under the same name; whole numbers, truth
-values and times have 64 bits. The compiled loop reads `run.mac.backoff_base` as Python reads
-`scenario.mac.backoff_base`.
-
-The kinds of events of the compiled loop, and how one is scheduled.
-
-The compiled loop tells Python of refused frames, and of frames that are done with.
-
-The arrays of links that vary in time: how far each way is from its mean, and the model's distributions in a row.
-
-docs/radio.md, "Variation in time", has the model; `roambus.bridge.temporal_model` reads it.
-
-The arrays of measured links: what each way delivers, and when that changes.
-
-Where all nodes are static each is a place, so that a way is a link of the recording.
+1. There is an array for each kind of thing, with a record for each node, signal, link, frame and so on, and one record
+   RUN for what belongs to the run as a whole. All of it is the one tuple `State`, which every compiled function gets.
+2. Times are nanoseconds, powers dBm. Integers have 64 bits, so that each part is compiled for one type only.
+3. Settings stand in RUN as records of their own, made of the settings' classes: a field for each number and truth
+   value, under the same name. The compiled loop reads `run.mac.backoff_base` as Python reads
+   `scenario.mac.backoff_base`, and nothing in between has to name a field.
+4. What is used together is kept together, for the cache: of a node's record first what every signal touches that the
+   node hears, and then what belongs to sending.
+5. A frame is a row, whose number is used again. It counts who holds it: the MAC's queue, and radio and receivers for
+   each copy of it. When all have let go of it, Python is told by a row in `done`, with a reason if it was refused.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from roambus.bridge.backends.radio import heap
-from roambus.bridge.backends.radio.heap import STREAMS, compiled
+from roambus.bridge.backends.radio import engine
+from roambus.bridge.backends.radio.engine import STREAMS, compiled
 from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
-from roambus.bridge.temporal_model import TemporalModel
 
 _CODES = {bool: "i8", int: "i8", float: "f8"}
 
@@ -41,17 +29,13 @@ _CODES = {bool: "i8", int: "i8", float: "f8"}
 def record_of(settings: type[Any]) -> np.dtype[np.void]:
     """The type of the record that holds the numbers of a settings class."""
     hints = get_type_hints(settings)
-    return np.dtype([(name, _CODES[hints[name]]) for name in _names(settings) if hints[name] in _CODES])
+    return np.dtype([(name, _CODES[hints[name]]) for name in hints if hints[name] in _CODES])
 
 
 def values_of(settings: Any) -> tuple[Any, ...]:
     """The numbers of an instance, in the order of its record."""
     names: tuple[str, ...] = record_of(type(settings)).names or ()
     return tuple(getattr(settings, name) for name in names)
-
-
-def _names(settings: type[Any]) -> list[str]:
-    return [field.name for field in dataclasses.fields(settings)]
 
 
 class Variation(NamedTuple):
@@ -75,32 +59,6 @@ class Variation(NamedTuple):
     """dB, or the number of the layer where to go on"""
 
 
-def variation_of(model: TemporalModel | None, ways: int) -> Variation:
-    """The arrays at time 0, when no link is away from its mean."""
-    if model is None:
-        none, nothing = np.zeros(0), np.zeros(0, np.int64)
-        return Variation(none, nothing, nothing, none, nothing, nothing, np.zeros((0, 3), np.int64), none)
-    first_layers: list[int] = []
-    layers: list[tuple[int, int, int]] = []
-    elements: list[float] = []
-    for distribution in model.distributions:
-        base = len(layers)
-        first_layers.append(base)
-        for layer in distribution:
-            layers.append((len(elements), len(layer.values), len(layer.values) + len(layer.onward)))
-            elements += [*layer.values, *(float(base + target) for target in layer.onward)]
-    return Variation(
-        deviation=np.zeros(ways),
-        seen=np.zeros(ways, np.int64),
-        drawn_for=np.zeros(ways, np.int64),
-        levels=np.array([model.least_db, model.resolution_db, model.most_db]),
-        steps=np.array([model.coherence_time, *model.correlation_times], np.int64),
-        first_layers=np.array(first_layers, np.int64),
-        layers=np.array(layers, np.int64).reshape(-1, 3),
-        elements=np.array(elements),
-    )
-
-
 CHANGE = np.dtype([("time", "i8"), ("way", "i8"), ("loss_db", "f8"), ("delivery", "f8")])
 """From `time` on a way is so."""
 
@@ -122,7 +80,7 @@ LISTENING, SENDING, SWITCHING, SLEEPING = 0, 1, 2, 3
 """The states of a radio: it is in RX, in TX, between two states, or it sleeps."""
 
 DEAD_MAC = 4
-"""The state of the MAC of a node without energy; the others are in `csma`."""
+"""The state of the MAC of a node without energy; the others are in `mac`."""
 
 RECEIVABLE, CORRUPTED, LOST = 0, 1, 2
 """The fates of a signal: it has no bit error yet, it has one, or it is interference only."""
@@ -259,13 +217,12 @@ RUN = np.dtype(
         ("channel", record_of(ChannelSettings)),
         ("radio", record_of(RadioSettings)),
         ("mac", record_of(MacSettings)),
+        ("switch_time", "i8", (4, 4)),  # ns from one state of the radio to another
+        ("switch_power", "f8", (4, 4)),  # mW meanwhile
         ("bandwidth_db", "f8"),  # 10 log10(noise bandwidth / data rate)
         ("negligible_snr", "f8"),  # above it there are no bit errors
         ("averaging_time", "i8"),
-        (
-            "own_frames",
-            "i8",
-        ),  # frames under this index are compiled traffic's and preambles: nobody is told
+        ("own_frames", "i8"),  # under this index frames are compiled traffic's and preambles: nobody is told
         ("first_preamble", "i8"),  # the index of the first of those that are preambles
         ("may_sleep", "i8"),  # whether radios sleep at all
         ("sleep_interval", "i8"),  # of the duty cycle; 0 without one
@@ -292,7 +249,7 @@ RUN = np.dtype(
 class State(NamedTuple):
     """The whole state, of `n` nodes; `signals` has a row for each receiver, `links` and `arrivals` for each sender.
 
-    Rows have room for what was needed so far (`room` says how it grows), so memory grows with the nodes in reach.
+    Rows have room for what was needed so far (`memory` says how it grows).
     """
 
     run: NDArray[Any]
@@ -358,18 +315,11 @@ radio sleeps."""
 @compiled
 def schedule(s: State, time: int, kind: int, index: int) -> None:
     """Has the event of `kind` happen at `time` to node (for REQUEST, frame) `index`."""
-    heap.push(s.heap, s.run[0], time, kind, index)
+    engine.push(s.heap, s.run[0], time, kind, index)
 
 
 TAKEN, QUEUE_FULL, BUFFER_FULL, FRAME_TOO_LONG, PACKET_TOO_LONG, NOT_BOOTED, NO_ENERGY = range(7)
-"""The reasons why a frame is refused, and that it is not."""
-
-
-@compiled
-def refuse(s: State, frame: int) -> None:
-    """Tells that a frame will not be sent, as its `refusal` says."""
-    s.run[0].refusals += release(s, frame)
-    s.frames[frame].refusal = TAKEN
+"""Why a frame is refused, or that it is not."""
 
 
 @compiled
@@ -380,20 +330,16 @@ def let_go(s: State, frame: int) -> None:
         return
     s.frames[frame].holders -= 1
     if s.frames[frame].holders == 0:
-        if s.frames[frame].refusal == TAKEN:
-            release(s, frame)
-        else:
-            refuse(s, frame)
+        release(s, frame)
 
 
 @compiled
-def release(s: State, frame: int) -> int:
-    """Tells that a frame is done with, so that its number can be used again; returns how many are told of."""
+def release(s: State, frame: int) -> None:
+    """Tells that a frame is done with, and whether its `refusal` says so, so that its number can be used again."""
     run = s.run[0]
-    if frame < run.own_frames:
-        return 0
-    done = s.done[run.done]
-    done.frame = frame
-    done.reason = s.frames[frame].refusal
-    run.done += 1
-    return 1
+    if frame >= run.own_frames:
+        done = s.done[run.done]
+        done.frame, done.reason = frame, s.frames[frame].refusal
+        run.done += 1
+        run.refusals += int(s.frames[frame].refusal != TAKEN)
+    s.frames[frame].refusal = TAKEN

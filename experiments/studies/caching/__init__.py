@@ -2,6 +2,6 @@
 
 `caching-absence`, `caching-rate`, `caching-size` and `caching-brokers` vary how long clients are away, how much is
 published, how large caches are and how many brokers there are; `caching-move` is the single move of figure 5. `metrics`
-computes the paper's quantities from traces, `claims` has its sentences and `readings` what each of them comes to, and
-`study` plans the figures.
+computes the paper's quantities from traces, `claims` has its sentences with a reading each, and `study` plans the
+figures.
 """

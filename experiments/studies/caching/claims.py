@@ -1,21 +1,36 @@
 """What sections 6 and 7 of the paper on caching say, each sentence with one precise reading.
 
-How the sentences of the paper on caching are read: the quantities that each claim comes to, one value a seed.
-
-The paper names loads and loss by its figure 4 alone, whose curves its text does not give: a claim about "the" gain or
-ratio is tested at every load, one about how high the gain gets at the highest.
+The paper names loads and loss by its figure 4 alone, whose curves its text does not give. So a claim about "the" gain
+or ratio is tested at every load, and one about how high the gain gets at the highest. "Increases" is a straight line
+over doublings of the axis, because the sweeps double their values from point to point. An exponential distribution is
+recognised by its median and by where its last tenth begins, over its mean: a test of its whole shape would refuse any
+finite sample of messages that wait for each other.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from math import log, log2
 
-import numpy as np
 import pandas as pd
 
-from roambus.experiments.claims import ClaimTest, Part, Side, make_part
-from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, slopes
+from roambus.experiments.claims import (
+    Bound,
+    ClaimTest,
+    Part,
+    Parts,
+    Place,
+    Quantity,
+    Side,
+    at_each,
+    between,
+    make_part,
+    mean_over,
+    slope_over,
+    value,
+)
+from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, table_over
 from roambus.experiments.studies.caching.metrics import (
     ABSORPTION_MEDIAN,
     ABSORPTION_S,
@@ -24,6 +39,7 @@ from roambus.experiments.studies.caching.metrics import (
     GAIN_PERCENT,
     LOST_RATIO,
     MISSED,
+    TITLES,
 )
 from roambus.spark.metrics.catalogue import DELIVERY_RATE_ALL
 
@@ -35,33 +51,18 @@ _AT_ONCE_S = 1.0
 """A time that counts as no delay beside an absence of 15 s."""
 _ONE_RESPONSE = 0.5
 """The per cent of further responses that still count as "only one response"."""
-_MEDIAN, _TAIL = float(np.log(2)), float(np.log(10))
+_OF_EXPONENTIAL = {ABSORPTION_MEDIAN: log(2), ABSORPTION_TAIL: log(10)}
 """The median and the start of the last tenth of an exponential distribution, over its mean."""
 _ALIKE = 0.1
 """How far a distribution's share of these may be away if it counts as exponential."""
 _AGENT_OF = {ABSORPTION_S: DROPPING, LOST_RATIO: DROPPING, GAIN_PERCENT: PLAIN}
-
-Parts = Callable[[Measurements], Iterable[Part]]
+"""The agent that the paper measures a quantity of: the gain is what there is without dropping."""
 
 
 def trend(metric: str, axis: str, side: Side) -> Parts:
     """The claim that, at each load, the metric rises or falls with doublings of the axis."""
-
-    def parts(measured: Measurements) -> Iterable[Part]:
-        for load in measured.values(LOAD):
-            label = f"load {load}: {measured.title(metric)}, change a doubling of {axis}"
-            yield make_part(label, _slopes(measured, metric, axis, load), side)
-
-    return parts
-
-
-def _slopes(measured: Measurements, metric: str, axis: str, load: str) -> pd.Series[float]:
-    values = measured.values(axis)
-    columns = [by_seed(measured, metric, agent=_AGENT_OF[metric], load=load, **{axis: value}) for value in values]
-    table = pd.concat(columns, axis=1).dropna()
-    if table.empty:
-        raise NotMeasuredError(f"no seed has {metric} at every {axis} of load {load}")
-    return slopes(table, [float(np.log2(float(value))) for value in values])
+    slope = slope_over(axis, lambda one: log2(float(one)), metric, agent=_AGENT_OF[metric])
+    return at_each([LOAD], Bound(f"load {{load}}: {TITLES[metric]}, change a doubling of {axis}", slope, side))
 
 
 def over_sizes(metric: str, side: Side) -> Parts:
@@ -69,24 +70,28 @@ def over_sizes(metric: str, side: Side) -> Parts:
 
     def parts(measured: Measurements) -> Iterable[Part]:
         absences = measured.values(ABSENCE)
-        for load, size in itertools.product(measured.values(LOAD), measured.values(SIZE)):
-            short, long = (
-                by_seed(measured, metric, agent=_AGENT_OF[metric], load=load, size=size, absence=absence)
-                for absence in (absences[0], absences[-1])
-            )
-            label = f"load {load}, k = {size}: {measured.title(metric)}, absence {absences[-1]} minus {absences[0]}"
-            yield make_part(label, (long - short).dropna(), side)
+        label = f"load {{load}}, k = {{size}}: {TITLES[metric]}, absence {absences[-1]} minus {absences[0]}"
+        return at_each([LOAD, SIZE], Bound(label, _longest_minus_shortest(metric), side))(measured)
 
     return parts
+
+
+def _longest_minus_shortest(metric: str) -> Quantity:
+    def change(measured: Measurements, place: Place) -> pd.Series[float]:
+        table = table_over(measured, ABSENCE, metric, agent=_AGENT_OF[metric], **place)
+        return table.iloc[:, -1] - table.iloc[:, 0]
+
+    return change
 
 
 def highest_gain(axis: str, claimed: float) -> Parts:
     """The claim that the gain at the lowest value of the axis and the highest load is above a number."""
 
     def parts(measured: Measurements) -> Iterable[Part]:
-        load, lowest = measured.values(LOAD)[-1], measured.values(axis)[0]
-        gain = by_seed(measured, GAIN_PERCENT, agent=PLAIN, load=load, **{axis: lowest})
-        yield make_part(f"load {load}, {axis} {lowest}: gain (%)", gain, Side.ABOVE, claimed)
+        ends = {LOAD: measured.values(LOAD)[-1], axis: measured.values(axis)[0]}
+        gain = by_seed(measured, GAIN_PERCENT, agent=PLAIN, **ends)
+        label = f"load {ends[LOAD]}, {axis} {ends[axis]}: gain (%)"
+        yield make_part(label, gain, Side.ABOVE, claimed)
 
     return parts
 
@@ -94,82 +99,46 @@ def highest_gain(axis: str, claimed: float) -> Parts:
 def one_response(axis: str) -> Parts:
     """The claim that hardly any further response comes: the worst share of them over the axis, at each load."""
 
-    def parts(measured: Measurements) -> Iterable[Part]:
-        for load in measured.values(LOAD):
-            points = [
-                by_seed(measured, GAIN_PERCENT, agent=DROPPING, load=load, **{axis: value})
-                for value in measured.values(axis)
-            ]
-            worst = pd.concat(points, axis=1).max(axis=1)
-            yield make_part(f"load {load}: further responses (%) at the worst {axis}", worst, Side.BELOW, _ONE_RESPONSE)
+    def worst(measured: Measurements, place: Place) -> pd.Series[float]:
+        return table_over(measured, axis, GAIN_PERCENT, agent=DROPPING, **place).max(axis=1)
 
-    return parts
+    label = f"load {{load}}: further responses (%) at the worst {axis}"
+    return at_each([LOAD], Bound(label, worst, Side.BELOW, _ONE_RESPONSE))
 
 
 def exponential(axis: str) -> Parts:
     """The claim that absorption times are exponential: their median and their last tenth, mean over the axis."""
-
-    def parts(measured: Measurements) -> Iterable[Part]:
-        for load in measured.values(LOAD):
-            for metric, share in ((ABSORPTION_MEDIAN, _MEDIAN), (ABSORPTION_TAIL, _TAIL)):
-                points = [
-                    by_seed(measured, metric, agent=DROPPING, load=load, **{axis: value})
-                    for value in measured.values(axis)
-                ]
-                found, label = pd.concat(points, axis=1).mean(axis=1), f"load {load}: {measured.title(metric)}"
-                yield make_part(label, found, Side.ABOVE, (1 - _ALIKE) * share)
-                yield make_part(label, found, Side.BELOW, (1 + _ALIKE) * share)
-
-    return parts
+    bounds = (
+        between(
+            f"load {{load}}: {TITLES[metric]}",
+            mean_over(axis, metric, agent=DROPPING),
+            (1 - _ALIKE) * share,
+            (1 + _ALIKE) * share,
+        )
+        for metric, share in _OF_EXPONENTIAL.items()
+    )
+    return at_each([LOAD], *itertools.chain.from_iterable(bounds))
 
 
-def bends_upwards(measured: Measurements) -> Iterable[Part]:
-    """The slope of the absorption time between the longest absences minus that between the shortest, at each load."""
-    ends = [float(one) for one in measured.values(ABSENCE)]
-    if len(ends) < 3:
+def _bend(measured: Measurements, place: Place) -> pd.Series[float]:
+    """The slope of the absorption time between the longest absences minus that between the shortest."""
+    table = table_over(measured, ABSENCE, ABSORPTION_S, agent=DROPPING, **place)
+    if len(table.columns) < 3:
         raise NotMeasuredError("a bend needs at least three absences")
-    for load in measured.values(LOAD):
-        at = [
-            by_seed(measured, ABSORPTION_S, agent=DROPPING, load=load, absence=one) for one in measured.values(ABSENCE)
-        ]
-        first, last = (at[1] - at[0]) / (ends[1] - ends[0]), (at[-1] - at[-2]) / (ends[-1] - ends[-2])
-        yield make_part(f"load {load}: last slope minus first slope (s a second)", (last - first).dropna(), Side.ABOVE)
+    rises = table.diff(axis=1) / table.columns.astype(float).to_series(table.columns).diff()
+    return rises.iloc[:, -1] - rises.iloc[:, 1]
 
 
-def lower_at_low_loads(measured: Measurements) -> Iterable[Part]:
+def _lower_at_low_loads(measured: Measurements) -> Iterable[Part]:
     """The differences of the gain from load to load, mean over absences."""
-    gains = {
-        load: pd.concat(
-            [by_seed(measured, GAIN_PERCENT, agent=PLAIN, load=load, absence=one) for one in measured.values(ABSENCE)],
-            axis=1,
-        ).mean(axis=1)
-        for load in measured.values(LOAD)
-    }
-    loads = list(gains)
-    for low, high in itertools.pairwise(loads):
-        more = (gains[high] - gains[low]).dropna()
+    gain = mean_over(ABSENCE, GAIN_PERCENT, agent=PLAIN)
+    for low, high in itertools.pairwise(measured.values(LOAD)):
+        more = gain(measured, {LOAD: high}) - gain(measured, {LOAD: low})
         yield make_part(f"gain (%), load {high} minus load {low}", more, Side.ABOVE)
 
 
-def all_arrive(measured: Measurements) -> Iterable[Part]:
-    """The share of all messages that are not delivered with support."""
-    for rate in measured.values(RATE):
-        rates = by_seed(measured, DELIVERY_RATE_ALL, agent=SUPPORT, rate=rate)
-        yield make_part(f"{rate} a second: messages not delivered (share)", 1 - rates, Side.BELOW, 1e-6)
-
-
-def lost_without(measured: Measurements) -> Iterable[Part]:
-    """The number of messages that are missed without support."""
-    for rate in measured.values(RATE):
-        missed = by_seed(measured, MISSED, agent=UNSUPPORTED, rate=rate)
-        yield make_part(f"{rate} a second: messages missed", missed, Side.ABOVE)
-
-
-def no_delay(measured: Measurements) -> Iterable[Part]:
-    """The time from the return to the last message that was kept."""
-    for rate in measured.values(RATE):
-        late = by_seed(measured, CATCH_UP_S, agent=SUPPORT, rate=rate)
-        yield make_part(f"{rate} a second: time to catch up (s)", late, Side.BELOW, _AT_ONCE_S)
+def _undelivered(measured: Measurements, place: Place) -> pd.Series[float]:
+    return 1 - by_seed(measured, DELIVERY_RATE_ALL, agent=SUPPORT, **place)
 
 
 ABSENCE_CLAIMS = (
@@ -196,7 +165,7 @@ ABSENCE_CLAIMS = (
     ClaimTest(
         "At low client dynamics the gain is low.",
         "The gain, mean over absences, is higher at each load than at the one below.",
-        lower_at_low_loads,
+        _lower_at_low_loads,
     ),
     ClaimTest(
         "Higher mobile intervals increase the lost message ratio (figure 4c).",
@@ -212,7 +181,7 @@ ABSENCE_CLAIMS = (
     ClaimTest(
         "We can identify the exponential nature of the absorption time (figure 4a): its curve.",
         "At each load it bends upwards: its slope between the longest two absences is above that of the shortest two.",
-        bends_upwards,
+        at_each([LOAD], Bound("load {load}: last slope minus first slope (s a second)", _bend, Side.ABOVE)),
     ),
 )
 RATE_CLAIMS = (
@@ -276,16 +245,19 @@ MOVE_CLAIMS = (
     ClaimTest(
         "With support all the published messages finally arrive to the client (figure 5).",
         "No message is missing, at either rate.",
-        all_arrive,
+        at_each([RATE], Bound("{rate} a second: messages not delivered (share)", _undelivered, Side.BELOW, 1e-6)),
     ),
     ClaimTest(
         "Without support the client misses what is published while it is disconnected (figure 5).",
         "Messages are missing, at either rate.",
-        lost_without,
+        at_each([RATE], Bound("{rate} a second: messages missed", value(MISSED, agent=UNSUPPORTED), Side.ABOVE)),
     ),
     ClaimTest(
         "There is no delay due to the processing associated with relocation.",
         "The last of what was kept is there less than a second after the client is back.",
-        no_delay,
+        at_each(
+            [RATE],
+            Bound("{rate} a second: time to catch up (s)", value(CATCH_UP_S, agent=SUPPORT), Side.BELOW, _AT_ONCE_S),
+        ),
     ),
 )

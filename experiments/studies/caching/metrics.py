@@ -218,6 +218,9 @@ POPULATION = Extra(
 )
 """What figure 4 needs."""
 
+TITLES = {metric.column: metric.axis_title for metric in POPULATION.catalogue}
+"""What claims call these metrics."""
+
 MOVE = Extra(
     metrics=(
         ExtraMetrics(

@@ -16,7 +16,7 @@ from heapq import heappop, heappush
 from random import Random
 from typing import NamedTuple
 
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.vocabulary import NodeId
 
 _START_S = 1.0
 """The time at which those are born who are there from the start; by then all nodes have booted."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from functools import partial
 
 from roambus.bridge.runs.layout import AGENT, SEED
 from roambus.experiments.figures.figure import DotPlan, Line, Plan, slug
@@ -45,7 +46,6 @@ _TITLES = {
     GAIN_PERCENT: "gain of dropping duplicate responses",
     LOST_RATIO: "lost message ratio",
 }
-_Y_TITLES = {GAIN_PERCENT: "gain (%)"}
 _X_TITLES = {
     ABSENCE: "mean time for which a client is away, Δt (s)",
     RATE: "publications a second, λ_msg",
@@ -54,23 +54,10 @@ _X_TITLES = {
 }
 
 
-def absence_plans(measured: Measurements) -> Iterator[Plan]:
-    """Figures 4 a to c."""
-    return _row(measured, ABSENCE, "abc")
-
-
-def rate_plans(measured: Measurements) -> Iterator[Plan]:
-    """Figures 4 d to f."""
-    return _row(measured, RATE, "def")
-
-
 def size_plans(measured: Measurements) -> Iterator[Plan]:
     """Figures over the size of a cache, which figure 4 does not vary: of each load, with a line for each absence."""
     for load, (metric, agent) in itertools.product(measured.values(LOAD), _PANELS):
-        lines = [
-            Line(f"Δt = {absence} s", {AGENT: agent, LOAD: load, ABSENCE: absence})
-            for absence in measured.values(ABSENCE)
-        ]
+        lines = [Line(f"Δt = {away} s", {AGENT: agent, LOAD: load, ABSENCE: away}) for away in measured.values(ABSENCE)]
         title = f"At load {load}: {_TITLES[metric]}, over the size of a cache"
         yield _plan(f"size-{slug(metric)}-load-{slug(load)}", title, metric, SIZE, lines)
 
@@ -81,12 +68,7 @@ def brokers_plans(measured: Measurements) -> Iterator[Plan]:
     yield _plan("gain-over-brokers", f"{_TITLES[GAIN_PERCENT]}, over brokers", GAIN_PERCENT, BROKERS, lines)
 
 
-def move_plans(_: Measurements) -> Iterator[Plan]:
-    """Figure 5 is of single observations."""
-    return iter(())
-
-
-def traces(measured: Measurements) -> Iterator[DotPlan]:
+def _move_dots(measured: Measurements) -> Iterator[DotPlan]:
     """Figure 5 has a panel for each agent and a line for each rate, of one run each, as in the paper."""
     seed = str(measured.runs[SEED].min())
     for agent, title in (("unsupported", "without mobility support"), ("support", "with mobility support")):
@@ -105,14 +87,15 @@ def traces(measured: Measurements) -> Iterator[DotPlan]:
         )
 
 
-def _row(measured: Measurements, axis: str, letters: str) -> Iterator[Plan]:
+def _row(axis: str, letters: str, measured: Measurements) -> Iterator[Plan]:
+    """Figures 4 a to c over absences, and d to f over rates."""
     for letter, (metric, agent) in zip(letters, _PANELS, strict=True):
         lines = [Line(f"load {load}", {AGENT: agent, LOAD: load}) for load in measured.values(LOAD)]
         yield _plan(f"figure-4{letter}", f"Figure 4{letter}: {_TITLES[metric]}", metric, axis, lines)
 
 
 def _plan(name: str, title: str, metric: str, axis: str, lines: list[Line]) -> Plan:
-    y_title = _Y_TITLES.get(metric, "")
+    y_title = "gain (%)" if metric == GAIN_PERCENT else ""
     return Plan(name, title, metric, axis, lines, y_title, x_title=_X_TITLES[axis])
 
 
@@ -123,7 +106,7 @@ STUDY = Study(
     sweeps=(
         StudySweep(
             "caching-absence",
-            absence_plans,
+            partial(_row, ABSENCE, "abc"),
             ABSENCE_CLAIMS,
             POPULATION,
             quick={"load": "0.5,1", "absence": "2,20", "scale": "0.04"},
@@ -131,7 +114,7 @@ STUDY = Study(
         ),
         StudySweep(
             "caching-rate",
-            rate_plans,
+            partial(_row, RATE, "def"),
             RATE_CLAIMS,
             POPULATION,
             quick={"load": "1", "rate": "0.5,2", "scale": "0.04"},
@@ -153,7 +136,7 @@ STUDY = Study(
             quick={"load": "1", "brokers": "3,7", "scale": "0.04"},
             quick_seeds=2,
         ),
-        StudySweep("caching-move", move_plans, MOVE_CLAIMS, MOVE, traces, quick_seeds=2),
+        StudySweep("caching-move", lambda _: (), MOVE_CLAIMS, MOVE, _move_dots, quick_seeds=2),
     ),
     notes=(
         "Links are ideal, as in the paper's simulator. The paper gives seven brokers in a balanced binary tree, the "

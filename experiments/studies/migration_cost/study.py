@@ -7,10 +7,10 @@ over the number of migrations, without notifications and upkeep.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from roambus.experiments.figures.figure import Plan, agent_lines, cut, slug
-from roambus.experiments.measurements import Measurements, point_table
+from roambus.experiments.measurements import Measurements, point_table_file
 from roambus.experiments.studies.study import Study, StudySweep
 from roambus.spark.metrics import catalogue
 
@@ -29,15 +29,12 @@ def migration_plans(measured: Measurements) -> Iterator[Plan]:
     largest = cut(measured, BROKERS, _LARGEST_NETWORK)
     for moving, metric in itertools.product(measured.values(MOVING), _DRAWN):
         title, name = f"{measured.title(metric)} of {moving}", slug(f"{metric}-of-{moving}")
-        place = {MOVING: moving}
-        lines = agent_lines(measured, {**place, SUBSCRIPTIONS: one})
-        yield Plan(f"{name}-by-brokers", f"{title}, subscriptions a subscriber: {one}", metric, BROKERS, lines)
-        lines = agent_lines(measured, {**place, BROKERS: largest})
-        yield Plan(f"{name}-by-subscriptions", f"{title}, brokers: {largest}", metric, SUBSCRIPTIONS, lines)
-
-
-def _tables(measured: Measurements) -> Mapping[str, str]:
-    return {TABLE_FILE: point_table(measured, _LISTED)}
+        for x, other, at, what in (
+            (BROKERS, SUBSCRIPTIONS, one, "subscriptions a subscriber"),
+            (SUBSCRIPTIONS, BROKERS, largest, "brokers"),
+        ):
+            lines = agent_lines(measured, {MOVING: moving, other: at})
+            yield Plan(f"{name}-by-{x}", f"{title}, {what}: {at}", metric, x, lines)
 
 
 STUDY = Study(
@@ -48,7 +45,7 @@ STUDY = Study(
         StudySweep(
             "migration-cost",
             migration_plans,
-            tables=_tables,
+            tables=point_table_file(TABLE_FILE, _LISTED),
             quick={"brokers": "4,8", "subscriptions": "1,2"},
             quick_seeds=3,
         ),

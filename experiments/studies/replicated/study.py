@@ -6,10 +6,10 @@ measurements: what it says of costs and failures is tested on ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from roambus.experiments.figures.figure import Line, Plan, agent_lines
-from roambus.experiments.measurements import Measurements, point_table
+from roambus.experiments.figures.figure import Line, Plan, plans_over
+from roambus.experiments.measurements import Measurements, point_table_file
 from roambus.experiments.studies.replicated.claims import (
     FAULT,
     FAULT_CLAIMS,
@@ -31,52 +31,16 @@ from roambus.experiments.studies.replicated.metrics import (
 from roambus.experiments.studies.study import Study, StudySweep
 from roambus.spark.metrics import catalogue
 
-_SHARE_TITLE, _SITES_TITLE, _TIME_OUT_TITLE = "share of interested sites", "sites", "time-out"
 _ROUTING = (SITE_MESSAGES, SITE_BYTES, EVENT_MESSAGES, catalogue.DELAY_MEAN_S)
 _ORDER = (EVENT_MESSAGES, catalogue.DELAY_MEAN_S)
 _EVERYWHERE = (LATE_PER_CENT, LONGEST_DELAY_S, catalogue.EXPECTED, catalogue.DELIVERED, catalogue.DUPLICATES)
 _FAULTS = (LONGEST_DELAY_S, catalogue.EXPECTED, catalogue.DELIVERED, catalogue.DUPLICATES)
 
 
-def _routing_plans(measured: Measurements) -> Iterator[Plan]:
-    lines = agent_lines(measured, {})
-    for metric in _ROUTING:
-        title = f"Flooding and filtering: {measured.title(metric)}"
-        yield Plan(f"routing-{metric.replace('_', '-')}", title, metric, INTERESTED, lines, x_title=_SHARE_TITLE)
-
-
-def _order_plans(measured: Measurements) -> Iterator[Plan]:
-    lines = agent_lines(measured, {})
-    for metric in _ORDER:
-        title = f"Order: {measured.title(metric)}"
-        yield Plan(f"order-{metric.replace('_', '-')}", title, metric, SITES, lines, x_title=_SITES_TITLE)
-
-
 def _fault_plans(measured: Measurements) -> Iterator[Plan]:
     lines = [Line(fault, {FAULT: fault}) for fault in measured.values(FAULT)]
     title = "A broker fails: the longest delay of any event"
-    yield Plan("faults-longest-delay", title, LONGEST_DELAY_S, TIME_OUT, lines, x_title=_TIME_OUT_TITLE)
-
-
-def _sites_plans(measured: Measurements) -> Iterator[Plan]:
-    title = "A broker of each site fails, or the sequencer: late deliveries"
-    yield Plan("sites-late", title, LATE_PER_CENT, FAULT, agent_lines(measured, {}), x_title="what fails")
-
-
-def _routing_tables(measured: Measurements) -> Mapping[str, str]:
-    return {"routing.md": point_table(measured, _ROUTING)}
-
-
-def _order_tables(measured: Measurements) -> Mapping[str, str]:
-    return {"order.md": point_table(measured, _ORDER)}
-
-
-def _fault_tables(measured: Measurements) -> Mapping[str, str]:
-    return {"faults.md": point_table(measured, _FAULTS)}
-
-
-def _sites_tables(measured: Measurements) -> Mapping[str, str]:
-    return {"sites.md": point_table(measured, _EVERYWHERE)}
+    yield Plan("faults-longest-delay", title, LONGEST_DELAY_S, TIME_OUT, lines, x_title="time-out")
 
 
 STUDY = Study(
@@ -86,19 +50,21 @@ STUDY = Study(
     sweeps=(
         StudySweep(
             "replicated-routing",
-            _routing_plans,
+            plans_over(
+                INTERESTED, _ROUTING, "routing-{metric}", "Flooding and filtering: {title}", "share of interested sites"
+            ),
             ROUTING_CLAIMS,
             extra=EXTRA,
-            tables=_routing_tables,
+            tables=point_table_file("routing.md", _ROUTING),
             quick={"interested": "0,0.5,1", "sites": "7"},
             quick_seeds=3,
         ),
         StudySweep(
             "replicated-order",
-            _order_plans,
+            plans_over(SITES, _ORDER, "order-{metric}", "Order: {title}", "sites"),
             ORDER_CLAIMS,
             extra=EXTRA,
-            tables=_order_tables,
+            tables=point_table_file("order.md", _ORDER),
             quick={"sites": "3,7"},
             quick_seeds=3,
         ),
@@ -107,16 +73,22 @@ STUDY = Study(
             _fault_plans,
             FAULT_CLAIMS,
             extra=EXTRA,
-            tables=_fault_tables,
+            tables=point_table_file("faults.md", _FAULTS),
             quick={"sites": "3", "time_out": "50ms,200ms", "publish_until": "5"},
             quick_seeds=3,
         ),
         StudySweep(
             "replicated-sites",
-            _sites_plans,
+            plans_over(
+                FAULT,
+                [LATE_PER_CENT],
+                "sites-late",
+                "A broker of each site fails, or the sequencer: late deliveries",
+                "what fails",
+            ),
             SITES_CLAIMS,
             extra=EXTRA,
-            tables=_sites_tables,
+            tables=point_table_file("sites.md", _EVERYWHERE),
             quick={"sites": "3", "publish_until": "5"},
             quick_seeds=3,
         ),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from random import Random
 
 from roambus.experiments.random_scenarios import random_tree
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.vocabulary import NodeId
 
 START_S = 25.0
 """Nobody leaves before this time: networks that build themselves need time."""

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.figures.figure import Line, Plan, cut
-from roambus.experiments.measurements import Measurements, agent_name, format_mean, markdown_table
+from roambus.experiments.figures.figure import Plan, agent_lines, cut, slug
+from roambus.experiments.measurements import Measurements, agent_name, markdown_table
 from roambus.experiments.studies.returning.metrics import CATCH_UP_S, HANDED_OVER, RETURNING, STORED_MEAN, STORED_PEAK
 from roambus.experiments.studies.study import Study, StudySweep
-from roambus.spark.aggregation.aggregate import HALF_WIDTH, MEAN
 from roambus.spark.metrics import catalogue as c
 
 ANNOUNCED, ABSENCE, PRESENCE = "announced", "absence", "presence"
@@ -29,8 +27,6 @@ _DRAWN = (
     CATCH_UP_S,
 )
 _OF_ANNOUNCED = (HANDED_OVER, CATCH_UP_S)
-_SCALES = {c.MESSAGES: c.Scale.LOGARITHMIC}
-"""Other scales than the metrics' own: the protocols' messages differ by orders of magnitude."""
 _PRESENCE, _ABSENCE = "10", "8"
 """Where the figures and the table cut through the sweep."""
 _WAYS = {"true": "who leaves says so", "false": "who leaves does not say so"}
@@ -46,45 +42,34 @@ def returning_plans(measured: Measurements) -> Iterator[Plan]:
 
 def _plan(measured: Measurements, metric: str, announced: str) -> Plan:
     presence = cut(measured, PRESENCE, _PRESENCE)
-    lines = [
-        Line(agent_name(agent), {AGENT: agent, ANNOUNCED: announced, PRESENCE: presence}) for agent in measured.agents
-    ]
-    title = measured.title(metric)
     return Plan(
-        name=f"{metric.replace('_', '-')}-{'announced' if announced == 'true' else 'unannounced'}",
-        title=f"{title[0].upper()}{title[1:]}: {_WAYS[announced]}, stays of {presence} s",
+        name=f"{slug(metric)}-{'announced' if announced == 'true' else 'unannounced'}",
+        title=f"{measured.heading(metric)}: {_WAYS[announced]}, stays of {presence} s",
         metric=metric,
         x=ABSENCE,
-        lines=lines,
+        lines=agent_lines(measured, {ANNOUNCED: announced, PRESENCE: presence}),
         x_title="mean absence (s)",
-        scale=_SCALES.get(metric),
+        # The protocols' messages differ by orders of magnitude.
+        scale=c.Scale.LOGARITHMIC if metric == c.MESSAGES else None,
     )
 
 
-def returning_table(measured: Measurements) -> str:
+def returning_tables(measured: Measurements) -> Mapping[str, str]:
     """Tables in Markdown, of announced absences and of others: a row for each agent, a column for each metric."""
     place = {PRESENCE: cut(measured, PRESENCE, _PRESENCE), ABSENCE: cut(measured, ABSENCE, _ABSENCE)}
     sections = []
     for announced in measured.values(ANNOUNCED):
         rows = [
-            [agent_name(agent), *_cells(measured, {**place, AGENT: agent, ANNOUNCED: announced})]
+            [
+                agent_name(agent),
+                *(measured.cell(metric, **place, agent=agent, announced=announced) for metric in _DRAWN),
+            ]
             for agent in measured.agents
         ]
-        what = f"absences of {place[ABSENCE]} s, stays of {place[PRESENCE]} s"
         table = markdown_table(["", *map(measured.title, _DRAWN)], rows)
+        what = f"absences of {place[ABSENCE]} s, stays of {place[PRESENCE]} s"
         sections.append(f"## {_WAYS[announced].capitalize()}: {what}\n\n{table}")
-    return "\n".join(sections)
-
-
-def _cells(measured: Measurements, place: dict[str, str]) -> Iterator[str]:
-    """A text for each metric, empty where nothing was measured."""
-    for metric in _DRAWN:
-        point = measured.point(metric, **place)
-        yield "".join(format_mean(*pair) for pair in zip(point[MEAN], point[HALF_WIDTH], strict=True))
-
-
-def _tables(measured: Measurements) -> Mapping[str, str]:
-    return {TABLE_FILE: returning_table(measured)}
+    return {TABLE_FILE: "\n".join(sections)}
 
 
 STUDY = Study(
@@ -96,7 +81,7 @@ STUDY = Study(
             "returning",
             returning_plans,
             extra=RETURNING,
-            tables=_tables,
+            tables=returning_tables,
             quick={ABSENCE: "2,8", PRESENCE: "10"},
             quick_seeds=2,
         ),

@@ -2,7 +2,7 @@
 
 `skip-ring-convergence` and `skip-ring-publications` start from corrupted states, the other sweeps from nothing:
 `skip-ring-steady` is about legitimate states, `skip-ring-joins` about joins while the subscribers double,
-`skip-ring-crashes` about crashes, `skip-ring-topics` about many topics. `rows` reads the trace, `metrics` compares
-states with the definition of the ring, and `overhead`, `informing`, `joins` and `crashes` measure what else the paper
-claims. `claims` and `further_claims` have its theorems and lemmas, and `study` plans the figures.
+`skip-ring-crashes` about crashes, `skip-ring-topics` about many topics. `metrics` compares states with the definition
+of the ring, and `measurements` has what becomes of it: joins, crashes, and publications that only one has. `claims` has
+the paper's theorems and lemmas, and `study` plans the figures.
 """

@@ -1,20 +1,15 @@
-"""Measures what becomes of a skip ring in which subscribers crash (section 3.3 of its paper).
+"""Measures what happens to a skip ring, from traces alone: joins, crashes, and publications that only one has.
 
-Measures how publications spread that only one subscriber has at the start (section 4.2 of the skip ring's paper).
-
-Nobody publishes: all that is sent is what tries lack. Each publication is delivered by the subscriber that has it.
-
-Measures whom joins concern while the subscribers of a skip ring double (section 4.1 of its paper).
-
-A join concerns an old subscriber if it has another predecessor or successor afterwards, which is what a configuration
-tells beside the label.
-
-Measures what a subscription or unsubscription costs the subscribers of a skip ring (section 4.1 of its paper).
+While the subscribers double (section 4.1 of the paper), a join concerns an old subscriber if it has another predecessor
+or successor afterwards, which is what a configuration tells beside the label. What a subscription or unsubscription
+costs the subscribers is what they send beyond maintenance, since an idle ring sends, too. After crashes (section 3.3)
+those left are to be the skip ring of as many. In the sweep of publications (section 4.2) nobody publishes: all that is
+sent is what tries lack, and each publication is delivered by the subscriber that has it.
 """
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # the name that every text on Spark uses
 
 from roambus.bridge.trace import schema
@@ -22,10 +17,13 @@ from roambus.experiments.studies.skip_ring.metrics import (
     CLOSURE_S,
     LEGITIMATE,
     SENT_PER_NODE_ROUND,
+    SINCE,
+    UNTIL,
     count_of,
     edges,
     is_event,
     is_of,
+    last_changes,
     last_states,
     maintenance,
     overlay_rows,
@@ -47,11 +45,10 @@ def recovery(traces: DataFrame) -> DataFrame:
     """Whether those that have not crashed end in the skip ring of as many, and the rounds from the crash until then."""
     crashed = traces.where(is_event(schema.CRASH)).select(RUN, schema.NODE).distinct()
     left = traces.join(crashed, [RUN, schema.NODE], "left_anti")
-    is_state = is_event(schema.OVERLAY)
-    times = left.groupBy(RUN).agg(F.max(F.when(is_state, time_s())).alias("since"), F.max(time_s()).alias("until"))
+    times = last_changes(left)
     began = traces.where(is_event(schema.CRASH)).groupBy(RUN).agg(F.max(time_s()).alias("at"))
-    restored = F.col(LEGITIMATE) & (F.col("until") - F.col("since") >= CLOSURE_S)
-    rounds = F.greatest(F.col("since") - F.col("at"), F.lit(0.0))
+    restored = F.col(LEGITIMATE) & (F.col(UNTIL) - F.col(SINCE) >= CLOSURE_S)
+    rounds = F.greatest(F.col(SINCE) - F.col("at"), F.lit(0.0))
     return (
         sound(edges(last_states(left)))
         .join(times, RUN)
@@ -101,11 +98,14 @@ def informing(traces: DataFrame) -> DataFrame:
     had = delivered.groupBy(RUN, schema.NODE).agg(F.countDistinct(schema.NOTIFICATION_ID).alias("has"))
     complete = had.join(there, RUN).groupBy(RUN).agg(count_of(F.col("has") == F.col("publications"), "complete"))
     share = F.col("complete") / F.col("subscribers")
+    is_sent = is_event(schema.SEND) & is_of(Publish.message_type)
+    is_new = is_event(schema.DELIVER) & (F.col(schema.HOPS) > 0)
+    sent = traces.groupBy(RUN).agg(count_of(is_sent, "sent"), count_of(is_new, "news"))
     known = 100 * F.try_divide(F.col("sent") - F.col("news"), F.col("sent"))
     return (
         asked.join(there, RUN)
         .join(complete, RUN)
-        .join(_sent(traces), RUN, "left")
+        .join(sent, RUN, "left")
         .select(
             RUN,
             share.alias(INFORMED),
@@ -113,13 +113,6 @@ def informing(traces: DataFrame) -> DataFrame:
             known.alias(KNOWN_SENT),
         )
     )
-
-
-def _sent(traces: DataFrame) -> DataFrame:
-    """How many publications are sent to a subscriber as missing, and how many are new to the one that gets them."""
-    is_sent = is_event(schema.SEND) & is_of(Publish.message_type)
-    is_new = is_event(schema.DELIVER) & (F.col(schema.HOPS) > 0)
-    return traces.groupBy(RUN).agg(count_of(is_sent, "sent"), count_of(is_new, "news"))
 
 
 INFORMING = Extra(
@@ -175,9 +168,16 @@ def _changes(traces: DataFrame) -> DataFrame:
 
     One that no join concerns has a row with null.
     """
-    joins = _joins(traces)
+    # When each join after the start was asked for, and its number, from 1.
+    asked = traces.where(is_event(schema.SUBSCRIBE) & (time_s() > 0)).select(RUN, time_s().alias("at"))
+    joins = asked.withColumn(_JOIN, F.row_number().over(Window.partitionBy(RUN).orderBy("at")))
     first = joins.groupBy(RUN).agg(F.min("at").alias("first"))
-    rows = overlay_rows(traces).select(RUN, schema.NODE, schema.TIME_S, "number", "label", *_neighbours())
+    # The first and the last of the list have one of their neighbours on the circle as ring.
+    neighbours = [
+        F.when(F.col(side) == NOBODY, F.col("ring")).otherwise(F.col(side)).alias(name)
+        for side, name in (("left", "before"), ("right", "behind"))
+    ]
+    rows = overlay_rows(traces).select(RUN, schema.NODE, schema.TIME_S, "number", "label", *neighbours)
     states = rows.join(first, RUN)
     in_time = Window.partitionBy(RUN, schema.NODE).orderBy(schema.TIME_S, "number")
     moved = F.struct("before", "behind") != F.lag(F.struct("before", "behind")).over(in_time)
@@ -187,20 +187,6 @@ def _changes(traces: DataFrame) -> DataFrame:
     old = states.where(time_s() < F.col("first")).groupBy(RUN, schema.NODE)
     labels = old.agg(F.max_by("label", F.struct(schema.TIME_S, "number")).alias("label"))
     return labels.join(found.select(RUN, schema.NODE, _JOIN).distinct(), [RUN, schema.NODE], "left")
-
-
-def _neighbours() -> list[Column]:
-    """The predecessor and the successor on the circle; the first and the last of the list have one of them as ring."""
-    return [
-        F.when(F.col(side) == NOBODY, F.col("ring")).otherwise(F.col(side)).alias(name)
-        for side, name in (("left", "before"), ("right", "behind"))
-    ]
-
-
-def _joins(traces: DataFrame) -> DataFrame:
-    """When each join after the start was asked for, and its number, from 1."""
-    asked = traces.where(is_event(schema.SUBSCRIBE) & (time_s() > 0)).select(RUN, time_s().alias("at"))
-    return asked.withColumn(_JOIN, F.row_number().over(Window.partitionBy(RUN).orderBy("at")))
 
 
 JOINS = Extra(

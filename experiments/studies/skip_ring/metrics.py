@@ -1,9 +1,9 @@
 """Measures what the lemmas and theorems of the skip ring's paper are about, from traces alone.
 
 A state is what the last `overlay` rows of all nodes say. It is the skip ring if it has exactly the labels and edges
-that `roambus.python_protocol.papers.skip_ring.corrupted` has for as many nodes. A round takes a second on average.
-
-The rows of a skip ring's trace, and the states of its nodes, as the metrics of its study read them.
+that `roambus.python_protocol.papers.skip_ring.corrupted` has for as many nodes, compared as sets of rows: one that is
+wrong, missing or there twice shows. A round takes a second on average. A run has converged if the right state has been
+there for ten rounds, because a state that is right for a moment can be on its way to another.
 """
 
 from __future__ import annotations
@@ -82,18 +82,21 @@ _ITSELF = "itself"
 _RING = ("left", "right", "ring")
 _REQUEST, _ANSWER = GetConfiguration.message_type, SetData.message_type
 _EDGE = [RUN, _LABEL, _KIND, _TARGET]
-_UNTIL, _SINCE = "until_s", "since_s"
+UNTIL, SINCE = "until_s", "since_s"
+
+
+def last_changes(traces: DataFrame) -> DataFrame:
+    """SINCE and UNTIL of each run: the last change of a label or edge, and the end."""
+    changed = F.when(is_event(schema.OVERLAY), time_s())
+    return traces.groupBy(RUN).agg(F.max(changed).alias(SINCE), F.max(time_s()).alias(UNTIL))
 
 
 def convergence(traces: DataFrame) -> DataFrame:
     """Whether the last state of a run is the skip ring, and when it was there."""
-    times = traces.groupBy(RUN).agg(
-        F.max(F.when(is_event(schema.OVERLAY), time_s())).alias(_SINCE), F.max(time_s()).alias(_UNTIL)
-    )
-    judged = sound(edges(last_states(traces))).join(times, RUN)
-    converged = F.col(LEGITIMATE) & (F.col(_UNTIL) - F.col(_SINCE) >= CLOSURE_S)
+    judged = sound(edges(last_states(traces))).join(last_changes(traces), RUN)
+    converged = F.col(LEGITIMATE) & (F.col(UNTIL) - F.col(SINCE) >= CLOSURE_S)
     return judged.select(
-        RUN, converged.cast("int").alias(CONVERGED), F.when(converged, F.col(_SINCE)).alias(ROUNDS_TO_CONVERGE)
+        RUN, converged.cast("int").alias(CONVERGED), F.when(converged, F.col(SINCE)).alias(ROUNDS_TO_CONVERGE)
     )
 
 
@@ -112,24 +115,23 @@ def maintenance(traces: DataFrame) -> DataFrame:
     Of subscribers these are requests, and everything; of the supervisor, configurations.
     """
     quiet = _before_publications(traces)
-    settled = quiet.where(is_event(schema.OVERLAY)).groupBy(RUN, _UNTIL)
-    window = settled.agg(F.max(time_s()).alias(_SINCE), F.countDistinct(schema.NODE).alias("members"))
-    later = quiet.drop(_UNTIL).join(window, RUN).where(time_s() > F.col(_SINCE))
+    settled = quiet.where(is_event(schema.OVERLAY)).groupBy(RUN, UNTIL)
+    window = settled.agg(F.max(time_s()).alias(SINCE), F.countDistinct(schema.NODE).alias("members"))
+    later = quiet.drop(UNTIL).join(window, RUN).where(time_s() > F.col(SINCE))
     sent = (
         later.where(is_event(schema.SEND))
-        .groupBy(RUN, _SINCE, _UNTIL, "members")
+        .groupBy(RUN, SINCE, UNTIL, "members")
         .agg(
             count_of(~is_of(_ANSWER), "sent"),
             count_of(is_of(_REQUEST), "requests"),
             count_of(is_of(_ANSWER), "answers"),
         )
     )
-    rounds = F.col(_UNTIL) - F.col(_SINCE)
-    per_node = F.col("sent") / rounds / F.col("members")
+    rounds = F.col(UNTIL) - F.col(SINCE)
     return sent.select(
         RUN,
         (F.col("requests") / rounds).alias(REQUESTS_PER_ROUND),
-        per_node.alias(SENT_PER_NODE_ROUND),
+        (F.col("sent") / rounds / F.col("members")).alias(SENT_PER_NODE_ROUND),
         (F.col("answers") / rounds).alias(ANSWERS_PER_ROUND),
     )
 
@@ -140,7 +142,7 @@ def operations(traces: DataFrame) -> DataFrame:
     Those count that it sends when it serves one. For each operation of either kind those count, too, that it sends
     at configuration requests, less as many as there were in the same time before the first publication.
     """
-    later = _since_publications(traces)
+    later = traces.join(_first_publications(traces), RUN).where(time_s() >= F.col(UNTIL))
     commands = later.where(is_event(schema.SUBSCRIBE) | is_event(schema.UNSUBSCRIBE)).groupBy(RUN)
     asked = commands.agg(
         count_of(is_event(schema.SUBSCRIBE), "joins"), count_of(is_event(schema.UNSUBSCRIBE), "leaves")
@@ -151,7 +153,7 @@ def operations(traces: DataFrame) -> DataFrame:
     sent = traces.where(is_event(schema.SEND)).select(*at).join(served, at).groupBy(RUN)
     kinds = {"to_join": "Subscribe", "to_leave": "Unsubscribe", "to_ask": _REQUEST}
     counts = sent.agg(*(count_of(F.col("served") == kind, name) for name, kind in kinds.items()))
-    lasting = later.groupBy(RUN).agg((F.max(time_s()) - F.first(_UNTIL)).alias("lasting"))
+    lasting = later.groupBy(RUN).agg((F.max(time_s()) - F.first(UNTIL)).alias("lasting"))
     usual = lasting.join(maintenance(traces), RUN).select(
         RUN, (F.col("lasting") * F.col(REQUESTS_PER_ROUND)).alias("usual")
     )
@@ -242,15 +244,11 @@ def _defined(nodes: int) -> Iterator[tuple[int, str, str, str]]:
 
 def _before_publications(traces: DataFrame) -> DataFrame:
     """The rows before the first publication, with its time."""
-    return traces.join(_first_publications(traces), RUN).where(time_s() < F.col(_UNTIL))
-
-
-def _since_publications(traces: DataFrame) -> DataFrame:
-    return traces.join(_first_publications(traces), RUN).where(time_s() >= F.col(_UNTIL))
+    return traces.join(_first_publications(traces), RUN).where(time_s() < F.col(UNTIL))
 
 
 def _first_publications(traces: DataFrame) -> DataFrame:
-    return traces.where(is_event(schema.PUBLISH)).groupBy(RUN).agg(F.min(time_s()).alias(_UNTIL))
+    return traces.where(is_event(schema.PUBLISH)).groupBy(RUN).agg(F.min(time_s()).alias(UNTIL))
 
 
 MAINTENANCE = ExtraMetrics(

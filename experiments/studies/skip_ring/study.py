@@ -8,6 +8,7 @@ others are about publications that only some have, joins while the subscribers d
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import starmap
 
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.figures.figure import Line, Plan
@@ -78,26 +79,50 @@ def convergence_plans(measured: Measurements) -> Iterator[Plan]:
                 yield Plan(name, f"{title}, {called}", metric, SUBSCRIBERS, lines, x_title=_X_TITLE)
 
 
-def steady_plans(_: Measurements) -> Iterator[Plan]:
-    """A figure for each lemma, over the number of subscribers."""
-    ours = {AGENT: OURS}
-    degrees = [Line("greatest", ours, DEGREE_MAX), Line("mean", ours, DEGREE_MEAN)]
-    yield _plan("degrees", "Neighbours of a subscriber", DEGREE_MAX, degrees, "different neighbours")
-    requests = [Line("sparse", ours), Line("as published", {AGENT: FREQUENT})]
-    yield _plan("requests", "Configuration requests in a legitimate state", REQUESTS_PER_ROUND, requests)
-    answers = [
-        Line("subscribe", ours, PER_SUBSCRIBE),
-        Line("unsubscribe", ours, PER_UNSUBSCRIBE),
-        Line("further requests of either", ours, FURTHER),
-    ]
-    yield _plan("operations", "Messages of the supervisor", PER_SUBSCRIBE, answers, "messages an operation")
-    yield _plan("overhead", "Messages of subscribers beyond maintenance", BY_SUBSCRIBERS, [Line("mean", ours)])
-    hops = [Line("ring and shortcuts", ours), Line("ring alone", {AGENT: RING_ONLY})]
-    yield _plan("hops", "Hops of a flooded publication to the last subscriber", HOPS_MAX, hops)
-    yield _plan("maintenance", "Maintenance in a legitimate state", SENT_PER_NODE_ROUND, [Line("mean", ours)])
-    yield _plan("catch-up", "New subscribers", CATCH_UP_ROUNDS, [Line("all publications", ours)])
-    yield _plan("caught-up", "New subscribers that get all before the run ends", CAUGHT_UP, [Line("share", ours)])
-    yield _plan("supervision", "The supervisor in a legitimate state", ANSWERS_PER_ROUND, [Line("mean", ours)])
+_OURS = {AGENT: OURS}
+_STEADY = (
+    (
+        "degrees",
+        "Neighbours of a subscriber",
+        DEGREE_MAX,
+        [Line("greatest", _OURS, DEGREE_MAX), Line("mean", _OURS, DEGREE_MEAN)],
+        "different neighbours",
+    ),
+    (
+        "requests",
+        "Configuration requests in a legitimate state",
+        REQUESTS_PER_ROUND,
+        [Line("sparse", _OURS), Line("as published", {AGENT: FREQUENT})],
+    ),
+    (
+        "operations",
+        "Messages of the supervisor",
+        PER_SUBSCRIBE,
+        [
+            Line("subscribe", _OURS, PER_SUBSCRIBE),
+            Line("unsubscribe", _OURS, PER_UNSUBSCRIBE),
+            Line("further requests of either", _OURS, FURTHER),
+        ],
+        "messages an operation",
+    ),
+    ("overhead", "Messages of subscribers beyond maintenance", BY_SUBSCRIBERS, [Line("mean", _OURS)]),
+    (
+        "hops",
+        "Hops of a flooded publication to the last subscriber",
+        HOPS_MAX,
+        [Line("ring and shortcuts", _OURS), Line("ring alone", {AGENT: RING_ONLY})],
+    ),
+    ("maintenance", "Maintenance in a legitimate state", SENT_PER_NODE_ROUND, [Line("mean", _OURS)]),
+    ("catch-up", "New subscribers", CATCH_UP_ROUNDS, [Line("all publications", _OURS)]),
+    ("caught-up", "New subscribers that get all before the run ends", CAUGHT_UP, [Line("share", _OURS)]),
+    ("supervision", "The supervisor in a legitimate state", ANSWERS_PER_ROUND, [Line("mean", _OURS)]),
+)
+"""A figure for each lemma, over the number of subscribers: its name, title, metric, lines, and vertical axis."""
+_JOINING = (
+    ("two-joins", "Old subscribers while the ring doubles", TWO_CONSECUTIVE, [Line("share", _OURS)]),
+    ("most-joins", "Joins that concern one old subscriber", MOST_JOINS, [Line("most", _OURS)]),
+)
+"""Whom joins concern while the subscribers double."""
 
 
 def publication_plans(measured: Measurements) -> Iterator[Plan]:
@@ -106,13 +131,6 @@ def publication_plans(measured: Measurements) -> Iterator[Plan]:
     yield _plan("informed", "Subscribers that come to have everything", INFORMED, lines)
     yield _plan("rounds-to-inform", "Until all have everything, if they do", ROUNDS_TO_INFORM, lines)
     yield _plan("sent-in-vain", "Publications sent to who has them", KNOWN_SENT, lines)
-
-
-def join_plans(_: Measurements) -> Iterator[Plan]:
-    """Whom joins concern while the subscribers double."""
-    ours = {AGENT: OURS}
-    yield _plan("two-joins", "Old subscribers while the ring doubles", TWO_CONSECUTIVE, [Line("share", ours)])
-    yield _plan("most-joins", "Joins that concern one old subscriber", MOST_JOINS, [Line("most", ours)])
 
 
 def crash_plans(measured: Measurements) -> Iterator[Plan]:
@@ -148,7 +166,7 @@ STUDY = Study(
         ),
         StudySweep(
             "skip-ring-steady",
-            steady_plans,
+            lambda _: starmap(_plan, _STEADY),
             STEADY_CLAIMS,
             Extra((*STEADY.metrics, OVERHEAD)),
             quick={SUBSCRIBERS: "4,8"},
@@ -162,7 +180,14 @@ STUDY = Study(
             quick={SUBSCRIBERS: "4"},
             quick_seeds=2,
         ),
-        StudySweep("skip-ring-joins", join_plans, JOIN_CLAIMS, JOINS, quick={SUBSCRIBERS: "4,8"}, quick_seeds=2),
+        StudySweep(
+            "skip-ring-joins",
+            lambda _: starmap(_plan, _JOINING),
+            JOIN_CLAIMS,
+            JOINS,
+            quick={SUBSCRIBERS: "4,8"},
+            quick_seeds=2,
+        ),
         StudySweep("skip-ring-crashes", crash_plans, CRASH_CLAIMS, CRASHES, quick={SUBSCRIBERS: "8"}, quick_seeds=2),
         StudySweep(
             "skip-ring-topics",

@@ -1,14 +1,9 @@
-"""The ten claims of the thesis' section 4.5, each with one precise reading that was fixed before any run.
+"""What the thesis' section 4.5 and conclusion 5.1 say about its figures, each sentence with one precise reading.
 
-Claims about a named size or speed need exactly that point. Claims about every size or speed are tested on those that
-were measured. Delivery rate means the thesis' (delivered of attempted), as in its figure 4.4.
-
-What else the thesis' section 4.5 and conclusion 5.1 say about the figures, read like the ten claims.
-
-These readings were fixed after small runs had been seen. So they stay apart from the ten of
-`roambus.experiments.studies.thesis.claims`, which were fixed before any run.
-
-What the thesis' sweep varies, sizes and speeds: their names, and tables with a row for each seed.
+The readings of the first ten were fixed before any run. The six further ones were fixed after small runs had been seen,
+so they stand apart, and are numbered after the ten. Claims about a named size or speed need exactly that point. Claims
+about every size or speed are tested on those that were measured. Delivery rate means the thesis' (delivered of
+attempted), as in its figure 4.4.
 """
 
 from __future__ import annotations
@@ -19,8 +14,20 @@ import numpy as np
 import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT, SEED
-from roambus.experiments.claims import Claim, ClaimTest, Part, Side, check, make_part
-from roambus.experiments.measurements import Measurements, NotMeasuredError, slopes
+from roambus.experiments.claims import (
+    Bound,
+    Claim,
+    ClaimTest,
+    Part,
+    Parts,
+    Place,
+    Side,
+    at_each,
+    check,
+    difference,
+    make_part,
+)
+from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, slopes
 from roambus.spark.metrics import catalogue as c
 
 CONFIG, SPEED = "config", "speed"
@@ -28,6 +35,8 @@ THESIS_SPEED, THESIS_CONFIG = "8", "C16"
 """Where the thesis cuts through its sweep: the speed (m/s) of figures 4.5a to 4.8, the size of figure 4.5b."""
 MFT, AODV = "mft", "aodv"
 """What the sweep calls the two protocols that it compares."""
+_MFT_AODV, _AODV_MFT = ({AGENT: MFT}, {AGENT: AODV}), ({AGENT: AODV}, {AGENT: MFT})
+"""Which protocol's number is taken from the other's."""
 
 
 def seed_table(
@@ -49,7 +58,7 @@ def seed_table(
     return complete
 
 
-def mean_by(table: pd.DataFrame, axis: str) -> pd.DataFrame:
+def _mean_by(table: pd.DataFrame, axis: str) -> pd.DataFrame:
     """A column for each value of the axis: the mean over the other axis."""
     return table.T.groupby(level=axis, sort=False).mean().T
 
@@ -67,12 +76,6 @@ def doublings(configs: Sequence[str]) -> list[float]:
         raise NotMeasuredError(f"sizes are read from names such as C16, not {', '.join(configs)}") from None
 
 
-def difference(measured: Measurements, agents: tuple[str, str], metric: str, at: tuple[str, str]) -> pd.Series[float]:
-    """The first agent's metric minus the second's at (config, speed), for each seed."""
-    first, second = (seed_table(measured, agent, metric, at[:1], at[1:])[at] for agent in agents)
-    return (first - second).dropna()
-
-
 _FALL = -0.05
 """Claim 2: a change of the rate of less than 5 points over all speeds is no fall."""
 _TWICE = 1.0
@@ -87,31 +90,16 @@ _EXPLODES, _BARELY = 1.0, 0.25
 def _falls_with_size(measured: Measurements) -> Iterable[Part]:
     configs, speeds = measured.values(CONFIG), measured.values(SPEED)
     for agent in (MFT, AODV):
-        by_config = mean_by(seed_table(measured, agent, c.DELIVERY_RATE_THESIS, configs, speeds), CONFIG)
+        by_config = _mean_by(seed_table(measured, agent, c.DELIVERY_RATE_THESIS, configs, speeds), CONFIG)
         label = f"{agent}: change of the rate a doubling, {configs[0]} to {configs[-1]}"
         yield make_part(label, slopes(by_config, doublings(configs)), Side.BELOW)
 
 
 def _withstands_speed(measured: Measurements) -> Iterable[Part]:
-    configs, speeds = measured.values(CONFIG), measured.values(SPEED)
-    by_speed = mean_by(seed_table(measured, MFT, c.DELIVERY_RATE_THESIS, configs, speeds), SPEED)
-    numbers = [float(speed) for speed in speeds]
+    configs, numbers = measured.values(CONFIG), [float(speed) for speed in measured.values(SPEED)]
+    change = _change_with_speed(measured, MFT)
     label = f"mft: change of the rate from {min(numbers):g} to {max(numbers):g} m/s, {configs[0]} to {configs[-1]}"
-    yield make_part(label, slopes(by_speed, numbers) * (max(numbers) - min(numbers)), Side.ABOVE, _FALL)
-
-
-def _number_against_rate(measured: Measurements) -> Iterable[Part]:
-    at = ("C32", THESIS_SPEED)
-    delivered = difference(measured, (AODV, MFT), c.DELIVERED, at)
-    yield make_part("messages delivered, aodv minus mft", delivered, Side.ABOVE)
-    rate = difference(measured, (MFT, AODV), c.DELIVERY_RATE_THESIS, at)
-    yield make_part("delivery rate, mft minus aodv", rate, Side.ABOVE)
-
-
-def _more_at_every_speed(measured: Measurements) -> Iterable[Part]:
-    for speed in measured.values(SPEED):
-        more = difference(measured, (MFT, AODV), c.DELIVERED, ("C16", speed))
-        yield make_part(f"{speed} m/s: messages delivered, mft minus aodv", more, Side.ABOVE)
+    yield make_part(label, change, Side.ABOVE, _FALL)
 
 
 def _peaks_at_six(measured: Measurements) -> Iterable[Part]:
@@ -136,15 +124,17 @@ def _most_hops_at_c4(measured: Measurements) -> Iterable[Part]:
     others = [config for config in configs if config != "C4"]
     if not others:
         raise NotMeasuredError("there is no size but C4 to compare with")
-    table = seed_table(measured, AODV, c.HOPS_MEAN, ["C4", *others], [THESIS_SPEED])
-    for config in others:
-        more = table["C4", THESIS_SPEED] - table[config, THESIS_SPEED]
-        yield make_part(f"mean hops, C4 minus {config}", more, Side.ABOVE)
+    return _more_at_c4("mean hops", c.HOPS_MEAN, others)(measured)
 
 
-def _fewer_messages_at_c2(measured: Measurements) -> Iterable[Part]:
-    fewer = difference(measured, (AODV, MFT), c.MESSAGES_PER_NODE, ("C2", THESIS_SPEED))
-    yield make_part("messages per node, aodv minus mft", fewer, Side.BELOW)
+def _more_at_c4(what: str, metric: str, others: Sequence[str]) -> Parts:
+    """The claim that AODV has more of the metric at C4 than at each other size, at the speed of the figures."""
+
+    def more(measured: Measurements, place: Place) -> pd.Series[float]:
+        table = seed_table(measured, AODV, metric, ["C4", *others], [THESIS_SPEED])
+        return table["C4", THESIS_SPEED] - table[place[CONFIG], THESIS_SPEED]
+
+    return at_each({CONFIG: others}, Bound(f"{what}, C4 minus {{config}}", more, Side.ABOVE))
 
 
 def _growth_of_messages(measured: Measurements) -> Iterable[Part]:
@@ -178,12 +168,19 @@ THESIS_CLAIMS = (
     ClaimTest(
         "At C32 and 8 m/s AODV delivers more messages, MFT-PubSub the higher rate.",
         "With equal seeds, AODV's messages delivered are more than MFT-PubSub's, and its delivery rate is lower.",
-        _number_against_rate,
+        at_each(
+            {CONFIG: ("C32",), SPEED: (THESIS_SPEED,)},
+            Bound("messages delivered, aodv minus mft", difference(c.DELIVERED, *_AODV_MFT), Side.ABOVE),
+            Bound("delivery rate, mft minus aodv", difference(c.DELIVERY_RATE_THESIS, *_MFT_AODV), Side.ABOVE),
+        ),
     ),
     ClaimTest(
         "At C16 MFT-PubSub delivers more than AODV at every speed.",
         "With equal seeds, MFT-PubSub's messages delivered are more than AODV's at each speed measured.",
-        _more_at_every_speed,
+        at_each(
+            {CONFIG: ("C16",), SPEED: ()},
+            Bound("{speed} m/s: messages delivered, mft minus aodv", difference(c.DELIVERED, *_MFT_AODV), Side.ABOVE),
+        ),
     ),
     ClaimTest(
         "At C16 MFT-PubSub's messages delivered rise to about 6 m/s, then fall.",
@@ -203,7 +200,10 @@ THESIS_CLAIMS = (
     ClaimTest(
         "At C2 AODV needs fewer messages than MFT-PubSub.",
         "With equal seeds, at C2 and 8 m/s AODV's messages per node are fewer.",
-        _fewer_messages_at_c2,
+        at_each(
+            {CONFIG: ("C2",), SPEED: (THESIS_SPEED,)},
+            Bound("messages per node, aodv minus mft", difference(c.MESSAGES_PER_NODE, *_AODV_MFT), Side.BELOW),
+        ),
     ),
     ClaimTest(
         "AODV's messages per node explode with size, MFT-PubSub's barely change.",
@@ -225,8 +225,13 @@ _MOSTLY = 0.5
 
 
 def check_further_claims(measured: Measurements) -> list[Claim]:
-    """The verdict on each of them."""
+    """The verdict on each of the further ones."""
     return check(FURTHER_CLAIMS, measured, FIRST)
+
+
+def check_all(measured: Measurements) -> list[Claim]:
+    """The verdict on each of the sixteen."""
+    return check((*THESIS_CLAIMS, *FURTHER_CLAIMS), measured)
 
 
 def _change_with_speed(measured: Measurements, agent: str) -> pd.Series[float]:
@@ -234,19 +239,15 @@ def _change_with_speed(measured: Measurements, agent: str) -> pd.Series[float]:
 
     It is that of a straight line by least squares through the means over sizes.
     """
-    configs, speeds = measured.values(CONFIG), measured.values(SPEED)
-    by_speed = mean_by(seed_table(measured, agent, c.DELIVERY_RATE_THESIS, configs, speeds), SPEED)
+    speeds = measured.values(SPEED)
+    table = seed_table(measured, agent, c.DELIVERY_RATE_THESIS, measured.values(CONFIG), speeds)
     numbers = [float(speed) for speed in speeds]
-    return slopes(by_speed, numbers) * (max(numbers) - min(numbers))
-
-
-def _improves_with_speed(measured: Measurements) -> Iterable[Part]:
-    yield make_part("mft: change of the rate, slowest to fastest", _change_with_speed(measured, MFT), Side.ABOVE)
+    return slopes(_mean_by(table, SPEED), numbers) * float(np.ptp(numbers))
 
 
 def _more_resilient(measured: Measurements) -> Iterable[Part]:
     better = _change_with_speed(measured, MFT) - _change_with_speed(measured, AODV)
-    yield make_part("change of the rate, slowest to fastest, mft minus aodv", better.dropna(), Side.ABOVE)
+    yield make_part("change of the rate, slowest to fastest, mft minus aodv", better, Side.ABOVE)
 
 
 def _higher_rate(measured: Measurements) -> Iterable[Part]:
@@ -255,13 +256,6 @@ def _higher_rate(measured: Measurements) -> Iterable[Part]:
         mft, aodv = (seed_table(measured, agent, c.DELIVERY_RATE_THESIS, [config], speeds) for agent in (MFT, AODV))
         better = (mft - aodv).dropna().mean(axis=1)
         yield make_part(f"{config}: delivery rate, mft minus aodv, mean over speeds", better, Side.ABOVE)
-
-
-def _delay_at_c4(measured: Measurements) -> Iterable[Part]:
-    table = seed_table(measured, AODV, c.DELAY_MEAN_S, ["C2", "C4", "C8"], [THESIS_SPEED])
-    for config in ("C2", "C8"):
-        more = table["C4", THESIS_SPEED] - table[config, THESIS_SPEED]
-        yield make_part(f"mean delay (s), C4 minus {config}", more, Side.ABOVE)
 
 
 def _requests_explode(measured: Measurements) -> Iterable[Part]:
@@ -279,17 +273,24 @@ def _requests_explode(measured: Measurements) -> Iterable[Part]:
     yield make_part(label, by_requests / grown, Side.ABOVE, _MOSTLY)
 
 
-def _not_taken_on(measured: Measurements) -> Iterable[Part]:
-    attempted, expected = (seed_table(measured, MFT, m, ["C32"], [THESIS_SPEED]) for m in (c.ATTEMPTED, c.EXPECTED))
-    share = (attempted / expected).iloc[:, 0]
-    yield make_part("share of the expected that MFT-PubSub begins to deliver", share, Side.BELOW, 1.0)
+def _not_begun(measured: Measurements) -> Iterable[Part]:
+    place = {AGENT: MFT, CONFIG: "C32", SPEED: THESIS_SPEED}
+    attempted, expected = (by_seed(measured, metric, **place) for metric in (c.ATTEMPTED, c.EXPECTED))
+    yield make_part("share of the expected that MFT-PubSub begins to deliver", attempted / expected, Side.BELOW, 1.0)
 
 
 FURTHER_CLAIMS = (
     ClaimTest(
         "MFT-PubSub's delivery rate even improves with speed.",
         "From the slowest to the fastest speed, by least squares and mean over sizes, the rate rises.",
-        _improves_with_speed,
+        at_each(
+            {AGENT: (MFT,)},
+            Bound(
+                "{agent}: change of the rate, slowest to fastest",
+                lambda measured, at: _change_with_speed(measured, at[AGENT]),
+                Side.ABOVE,
+            ),
+        ),
     ),
     ClaimTest(
         "MFT-PubSub is more resilient to speed than AODV.",
@@ -304,7 +305,7 @@ FURTHER_CLAIMS = (
     ClaimTest(
         "AODV's delay at C4 is higher than it should be.",
         "With equal seeds, at 8 m/s its mean delay at C4 is longer than at C2 and than at C8.",
-        _delay_at_c4,
+        _more_at_c4("mean delay (s)", c.DELAY_MEAN_S, ("C2", "C8")),
     ),
     ClaimTest(
         "AODV's messages explode because of the broadcasts that create routes.",
@@ -314,6 +315,6 @@ FURTHER_CLAIMS = (
     ClaimTest(
         "At C32 MFT-PubSub does not try to deliver all messages: not to subscribers that its brokers do not know.",
         "At C32 and 8 m/s, attempted of expected is below 1.",
-        _not_taken_on,
+        _not_begun,
     ),
 )

@@ -1,20 +1,33 @@
 """Why the numbers are as they are: suppositions, each with a small sweep that can settle it and a reading fixed here.
 
-A supposition is tested like a claim (`roambus.experiments.claims`), and is printed whether it holds or not.
+A supposition is tested like a claim (`roambus.experiments.claims`), and is printed whether it holds or not. Numbers
+that differ by factors are compared as doublings, that is by the logarithm to base 2 of their ratio, so that a change
+upwards counts as much as one downwards. "Hardly" and "without need" are thresholds that stand at the head of this file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from roambus.bridge.runs.layout import AGENT, SEED
-from roambus.experiments.claims import Claim, ClaimTest, Part, Side, Verdict, check, make_part
-from roambus.experiments.measurements import Measurements, NotMeasuredError
+from roambus.bridge.runs.layout import AGENT
+from roambus.experiments.claims import (
+    Bound,
+    Claim,
+    ClaimTest,
+    Parts,
+    Place,
+    Quantity,
+    Side,
+    Verdict,
+    at_each,
+    check,
+    difference,
+)
+from roambus.experiments.measurements import Measurements, by_seed
 from roambus.experiments.studies.thesis.claims import AODV, CONFIG, MFT, SPEED
 from roambus.spark.metrics import catalogue as c
 
@@ -27,7 +40,11 @@ _LITTLE = 0.05
 _HARDLY_ANY = 0.001
 _TWICE = 1.0
 """Twice, in powers of 2."""
-_INTERVAL = "publish_interval"
+_EACH_SIZE = {CONFIG: (_SMALL, _LARGE)}
+_AT_SMALL, _AT_LARGE = {CONFIG: _SMALL}, {CONFIG: _LARGE}
+_RARE, _USUAL = ({"publish_interval": seconds} for seconds in ("4", "1"))
+_STILL, _FAST = ({**_AT_LARGE, SPEED: speed} for speed in ("0.001", "8"))
+_LATE, _AT_ONCE = ({AGENT: MFT, "publish_start": seconds} for seconds in ("30", "0"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,149 +61,72 @@ def check_suppositions(sweeps: Mapping[str, Measurements]) -> list[Claim]:
 
 
 def _check(number: int, supposition: Supposition, sweeps: Mapping[str, Measurements]) -> Claim:
-    test, measured = supposition.test, sweeps.get(supposition.sweep)
-    if measured is None:
+    test = supposition.test
+    if supposition.sweep not in sweeps:
         missing = f"roambus sweep {supposition.sweep} was not run"
         return Claim(number, test.text, test.reading, Verdict.NOT_MEASURED, (missing,))
-    (claim,) = check([test], measured, number)
-    return claim
+    return check([test], sweeps[supposition.sweep], number)[0]
 
 
-# Numbers: one a seed
+def _doublings(metric: str, new: Place, old: Place) -> Quantity:
+    """How many doublings the metric is greater at the new place than at the old one; nothing where either is 0."""
+
+    def ratio(measured: Measurements, at: Place) -> pd.Series[float]:
+        both = (by_seed(measured, metric, **place, **at) for place in (new, old))
+        more, less = (values.where(values > 0).transform(np.log2) for values in both)
+        return more - less
+
+    return ratio
 
 
-def _values(measured: Measurements, metric: str, **place: str) -> pd.Series[float]:
-    runs = measured.runs
-    for column, value in place.items():
-        runs = runs[runs[column] == value] if column in runs else runs.iloc[:0]
-    if runs.empty or metric not in runs:
-        raise NotMeasuredError(f"there are no runs of {', '.join(place.values())}")
-    return runs.set_index(SEED)[metric].astype(float)
+def _agents(*names: str) -> tuple[dict[str, str], ...]:
+    return tuple({AGENT: name} for name in names)
 
 
-def _log2(values: pd.Series[float]) -> pd.Series[float]:
-    return values.where(values > 0).transform(np.log2)
-
-
-def _ratio(measured: Measurements, metric: str, new: Mapping[str, str], old: Mapping[str, str]) -> pd.Series[float]:
-    """How many doublings the metric is greater at the new place than at the old one."""
-    return (_log2(_values(measured, metric, **new)) - _log2(_values(measured, metric, **old))).dropna()
-
-
-def _change(measured: Measurements, metric: str, new: Mapping[str, str], old: Mapping[str, str]) -> pd.Series[float]:
-    return (_values(measured, metric, **new) - _values(measured, metric, **old)).dropna()
-
-
-def _growth(measured: Measurements, metric: str, agent: str) -> pd.Series[float]:
-    """The exponent of size by which the metric grows."""
-    return _ratio(measured, metric, {AGENT: agent, CONFIG: _LARGE}, {AGENT: agent, CONFIG: _SMALL}) / _DOUBLINGS
-
-
-def _unchanged(label: str, values: pd.Series[float]) -> Iterable[Part]:
-    """Two parts: the values are neither more nor less by more than a little."""
-    yield make_part(f"{label} (upwards)", values, Side.BELOW, _LITTLE)
-    yield make_part(f"{label} (downwards)", values, Side.ABOVE, -_LITTLE)
-
-
-# The suppositions
-
-
-def _link_layer_sends(plain: str, bare: str, measured: Measurements) -> Iterable[Part]:
-    more = _growth(measured, c.MESSAGES_PER_NODE, plain) - _growth(measured, c.MESSAGES_PER_NODE, bare)
-    yield make_part(f"exponent of messages per node, {plain} minus {bare}", more, Side.ABOVE)
-
-
-def _link_layer_delivers(plain: str, bare: str, measured: Measurements) -> Iterable[Part]:
-    falls = [
-        _change(measured, c.DELIVERY_RATE_THESIS, {AGENT: agent, CONFIG: _LARGE}, {AGENT: agent, CONFIG: _SMALL})
-        for agent in (plain, bare)
-    ]
-    yield make_part(f"fall of the rate, C4 to C16, {bare} more than {plain}", falls[0] - falls[1], Side.ABOVE)
-
-
-def _first_copies_migrate(measured: Measurements) -> Iterable[Part]:
-    for config in (_SMALL, _LARGE):
-        places = ({AGENT: agent, CONFIG: config} for agent in ("mft-first-copy", MFT))
-        yield make_part(
-            f"{config}: doublings of migrations", _ratio(measured, c.MIGRATIONS, *places), Side.ABOVE, _TWICE
-        )
-
-
-def _mends_are_free(measured: Measurements) -> Iterable[Part]:
-    places = ({AGENT: agent, CONFIG: _LARGE} for agent in ("mft-published", "mft-first-copy"))
-    yield from _unchanged("C16: doublings of messages per node", _ratio(measured, c.MESSAGES_PER_NODE, *places))
-
-
-def _rare_heartbeats(measured: Measurements) -> Iterable[Part]:
-    slow, usual = ({AGENT: agent, CONFIG: _LARGE} for agent in ("mft-slow-beat", MFT))
-    fewer = _ratio(measured, c.MESSAGES_PER_NODE, slow, usual)
-    yield make_part("C16: doublings of messages per node, every 4 s against every 1 s", fewer, Side.BELOW)
-    lost = _change(measured, c.DELIVERY_RATE_ALL, slow, usual)
-    yield make_part("C16: delivery rate (all), every 4 s minus every 1 s", lost, Side.BELOW)
-
-
-def _searches_hardly_matter(measured: Measurements) -> Iterable[Part]:
-    places = ({AGENT: agent, CONFIG: _LARGE} for agent in ("aodv-floods", AODV))
-    yield from _unchanged("C16: doublings of messages per node", _ratio(measured, c.MESSAGES_PER_NODE, *places))
-
-
-def _hops_peak(measured: Measurements) -> Iterable[Part]:
-    for agent in measured.agents:
-        more = _change(measured, c.HOPS_MEAN, {AGENT: agent, CONFIG: _SMALL}, {AGENT: agent, CONFIG: _LARGE})
-        yield make_part(f"{agent}: mean hops, C4 minus C16", more, Side.ABOVE)
-
-
-def _movement_migrates(measured: Measurements) -> Iterable[Part]:
-    still, fast = ({AGENT: MFT, CONFIG: _LARGE, SPEED: speed} for speed in ("0.001", "8"))
-    yield make_part(
-        "mft: doublings of messages per node", _ratio(measured, c.MESSAGES_PER_NODE, fast, still), Side.ABOVE
+def _unchanged(label: str, quantity: Quantity) -> tuple[Bound, Bound]:
+    """The values are neither more nor less by more than a little."""
+    return (
+        Bound(f"{label} (upwards)", quantity, Side.BELOW, _LITTLE),
+        Bound(f"{label} (downwards)", quantity, Side.ABOVE, -_LITTLE),
     )
-    yield make_part("mft: doublings of the mean delay", _ratio(measured, c.DELAY_MEAN_S, fast, still), Side.ABOVE)
 
 
-def _movement_searches(measured: Measurements) -> Iterable[Part]:
-    still, fast = ({AGENT: AODV, CONFIG: _LARGE, SPEED: speed} for speed in ("0.001", "8"))
-    more = _ratio(measured, f"{c.SENT_PREFIX}RREQ", fast, still)
-    yield make_part("aodv: doublings of RREQs", more, Side.ABOVE, _TWICE)
+def _messages_unchanged(changed: str, usual: str) -> Parts:
+    change = _doublings(c.MESSAGES_PER_NODE, *_agents(changed, usual))
+    return at_each({CONFIG: (_LARGE,)}, *_unchanged("C16: doublings of messages per node", change))
 
 
-def _load_collapses(measured: Measurements) -> Iterable[Part]:
-    rare, usual = ({AGENT: AODV, CONFIG: "C32", _INTERVAL: interval} for interval in ("4", "1"))
-    better = _change(measured, c.DELIVERY_RATE_ALL, rare, usual)
-    yield make_part("C32: aodv, delivery rate (all), every 4 s minus every 1 s", better, Side.ABOVE)
+def _differs(label: str, plain: str, bare: str, quantity: Quantity) -> Parts:
+    """A quantity is greater with the link layer than without it."""
+
+    def more(measured: Measurements, _: Place) -> pd.Series[float]:
+        return quantity(measured, {AGENT: plain}) - quantity(measured, {AGENT: bare})
+
+    return at_each([], Bound(label.format(plain=plain, bare=bare), more, Side.ABOVE))
 
 
-def _load_delays(measured: Measurements) -> Iterable[Part]:
-    for config in (_LARGE, "C32"):
-        rare, usual = ({AGENT: MFT, CONFIG: config, _INTERVAL: interval} for interval in ("4", "1"))
-        shorter = _ratio(measured, c.DELAY_MEAN_S, rare, usual)
-        yield make_part(f"{config}: mft, doublings of the mean delay, every 4 s against every 1 s", shorter, Side.BELOW)
+def _link_layer_sends(plain: str, bare: str) -> Parts:
+    doublings = _doublings(c.MESSAGES_PER_NODE, _AT_LARGE, _AT_SMALL)
+    label = "exponent of messages per node, {plain} minus {bare}"
+    return _differs(label, plain, bare, lambda measured, at: doublings(measured, at) / _DOUBLINGS)
 
 
-def _stored_arrives(agent: str, measured: Measurements) -> Iterable[Part]:
-    place = {AGENT: agent, CONFIG: _LARGE, "time_limit": "400"}
-    rate = _values(measured, c.DELIVERY_RATE_THESIS, **place)
-    yield make_part(f"{agent}, C16, 257 s after the last publication: 1 minus the rate", 1 - rate, Side.BELOW, _LITTLE)
+def _link_layer_delivers(plain: str, bare: str) -> Parts:
+    fall = difference(c.DELIVERY_RATE_THESIS, _AT_LARGE, _AT_SMALL)
+    return _differs("fall of the rate, C4 to C16, {bare} more than {plain}", plain, bare, fall)
 
 
-def _start_hardly_matters(measured: Measurements) -> Iterable[Part]:
-    for config in (_SMALL, _LARGE):
-        late, usual = ({AGENT: MFT, CONFIG: config, "publish_start": start} for start in ("30", "0"))
-        yield from _unchanged(f"{config}: delivery rate (all)", _change(measured, c.DELIVERY_RATE_ALL, late, usual))
+def _stored_arrives(agent: str) -> Parts:
+    def lost(measured: Measurements, _: Place) -> pd.Series[float]:
+        return 1 - by_seed(measured, c.DELIVERY_RATE_THESIS, agent=agent, time_limit="400", **_AT_LARGE)
+
+    label = f"{agent}, C16, 257 s after the last publication: 1 minus the rate"
+    return at_each([], Bound(label, lost, Side.BELOW, _LITTLE))
 
 
-def _start_is_not_taken_on(measured: Measurements) -> Iterable[Part]:
-    for config in (_SMALL, _LARGE):
-        place = {AGENT: MFT, CONFIG: config, "publish_start": "30"}
-        share = _values(measured, c.ATTEMPTED, **place) / _values(measured, c.EXPECTED, **place)
-        yield make_part(f"{config}: share not begun, from 30 s on", 1 - share, Side.BELOW, _HARDLY_ANY)
-
-
-def _size_hardly_matters(measured: Measurements) -> Iterable[Part]:
-    for agent in (MFT, AODV):
-        large, none = ({AGENT: agent, CONFIG: _LARGE, "payload": payload} for payload in ("60", "0"))
-        change = _change(measured, c.DELIVERY_RATE_ALL, large, none)
-        yield from _unchanged(f"C16: {agent}, delivery rate (all), 60 minus 0 bytes", change)
+def _not_begun(measured: Measurements, place: Place) -> pd.Series[float]:
+    attempted, expected = (by_seed(measured, m, **_LATE, **place) for m in (c.ATTEMPTED, c.EXPECTED))
+    return 1 - attempted / expected
 
 
 SUPPOSITIONS = (
@@ -195,7 +135,7 @@ SUPPOSITIONS = (
         ClaimTest(
             "The link layer makes MFT-PubSub's messages grow with size.",
             "The exponent of size of messages per node, C4 to C16, is greater with it than without.",
-            partial(_link_layer_sends, MFT, "mft-bare"),
+            _link_layer_sends(MFT, "mft-bare"),
         ),
     ),
     Supposition(
@@ -203,7 +143,7 @@ SUPPOSITIONS = (
         ClaimTest(
             "The link layer makes AODV's messages grow with size.",
             "The same for AODV, against hello messages alone.",
-            partial(_link_layer_sends, AODV, "aodv-hello"),
+            _link_layer_sends(AODV, "aodv-hello"),
         ),
     ),
     Supposition(
@@ -211,7 +151,7 @@ SUPPOSITIONS = (
         ClaimTest(
             "The link layer keeps MFT-PubSub's delivery rate up as the network grows.",
             "Without it the rate (thesis) falls more from C4 to C16 than with it.",
-            partial(_link_layer_delivers, MFT, "mft-bare"),
+            _link_layer_delivers(MFT, "mft-bare"),
         ),
     ),
     Supposition(
@@ -219,7 +159,7 @@ SUPPOSITIONS = (
         ClaimTest(
             "The link layer keeps AODV's delivery rate up as the network grows.",
             "Without it the rate falls more from C4 to C16 than with it.",
-            partial(_link_layer_delivers, AODV, "aodv-hello"),
+            _link_layer_delivers(AODV, "aodv-hello"),
         ),
     ),
     Supposition(
@@ -227,7 +167,15 @@ SUPPOSITIONS = (
         ClaimTest(
             "A tree in which the first neighbour heard is the parent migrates without need.",
             "With `sticky_parent` off, as in the thesis, there are more than twice as many migrations.",
-            _first_copies_migrate,
+            at_each(
+                _EACH_SIZE,
+                Bound(
+                    "{config}: doublings of migrations",
+                    _doublings(c.MIGRATIONS, *_agents("mft-first-copy", MFT)),
+                    Side.ABOVE,
+                    _TWICE,
+                ),
+            ),
         ),
     ),
     Supposition(
@@ -235,7 +183,7 @@ SUPPOSITIONS = (
         ClaimTest(
             "Corrections of MFT-PubSub hardly change what it sends.",
             "Without all of them, messages per node at C16 change by less than 0.05 doublings (3.5 %).",
-            _mends_are_free,
+            _messages_unchanged("mft-published", "mft-first-copy"),
         ),
     ),
     Supposition(
@@ -243,7 +191,19 @@ SUPPOSITIONS = (
         ClaimTest(
             "A slower heartbeat saves messages and costs deliveries.",
             "With a heartbeat every 4 s, at C16, messages per node are fewer and the rate (all) is lower.",
-            _rare_heartbeats,
+            at_each(
+                {CONFIG: (_LARGE,)},
+                Bound(
+                    "C16: doublings of messages per node, every 4 s against every 1 s",
+                    _doublings(c.MESSAGES_PER_NODE, *_agents("mft-slow-beat", MFT)),
+                    Side.BELOW,
+                ),
+                Bound(
+                    "C16: delivery rate (all), every 4 s minus every 1 s",
+                    difference(c.DELIVERY_RATE_ALL, *_agents("mft-slow-beat", MFT)),
+                    Side.BELOW,
+                ),
+            ),
         ),
     ),
     Supposition(
@@ -251,7 +211,7 @@ SUPPOSITIONS = (
         ClaimTest(
             "How AODV searches hardly matters on fields of one to three hops.",
             "Without growing rings and rate limit, messages per node at C16 change by less than 0.05 doublings.",
-            _searches_hardly_matter,
+            _messages_unchanged("aodv-floods", AODV),
         ),
     ),
     Supposition(
@@ -259,7 +219,10 @@ SUPPOSITIONS = (
         ClaimTest(
             "However AODV is run, it has more hops at C4 than elsewhere, as in the thesis.",
             "Mean hops at C4 are more than at C16 in every variant.",
-            _hops_peak,
+            at_each(
+                [AGENT],
+                Bound("{agent}: mean hops, C4 minus C16", difference(c.HOPS_MEAN, _AT_SMALL, _AT_LARGE), Side.ABOVE),
+            ),
         ),
     ),
     Supposition(
@@ -267,7 +230,15 @@ SUPPOSITIONS = (
         ClaimTest(
             "MFT-PubSub's messages and delay come from movement.",
             "At C16 both are more at 8 m/s than where next to nothing moves.",
-            _movement_migrates,
+            at_each(
+                {AGENT: (MFT,)},
+                Bound(
+                    "{agent}: doublings of messages per node",
+                    _doublings(c.MESSAGES_PER_NODE, _FAST, _STILL),
+                    Side.ABOVE,
+                ),
+                Bound("{agent}: doublings of the mean delay", _doublings(c.DELAY_MEAN_S, _FAST, _STILL), Side.ABOVE),
+            ),
         ),
     ),
     Supposition(
@@ -275,7 +246,15 @@ SUPPOSITIONS = (
         ClaimTest(
             "AODV's searches come from movement.",
             "At C16 there are more than twice as many RREQs at 8 m/s as where next to nothing moves.",
-            _movement_searches,
+            at_each(
+                {AGENT: (AODV,)},
+                Bound(
+                    "{agent}: doublings of RREQs",
+                    _doublings(f"{c.SENT_PREFIX}RREQ", _FAST, _STILL),
+                    Side.ABOVE,
+                    _TWICE,
+                ),
+            ),
         ),
     ),
     Supposition(
@@ -283,7 +262,14 @@ SUPPOSITIONS = (
         ClaimTest(
             "AODV delivers less at C32 because the channel is full.",
             "With a quarter of the notifications, its rate at C32 is higher.",
-            _load_collapses,
+            at_each(
+                {CONFIG: ("C32",), AGENT: (AODV,)},
+                Bound(
+                    "{config}: {agent}, delivery rate (all), every 4 s minus every 1 s",
+                    difference(c.DELIVERY_RATE_ALL, _RARE, _USUAL),
+                    Side.ABOVE,
+                ),
+            ),
         ),
     ),
     Supposition(
@@ -291,7 +277,14 @@ SUPPOSITIONS = (
         ClaimTest(
             "MFT-PubSub's delay is waiting for a full channel.",
             "With a quarter of the notifications, its mean delay is shorter at C16 and at C32.",
-            _load_delays,
+            at_each(
+                {CONFIG: (_LARGE, "C32"), AGENT: (MFT,)},
+                Bound(
+                    "{config}: {agent}, doublings of the mean delay, every 4 s against every 1 s",
+                    _doublings(c.DELAY_MEAN_S, _RARE, _USUAL),
+                    Side.BELOW,
+                ),
+            ),
         ),
     ),
     Supposition(
@@ -299,7 +292,7 @@ SUPPOSITIONS = (
         ClaimTest(
             "What MFT-PubSub has stored at the end would be delivered if the run went on.",
             "At C16, 257 s after the last publication, less than 0.05 of what was attempted is missing.",
-            partial(_stored_arrives, MFT),
+            _stored_arrives(MFT),
         ),
     ),
     Supposition(
@@ -307,7 +300,7 @@ SUPPOSITIONS = (
         ClaimTest(
             "The same without a link layer.",
             "The same: what is lost under way is not stored.",
-            partial(_stored_arrives, "mft-bare"),
+            _stored_arrives("mft-bare"),
         ),
     ),
     Supposition(
@@ -315,7 +308,10 @@ SUPPOSITIONS = (
         ClaimTest(
             "It hardly matters that publishing begins before the tree is there.",
             "If it begins 30 s later, MFT-PubSub's rate (all) changes by less than 0.05.",
-            _start_hardly_matters,
+            at_each(
+                _EACH_SIZE,
+                *_unchanged("{config}: delivery rate (all)", difference(c.DELIVERY_RATE_ALL, _LATE, _AT_ONCE)),
+            ),
         ),
     ),
     Supposition(
@@ -323,7 +319,7 @@ SUPPOSITIONS = (
         ClaimTest(
             "What MFT-PubSub does not try to deliver was published before the tree was there.",
             "If publishing begins after 30 s, less than 0.001 of what is expected is not attempted.",
-            _start_is_not_taken_on,
+            at_each(_EACH_SIZE, Bound("{config}: share not begun, from 30 s on", _not_begun, Side.BELOW, _HARDLY_ANY)),
         ),
     ),
     Supposition(
@@ -331,7 +327,13 @@ SUPPOSITIONS = (
         ClaimTest(
             "The size of a notification, which the thesis does not tell, hardly matters.",
             "From 0 to 60 bytes, at C16, the rate (all) changes by less than 0.05 for both.",
-            _size_hardly_matters,
+            at_each(
+                {AGENT: (MFT, AODV), CONFIG: (_LARGE,)},
+                *_unchanged(
+                    "{config}: {agent}, delivery rate (all), 60 minus 0 bytes",
+                    difference(c.DELIVERY_RATE_ALL, {"payload": "60"}, {"payload": "0"}),
+                ),
+            ),
         ),
     ),
 )

@@ -21,9 +21,9 @@ import pandas as pd
 
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import AGENT, SWEEP
-from roambus.experiments.claims import Claim, ClaimTest, Verdict, check
+from roambus.experiments.claims import Claim, Verdict
 from roambus.experiments.measurements import Measurements, markdown_table, read_measurements
-from roambus.experiments.studies.thesis.claims import AODV, FURTHER_CLAIMS, MFT, THESIS_CLAIMS, check_further_claims
+from roambus.experiments.studies.thesis.claims import AODV, FURTHER_CLAIMS, MFT, THESIS_CLAIMS, check_all
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 
@@ -43,17 +43,19 @@ class Finding:
     claim: Claim
     leans: bool
 
+    @property
+    def sign(self) -> str:
+        """The verdict as a table has it."""
+        return _SIGNS.get(self.claim.verdict, "(+)" if self.leans else "(-)")
+
 
 def findings(measured: Measurements) -> dict[int, Finding]:
     """All sixteen claims, by their numbers."""
-    claims = [*check(THESIS_CLAIMS, measured), *check_further_claims(measured)]
-    tests = (*THESIS_CLAIMS, *FURTHER_CLAIMS)
-    return {claim.number: _finding(claim, test, measured) for claim, test in zip(claims, tests, strict=True)}
-
-
-def _finding(claim: Claim, test: ClaimTest, measured: Measurements) -> Finding:
-    is_open = claim.verdict is Verdict.NOT_SIGNIFICANT
-    return Finding(claim, is_open and all(part.supports for part in test.parts(measured)))
+    found = {}
+    for claim, test in zip(check_all(measured), (*THESIS_CLAIMS, *FURTHER_CLAIMS), strict=True):
+        is_open = claim.verdict is Verdict.NOT_SIGNIFICANT
+        found[claim.number] = Finding(claim, is_open and all(part.supports for part in test.parts(measured)))
+    return found
 
 
 # Variants
@@ -113,14 +115,8 @@ def sign_table(columns: Mapping[str, Findings], numbers: Sequence[int]) -> str:
 
     + holds, - does not hold, (+) and (-) are not significant with all means on the claimed side or not.
     """
-    rows = [[str(number), *(_sign(found[number]) for found in columns.values())] for number in numbers]
+    rows = [[str(number), *(found[number].sign for found in columns.values())] for number in numbers]
     return markdown_table(["claim", *columns], rows)
-
-
-def _sign(found: Finding) -> str:
-    if found.claim.verdict is Verdict.NOT_SIGNIFICANT:
-        return "(+)" if found.leans else "(-)"
-    return _SIGNS[found.claim.verdict]
 
 
 def number_list(columns: Mapping[str, Findings], numbers: Sequence[int]) -> str:
@@ -148,13 +144,10 @@ def tables(results: Sequence[Path]) -> str:
             merged(whole, {folder.name: measured})
         else:
             raise UserError(f"{folder}: it holds results of {sweep}, not of open-agents, open-settings or thesis")
-    parts = [_part(variants, OPEN_CLAIMS), _part(whole, range(1, 17))]
-    return "\n".join(part for part in parts if part)
+    return "\n".join(_part(*part) for part in ((variants, OPEN_CLAIMS), (whole, range(1, 17))) if part[0])
 
 
 def _part(columns: Mapping[str, Findings], numbers: Sequence[int]) -> str:
-    if not columns:
-        return ""
     details = f'<details markdown="1"><summary>The numbers</summary>\n{number_list(columns, numbers)}\n</details>\n'
     return f"{sign_table(columns, numbers)}\n{details}"
 

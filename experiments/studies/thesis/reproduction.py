@@ -3,15 +3,13 @@
 python -m roambus.experiments.studies.thesis.reproduction results/thesis results/flooding results/explain-mft --out docs
 
 Each folder holds the aggregated results of a sweep of ours. Results that name no sweep are of the one that their folder
-is called like. Only those of `thesis` must be there; the document says what was not run.
-Its numbers and verdicts come from the results. Its explanations come from `reproduction_notes.md`; each is printed only
-while the verdicts that it explains stand.
+is called like. Only those of `thesis` must be there; the document says what was not run, and names the command that
+makes each folder again.
 
-Names the command that makes the runs of a results folder again.
-
-Makes the comparison that the thesis lacks: more protocols beside its two, energy, cost by delivery, and unicast.
-
-Draws the pictures of docs/reproduction.md, each of one or more figures, and writes the numbers that they show.
+Numbers and verdicts come from the results. Explanations come from `reproduction_notes.md`; each is printed only while
+the verdicts that it explains stand, so that no text outlives its numbers. What the thesis lacks is a comparison with
+more protocols than its two: energy, the cost of a delivery, and unicast. A picture has one or more figures, and the
+numbers that they show stand below it, to unfold.
 """
 
 from __future__ import annotations
@@ -29,11 +27,18 @@ import jinja2
 import pandas as pd
 
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.runs.layout import SWEEP
+from roambus.bridge.runs.layout import AGENT, SWEEP
 from roambus.experiments.claims import Claim, check
 from roambus.experiments.figures.drawing import draw_panels
 from roambus.experiments.figures.figure import Figure, Plan, agent_lines, cut, figure_table, look_up
-from roambus.experiments.measurements import Measurements, markdown_table, read_measurements, sent_table, table_of
+from roambus.experiments.measurements import (
+    Measurements,
+    markdown_table,
+    read_measurements,
+    rows_at,
+    sent_table,
+    table_of,
+)
 from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
 from roambus.experiments.studies.thesis.claims import (
     CONFIG,
@@ -41,6 +46,7 @@ from roambus.experiments.studies.thesis.claims import (
     THESIS_CLAIMS,
     THESIS_CONFIG,
     THESIS_SPEED,
+    check_all,
     check_further_claims,
 )
 from roambus.experiments.studies.thesis.explanations import check_suppositions
@@ -64,15 +70,12 @@ def _settings(asked: Mapping[str, Any], done: Mapping[str, Any]) -> Iterator[str
     if list(done["agents"]) != list(asked["agents"]):
         yield f"agent={','.join(done['agents'])}"
     for axis, values in done["axes"].items():
-        if _texts(values) != _texts(asked["axes"][axis]):
-            yield f"{axis}={','.join(_texts(values))}"
+        there, usual = (",".join(map(str, one)) for one in (values, asked["axes"][axis]))
+        if there != usual:
+            yield f"{axis}={there}"
     for variable, value in done["set"].items():
         if value != asked["set"].get(variable):
             yield f"{variable}={value}"
-
-
-def _texts(values: list[Any]) -> list[str]:
-    return [str(value) for value in values]
 
 
 NODES, INTERVAL = "nodes", "interval"
@@ -104,18 +107,14 @@ def joined(sweeps: Sequence[Measurements]) -> Measurements:
     for other in sweeps[1:]:
         if other.sweep.get("set") != first:
             raise UserError(f"sweeps to compare have settings {first} and {other.sweep.get('set')}: give them the same")
-    runs = pd.concat(_new_runs(sweeps), ignore_index=True)
-    agents = {agent: None for sweep in sweeps for agent in sweep.agents}
-    with_costs = _with_costs(runs)
+    agents: dict[str, None] = {}
+    new = []
+    for one in sweeps:
+        new.append(one.runs[~one.runs[AGENT].isin(agents)])
+        agents |= dict.fromkeys(one.agents)
+    runs = _with_costs(pd.concat(new, ignore_index=True))
     sweep = {**sweeps[0].sweep, "agents": agents}
-    return Measurements(with_costs, mean_points(with_costs), sweep, metrics=(*sweeps[0].metrics, *COSTS))
-
-
-def _new_runs(sweeps: Sequence[Measurements]) -> Iterator[pd.DataFrame]:
-    known: set[str] = set()
-    for sweep in sweeps:
-        yield sweep.runs[~sweep.runs["agent"].isin(known)]
-        known.update(sweep.agents)
+    return Measurements(runs, mean_points(runs), sweep, metrics=(*sweeps[0].metrics, *COSTS))
 
 
 def _with_costs(runs: pd.DataFrame) -> pd.DataFrame:
@@ -144,14 +143,7 @@ def plan_unicast(measured: Measurements, metric: str, interval: str) -> Plan:
 
 
 def _plan(metric: str, where: str, x: str, measured: Measurements, place: dict[str, str]) -> Plan:
-    title = measured.title(metric)
-    return Plan(
-        name=metric,
-        title=f"{title[0].upper()}{title[1:]}{where}",
-        metric=metric,
-        x=x,
-        lines=agent_lines(measured, place),
-    )
+    return Plan(metric, measured.heading(metric) + where, metric, x, agent_lines(measured, place))
 
 
 THESIS, BARE, UNICAST = "thesis", "thesis-bare", "unicast"
@@ -202,8 +194,8 @@ class Gallery:
     def sent(self) -> str:
         """The packets of each type that all nodes sent, in the thesis' sweep at the speed of its figures."""
         measured = self._sweeps[THESIS]
-        speed = cut(measured, SPEED, THESIS_SPEED)
-        runs, points = (table[table[SPEED] == speed] for table in (measured.runs, measured.points))
+        place = {SPEED: cut(measured, SPEED, THESIS_SPEED)}
+        runs, points = (rows_at(table, place) for table in (measured.runs, measured.points))
         table = sent_table(Measurements(runs, points, measured.sweep))
         return markdown_table(table.headings, table.rows)
 
@@ -218,11 +210,10 @@ class Gallery:
     def _show(self, picture: str, figures: Sequence[Figure]) -> str:
         """The picture in Markdown, and its numbers to unfold."""
         drawn = [figure for figure in figures if figure.series]
-        file = self._folder / f"{picture}.png"
-        draw_panels(drawn, file)
+        draw_panels(drawn, self._folder / f"{picture}.png")
         numbers = "\n".join(f"{figure.title}\n\n{figure_table(figure)}" for figure in drawn)
         alternative = "; ".join(figure.title for figure in drawn)
-        image = f"![{alternative}]({self._folder.name}/{file.name})"
+        image = f"![{alternative}]({self._folder.name}/{picture}.png)"
         return f'{image}\n\n<details markdown="1"><summary>Numbers</summary>\n\n{numbers}\n</details>'
 
 
@@ -247,8 +238,10 @@ def write_reproduction(results: Sequence[Path], out: Path) -> Path:
     sweeps = _read_sweeps(results)
     folder = out / PICTURES
     folder.mkdir(parents=True, exist_ok=True)
-    text = _render(_content(sweeps, Gallery(sweeps, folder)))
-    document = out / DOCUMENT
+    undefined = jinja2.StrictUndefined
+    environment = jinja2.Environment(undefined=undefined, trim_blocks=True, keep_trailing_newline=True)  # noqa: S701  # Markdown needs no HTML escapes
+    template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
+    text, document = template.render(_content(sweeps, Gallery(sweeps, folder))), out / DOCUMENT
     replace_file(document, lambda path: path.write_text(text, encoding="utf-8"))
     return document
 
@@ -267,21 +260,11 @@ def _read_sweeps(results: Sequence[Path]) -> dict[str, Measurements]:
     return sweeps
 
 
-def _render(content: Mapping[str, Any]) -> str:
-    undefined = jinja2.StrictUndefined
-    environment = jinja2.Environment(undefined=undefined, trim_blocks=True, keep_trailing_newline=True)  # noqa: S701  # Markdown needs no HTML escapes
-    return environment.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(content)
-
-
 def _content(sweeps: Mapping[str, Measurements], gallery: Gallery) -> dict[str, Any]:
     claims = _labelled("", check(THESIS_CLAIMS, sweeps[THESIS]))
     further = _labelled("", check_further_claims(sweeps[THESIS]))
     suppositions = _labelled("S", check_suppositions(sweeps))
-    bare = (
-        _labelled("", [*check(THESIS_CLAIMS, sweeps[BARE]), *check_further_claims(sweeps[BARE])])
-        if BARE in sweeps
-        else {}
-    )
+    bare = _labelled("", check_all(sweeps[BARE])) if BARE in sweeps else {}
     return {
         "sweeps": [(name, rerun_command(name, one), one.runs_there(), one.seeds) for name, one in sweeps.items()],
         "claims": claims,
@@ -317,18 +300,14 @@ def _standing_notes(claims: Mapping[str, Claim]) -> dict[str, list[str]]:
     return standing
 
 
-def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Writes the document; returns the exit code."""
     parser = argparse.ArgumentParser(
         "python -m roambus.experiments.studies.thesis.reproduction", description=(__doc__ or "").split("\n")[0]
     )
     parser.add_argument("results", nargs="+", type=Path, help="aggregated results of sweeps of ours")
     parser.add_argument("--out", type=Path, default=Path("docs"), help="where the document goes [docs]")
-    return parser.parse_args(arguments)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Writes the document; returns the exit code."""
-    options = _parse(sys.argv[1:] if arguments is None else arguments)
+    options = parser.parse_args(arguments)
     try:
         click.echo(write_reproduction(options.results, options.out))
     except RoambusError as error:

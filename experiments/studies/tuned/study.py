@@ -1,27 +1,23 @@
 """The study of what holds on a slow channel: delivery, delay and messages over size and speed, and the ablations.
 
-What the tuned profiles are to achieve, each with one precise reading that was fixed before the whole runs.
-
-Delivery is that of all pairs that were wanted. Only runs of equal seeds are compared.
-
-The ablations: what each change of a tuned profile does alone, and what its lack does, as figures and a table.
-
-Where the study cuts through its sweeps.
+What the tuned profiles are to achieve has one precise reading each, which was fixed before the whole runs. Delivery is
+that of all pairs that were wanted, which is the same denominator for every protocol, and only runs of equal seeds are
+compared. The ablations show what each change of a tuned profile does alone, and what its lack does: a change that helps
+alone and is not missed when it is left out stands in for another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.claims import ClaimTest, Part, Side, make_part
-from roambus.experiments.figures.figure import Line, Plan, agent_lines, cut
-from roambus.experiments.measurements import Measurements, by_seed, format_mean, markdown_table
+from roambus.experiments.claims import Bound, ClaimTest, Part, Parts, Place, Side, at_each, difference, value
+from roambus.experiments.figures.figure import Line, Plan, agent_lines, cut, plans_over, slug
+from roambus.experiments.measurements import Measurements, by_seed, markdown_table
 from roambus.experiments.studies.study import Study, StudySweep
-from roambus.spark.aggregation.aggregate import HALF_WIDTH, MEAN
 from roambus.spark.metrics import catalogue as c
 
 CONFIG, SPEED = "config", "speed"
@@ -40,88 +36,84 @@ _AS_GOOD = -0.005
 """A delivery rate that is less than half a point lower is not worse."""
 
 
-def _at(measured: Measurements, agent: str, metric: str, config: str, speed: str = CUT_SPEED) -> pd.Series[float]:
-    return by_seed(measured, metric, agent=agent, **{CONFIG: config, SPEED: speed})
+_AT_LARGEST = {CONFIG: (LARGEST,), SPEED: (CUT_SPEED,)}
 
 
-def _mft_holds(measured: Measurements) -> Iterator[Part]:
-    for label, metric, side, threshold in (
-        ("delivered of all", c.DELIVERY_RATE_ALL, Side.ABOVE, _MFT_DELIVERS),
-        ("mean delay (s)", c.DELAY_MEAN_S, Side.BELOW, _MFT_DELAY_S),
-        ("messages a node", c.MESSAGES_PER_NODE, Side.BELOW, _MFT_MESSAGES),
-    ):
-        yield make_part(label, _at(measured, MFT_TUNED, metric, LARGEST), side, threshold)
+def _aodv_saves(measured: Measurements, place: Place) -> pd.Series[float]:
+    tuned, usual = (by_seed(measured, c.MESSAGES_PER_NODE, agent=agent, **place) for agent in (AODV_TUNED, AODV))
+    return tuned / usual
 
 
-def _mft_beats_flooding(measured: Measurements) -> Iterator[Part]:
-    tuned, flooding = (_at(measured, agent, c.MESSAGES_PER_NODE, LARGEST) for agent in (MFT_TUNED, FLOODING))
-    yield make_part("messages a node, mft-tuned minus flooding", tuned - flooding, Side.BELOW)
+def _no_worse(tuned: str, usual: str) -> Parts:
+    """The claim that the tuned profile delivers no less at every size but the largest, at every speed."""
+    better = difference(c.DELIVERY_RATE_ALL, {AGENT: tuned}, {AGENT: usual})
+    bound = Bound(f"{{config}}, {{speed}} m/s: delivered of all, {tuned} minus {usual}", better, Side.ABOVE, _AS_GOOD)
 
+    def parts(measured: Measurements) -> Iterable[Part]:
+        smaller = [config for config in measured.values(CONFIG) if config != LARGEST]
+        return at_each({CONFIG: smaller, SPEED: ()}, bound)(measured) if smaller else ()
 
-def _aodv_holds(measured: Measurements) -> Iterator[Part]:
-    yield make_part(
-        "delivered of all", _at(measured, AODV_TUNED, c.DELIVERY_RATE_ALL, LARGEST), Side.ABOVE, _AODV_DELIVERS
-    )
-    tuned, usual = (_at(measured, agent, c.MESSAGES_PER_NODE, LARGEST) for agent in (AODV_TUNED, AODV))
-    yield make_part("messages a node, aodv-tuned over aodv", tuned / usual, Side.BELOW, _QUARTER)
-
-
-def _no_worse(agents: Sequence[tuple[str, str]], measured: Measurements) -> Iterator[Part]:
-    for (tuned, usual), config in ((pair, one) for pair in agents for one in measured.values(CONFIG) if one != LARGEST):
-        for speed in measured.values(SPEED):
-            better, worse = (_at(measured, agent, c.DELIVERY_RATE_ALL, config, speed) for agent in (tuned, usual))
-            label = f"{config}, {speed} m/s: delivered of all, {tuned} minus {usual}"
-            yield make_part(label, better - worse, Side.ABOVE, _AS_GOOD)
-
-
-def _mft_is_no_worse(measured: Measurements) -> Iterable[Part]:
-    return _no_worse([(MFT_TUNED, MFT)], measured)
-
-
-def _aodv_is_no_worse(measured: Measurements) -> Iterable[Part]:
-    return _no_worse([(AODV_TUNED, AODV)], measured)
+    return parts
 
 
 def _gossip_saves(measured: Measurements) -> Iterator[Part]:
-    for config in measured.values(CONFIG):
-        gossip, flooding = (_at(measured, agent, c.MESSAGES_PER_NODE, config) for agent in (GOSSIP, FLOODING))
-        yield make_part(f"{config}: messages a node, gossip minus flooding", gossip - flooding, Side.BELOW)
-    gossip, flooding = (_at(measured, agent, c.DELIVERY_RATE_ALL, LARGEST) for agent in (GOSSIP, FLOODING))
-    yield make_part("C32: delivered of all, gossip minus flooding", gossip - flooding, Side.ABOVE, _AS_GOOD)
-
-
-def _mft_stands(measured: Measurements) -> Iterator[Part]:
-    rate = by_seed(measured, c.DELIVERY_RATE_ALL, agent=MFT_TUNED, **{CONFIG: "C16"})
-    yield make_part("delivered of all", rate, Side.ABOVE, _STANDING_DELIVERS)
-    migrations = by_seed(measured, c.MIGRATIONS, agent=MFT_TUNED, **{CONFIG: "C16"})
-    yield make_part("migrations after the first minute", migrations, Side.BELOW, 1.0)
+    both = {AGENT: GOSSIP}, {AGENT: FLOODING}
+    fewer = Bound(
+        "{config}: messages a node, gossip minus flooding", difference(c.MESSAGES_PER_NODE, *both), Side.BELOW
+    )
+    yield from at_each({CONFIG: (), SPEED: (CUT_SPEED,)}, fewer)(measured)
+    as_good = Bound(
+        "C32: delivered of all, gossip minus flooding", difference(c.DELIVERY_RATE_ALL, *both), Side.ABOVE, _AS_GOOD
+    )
+    yield from at_each(_AT_LARGEST, as_good)(measured)
 
 
 MOVING_CLAIMS = (
     ClaimTest(
         "At C32 and 8 m/s MFT-PubSub tuned delivers all but 1 %, within a second, with 1,500 messages a node.",
         "The delivery rate is above 0.99, the mean delay below 1 s, and messages a node are below 1,500.",
-        _mft_holds,
+        at_each(
+            _AT_LARGEST,
+            *(
+                Bound(label, value(metric, agent=MFT_TUNED), side, threshold)
+                for label, metric, side, threshold in (
+                    ("delivered of all", c.DELIVERY_RATE_ALL, Side.ABOVE, _MFT_DELIVERS),
+                    ("mean delay (s)", c.DELAY_MEAN_S, Side.BELOW, _MFT_DELAY_S),
+                    ("messages a node", c.MESSAGES_PER_NODE, Side.BELOW, _MFT_MESSAGES),
+                )
+            ),
+        ),
     ),
     ClaimTest(
         "At C32 and 8 m/s MFT-PubSub tuned needs fewer messages than flooding.",
         "With equal seeds, its messages a node are fewer.",
-        _mft_beats_flooding,
+        at_each(
+            _AT_LARGEST,
+            Bound(
+                "messages a node, mft-tuned minus flooding",
+                difference(c.MESSAGES_PER_NODE, {AGENT: MFT_TUNED}, {AGENT: FLOODING}),
+                Side.BELOW,
+            ),
+        ),
     ),
     ClaimTest(
         "At C32 and 8 m/s AODV tuned delivers all but 5 %, with a quarter of the messages.",
         "The delivery rate is above 0.95; with equal seeds, messages a node are under a quarter of the other's.",
-        _aodv_holds,
+        at_each(
+            _AT_LARGEST,
+            Bound("delivered of all", value(c.DELIVERY_RATE_ALL, agent=AODV_TUNED), Side.ABOVE, _AODV_DELIVERS),
+            Bound("messages a node, aodv-tuned over aodv", _aodv_saves, Side.BELOW, _QUARTER),
+        ),
     ),
     ClaimTest(
         "In smaller networks MFT-PubSub tuned delivers no less than with the thesis' profile.",
         "At every size but C32 and every speed, with equal seeds, its delivery rate is less than 0.005 lower.",
-        _mft_is_no_worse,
+        _no_worse(MFT_TUNED, MFT),
     ),
     ClaimTest(
         "In smaller networks AODV tuned delivers no less than with the thesis' profile.",
         "At every size but C32 and every speed, with equal seeds, its delivery rate is less than 0.005 lower.",
-        _aodv_is_no_worse,
+        _no_worse(AODV_TUNED, AODV),
     ),
     ClaimTest(
         "Gossip saves messages at every size, and at C32 delivers no less than flooding.",
@@ -133,7 +125,11 @@ STATIC_CLAIMS = (
     ClaimTest(
         "Where nothing moves, MFT-PubSub tuned delivers all at C16, and nothing migrates after the first minute.",
         "Without the first minute, the delivery rate is above 0.999, and a run has less than one migration.",
-        _mft_stands,
+        at_each(
+            {CONFIG: ("C16",)},
+            Bound("delivered of all", value(c.DELIVERY_RATE_ALL, agent=MFT_TUNED), Side.ABOVE, _STANDING_DELIVERS),
+            Bound("migrations after the first minute", value(c.MIGRATIONS, agent=MFT_TUNED), Side.BELOW, 1.0),
+        ),
     ),
 )
 
@@ -151,7 +147,7 @@ def change_plans(measured: Measurements, protocol: str) -> Iterator[Plan]:
                 for agent in measured.agents
                 if agent.startswith(prefix) or agent in _profiles(measured)
             ]
-            name = f"{protocol}-{prefix.removesuffix('-')}-{metric}".replace("_", "-")
+            name = slug(f"{protocol}-{prefix}{metric}")
             yield Plan(name, f"{protocol.upper()}, {words}: {measured.title(metric)}", metric, CONFIG, lines)
 
 
@@ -163,10 +159,14 @@ def change_table(measured: Measurements) -> str:
 def _table(measured: Measurements, config: str) -> str:
     titles = [measured.title(metric) for metric in _SHOWN]
     head = ["change", *(f"{title}, alone" for title in titles), *(f"{title}, left out" for title in titles)]
-    rows = [[name, *_cells(measured, config, name), *[""] * len(_SHOWN)] for name in _profiles(measured)]
-    for change in _changes(measured):
-        alone, left_out = (_cells(measured, config, prefix + change) for prefix in (ONLY, WITHOUT))
-        rows.append([change, *alone, *left_out])
+    profiles = _profiles(measured)
+    rows = [[name, *_cells(measured, config, name), *[""] * len(_SHOWN)] for name in profiles]
+    names = dict.fromkeys(agent.removeprefix(ONLY).removeprefix(WITHOUT) for agent in measured.agents)
+    rows += [
+        [change, *_cells(measured, config, ONLY + change), *_cells(measured, config, WITHOUT + change)]
+        for change in names
+        if change not in profiles
+    ]
     return markdown_table(head, rows)
 
 
@@ -174,20 +174,11 @@ def _profiles(measured: Measurements) -> list[str]:
     return [agent for agent in measured.agents if not agent.startswith((ONLY, WITHOUT))]
 
 
-def _changes(measured: Measurements) -> list[str]:
-    names = (agent.removeprefix(ONLY).removeprefix(WITHOUT) for agent in measured.agents)
-    return [name for name in dict.fromkeys(names) if name not in _profiles(measured)]
+def _cells(measured: Measurements, config: str, agent: str) -> list[str]:
+    return [measured.cell(metric, config=config, agent=agent) for metric in _SHOWN]
 
 
-def _cells(measured: Measurements, config: str, agent: str) -> Iterator[str]:
-    """A text for each metric, empty where nothing was measured."""
-    for metric in _SHOWN:
-        point = measured.point(metric, **{CONFIG: config, AGENT: agent})
-        yield "".join(format_mean(*pair) for pair in zip(point[MEAN], point[HALF_WIDTH], strict=True))
-
-
-def tables_of(protocol: str, measured: Measurements) -> Mapping[str, str]:
-    """The table as a file beside the figures."""
+def _tables(protocol: str, measured: Measurements) -> Mapping[str, str]:
     return {f"{protocol}-changes.md": change_table(measured)}
 
 
@@ -200,17 +191,10 @@ def moving_plans(measured: Measurements) -> Iterator[Plan]:
     """Each metric over sizes at the thesis' speed, and over speeds at the largest size."""
     speed, config = cut(measured, SPEED, CUT_SPEED), cut(measured, CONFIG, LARGEST)
     for metric in _METRICS:
-        name, title = metric.replace("_", "-"), measured.title(metric)
+        name, title = slug(metric), measured.title(metric)
         by_size, by_speed = agent_lines(measured, {SPEED: speed}), agent_lines(measured, {CONFIG: config})
         yield Plan(f"{name}-by-size", f"{title} at {speed} m/s", metric, CONFIG, by_size)
         yield Plan(f"{name}-by-speed", f"{title} at {config}", metric, SPEED, by_speed)
-
-
-def static_plans(measured: Measurements) -> Iterator[Plan]:
-    """Each metric over sizes where nothing moves, and the migrations that there are all the same."""
-    for metric in (*_METRICS, c.MIGRATIONS):
-        name, title = metric.replace("_", "-"), measured.title(metric)
-        yield Plan(f"static-{name}", f"{title}, nothing moves", metric, CONFIG, agent_lines(measured, {}))
 
 
 STUDY = Study(
@@ -227,7 +211,8 @@ STUDY = Study(
         ),
         StudySweep(
             "tuned-static",
-            static_plans,
+            # The migrations, too: there are some all the same.
+            plans_over(CONFIG, (*_METRICS, c.MIGRATIONS), "static-{metric}", "{title}, nothing moves"),
             STATIC_CLAIMS,
             quick={"config": "C16", **_SHORT},
             quick_seeds=2,
@@ -236,7 +221,7 @@ STUDY = Study(
             StudySweep(
                 f"tuned-{protocol}-changes",
                 partial(change_plans, protocol=protocol),
-                tables=partial(tables_of, protocol),
+                tables=partial(_tables, protocol),
                 quick={"config": "C16", **_SHORT},
                 quick_seeds=2,
             )

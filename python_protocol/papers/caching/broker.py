@@ -1,4 +1,4 @@
-"""A broker with a cache (the paper on caching, sections 3 to 5), without radio, link or tree.
+"""A broker with a cache, without radio, link or tree; and which clients are in movement (sections 3 to 5).
 
 In the handlers, z is the interface over which a message has come, and y the interface where something goes.
 
@@ -16,18 +16,15 @@ How the text is read where it leaves something open:
 - *A client that is back at the same broker stays subscribed.*
 - *What the link to a client in movement did not carry* is kept for it, too.
 
-Which clients are in movement, and where those are that have been here, as one broker knows it.
-
-The paper on caching has a client leave, and be back once (section 4). A client that moves on before what was kept for
-it has reached it is somewhere else by then, perhaps where it was before. Clients count their requests, so a broker can
-tell what a client has said first, whatever order it comes in (`follow_client`):
+The paper has a client leave, and be back once (section 4). A client that moves on before what was kept for it has
+reached it is somewhere else by then, perhaps where it was before. Clients count their requests, so a broker can tell
+what a client has said first, whatever order it comes in (`follow_client`):
 
 - A client that is here again after it has asked from elsewhere has overtaken its own request, which is *outdated*.
 - What comes for a client that has asked from elsewhere since goes after it, by the way of that later request.
 
-Which messages have gone back for which request by way of a broker.
-
-The reactive mechanism asks for it (the paper on caching, section 5).
+The reactive mechanism (section 5) drops a response whose message has gone back before. By `drop_by_request` a broker
+remembers for which request each message has passed, because its cache can hold the message for another reason.
 """
 
 from __future__ import annotations
@@ -37,73 +34,15 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from roambus.python_protocol.actions import DROP, REPLAY
-from roambus.python_protocol.agent import Listing, on
+from roambus.python_protocol.agent import Listing, Recent, on
 from roambus.python_protocol.brokers.broker import ForgetfulBroker, Pub
-from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.papers.caching.cache import POLICIES, Cache, CachingParameters
-from roambus.python_protocol.papers.caching.subscriptions import Request, Response, SubscriptionTable
+from roambus.python_protocol.papers.caching.subscriptions import NUMBERS, Request, Response, SubscriptionTable
 from roambus.python_protocol.papers.simple import Sub, Uns
-from roambus.python_protocol.parts.flood import Recent
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
-
-_NUMBERS = 1 << 16
-
-
-class Way(NamedTuple):
-    """Where a client has asked from: its request, and the interface over which that has come."""
-
-    request: Request
-    interface: NodeId
-
-
-class Visits:
-    """The clients that have been at one broker."""
-
-    def __init__(self) -> None:
-        self.moving: dict[NodeId, None] = {}
-        self._ways: dict[NodeId, Way] = {}
-        """To those that have gone elsewhere."""
-        self._arrivals: dict[NodeId, int] = {}
-        """The number of the request by which each came here last."""
-
-    def leave(self, client: NodeId) -> None:
-        """A client is about to leave."""
-        self.moving[client] = None
-
-    def arrive(self, client: NodeId, number: int) -> None:
-        """A client is here, or here again."""
-        self.moving.pop(client, None)
-        self._ways.pop(client, None)
-        self._arrivals[client] = number
-
-    def go(self, client: NodeId, way: Way) -> None:
-        """A client that has left is somewhere else."""
-        self.moving.pop(client, None)
-        self._ways[client] = way
-
-    def is_outdated(self, client: NodeId, number: int) -> bool:
-        """Whether a client has come here after a request of its own."""
-        arrival = self._arrivals.get(client)
-        return arrival is not None and (arrival - number) % _NUMBERS < _NUMBERS // 2
-
-    def way_to(self, client: NodeId) -> Way | None:
-        """Where a client has asked from since it left, if it has."""
-        return self._ways.get(client)
-
-
-class Passed:
-    """A bounded memory; what it has forgotten can pass again."""
-
-    def __init__(self, limit: int) -> None:
-        self._recent = Recent(limit)
-
-    def add(self, client: NodeId, number: int, message: NotificationId) -> bool:
-        """Enters that a message goes back for request `number` of a client; False if it has done so before."""
-        return self._recent.add((client, number, message))
-
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 DUPLICATE = "duplicate response"
 NO_WAY = "no link"
@@ -117,8 +56,10 @@ class Broker(ForgetfulBroker):
         super().__init__(node, parameters)
         self.table = SubscriptionTable()
         self.cache = Cache(parameters.cache_size, POLICIES[parameters.policy]())
-        self._visits = Visits()
-        self._passed = Passed(parameters.remembered)
+        self._moving: set[NodeId] = set()
+        self._ways: dict[NodeId, Way] = {}  # of clients that have left and asked from elsewhere since
+        self._arrivals: dict[NodeId, int] = {}  # the number of the request by which each client came here last
+        self._passed = Recent(parameters.remembered)  # what it has forgotten can pass again
         self._parameters = parameters
 
     # Subscriptions (section 3.1)
@@ -159,10 +100,10 @@ class Broker(ForgetfulBroker):
         matching = self.table.matching(message)
         self.note_route(message, filter(self.is_client, matching))
         for y in matching:
-            if y not in self._visits.moving and not self.is_way_back(y, z):
+            if y not in self._moving and not self.is_way_back(y, z):
                 self.send_pub(pub, y)
         if self._is_wanted(message):
-            self.perform(self.cache.put(message, [y for y in matching if y in self._visits.moving]))
+            self.perform(self.cache.put(message, [y for y in matching if y in self._moving]))
 
     # Requests (sections 3.2, 4 and 5)
 
@@ -173,7 +114,7 @@ class Broker(ForgetfulBroker):
         To a request without a route, which is a mistake of its sender, there is no way back.
         """
         if request.is_detachment:
-            self._visits.leave(z)
+            self._moving.add(z)
         elif request.route and request.broker is None:
             self._search(request, z)
         elif request.route:
@@ -181,7 +122,8 @@ class Broker(ForgetfulBroker):
 
     def _search(self, request: Request, z: NodeId) -> None:
         """Responds with what is cached, matches, and was not responded on the way; others may have more."""
-        found = [message for message in self.cache if _asks_for(request, message)]
+        others = (message for message in self.cache if message.id not in request.answered)
+        found = [message for message in others if any(one.matches(message) for one in request.filters)]
         for message in found:
             self.cache.use(message.id)
             self._respond(request, message, z)
@@ -193,12 +135,15 @@ class Broker(ForgetfulBroker):
         """A client is back (section 4), here if it is z itself; it was here, or at another broker."""
         client = request.route[-1]
         if z == client and (request.broker == self.node or self._parameters.follow_client):
-            self._visits.arrive(client, request.number)
+            self._moving.discard(client)
+            self._ways.pop(client, None)
+            self._arrivals[client] = request.number
             self._hand_over(request, z)
         if request.broker != self.node:
             self._pass_on(request, z)
-        elif z != client and not (self._parameters.follow_client and self._visits.is_outdated(client, request.number)):
-            self._visits.go(client, Way(request, z))
+        elif z != client and not (self._parameters.follow_client and self._is_outdated(request)):
+            self._moving.discard(client)
+            self._ways[client] = Way(request, z)
             self.table.remove_interface(client)
             self._hand_over(request, z)
 
@@ -222,7 +167,7 @@ class Broker(ForgetfulBroker):
         """Sends a RESPONSE by the way of the request."""
         client = request.route[-1]
         if not kept:
-            self._passed.add(client, request.number, message.id)
+            self._passed.add((client, request.number, message.id))
         self.note(REPLAY, notification_id=str(message.id), peer=client)
         self.send(z, Response(request.number, kept, self.radio_hops(0, z), request.route, message))
 
@@ -255,7 +200,7 @@ class Broker(ForgetfulBroker):
         if response.kept and parameters.spare_kept:
             return False
         if parameters.drop_by_request and not response.kept:
-            return not self._passed.add(response.route[-1], response.number, message.id)
+            return not self._passed.add((response.route[-1], response.number, message.id))
         return message.id in self.cache
 
     # What the tree and the link report
@@ -285,14 +230,19 @@ class Broker(ForgetfulBroker):
 
     # Helpers
 
+    def _is_outdated(self, request: Request) -> bool:
+        """Whether a client has come here after this request of its own; numbers begin again after the last one."""
+        arrival = self._arrivals.get(request.route[-1])
+        return arrival is not None and (arrival - request.number) % NUMBERS < NUMBERS // 2
+
     def _is_wanted(self, message: Notification) -> bool:
         """Whether a client here has subscribed to it, in movement or not."""
         return any(map(self.is_client, self.table.wanting(message)))
 
     def _keep_or_drop(self, message: Notification, interface: NodeId) -> None:
         """What has no link is kept for a client in movement, and goes after one that is elsewhere."""
-        way = self._visits.way_to(interface) if self._parameters.follow_client else None
-        if interface in self._visits.moving:
+        way = self._ways.get(interface) if self._parameters.follow_client else None
+        if interface in self._moving:
             self.perform(self.cache.put(message, [interface]))
         elif way is not None:
             self._respond(way.request, message, way.interface, kept=True)
@@ -304,6 +254,8 @@ class Broker(ForgetfulBroker):
         return {"table": self.table.listing(self.node, names), "cache": self.cache.listing(names)}
 
 
-def _asks_for(request: Request, message: Notification) -> bool:
-    """Whether a request wants a message that was not responded to it on its way."""
-    return message.id not in request.answered and any(one.matches(message) for one in request.filters)
+class Way(NamedTuple):
+    """Where a client has asked from: its request, and the interface over which that has come."""
+
+    request: Request
+    interface: NodeId

@@ -1,15 +1,10 @@
-"""The cache of a broker: k messages, of which some are kept for clients in movement.
-
-The paper on caching has it in its sections 3.2 and 4.
+"""The cache of a broker: k messages, of which some are kept for clients in movement (sections 3.2 and 4).
 
 A message that is kept for somebody is in the *emergency cache*, any other in the ordinary one. The two share the room:
 the emergency cache takes it from the ordinary one while clients move, and gives it back as they return.
 
-Which message leaves a full cache first: "FIFO with regenerations" (the paper on caching, section 3.2), or another.
-
-A policy is one more class here and its name in `POLICIES`; parameter `policy` chooses it.
-
-The parameters of caching, those of election and link included.
+Which message leaves a full cache first is a policy's, by default "FIFO with regenerations" (section 3.2). Another one
+is one more class here and its name in `POLICIES`; parameter `policy` chooses it.
 """
 
 from __future__ import annotations
@@ -24,7 +19,7 @@ from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.fields import NOBODY, listed
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.parameters import parameter
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.vocabulary import NodeId
 
 
 class Fifo:
@@ -138,21 +133,15 @@ class Cache:
     def _admit(self, message: Notification, *, is_kept: bool) -> list[Note]:
         notes: list[Note] = []
         if len(self) >= self._size:
-            victim = self._victim(is_kept=is_kept)
+            ordinary = next((one for one in self._policy if one not in self._holders), None)
+            victim = next(iter(self._policy), None) if ordinary is None and is_kept else ordinary
             if victim is None:
                 return []
-            notes += self._evict(victim)
+            notes += [_lost(victim, client) for client in self._holders.pop(victim, ())]
+            notes += self._remove(victim, EVICTED)
         self._messages[message.id] = message
         self._policy.add(message.id)
         return [*notes, Note(CACHE, notification_id=str(message.id))]
-
-    def _victim(self, *, is_kept: bool) -> NotificationId | None:
-        ordinary = next((one for one in self._policy if one not in self._holders), None)
-        return next(iter(self._policy), None) if ordinary is None and is_kept else ordinary
-
-    def _evict(self, victim: NotificationId) -> list[Note]:
-        lost = [_lost(victim, client) for client in self._holders.pop(victim, ())]
-        return [*lost, *self._remove(victim, EVICTED)]
 
     def _remove(self, one: NotificationId, reason: str) -> list[Note]:
         del self._messages[one]
@@ -217,7 +206,7 @@ class CachingParameters(BrokerParameters):
     spare_kept: bool = parameter(
         True,
         source='the paper on caching, section 5, reads "each response message"; by section 4 one broker alone responds',
-        doc="the reactive mechanism lets what was kept for a client pass; false: to the letter",
+        doc="the reactive mechanism lets what was kept for a client pass; false: each response is compared",
     )
     drop_by_request: bool = parameter(
         True,

@@ -1,4 +1,4 @@
-"""A client that detaches and comes back, perhaps at another broker (the paper on caching, section 4).
+"""A client that detaches and comes back, perhaps at another broker; and caching on a node (section 4).
 
 - *It detaches by a REQUEST with its own id*, and is on its way from then on; what its broker still sends it before the
   link goes is delivered.
@@ -6,8 +6,6 @@
   subscription is on each link before the old broker gives up its own, and nothing is lost between.
 - *While it is on its way it keeps what it publishes*; filters that it takes up or gives up count when it is back.
 - *Without having said so it cannot leave*: found at another broker, it subscribes there anew, as a new client would.
-
-Caching for mobility, on a node.
 """
 
 from __future__ import annotations
@@ -15,28 +13,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from roambus.python_protocol.actions import ANSWER, DROP
-from roambus.python_protocol.agent import on
+from roambus.python_protocol.agent import Recent, on
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.brokers.broker import Pub
-from roambus.python_protocol.brokers.client import FaithfulClient
 from roambus.python_protocol.events import Attach, Detach
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.papers.caching.broker import Broker
 from roambus.python_protocol.papers.caching.cache import CachingParameters
-from roambus.python_protocol.papers.caching.subscriptions import Request, Response
+from roambus.python_protocol.papers.caching.subscriptions import NUMBERS, Request, Response
+from roambus.python_protocol.papers.simple import Client as SimpleClient
 from roambus.python_protocol.papers.simple import Sub, Uns
-from roambus.python_protocol.parts.flood import Recent
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
-
-_NUMBERS = 1 << 16
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
-class Client(FaithfulClient):
-    """A subscriber and a publisher of one node."""
-
-    said_again = (Sub, Uns)
+class Client(SimpleClient):
+    """A subscriber and a publisher of one node, which says what a client of Simple Routing says, and more."""
 
     def __init__(self, node: NodeId, parameters: CachingParameters) -> None:
         """The client is not on its way, and nothing is kept for it."""
@@ -53,9 +45,9 @@ class Client(FaithfulClient):
     # Messages
 
     @on(Pub)
-    def receive(self, message: Pub, broker: NodeId, now: SimTime) -> None:
+    def receive(self, pub: Pub, broker: NodeId, now: SimTime) -> None:
         """A notification has arrived when it was published."""
-        self._deliver_once(message.notification, message.hops)
+        self._deliver_once(pub.notification, pub.hops)
 
     @on(Response)
     def receive_old(self, message: Response, broker: NodeId, now: SimTime) -> None:
@@ -86,9 +78,13 @@ class Client(FaithfulClient):
         super().detach()
 
     def leave(self) -> None:
-        """The application leaves its broker on purpose (section 4)."""
-        if self.broker is not None:
-            self._say_goodbye(self.broker)
+        """The application leaves its broker on purpose (section 4), and keeps in mind which filters it had there."""
+        if self.broker is not None and not self._parameters.mobility_support:
+            for one in self.filters:
+                self.send(self.broker, Uns(one))
+        elif self.broker is not None and (self.filters or self._known):
+            self._left, self._known[self.broker] = self.broker, tuple(self.filters)
+            self._request(self.broker, client=self.node)
         self._is_away = True
         self.broker = None
 
@@ -131,15 +127,6 @@ class Client(FaithfulClient):
             self._subscribe_all()
             self._ask(self.filters)
 
-    def _say_goodbye(self, broker: NodeId) -> None:
-        """Tells the broker that the client leaves, and keeps in mind where it was, and with what filters."""
-        if not self._parameters.mobility_support:
-            for one in self.filters:
-                self._tell_broker(self._unsubscription, one)
-        elif self.filters or self._known:
-            self._left, self._known[broker] = broker, tuple(self.filters)
-            self._request(broker, client=self.node)
-
     def _return(self, broker: NodeId, left: NodeId) -> None:
         """Sends SUB and UNS for what the broker does not know of, and then the REQUEST for what was kept.
 
@@ -179,14 +166,8 @@ class Client(FaithfulClient):
         left: NodeId | None = None,
         filters: tuple[Filter, ...] = (),
     ) -> None:
-        self._number = (self._number + 1) % _NUMBERS
+        self._number = (self._number + 1) % NUMBERS
         self.send(broker, Request(self._number, client, left, filters, (self.node,)))
-
-    def _subscription(self, wanted: Filter) -> Message:
-        return Sub(wanted)
-
-    def _unsubscription(self, unwanted: Filter) -> Message:
-        return Uns(unwanted)
 
 
 class Caching(BrokerAgent):

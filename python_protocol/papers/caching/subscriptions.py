@@ -1,22 +1,21 @@
-"""The subscription table ST of a broker, and what of it the neighbours are told (the paper on caching, section 3.1).
+"""The subscription table ST of a broker, how filters compare, and the messages of caching (sections 3.1, 3.2 and 4).
 
-Relations among filters: which covers which, and which may have a notification in common.
+A neighbour is told of a subscription only if it knows of none that covers it. So the table needs two relations: which
+filter covers which, and which two may have a notification in common. Each pair of constraints on one attribute is
+compared by itself, and nothing follows from several constraints together. Both answers err on the safe side: a filter
+that is not known to cover another is forwarded needlessly, and one that is not known to be disjoint from another is
+asked needlessly.
 
-Each pair of constraints on one attribute is compared by itself, and nothing follows from several constraints together.
-Both answers err on the safe side: a filter that is not known to cover another is forwarded needlessly, and one that is
-not known to be disjoint from another is asked needlessly.
-
-The messages of caching (the paper on caching, sections 3.2 and 4), beside SUB and UNS of Simple Routing and PUB.
-
-A route lists nodes, the nearest first: that of a REQUEST grows by each broker that passes it on, that of a RESPONSE
-loses the node at which it arrives. The last one is the client.
+SUB and UNS are those of Simple Routing, PUB is the family's. A route lists nodes, the nearest first: that of a REQUEST
+grows by each broker that passes it on, that of a RESPONSE loses the node at which it arrives. The last one is the
+client.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from roambus.python_protocol.agent import Listing, by_first_column
 from roambus.python_protocol.brokers.broker import Hops
@@ -24,13 +23,15 @@ from roambus.python_protocol.filters import Constraint, Filter, Notification, No
 from roambus.python_protocol.messages.fields import U16, Integer, LongTuple, Maybe, Several, listed
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.vocabulary import BROADCAST, NodeId
 
 _Compare = Callable[[Any, Any], bool]
-
 _UPPER = {Operator.LESS, Operator.LESS_OR_EQUAL}
+
+
 _LOWER = {Operator.GREATER, Operator.GREATER_OR_EQUAL}
 _STRICT = {Operator.LESS, Operator.GREATER}
+
 
 _IMPLIED: dict[tuple[Operator, Operator], _Compare] = {
     (Operator.NOT_EQUAL, Operator.NOT_EQUAL): operator.eq,
@@ -48,6 +49,72 @@ _IMPLIED: dict[tuple[Operator, Operator], _Compare] = {
     (Operator.GREATER_OR_EQUAL, Operator.GREATER_OR_EQUAL): operator.ge,
 }
 """A constraint of the first kind implies one of the second if its operand compares so with the other's."""
+
+
+class SubscriptionTable:
+    """ST: (f, z), each once; z is a client or a neighbouring broker."""
+
+    def __init__(self) -> None:
+        self._interfaces: dict[Filter, dict[NodeId, None]] = {}
+        self._told: dict[NodeId, dict[Filter, None]] = {}
+        """What each neighbour has been told, as if by a subscriber."""
+
+    def __iter__(self) -> Iterator[tuple[Filter, NodeId]]:
+        return ((wanted, z) for wanted, interfaces in self._interfaces.items() for z in interfaces)
+
+    def add(self, wanted: Filter, interface: NodeId) -> None:
+        """Enters (f, z)."""
+        self._interfaces.setdefault(wanted, {})[interface] = None
+
+    def remove(self, unwanted: Filter, interface: NodeId) -> None:
+        """Removes (f, z), if it is there."""
+        interfaces = self._interfaces.get(unwanted, {})
+        interfaces.pop(interface, None)
+        if not interfaces:
+            self._interfaces.pop(unwanted, None)
+
+    def remove_interface(self, interface: NodeId) -> None:
+        """Removes every (f, z) of an interface, and forgets what it was told."""
+        for wanted in [wanted for wanted, z in self if z == interface]:
+            self.remove(wanted, interface)
+        self._told.pop(interface, None)
+
+    def matching(self, notification: Notification) -> list[NodeId]:
+        """The different z of each (f, z) with f(e)."""
+        return list(dict.fromkeys(self.wanting(notification)))
+
+    def wanting(self, notification: Notification) -> Iterator[NodeId]:
+        """The z of each (f, z) with f(e), one after the other."""
+        for wanted, interfaces in self._interfaces.items():
+            if wanted.matches(notification):
+                yield from interfaces
+
+    def overlapping(self, filters: Iterable[Filter]) -> list[NodeId]:
+        """The different z of each (f, z) that may have a message in common with one of `filters`."""
+        asked = tuple(filters)
+        found = (its for wanted, its in self._interfaces.items() if any(overlap(wanted, one) for one in asked))
+        return list(dict.fromkeys(z for interfaces in found for z in interfaces))
+
+    def tell(self, neighbour: NodeId) -> tuple[tuple[Filter, ...], tuple[Filter, ...]]:
+        """What a neighbour is to be told now, which it then has been: what is new, and what is withdrawn.
+
+        They are told in this order, so that nothing is missed between.
+        It must know of every filter of the others, itself or by one that covers it; what it knows needlessly stays
+        until nobody subscribes to it.
+        """
+        told = self._told.setdefault(neighbour, {})
+        needed = [wanted for wanted, interfaces in self._interfaces.items() if interfaces.keys() != {neighbour}]
+        withdrawn = tuple(one for one in told if one not in needed)
+        for one in withdrawn:
+            del told[one]
+        new = tuple(widest(one for one in needed if not any(covers(known, one) for known in told)))
+        told.update(dict.fromkeys(new))
+        return new, withdrawn
+
+    def listing(self, broker: NodeId, names: Names) -> Listing:
+        """ST of a broker, as in figure 1."""
+        rows = ((names.filter(wanted), names.interface(z, broker)) for wanted, z in self)
+        return by_first_column(("Filter", "Interface"), rows)
 
 
 def covers(wide: Filter, narrow: Filter) -> bool:
@@ -132,78 +199,6 @@ def _are_alike(one: Value, other: Value) -> bool:
     return isinstance(one, str) == isinstance(other, str)
 
 
-class Changes(NamedTuple):
-    """What a neighbour is to be told: first what is new, then what is withdrawn, so that nothing is missed between."""
-
-    new: tuple[Filter, ...]
-    withdrawn: tuple[Filter, ...]
-
-
-class SubscriptionTable:
-    """ST: (f, z), each once; z is a client or a neighbouring broker."""
-
-    def __init__(self) -> None:
-        self._interfaces: dict[Filter, dict[NodeId, None]] = {}
-        self._told: dict[NodeId, dict[Filter, None]] = {}
-        """What each neighbour has been told, as if by a subscriber."""
-
-    def __iter__(self) -> Iterator[tuple[Filter, NodeId]]:
-        return ((wanted, z) for wanted, interfaces in self._interfaces.items() for z in interfaces)
-
-    def add(self, wanted: Filter, interface: NodeId) -> None:
-        """Enters (f, z)."""
-        self._interfaces.setdefault(wanted, {})[interface] = None
-
-    def remove(self, unwanted: Filter, interface: NodeId) -> None:
-        """Removes (f, z), if it is there."""
-        interfaces = self._interfaces.get(unwanted, {})
-        interfaces.pop(interface, None)
-        if not interfaces:
-            self._interfaces.pop(unwanted, None)
-
-    def remove_interface(self, interface: NodeId) -> None:
-        """Removes every (f, z) of an interface, and forgets what it was told."""
-        for wanted in [wanted for wanted, z in self if z == interface]:
-            self.remove(wanted, interface)
-        self._told.pop(interface, None)
-
-    def matching(self, notification: Notification) -> list[NodeId]:
-        """The different z of each (f, z) with f(e)."""
-        return list(dict.fromkeys(self.wanting(notification)))
-
-    def wanting(self, notification: Notification) -> Iterator[NodeId]:
-        """The z of each (f, z) with f(e), one after the other."""
-        for wanted, interfaces in self._interfaces.items():
-            if wanted.matches(notification):
-                yield from interfaces
-
-    def overlapping(self, filters: Iterable[Filter]) -> list[NodeId]:
-        """The different z of each (f, z) that may have a message in common with one of `filters`."""
-        asked = tuple(filters)
-        found = (its for wanted, its in self._interfaces.items() if any(overlap(wanted, one) for one in asked))
-        return list(dict.fromkeys(z for interfaces in found for z in interfaces))
-
-    def tell(self, neighbour: NodeId) -> Changes:
-        """What a neighbour is to be told now, which it then has been.
-
-        It must know of every filter of the others, itself or by one that covers it; what it knows needlessly stays
-        until nobody subscribes to it.
-        """
-        told = self._told.setdefault(neighbour, {})
-        needed = [wanted for wanted, interfaces in self._interfaces.items() if interfaces.keys() != {neighbour}]
-        withdrawn = tuple(one for one in told if one not in needed)
-        for one in withdrawn:
-            del told[one]
-        new = tuple(widest(one for one in needed if not any(covers(known, one) for known in told)))
-        told.update(dict.fromkeys(new))
-        return Changes(new, withdrawn)
-
-    def listing(self, broker: NodeId, names: Names) -> Listing:
-        """ST of a broker, as in figure 1."""
-        rows = ((names.filter(wanted), names.interface(z, broker)) for wanted, z in self)
-        return by_first_column(("Filter", "Interface"), rows)
-
-
 class _Path(Several):
     """The type of a route, in which the last node is shown as a client, and the others as brokers."""
 
@@ -215,12 +210,11 @@ class _Path(Several):
 _PATH = _Path(Integer("H"))
 Route = Annotated[tuple[NodeId, ...], _PATH]
 """Nodes that a message visits one after the other."""
-
 Somebody = Annotated[NodeId | None, Maybe(Integer("H"), BROADCAST)]
 """A node, or nobody, for whom the number stands that no node can have."""
-
 Number = U16
-"""A client's own count of its requests, modulo 2^16."""
+"""A client's own count of its requests, modulo NUMBERS."""
+NUMBERS = 1 << 16
 
 
 class Request(Message, tag=4):

@@ -1,13 +1,12 @@
-"""Phoenix on a node.
-
-A client of Phoenix, as algorithm 2.3 of the thesis expects it (section 2.4).
+"""Phoenix on a node, and its clients: as algorithm 2.3 of the thesis expects them, and with numbered migrations.
 
 When a subscriber comes to a broker, another one or the same after a break, it sends a MIG with the timestamp of the
-last notification that it received from the broker before; the timestamp is 0 if there was none.
+last notification that it received from the broker before; the timestamp is 0 if there was none (section 2.4).
 
-A client of Phoenix that numbers its migrations, and delivers in order (see `numbered_broker`).
-
-The order in which a subscriber delivers what comes from several stays (see `numbered_broker`).
+With numbered migrations (`numbered` says why) each MIG has a number, which is that of the stay that it begins. A
+subscriber delivers once, and in order: what has come before its turn waits in the `Sorter`, within a stay for the ticks
+that are missing, and between stays for the TURN that names the next. A stay that no broker has heard of, because the
+link lost its MIG, is skipped; so is stay 0, if its first SUB was lost.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from collections.abc import Iterable
 from itertools import count
 
 from roambus.python_protocol.actions import DROP
-from roambus.python_protocol.agent import on
+from roambus.python_protocol.agent import Recent, on
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.brokers.broker import BrokerParameters, Sub, Uns
 from roambus.python_protocol.brokers.client import FaithfulClient
@@ -25,9 +24,7 @@ from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.papers.phoenix.broker import NEVER, Broker, Mig, PhoenixParameters, Pub, Rep, Stamp, Turn
 from roambus.python_protocol.papers.phoenix.numbered import NumberedBroker
-from roambus.python_protocol.parts.flood import Recent
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class Client(FaithfulClient):
@@ -124,16 +121,13 @@ class Sorter:
         while (stamp := Stamp(self._current, self._ticks[self._current] + 1)) in self._held:
             arrived = self._held.pop(stamp)
             self._ticks[self._current] += 1
-            if isinstance(arrived, Turn):
-                self._take_turn(arrived)
-            else:
+            if not isinstance(arrived, Turn):
                 released.append(arrived)
+                continue
+            if arrived.over:
+                self._following[self._current] = arrived.following
+            self._current = self._resolve(arrived.following)
         return released
-
-    def _take_turn(self, turn: Turn) -> None:
-        if turn.over:
-            self._following[self._current] = turn.following
-        self._current = self._resolve(turn.following)
 
     def _resolve(self, stay: int) -> int:
         """A stay, or what comes after it if it is over."""
@@ -173,8 +167,10 @@ class NumberedClient(Client):
         """Messages did not arrive: a stay of which no broker knows is none."""
         lost = list(messages)
         cancelled = [message.stay for message in lost if isinstance(message, Mig)]
-        if self._first in lost and self._has_lost_first(lost):
-            cancelled += self._forget_first()
+        if self._first in lost:
+            self._times -= lost.count(self._first)
+            if self._times <= 0:  # no broker has heard it; the same filter may have been taken up again since
+                cancelled += self._forget_first()
         super().link_broken(lost)
         for stay in cancelled:
             self._deliver_all(self._sorter.cancel(stay))
@@ -195,11 +191,6 @@ class NumberedClient(Client):
         unsaid = super()._take_unsaid()
         self._times += unsaid.count(self._first) if self._first else 0
         return unsaid
-
-    def _has_lost_first(self, lost: list[Message]) -> bool:
-        """Whether no broker has heard the first SUB; the same filter may have been taken up again since."""
-        self._times -= sum(message == self._first for message in lost)
-        return self._times <= 0
 
     def _forget_first(self) -> list[int]:
         """The first SUB was lost: there is no stay 0, and who has not migrated since has nothing to migrate."""

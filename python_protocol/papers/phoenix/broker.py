@@ -1,4 +1,4 @@
-"""A broker of Phoenix: algorithms 2.2 and 2.3 of the thesis, to the letter, without radio, link or tree.
+"""A broker of Phoenix: algorithms 2.2 and 2.3 of the thesis as they stand, without radio, link or tree; its messages.
 
 Where the algorithms leave something open:
 
@@ -10,20 +10,9 @@ Where the algorithms leave something open:
 - *The tree of brokers is static*: a neighbour whose link is lost gets nothing, and nothing is kept for it; the trace
   says so. What is for a local subscriber is in its queue anyway.
 
-To the letter, notifications are lost, doubled and overtaken; `numbered_broker` mends that.
-
-The messages of Phoenix (the thesis, tables 2.1 and 2.4; algorithms 2.2 and 2.3); SUB and UNS are the family's.
-
-`hops` of PUB and REP counts radio hops, and includes the one that the message itself makes.
-
-Q_i(s): what a broker has for its local subscribers, delivered or not (the thesis, section 2.4).
-
-The parameters of Phoenix, those of election and link included.
-
-Which SUB and UNS are outdated, because one that the subscriber has said later, elsewhere, has come before them.
-
-Links keep the order of what was said at one broker, but not of what was said at two. What comes by a link was said in
-the stay of the newest MIG that has come by it, or in a later one: on its link a MIG is ahead of what is said after it.
+As they stand, notifications are lost, doubled and overtaken; `numbered` says how, and what prevents it. The messages
+are those of tables 2.1 and 2.4; SUB and UNS are the family's. `hops` of PUB and REP counts radio hops, and includes the
+one that the message itself makes.
 """
 
 from __future__ import annotations
@@ -37,16 +26,15 @@ from roambus.python_protocol.actions import DROP, REPLAY, STORE, Note
 from roambus.python_protocol.agent import Listing, on
 from roambus.python_protocol.brokers.broker import Broker as FamilyBroker
 from roambus.python_protocol.brokers.broker import Hops, RoutingTable, StorageParameters, Sub, Uns
-from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.fields import U16, U32, LongTuple, listed
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.parameters import parameter
-from roambus.python_protocol.roles import BrokerId, NodeId, SubscriberId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import BrokerId, NodeId, SimTime, SubscriberId
 
 Stay = U16
-"""The number of a migration, and of the stay that it begins (see `numbered_broker`); to the letter it is always 0."""
+"""The number of a migration, and of the stay that it begins (see `numbered`); without numbers it is always 0."""
 
 
 class Stamp(NamedTuple):
@@ -71,7 +59,7 @@ NEVER = Stamp(0, 0)
 class Pub(Message, tag=3, notation="{notification} ts={stamp} hops={hops} S={subscribers}?"):
     """(PUB, e, ts): e is published.
 
-    `subscribers` are those for whom it goes this way (see `numbered_broker`); to the letter there are none.
+    `subscribers` are those for whom it goes this way (see `numbered`); in the algorithms as they stand there are none.
     """
 
     stamp: Stamp
@@ -99,7 +87,7 @@ class Rep(Message, tag=5, notation="{notification} {subscriber} ts={stamp} hops=
 
 
 class Turn(Message, tag=12, notation="{subscriber} ts={stamp} n={following} {over}"):
-    """(TURN, s, ts, n): after ts it is the turn of stay n. This is not in the thesis (see `numbered_broker`)."""
+    """(TURN, s, ts, n): after ts it is the turn of stay n. This is not in the thesis (see `numbered`)."""
 
     subscriber: SubscriberId
     stamp: Stamp
@@ -112,50 +100,13 @@ Queued = Rep | Turn
 """(e, ts) as the REP that it may become; `hops` are those to the broker."""
 
 
-class Queues:
-    """The queues of one broker, bounded together: what was delivered is in them too, so the oldest go first."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._queues: dict[NodeId, deque[Queued]] = {}
-        self._order: deque[NodeId] = deque()
-
-    def put(self, queued: Queued) -> list[Note]:
-        """Enqueues in Q_i(s); what has to go for it is told the trace."""
-        self._queues.setdefault(queued.subscriber, deque()).append(queued)
-        self._order.append(queued.subscriber)
-        return self._drop_oldest() if len(self._order) > self._limit else []
-
-    def take(self, subscriber: NodeId) -> list[Queued]:
-        """Dequeues all of Q_i(s)."""
-        self._order = deque(one for one in self._order if one != subscriber)
-        return list(self._queues.pop(subscriber, ()))
-
-    def listing(self, names: Names) -> Listing:
-        """The queues, each notification with its timestamp."""
-        queues = self._queues.items()
-        rows = ((names.subscriber(one), listed(_describe(entry, names) for entry in queue)) for one, queue in queues)
-        return Listing(("Subscriber", "Notifications"), tuple(rows))
-
-    def _drop_oldest(self) -> list[Note]:
-        oldest = self._queues[self._order.popleft()].popleft()
-        if isinstance(oldest, Turn):
-            return []
-        return [Note(DROP, notification_id=str(oldest.notification.id), peer=oldest.subscriber, detail="storage full")]
-
-
-def _describe(queued: Queued, names: Names) -> str:
-    what = f"TURN {queued.following}" if isinstance(queued, Turn) else names.notification(queued.notification)
-    return f"({what},{queued.stamp})"
-
-
 class PhoenixParameters(StorageParameters):
     """What can be set for Phoenix; the thesis gives no values."""
 
     number_migrations: bool = parameter(
         True,
         source="the thesis, algorithm 2.3, which loses, doubles and overtakes without (see `phoenix`)",
-        doc="a subscriber numbers its migrations, and gets everything once and in order; false: to the letter",
+        doc="a subscriber numbers its migrations, and gets everything once and in order; false: as it stands",
     )
     hold_limit: int = parameter(
         256,
@@ -298,7 +249,7 @@ class Broker(FamilyBroker):
         return self.table.matching(pub.notification)
 
     def _addressees(self, interface: NodeId, subscribers: list[NodeId]) -> tuple[NodeId, ...]:
-        """The subscribers that a PUB names; to the letter it names none."""
+        """The subscribers that a PUB names; in the algorithms as they stand it names none."""
         return ()
 
     def _stamp(self, interface: NodeId) -> Stamp:
@@ -319,32 +270,38 @@ class Broker(FamilyBroker):
         return {"table": self.table.listing(self.node, names), "stored": self.queues.listing(names)}
 
 
-class Commands:
-    """What one broker has heard of subscribers, by the stays in which they have said it."""
+class Queues:
+    """The queues of one broker, bounded together: what was delivered is in them too, so the oldest go first."""
 
-    def __init__(self) -> None:
-        """At first everybody is in the first stay."""
-        self._stays: dict[tuple[NodeId, NodeId], Stay] = {}
-        """The newest that a MIG of the subscriber has told by the interface."""
-        self._latest: dict[tuple[NodeId, Filter], Stay] = {}
-        """The one in which the subscriber has said the last that is known of the filter."""
-        self._ways: dict[NodeId, NodeId] = {}
-        """Where the last of a subscriber has come from."""
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._queues: dict[NodeId, deque[Queued]] = {}
+        self._order: deque[NodeId] = deque()
 
-    def migrated(self, mig: Mig, z: NodeId) -> None:
-        """What comes by z from now on was said in this stay."""
-        at = mig.subscriber, z
-        self._stays[at] = max(mig.stay, self._stays.get(at, 0))
+    def put(self, queued: Queued) -> list[Note]:
+        """Enqueues in Q_i(s); what has to go for it is told the trace."""
+        self._queues.setdefault(queued.subscriber, deque()).append(queued)
+        self._order.append(queued.subscriber)
+        return self._drop_oldest() if len(self._order) > self._limit else []
 
-    def take(self, command: Sub | Uns, z: NodeId) -> bool:
-        """Whether nothing later was said about the filter."""
-        about, stay = (command.subscriber, command.filter), self._stays.get((command.subscriber, z), 0)
-        if stay < self._latest.get(about, 0):
-            return False
-        self._latest[about] = stay
-        self._ways[command.subscriber] = z
-        return True
+    def take(self, subscriber: NodeId) -> list[Queued]:
+        """Dequeues all of Q_i(s)."""
+        self._order = deque(one for one in self._order if one != subscriber)
+        return list(self._queues.pop(subscriber, ()))
 
-    def way(self, subscriber: NodeId) -> NodeId | None:
-        """Where the last of a subscriber has come from, even if it has given up everything since."""
-        return self._ways.get(subscriber)
+    def listing(self, names: Names) -> Listing:
+        """The queues, each notification with its timestamp."""
+        queues = self._queues.items()
+        rows = ((names.subscriber(one), listed(_describe(entry, names) for entry in queue)) for one, queue in queues)
+        return Listing(("Subscriber", "Notifications"), tuple(rows))
+
+    def _drop_oldest(self) -> list[Note]:
+        oldest = self._queues[self._order.popleft()].popleft()
+        if isinstance(oldest, Turn):
+            return []
+        return [Note(DROP, notification_id=str(oldest.notification.id), peer=oldest.subscriber, detail="storage full")]
+
+
+def _describe(queued: Queued, names: Names) -> str:
+    what = f"TURN {queued.following}" if isinstance(queued, Turn) else names.notification(queued.notification)
+    return f"({what},{queued.stamp})"

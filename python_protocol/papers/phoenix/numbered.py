@@ -1,6 +1,6 @@
 """A broker of Phoenix with numbered migrations: what algorithm 2.3 needs to lose, double and overtake nothing.
 
-To the letter (`broker`) all three happen on a static tree with reliable links; `tests/python_protocol/phoenix` has the
+As it stands (`broker`) it does all three on a static tree with reliable links; `tests/python_protocol/phoenix` has the
 smallest networks:
 
 - Two MIGs of a subscriber that moves fast can overtake each other. The older one then turns the way back to a broker
@@ -12,8 +12,8 @@ smallest networks:
   delivered by the new one: twice.
 - And it can reach the new broker before what was published earlier comes back from the old one: overtaken.
 
-The mend numbers the migrations of a subscriber. Its *stay* at a broker has the number of the MIG that began it, the
-first stay 0.
+So a subscriber numbers its migrations. Its *stay* at a broker has the number of the MIG that began it, the first stay
+0.
 
 - A broker passes a MIG on only if its number is newer than what the broker knows. An older one is answered with the
   newer, which so reaches the brokers that the older one has misled. So is a SUB from elsewhere than the newest MIG.
@@ -21,15 +21,17 @@ first stay 0.
   though the receiver's may not be, because a MIG crosses the PUB.
 - `ts` is (stay, tick); the ticks of a stay count from 1, for that subscriber alone, and a REP keeps its ts: so ts_last
   means the same at all brokers.
-- TURN tells the subscriber in which order it has to deliver (`sorter`). It takes the last ts of a stay, after what is
+- TURN tells the subscriber in which order it has to deliver (`Sorter`). It takes the last ts of a stay, after what is
   replayed, and names the stay whose MIG ended it. Where an older MIG meets a newer one, its stay has been going on for
   some brokers while the newer one was for others: a TURN then follows the newer MIG to the subscriber, behind what came
   before the older MIG, and says that it is now the turn of the older stay.
 - A subscriber is local until a MIG says otherwise: to come back ends one stay and begins another, UNS does neither.
 - REP and TURN follow the newest MIG back, for an UNS may have removed all entries.
 - A SUB or UNS that was said in an earlier stay than one about the same filter that has come already says nothing any
-  more (`commands`): it is told to nobody, and changes nothing. So a MIG has to go ahead of what is said after it: it
-  follows the way of the last SUB or UNS if no entry is left, and goes everywhere if not even a SUB has come yet.
+  more (`Commands`): it goes to nobody, and changes nothing. Links keep the order of what was said at one broker, but
+  not of what was said at two. What comes by a link was said in the stay of the newest MIG that has come by it, or in a
+  later one. So a MIG has to go ahead of what is said after it: it follows the way of the last SUB or UNS if no entry is
+  left, and goes everywhere if not even a SUB has come yet.
 """
 
 from __future__ import annotations
@@ -40,20 +42,20 @@ from typing import NamedTuple
 
 from roambus.python_protocol.agent import on
 from roambus.python_protocol.brokers.broker import Sub, Uns
+from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.papers.phoenix.broker import (
     NEVER,
     Broker,
-    Commands,
     Mig,
     PhoenixParameters,
     Pub,
     Queued,
     Rep,
     Stamp,
+    Stay,
     Turn,
 )
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class _Migration(NamedTuple):
@@ -186,3 +188,34 @@ class NumberedBroker(Broker):
         stay, tick = self._stamps.get(interface, NEVER)
         self._stamps[interface] = Stamp(stay, tick + 1)
         return self._stamps[interface]
+
+
+class Commands:
+    """What one broker has heard of subscribers, by the stays in which they have said it."""
+
+    def __init__(self) -> None:
+        """At first everybody is in the first stay."""
+        self._stays: dict[tuple[NodeId, NodeId], Stay] = {}
+        """The newest that a MIG of the subscriber has told by the interface."""
+        self._latest: dict[tuple[NodeId, Filter], Stay] = {}
+        """The one in which the subscriber has said the last that is known of the filter."""
+        self._ways: dict[NodeId, NodeId] = {}
+        """Where the last of a subscriber has come from."""
+
+    def migrated(self, mig: Mig, z: NodeId) -> None:
+        """What comes by z from now on was said in this stay."""
+        at = mig.subscriber, z
+        self._stays[at] = max(mig.stay, self._stays.get(at, 0))
+
+    def take(self, command: Sub | Uns, z: NodeId) -> bool:
+        """Whether nothing later was said about the filter."""
+        about, stay = (command.subscriber, command.filter), self._stays.get((command.subscriber, z), 0)
+        if stay < self._latest.get(about, 0):
+            return False
+        self._latest[about] = stay
+        self._ways[command.subscriber] = z
+        return True
+
+    def way(self, subscriber: NodeId) -> NodeId | None:
+        """Where the last of a subscriber has come from, even if it has given up everything since."""
+        return self._ways.get(subscriber)

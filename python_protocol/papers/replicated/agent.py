@@ -1,21 +1,16 @@
-"""A node of a site: one of its replicated brokers, or one of their clients.
+"""A node of a site: one of its replicated brokers, or one of their clients (sections 2, 6.1 and 6.3).
 
 The scenario says which (`Sited`), and from then on the node is that process. What happens to the node as a whole is
-the agent's: a crash, after which a broker begins with nothing, and a freeze, after which everything that has waited
-is looked at in another order (`frozen`).
-
-What a node finds when it is no longer frozen, and in which order it looks at it.
+the agent's. After a crash a broker begins with nothing; a client has all it knows in stable storage.
 
 While a node is frozen, everything that is sent to it waits at its links, and comes in at one instant when the freeze
 ends. The node first lets all of it come in, and then looks at new leaders, at control, and at events, in this order
-(the paper on replicated brokers, section 6.3): else it would act on events as the leader that it no longer is.
-
-What of a broker's state a transcript can show.
+(section 6.3): else it would act on events as the leader that it no longer is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from random import Random
 
 from roambus.python_protocol.agent import Agent, Listing, Process, by_first_column, on, on_timer
@@ -28,6 +23,7 @@ from roambus.python_protocol.events import (
     Recovered,
     SendFailed,
     Sited,
+    Sites,
     Subscribe,
     TimerFired,
     Unsubscribe,
@@ -45,58 +41,10 @@ from roambus.python_protocol.papers.replicated.messages import (
 )
 from roambus.python_protocol.papers.replicated.messages import Event as EventMessage
 from roambus.python_protocol.papers.replicated.replica import Replica
-from roambus.python_protocol.roles import NodeId, Role, Sites
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
 WAKE = "wake"
 """The key of the timer that runs out, at once, when all that has waited has come."""
-
-
-def in_order(events: Iterable[Event]) -> list[Event]:
-    """Sorts new leaders first, then what changes control structures, then events; last what is no message."""
-    return sorted(events, key=_rank)
-
-
-def _rank(event: Event) -> int:
-    if not isinstance(event, Received):
-        return 3
-    if isinstance(event.message, IAmLeader | Leader):
-        return 0
-    # A question is answered when all that came before it is.
-    return 2 if isinstance(event.message, EventMessage | Update | AreYouAlive) else 1
-
-
-def broker_listings(broker: Broker, names: Names) -> Mapping[str, Listing]:
-    """The routing tables, who leads, and what has not been accepted yet."""
-    return {"table": _table(broker, names), "leader": _leaders(broker, names), "unaccepted": _unaccepted(broker, names)}
-
-
-def _table(broker: Broker, names: Names) -> Listing:
-    rows = (
-        (names.filter(one), names.node(peer), str(times))
-        for peer, wanted in broker.replica.state.wanted.items()
-        for one, times in wanted.filters.items()
-    )
-    return by_first_column(("Filter", "Towards", "Times"), rows)
-
-
-def _leaders(broker: Broker, names: Names) -> Listing:
-    own = (names.node(broker.brokers[0]), names.node(broker.replica.leader), str(broker.replica.term))
-    neighbours = broker.neighbours
-    others = (
-        (names.node(peer), names.node(neighbours.leader(peer)), str(term)) for peer, term in neighbours.terms.items()
-    )
-    return Listing(("Site", "Leader", "Term"), (own, *others))
-
-
-def _unaccepted(broker: Broker, names: Names) -> Listing:
-    rows = (
-        (names.node(peer), message.message_type, message.key.describe(names))
-        for peer, message in broker.replica.state.unaccepted()
-    )
-    return by_first_column(("To", "Message", "Number"), rows)
-
-
 _LISTENERS: tuple[type[Process], ...] = (Client, ClientSide, NeighbourSide, MateSide, Replica)
 
 
@@ -113,7 +61,7 @@ class Replicated(Agent):
         self.part: Process = Process()
         """The broker or the client; until there are sites, nobody."""
         self._has_crashed = False
-        self._thawed: list[Event] | None = None
+        self._waiting: list[Event] | None = None
         """What has waited for a frozen node, and comes in now."""
 
     def listings(self, names: Names) -> Mapping[str, Listing]:
@@ -132,11 +80,11 @@ class Replicated(Agent):
 
     @on(Received, SendFailed, TimerFired, Subscribe, Unsubscribe, Publish, Attach)
     def pass_on(self, event: Event, now: SimTime) -> None:
-        """Everything else is for the broker or the client, though not while a frozen node thaws."""
-        if self._thawed is None:
+        """Everything else is for the broker or the client, once all has come in that waited for a frozen node."""
+        if self._waiting is None:
             self.part.tell(event, now)
         else:
-            self._thawed.append(event)
+            self._waiting.append(event)
 
     # Faults
 
@@ -144,13 +92,13 @@ class Replicated(Agent):
     def crash(self, _event: Crashed, _now: SimTime) -> None:
         """Section 6.1: what has waited for a frozen node is lost."""
         self._has_crashed = True
-        self._thawed = None
+        self._waiting = None
 
     @on(Recovered)
     def recover(self, event: Recovered, now: SimTime) -> None:
         """After a crash a broker has nothing left; after a freeze a node finds all that has waited (section 6.3)."""
         if not self._has_crashed:
-            self._thawed = self._thawed or []  # a freeze at the very instant of the thaw has left it waiting
+            self._waiting = self._waiting or []  # another freeze at this very instant has left it waiting
             self.set_timer(WAKE, 0)
             return
         self._has_crashed = False
@@ -161,6 +109,41 @@ class Replicated(Agent):
     @on_timer(WAKE)
     def wake_up(self, _key: str, now: SimTime) -> None:
         """Section 6.3: all that has waited has come; new leaders are looked at first, then control, then events."""
-        waited, self._thawed = in_order(self._thawed or ()), None
+        waited, self._waiting = sorted(self._waiting or (), key=_rank), None
         for event in waited:
             self.part.tell(event, now)
+
+
+def _rank(event: Event) -> int:
+    """New leaders come first, then what changes control structures, then events; last what is no message."""
+    if not isinstance(event, Received):
+        return 3
+    if isinstance(event.message, IAmLeader | Leader):
+        return 0
+    # A question is answered when all that came before it is.
+    return 2 if isinstance(event.message, EventMessage | Update | AreYouAlive) else 1
+
+
+def broker_listings(broker: Broker, names: Names) -> Mapping[str, Listing]:
+    """The routing tables, who leads, and what has not been accepted yet."""
+    wanted = (
+        (names.filter(one), names.node(peer), str(times))
+        for peer, its in broker.replica.state.wanted.items()
+        for one, times in its.items()
+    )
+    unaccepted = (
+        (names.node(peer), message.message_type, message.key.describe(names))
+        for peer, message in broker.replica.state.unaccepted()
+    )
+    return {
+        "table": by_first_column(("Filter", "Towards", "Times"), wanted),
+        "leader": Listing(("Site", "Leader", "Term"), _leaders(broker, names)),
+        "unaccepted": by_first_column(("To", "Message", "Number"), unaccepted),
+    }
+
+
+def _leaders(broker: Broker, names: Names) -> tuple[tuple[str, str, str], ...]:
+    """Who leads this site and each of the neighbouring ones."""
+    own = (names.node(broker.brokers[0]), names.node(broker.replica.leader), str(broker.replica.term))
+    terms, leader = broker.neighbours.terms.items(), broker.neighbours.leader
+    return (own, *((names.node(peer), names.node(leader(peer)), str(term)) for peer, term in terms))

@@ -2,30 +2,22 @@
 
 What an event means depends on whom it comes from, so there is a process for each of these three sides, and the broker
 finds the one that an event is for. They share the replica, which is this broker's copy of the state of the site, and
-what is known of the neighbours. When the replica has been told something, the broker sends what that has released, and
-watches whoever has to act.
+what is known of the neighbours. When the replica has changed, the broker sends what that has released, and watches
+whoever has to act.
 
-What a broker does with what the clients of its site say.
-
-The paper on replicated brokers has this in sections 4 to 6.5. Clients talk to all three brokers of their site: each
-replies at once, and sees to it that the leader takes in what was said.
-
-What a broker does with what the brokers of neighbouring sites say, and when they do not answer.
-
-The paper on replicated brokers has this in sections 4 to 6.9. Sites talk by their leaders. A neighbour that has not
-heard of a new leader talks to the wrong broker, and is told who leads; so are all neighbours by a new leader itself.
-
-What a broker does with what the other two of its site say, and when their leader does not act.
-
-The paper on replicated brokers has this in sections 6.4 to 6.8. As long as there is something for the leader to do,
-the other brokers watch it. Whoever finds that it has failed tells the next in order, which takes over. What concerns
-the copy of the state alone is the replica's (`copy_of_state`, `replica`).
+- *Clients* talk to all three brokers of their site (sections 4 to 6.5): each replies at once, and sees to it that the
+  leader takes in what was said.
+- *Neighbouring sites* talk by their leaders (sections 4 to 6.9). A neighbour that has not heard of a new leader talks
+  to the wrong broker, which answers who leads; a new leader itself says so to all neighbours.
+- *The other two of the site* (sections 6.4 to 6.8) watch the leader as long as there is something for it to do.
+  Whoever finds that it has failed tells the next in order, which takes over. What concerns the copy of the state
+  alone is the replica's.
 """
 
 from __future__ import annotations
 
 from roambus.python_protocol.agent import Process, on, on_timer
-from roambus.python_protocol.events import Publish, Received, Recovered, SendFailed, Subscribe, Unsubscribe
+from roambus.python_protocol.events import Publish, Received, Recovered, SendFailed, Sites, Subscribe, Unsubscribe
 from roambus.python_protocol.papers.replicated.messages import (
     Accepted,
     AreYouAlive,
@@ -49,29 +41,230 @@ from roambus.python_protocol.papers.replicated.messages import (
 from roambus.python_protocol.papers.replicated.neighbours import Neighbours, Outbox, Patience, Watch, WatchTimer
 from roambus.python_protocol.papers.replicated.replica import Replica
 from roambus.python_protocol.papers.replicated.site_state import place_of
-from roambus.python_protocol.roles import NodeId, Sites
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 _TIMES = 4
 """Brokers wait so many times as long for their leader as clients do, who learn of a failure first (section 6.4), and
 longer than the three time-outs that the leader itself may need to learn of a neighbour's failure."""
 
 
-class MateSide(Process):
+class Broker(Process):
+    """Finds whom an event comes from, and does what follows from it."""
+
+    def __init__(self, node: NodeId, sites: Sites, parameters: ReplicatedParameters, of: Process | None = None) -> None:
+        super().__init__(of)
+        site = sites.of_node[node]
+        self.node = node
+        self.brokers = sites[site].brokers
+        self.replica = Replica(node, self.brokers, place_of(site, sites), parameters, self)
+        self.neighbours = Neighbours(site, sites, Patience(parameters), self)
+        self.outbox = Outbox(self.replica, self.neighbours, self)
+        self.mate_side = MateSide(self)
+        self.neighbour_side = NeighbourSide(self)
+        self.client_side = ClientSide(self)
+        self._kept: list[Received] = []
+        """What has come since a crash, until there is a copy of the state to apply it to."""
+
+    # Handlers
+
+    @on(Received)
+    def receive(self, event: Received, now: SimTime) -> None:
+        """Hears a message, which has to wait while there is no copy of the state that it could change."""
+        if self.replica.is_joining and not isinstance(event.message, IAmLeader | Piece | State | CatchUp):
+            self._kept.append(event)
+            return
+        self._side(event.sender).tell(event, now)
+        if self._kept and not self.replica.is_joining:
+            kept, self._kept = self._kept, []
+            for one in kept:
+                self._side(one.sender).tell(one, now)
+        self._settle(now)
+
+    @on(SendFailed)
+    def failed(self, event: SendFailed, now: SimTime) -> None:
+        """A node cannot be reached (section 6.2)."""
+        self._side(event.destination).tell(event, now)
+        if event.destination in self.brokers:
+            self._settle(now)
+
+    @on_timer(WatchTimer)
+    def time_up(self, key: WatchTimer, now: SimTime) -> None:
+        """Something has not come in time (section 6.4)."""
+        self._side(key.node).fire(key, now)
+        if key.node in self.brokers:
+            self._settle(now)
+
+    @on(Recovered)
+    def join(self, _event: Recovered, _now: SimTime) -> None:
+        """Asks for a copy of the state, because a crash has left nothing."""
+        self.replica.join()
+
+    @on(Subscribe, Unsubscribe, Publish)
+    def refuse(self, _event: Subscribe | Unsubscribe | Publish, _now: SimTime) -> None:
+        """Clients are nodes of their own (section 2); raises LookupError."""
+        raise LookupError(f"node {self.node} is a broker, and has no client")
+
+    # Helpers
+
+    def _side(self, other: NodeId) -> Process:
+        if other in self.brokers:
+            return self.mate_side
+        return self.neighbour_side if other in self.neighbours.peer_of else self.client_side
+
+    def _settle(self, now: SimTime) -> None:
+        """Carries out what the replica has released, and watches whoever has to act."""
+        for released in self.replica.releases.take_ready():
+            self.outbox.release(released, now)
+        if not self.replica.is_leader:
+            self.neighbours.expect_nothing()
+        self.mate_side.watch_leader()
+        self.mate_side.time_followers(now)
+
+
+class Side(Process):
+    """Listens to some of those that a broker hears; anybody may ask, and may assume the leader dead."""
+
+    def __init__(self, broker: Broker) -> None:
+        super().__init__(broker)
+        self._broker = broker
+        self._replica = broker.replica
+        self._neighbours = broker.neighbours
+        self._outbox = broker.outbox
+        self._patience = broker.neighbours.patience
+
+    @on(AreYouAlive)
+    def are_you_alive(self, _question: AreYouAlive, sender: NodeId, now: SimTime) -> None:
+        """Answers (section 6.4)."""
+        self.send(sender, IAmAlive(self._replica.point.term))
+
+    @on(AssumedDead)
+    def assumed_dead(self, report: AssumedDead, sender: NodeId, _now: SimTime) -> None:
+        """If it is the leader that is assumed dead, the next in order takes over (section 6.5)."""
+        self._broker.mate_side.assume_dead(report.broker)
+
+
+class ClientSide(Side):
+    """Listens to clients. One that cannot be reached asks by itself when it is back, so its failure is ignored."""
+
+    @on(Sub, Uns, Event)
+    def hear_client(self, message: Sub | Uns | Event, client: NodeId, _: SimTime) -> None:
+        """Replies, and takes the message in or keeps it until the leader has (section 6)."""
+        self.send(client, Accepted(*message.key))
+        self._replica.hear_client(client, message)
+
+    @on(Accepted)
+    def accepted(self, accepted: Accepted, client: NodeId, _: SimTime) -> None:
+        """An event has arrived, and is not sent again (section 6.4)."""
+        self._replica.state.outgoing[client].accept(accepted.key)
+
+    @on(AreYouAlive)
+    def are_you_alive(self, question: AreYouAlive, client: NodeId, now: SimTime) -> None:
+        """Answers (section 6.4). A client that asks may have missed something."""
+        super().are_you_alive(question, client, now)
+        if self._replica.is_leader:
+            self._outbox.send_again(client, now)
+
+
+class NeighbourSide(Side):
+    """Listens to the brokers of neighbouring sites."""
+
+    # Subscriptions and events
+
+    @on(Sub, Uns, Event, Update)
+    def hear_neighbour(self, message: Numbered, sender: NodeId, _: SimTime) -> None:
+        """A leader takes the message in (section 4), and replies when that is safe."""
+        peer = self._neighbours.peer_of[sender]
+        if not self._replica.is_leader:
+            self._say_who_leads(sender)
+        elif self._replica.state.is_new(peer, message):
+            self._replica.take_step(peer, message)
+        else:
+            self._replica.reply_again(peer, message)
+
+    @on(Accepted)
+    def accepted(self, accepted: Accepted, sender: NodeId, now: SimTime) -> None:
+        """What has arrived is not sent again, and the rest is waited for (section 6.4)."""
+        self._patience.answered(sender, accepted.key, now)
+        peer = self._neighbours.peer_of[sender]
+        outgoing, watch = self._replica.state.outgoing[peer], self._neighbours.watch(peer)
+        outgoing.accept(accepted.key)
+        watch.satisfied()
+        if outgoing.unaccepted:
+            watch.expect()
+
+    # Who is alive, and who leads
+
+    @on(IAmAlive)
+    def i_am_alive(self, answer: IAmAlive, sender: NodeId, now: SimTime) -> None:
+        """Says again what the neighbour's leader has not accepted (section 6.4)."""
+        self._patience.answered(sender, AreYouAlive(), now)
+        peer = self._neighbours.peer_of[sender]
+        self._outbox.learn(peer, answer.term, now, tell_mates=True)
+        if self._is_watched(sender):
+            self._neighbours.watch(peer).alive()
+            self._patience.forget(sender)
+            self._outbox.send_again(peer, now)
+
+    @on(AssumedDead)
+    def assumed_dead(self, report: AssumedDead, sender: NodeId, _: SimTime) -> None:
+        """A neighbour that is wrong about who leads is told; one that is right, when there is another (section 6.5)."""
+        mates = self._broker.mate_side
+        if mates.is_other_leader(report.broker):
+            mates.assume_dead(report.broker, sender)
+        else:
+            mates.remember(sender)
+            self._say_who_leads(sender)
+
+    @on(IAmLeader)
+    def i_am_leader(self, news: IAmLeader, sender: NodeId, now: SimTime) -> None:
+        """Turns to the new leader (section 6.9), which is told who leads here if it has chosen the wrong broker."""
+        self._outbox.learn(self._neighbours.peer_of[sender], news.term, now, tell_mates=True)
+        if not self._replica.is_leader:
+            self._say_who_leads(sender)
+
+    @on(Leader)
+    def leader(self, news: Leader, sender: NodeId, now: SimTime) -> None:
+        """Turns to the leader (section 6.9), because this broker has talked to one that does not lead."""
+        self._outbox.learn(self._neighbours.peer_of[sender], news.term, now, tell_mates=True)
+
+    # Failures
+
+    @on(SendFailed)
+    def failed(self, event: SendFailed, _: SimTime) -> None:
+        """Reports a broker without connection (section 6.2), if it is the one to send to."""
+        self._patience.forget(event.destination)
+        if self._is_watched(event.destination):
+            peer = self._neighbours.peer_of[event.destination]
+            self._neighbours.watch(peer).failed()
+            self._neighbours.report(peer)
+
+    @on_timer(WatchTimer)
+    def time_up(self, key: WatchTimer, now: SimTime) -> None:
+        """Asks or reports a leader whose reply has not come in time (section 6.4)."""
+        peer = self._neighbours.peer_of[key.node]
+        if self._neighbours.watch(peer).time_up(key, now):
+            self._neighbours.report(peer)
+
+    # Helpers
+
+    def _is_watched(self, broker: NodeId) -> bool:
+        """Whether this broker leads, and sends to this one."""
+        return self._replica.is_leader and broker == self._neighbours.leader(self._neighbours.peer_of[broker])
+
+    def _say_who_leads(self, sender: NodeId) -> None:
+        if self._replica.is_settled:
+            self._replica.name_leader(sender)
+
+
+class MateSide(Side):
     """Listens to the other brokers of the site, and watches the leader."""
 
-    def __init__(
-        self, replica: Replica, neighbours: Neighbours, outbox: Outbox, patience: Patience, of: Process | None = None
-    ) -> None:
-        super().__init__(of)
-        self._replica = replica
-        self._neighbours = neighbours
-        self._outbox = outbox
-        self._patience = patience
-        self._watched = replica.leader
-        self._watches = {mate: Watch(mate, patience, self, _TIMES) for mate in (replica.node, *replica.mates)}
+    def __init__(self, broker: Broker) -> None:
+        super().__init__(broker)
+        self._watched = self._replica.leader
+        self._watches = {node: Watch(node, self._patience, self, _TIMES) for node in broker.brokers}
         """Over the leader, as long as there is something for it to do."""
-        self._timed = replica.point
+        self._timed = self._replica.point
         """The last step that was timed."""
         self._reporters: dict[NodeId, None] = {}
         """Brokers of other sites that wait to hear who leads, now that the leader is assumed dead."""
@@ -108,11 +301,6 @@ class MateSide(Process):
 
     # Who is alive, and who leads
 
-    @on(AreYouAlive)
-    def are_you_alive(self, _question: AreYouAlive, sender: NodeId, _now: SimTime) -> None:
-        """Answers (section 6.4)."""
-        self.send(sender, IAmAlive(self._replica.point.term))
-
     @on(IAmAlive)
     def i_am_alive(self, _answer: IAmAlive, sender: NodeId, now: SimTime) -> None:
         """What is waited for has not come: perhaps a neighbour crashed with its reply to this broker under way."""
@@ -121,11 +309,6 @@ class MateSide(Process):
             self._watch.alive()
             self._replica.hand_pending_over()
             self.send(self._replica.leader, CatchUp())
-
-    @on(AssumedDead)
-    def assumed_dead(self, report: AssumedDead, _sender: NodeId, _now: SimTime) -> None:
-        """If it is the leader that is assumed dead, the next in order takes over (section 6.5)."""
-        self.assume_dead(report.broker)
 
     @on(Leader)
     def leader(self, news: Leader, _sender: NodeId, now: SimTime) -> None:
@@ -143,7 +326,8 @@ class MateSide(Process):
             return
         tell = IAmLeader(self._replica.term, self._replica.point)
         self._replica.lead(answer, sender)
-        for other in dict.fromkeys(self._neighbours.leaders()) | self._reporters:
+        neighbours = map(self._neighbours.leader, self._neighbours.brokers)
+        for other in dict.fromkeys(neighbours) | self._reporters:
             self.send(other, tell)
         self._reporters.clear()
 
@@ -221,217 +405,3 @@ class MateSide(Process):
         if reporter is not None:
             self._reporters[reporter] = None
         self._replica.take_over()
-
-
-class ClientSide(Process):
-    """Listens to clients. One that cannot be reached asks by itself when it is back, so its failure is ignored."""
-
-    def __init__(self, replica: Replica, outbox: Outbox, mates: MateSide, of: Process | None = None) -> None:
-        super().__init__(of)
-        self._replica = replica
-        self._outbox = outbox
-        self._mates = mates
-
-    @on(Sub, Uns, Event)
-    def hear_client(self, message: Sub | Uns | Event, client: NodeId, _: SimTime) -> None:
-        """Replies, and takes the message in or keeps it until the leader has (section 6)."""
-        self.send(client, Accepted(*message.key))
-        self._replica.hear_client(client, message)
-
-    @on(Accepted)
-    def accepted(self, accepted: Accepted, client: NodeId, _: SimTime) -> None:
-        """An event has arrived, and is not sent again (section 6.4)."""
-        self._replica.state.outgoing[client].accept(accepted.key)
-
-    @on(AreYouAlive)
-    def are_you_alive(self, _question: AreYouAlive, client: NodeId, now: SimTime) -> None:
-        """Answers (section 6.4). A client that asks may have missed something."""
-        self.send(client, IAmAlive(self._replica.point.term))
-        if self._replica.is_leader:
-            self._outbox.send_again(client, now)
-
-    @on(AssumedDead)
-    def assumed_dead(self, report: AssumedDead, _client: NodeId, _now: SimTime) -> None:
-        """If it is the leader that is assumed dead, the next in order takes over (section 6.5)."""
-        self._mates.assume_dead(report.broker)
-
-
-class NeighbourSide(Process):
-    """Listens to the brokers of neighbouring sites."""
-
-    def __init__(
-        self, replica: Replica, neighbours: Neighbours, outbox: Outbox, mates: MateSide, of: Process | None = None
-    ) -> None:
-        super().__init__(of)
-        self._replica = replica
-        self._neighbours = neighbours
-        self._outbox = outbox
-        self._mates = mates
-        self._patience = neighbours.patience
-
-    # Subscriptions and events
-
-    @on(Sub, Uns, Event, Update)
-    def hear_neighbour(self, message: Numbered, sender: NodeId, _: SimTime) -> None:
-        """A leader takes the message in (section 4), and replies when that is safe."""
-        peer = self._neighbours.peer_of[sender]
-        if not self._replica.is_leader:
-            self._say_who_leads(sender)
-        elif self._replica.state.is_new(peer, message):
-            self._replica.take_step(peer, message)
-        else:
-            self._replica.reply_again(peer, message)
-
-    @on(Accepted)
-    def accepted(self, accepted: Accepted, sender: NodeId, now: SimTime) -> None:
-        """What has arrived is not sent again, and the rest is waited for (section 6.4)."""
-        self._patience.answered(sender, accepted.key, now)
-        peer = self._neighbours.peer_of[sender]
-        outgoing, watch = self._replica.state.outgoing[peer], self._neighbours.watch(peer)
-        outgoing.accept(accepted.key)
-        watch.satisfied()
-        if outgoing.unaccepted:
-            watch.expect()
-
-    # Who is alive, and who leads
-
-    @on(AreYouAlive)
-    def are_you_alive(self, _question: AreYouAlive, sender: NodeId, _now: SimTime) -> None:
-        """Answers (section 6.4)."""
-        self.send(sender, IAmAlive(self._replica.point.term))
-
-    @on(IAmAlive)
-    def i_am_alive(self, answer: IAmAlive, sender: NodeId, now: SimTime) -> None:
-        """Says again what the neighbour's leader has not accepted (section 6.4)."""
-        self._patience.answered(sender, AreYouAlive(), now)
-        peer = self._neighbours.peer_of[sender]
-        self._outbox.learn(peer, answer.term, now, tell_mates=True)
-        if self._is_watched(sender):
-            self._neighbours.watch(peer).alive()
-            self._patience.forget(sender)
-            self._outbox.send_again(peer, now)
-
-    @on(AssumedDead)
-    def assumed_dead(self, report: AssumedDead, sender: NodeId, _: SimTime) -> None:
-        """A neighbour that is wrong about who leads is told; one that is right, when there is another (section 6.5)."""
-        if self._mates.is_other_leader(report.broker):
-            self._mates.assume_dead(report.broker, sender)
-        else:
-            self._mates.remember(sender)
-            self._say_who_leads(sender)
-
-    @on(IAmLeader)
-    def i_am_leader(self, news: IAmLeader, sender: NodeId, now: SimTime) -> None:
-        """Turns to the new leader (section 6.9), which is told who leads here if it has chosen the wrong broker."""
-        self._outbox.learn(self._neighbours.peer_of[sender], news.term, now, tell_mates=True)
-        if not self._replica.is_leader:
-            self._say_who_leads(sender)
-
-    @on(Leader)
-    def leader(self, news: Leader, sender: NodeId, now: SimTime) -> None:
-        """Turns to the leader (section 6.9), because this broker has talked to one that does not lead."""
-        self._outbox.learn(self._neighbours.peer_of[sender], news.term, now, tell_mates=True)
-
-    # Failures
-
-    @on(SendFailed)
-    def failed(self, event: SendFailed, _: SimTime) -> None:
-        """Reports a broker without connection (section 6.2), if it is the one to send to."""
-        self._patience.forget(event.destination)
-        if self._is_watched(event.destination):
-            peer = self._neighbours.peer_of[event.destination]
-            self._neighbours.watch(peer).failed()
-            self._neighbours.report(peer)
-
-    @on_timer(WatchTimer)
-    def time_up(self, key: WatchTimer, now: SimTime) -> None:
-        """Asks or reports a leader whose reply has not come in time (section 6.4)."""
-        peer = self._neighbours.peer_of[key.node]
-        if self._neighbours.watch(peer).time_up(key, now):
-            self._neighbours.report(peer)
-
-    # Helpers
-
-    def _is_watched(self, broker: NodeId) -> bool:
-        """Whether this broker leads, and sends to this one."""
-        return self._replica.is_leader and broker == self._neighbours.leader(self._neighbours.peer_of[broker])
-
-    def _say_who_leads(self, sender: NodeId) -> None:
-        if self._replica.is_settled:
-            self._replica.name_leader(sender)
-
-
-class Broker(Process):
-    """Finds whom an event comes from, and does what follows from it."""
-
-    def __init__(self, node: NodeId, sites: Sites, parameters: ReplicatedParameters, of: Process | None = None) -> None:
-        super().__init__(of)
-        site, patience = sites.of_node[node], Patience(parameters)
-        self.node = node
-        self.brokers = sites[site].brokers
-        self.replica = Replica(node, self.brokers, place_of(site, sites), parameters, self)
-        self.neighbours = Neighbours(site, sites, patience, self)
-        self.outbox = Outbox(self.replica, self.neighbours, self)
-        self.mate_side = MateSide(self.replica, self.neighbours, self.outbox, patience, self)
-        self.neighbour_side = NeighbourSide(self.replica, self.neighbours, self.outbox, self.mate_side, self)
-        self.client_side = ClientSide(self.replica, self.outbox, self.mate_side, self)
-        self._kept: list[Received] = []
-        """What has come since a crash, until there is a copy of the state to apply it to."""
-
-    # Handlers
-
-    @on(Received)
-    def receive(self, event: Received, now: SimTime) -> None:
-        """Hears a message, which has to wait while there is no copy of the state that it could change."""
-        if self.replica.is_joining and not isinstance(event.message, IAmLeader | Piece | State | CatchUp):
-            self._kept.append(event)
-            return
-        self._side(event.sender).tell(event, now)
-        if self._kept and not self.replica.is_joining:
-            self._tell_kept(now)
-        self._settle(now)
-
-    @on(SendFailed)
-    def failed(self, event: SendFailed, now: SimTime) -> None:
-        """A node cannot be reached (section 6.2)."""
-        self._side(event.destination).tell(event, now)
-        if event.destination in self.brokers:
-            self._settle(now)
-
-    @on_timer(WatchTimer)
-    def time_up(self, key: WatchTimer, now: SimTime) -> None:
-        """Something has not come in time (section 6.4)."""
-        self._side(key.node).fire(key, now)
-        if key.node in self.brokers:
-            self._settle(now)
-
-    @on(Recovered)
-    def join(self, _event: Recovered, _now: SimTime) -> None:
-        """Asks for a copy of the state, because a crash has left nothing."""
-        self.replica.join()
-
-    @on(Subscribe, Unsubscribe, Publish)
-    def refuse(self, _event: Subscribe | Unsubscribe | Publish, _now: SimTime) -> None:
-        """Clients are nodes of their own (section 2); raises LookupError."""
-        raise LookupError(f"node {self.node} is a broker, and has no client")
-
-    # Helpers
-
-    def _side(self, other: NodeId) -> Process:
-        if other in self.brokers:
-            return self.mate_side
-        return self.neighbour_side if other in self.neighbours.peer_of else self.client_side
-
-    def _tell_kept(self, now: SimTime) -> None:
-        kept, self._kept = self._kept, []
-        for event in kept:
-            self._side(event.sender).tell(event, now)
-
-    def _settle(self, now: SimTime) -> None:
-        """Carries out what the replica has released, and watches whoever has to act."""
-        for released in self.replica.releases.take_ready():
-            self.outbox.release(released, now)
-        if not self.replica.is_leader:
-            self.neighbours.expect_nothing()
-        self.mate_side.watch_leader()
-        self.mate_side.time_followers(now)

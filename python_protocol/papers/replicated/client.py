@@ -1,8 +1,7 @@
-"""A client: publisher and subscriber, which talks to the three brokers of its site.
+"""A client: publisher and subscriber, which talks to the three brokers of its site (sections 4 to 6.4).
 
-The paper on replicated brokers has this in sections 4 to 6.4. Whatever a client says it says to all three, and each
-replies. Events come from the leader alone, but the client replies to all three, so that each of them can take over.
-It watches every broker that has not accepted something.
+Whatever a client says it says to all three, and each replies. Events come from the leader alone, but the client replies
+to all three, so that each of them can take over. It watches every broker that has not accepted something.
 """
 
 from __future__ import annotations
@@ -25,8 +24,7 @@ from roambus.python_protocol.papers.replicated.messages import (
 )
 from roambus.python_protocol.papers.replicated.neighbours import Patience, Watch, WatchTimer
 from roambus.python_protocol.papers.replicated.site_state import Incoming, Outgoing
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 _TO_BE_NUMBERED = 0
 

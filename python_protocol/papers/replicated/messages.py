@@ -1,21 +1,16 @@
-"""Subscriptions and events, between clients and brokers and between sites.
+"""What clients and brokers of replicated sites say to each other, and what can be set; the paper gives no values.
 
-The paper on replicated brokers has these in sections 4 and 5. Whatever must arrive once has a stream and a number in
-it: towards each neighbour, and in each stream, the sender counts from 1 (section 5.1, "renumber"). There is a stream
-for each publisher's events, one for events that the root has put in order, and one for subscriptions. Stream and
-number together are the key by which the reply says what was accepted.
+*Subscriptions and events* (sections 4 and 5). Whatever must arrive once has a stream and a number in it: towards each
+neighbour, and in each stream, the sender counts from 1 (section 5.1, "renumber"). There is a stream for each
+publisher's events, one for events that the root has put in order, and one for subscriptions. Stream and number together
+are the key by which the reply says what was accepted.
 
-Who is alive and who leads, among brokers and clients (the paper on replicated brokers, sections 6.2 to 6.9).
+*Who is alive and who leads* (sections 6.2 to 6.9). The leaders of a site are counted: each has a term, and a later term
+is a newer leader. A point tells how far a copy of the site's state has come, which is what brokers compare when one of
+them takes over.
 
-The leaders of a site are counted: each has a term, and a later term is a newer leader. How far a copy of the site's
-state has come is told by a point, which is what brokers compare when one of them takes over.
-
-What the brokers of one site say to each other, so that all have the same state.
-
-The paper on replicated brokers has this in sections 6 to 6.7. A step is told by the message that it takes in, because
-every broker makes the same of it. A broker that has missed steps gets a copy of the whole state (`snapshot`).
-
-The parameters of the replicated brokers; their paper gives no values.
+*Between the brokers of one site* (sections 6 to 6.7). A step is told by the message that it takes in, because every
+broker makes the same of it. A broker that has missed steps gets a copy of the whole state, in pieces if it is long.
 """
 
 from __future__ import annotations
@@ -26,11 +21,9 @@ from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import U8, U32, By, Integer, LongBytes
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.messages.octets import Reader, Writer
-from roambus.python_protocol.messages.shapes import TWO_BYTES, Blob
+from roambus.python_protocol.messages.octets import TWO_BYTES, Blob, Reader, Writer
 from roambus.python_protocol.parameters import Parameters, parameter
-from roambus.python_protocol.roles import BrokerId, NodeId
-from roambus.python_protocol.simtime import MILLISECOND, SimTime
+from roambus.python_protocol.vocabulary import MILLISECOND, BrokerId, NodeId, SimTime
 
 SUBSCRIPTIONS = 65534
 """The stream of subscriptions, which is no node."""
@@ -110,8 +103,6 @@ class Accepted(_OfStream, tag=5):
 
 Numbered = Sub | Uns | Event | Update
 """What is sent until it is accepted, and taken once."""
-
-
 Term = U32
 """Of a leader; the broker at place t mod 3 leads in term t."""
 

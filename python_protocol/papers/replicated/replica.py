@@ -1,28 +1,25 @@
-"""A broker among the three of its site: who takes over from a leader, and who follows with which copy.
+"""One broker's copy of its site's state: the steps that keep the three copies the same, and who takes over (section 6).
 
-The paper on replicated brokers has this in sections 6.5 to 6.7. Who takes over asks the others to yield; one answer
-is enough, for every step that was released is known to two of three, and the newer of two copies has them all. A
-broker that has yielded takes no steps of earlier terms, so an old leader that only was slow can release nothing.
-
-One broker's copy of its site's state, and the steps that keep the three copies the same.
-
-The paper on replicated brokers has this in section 6. The leader takes a message in, which is a step, and informs the
-others, which take the same step. What the step makes the site send is released once another broker is informed, too
-(`releases`). Brokers that are no leader keep what clients say until they are informed that the leader has taken it
-in.
+The leader takes a message in, which is a step, and informs the others, which take the same step. What the step makes
+the site send is held until another broker is informed, too: so whatever has left the site survives any one of its
+brokers. (In the paper the leader sends first; docs/deviations.md tells why that is not enough.) Brokers that are no
+leader keep what clients say until they are informed that the leader has taken it in.
 
 Leaders have terms: the broker at place t mod 3 leads in term t. A broker takes part in a term once its point is of
-that term, and takes no steps of earlier ones.
+that term, and takes no steps of earlier ones. Who takes over asks the others to yield (sections 6.5 to 6.7); one answer
+is enough, for every step that was released is known to two of three, and the newer of two copies has them all. As who
+has yielded takes no steps of earlier terms, an old leader that only was slow can release nothing.
 
-What the leader's steps let its site send, held until another broker is informed of the step.
-
-So whatever has left the site survives any one of its brokers (the paper on replicated brokers, section 6, in which
-the leader sends first; docs/deviations.md tells why that is not enough).
+A copy goes in pieces, for a message has at most 65535 bytes, and a copy as many as its site has to keep. The pieces go
+before the message that gives the copy, which then has no bytes of a copy itself. A message overtakes no other, so they
+all are there when it comes. What was begun and not ended, because its sender has crashed, is forgotten when the next
+copy begins.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from roambus.python_protocol.agent import Process, on
@@ -43,69 +40,21 @@ from roambus.python_protocol.papers.replicated.messages import (
     Term,
     Yield,
 )
-from roambus.python_protocol.papers.replicated.site_state import Output, Peer, Place, SiteState
-from roambus.python_protocol.papers.replicated.snapshot import Pieces, cut, decode_state, encode_state
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.papers.replicated.site_state import (
+    Output,
+    Peer,
+    Place,
+    SiteState,
+    decode_state,
+    encode_state,
+)
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 _NEVER = -1
 
 
-class Released(NamedTuple):
-    """What a step lets the site send: the reply to `message` of `peer`, if it came from one, and `outputs`."""
-
-    step: int
-    peer: Peer | None
-    message: Numbered | None
-    outputs: tuple[Output, ...]
-
-
-class Releases:
-    """Holds back what one broker, as the leader of its site, is to send."""
-
-    def __init__(self) -> None:
-        self._held: deque[Released] = deque()
-        self._informed = 0
-        """The last step of this term of which another broker is informed."""
-        self._ready: list[Released] = []
-        """For the broker to carry out."""
-
-    def hold(self, one: Released) -> None:
-        """A step was taken; it waits for its turn, even if others are informed of it already."""
-        self._held.append(one)
-        self._release()
-
-    def informed(self, step: int) -> None:
-        """Another broker has come to this step."""
-        if step > self._informed:
-            self._informed = step
-            self._release()
-
-    def begin_term(self, first: Released) -> None:
-        """A term of this broker begins: nobody is informed of anything yet."""
-        self._informed = _NEVER
-        self._held = deque([first])
-
-    def end_term(self) -> None:
-        """There is another leader, which does what this one has not done."""
-        self._held.clear()
-
-    def held(self) -> set[Output]:
-        """What is not to be sent yet."""
-        return {output for one in self._held for output in one.outputs}
-
-    def take_ready(self) -> list[Released]:
-        """What was released since this was last called, in the order of the steps."""
-        ready, self._ready = self._ready, []
-        return ready
-
-    def _release(self) -> None:
-        while self._held and self._held[0].step <= self._informed:
-            self._ready.append(self._held.popleft())
-
-
-class CopyOfState(Process):
-    """The leader has one, each follower, and, of no use, a broker that `is_joining` after a crash."""
+class Replica(Process):
+    """A copy of the state whose owner can become the leader, or follow another; of no use while it `is_joining`."""
 
     def __init__(
         self,
@@ -125,9 +74,13 @@ class CopyOfState(Process):
         """What clients have said, and the leader has not taken in yet as far as this broker knows."""
         self.releases = Releases()
         self.is_joining = False
+        self.is_taking_over = False
         self.mates = tuple(broker for broker in brokers if broker != node)
         """The other brokers of the site."""
         self._brokers = brokers
+        self._place = place
+        self._parameters = parameters
+        self._pieces = Pieces()
         self._followers = set(self.mates)
         """Who is informed: all but those that have crashed, until they have caught up."""
 
@@ -225,24 +178,6 @@ class CopyOfState(Process):
         """Tells a node who leads this site."""
         self.send(to, Leader(self.leader, self.term))
 
-
-class Replica(CopyOfState):
-    """A copy of the state whose owner can become the leader, or follow another."""
-
-    def __init__(
-        self,
-        node: NodeId,
-        brokers: tuple[NodeId, ...],
-        place: Place,
-        parameters: ReplicatedParameters,
-        of: Process | None = None,
-    ) -> None:
-        super().__init__(node, brokers, place, parameters, of)
-        self.is_taking_over = False
-        self._place = place
-        self._parameters = parameters
-        self._pieces = Pieces()
-
     # Taking over
 
     def take_over(self) -> None:
@@ -269,7 +204,10 @@ class Replica(CopyOfState):
         if newer := answer.snapshot or self._pieces.take(sender, answer.point):
             self._install(answer.point, newer)
         tell = IAmLeader(self.term, self.point)
-        self._begin_term()
+        self.is_taking_over = False
+        self.point = Point(self.term, self.point.step)
+        self._followers = set(self.mates)
+        self.releases.begin_term(Released(self.point.step, None, None, self.state.unaccepted()))
         for mate in self.mates:
             self.send(mate, tell)
         for (peer, _), message in list(self.pending.items()):
@@ -333,12 +271,6 @@ class Replica(CopyOfState):
             self.send(mate, piece)
         return b"" if pieces else snapshot
 
-    def _begin_term(self) -> None:
-        self.is_taking_over = False
-        self.point = Point(self.term, self.point.step)
-        self._followers = set(self.mates)
-        self.releases.begin_term(Released(self.point.step, None, None, self.state.unaccepted()))
-
     def _follow_from(self, point: Point, leader: NodeId) -> None:
         self.point = point
         self.send(leader, Informed(point))
@@ -350,3 +282,86 @@ class Replica(CopyOfState):
         self.pending = {
             (peer, key): message for (peer, key), message in self.pending.items() if self.state.is_new(peer, message)
         }
+
+
+class Released(NamedTuple):
+    """What a step lets the site send: the reply to `message` of `peer`, if it came from one, and `outputs`."""
+
+    step: int
+    peer: Peer | None
+    message: Numbered | None
+    outputs: tuple[Output, ...]
+
+
+class Releases:
+    """Holds back what one broker, as the leader of its site, is to send."""
+
+    def __init__(self) -> None:
+        self._held: deque[Released] = deque()
+        self._informed = 0
+        """The last step of this term of which another broker is informed."""
+        self._ready: list[Released] = []
+        """For the broker to carry out."""
+
+    def hold(self, one: Released) -> None:
+        """A step was taken; it waits for its turn, even if others are informed of it already."""
+        self._held.append(one)
+        self._release()
+
+    def informed(self, step: int) -> None:
+        """Another broker has come to this step."""
+        if step > self._informed:
+            self._informed = step
+            self._release()
+
+    def begin_term(self, first: Released) -> None:
+        """A term of this broker begins: nobody is informed of anything yet."""
+        self._informed = _NEVER
+        self._held = deque([first])
+
+    def end_term(self) -> None:
+        """There is another leader, which does what this one has not done."""
+        self._held.clear()
+
+    def held(self) -> set[Output]:
+        """What is not to be sent yet."""
+        return {output for one in self._held for output in one.outputs}
+
+    def take_ready(self) -> list[Released]:
+        """What was released since this was last called, in the order of the steps."""
+        ready, self._ready = self._ready, []
+        return ready
+
+    def _release(self) -> None:
+        while self._held and self._held[0].step <= self._informed:
+            self._ready.append(self._held.popleft())
+
+
+class Pieces:
+    """The pieces that have come, of one copy from each sender."""
+
+    def __init__(self) -> None:
+        self._pieces: dict[NodeId, list[Piece]] = {}
+
+    def add(self, sender: NodeId, piece: Piece) -> None:
+        """Another piece; the first of a copy ends what was there before."""
+        if piece.number == 0:
+            self._pieces[sender] = []
+        self._pieces.setdefault(sender, []).append(piece)
+
+    def take(self, sender: NodeId, point: Point) -> bytes:
+        """The copy of this point that a sender has given in pieces; no bytes if it has not."""
+        pieces = self._pieces.pop(sender, [])
+        numbers = [(piece.point, piece.number) for piece in pieces]
+        count = pieces[0].count if pieces else 0
+        is_whole = numbers == [(point, number) for number in range(count)]
+        return b"".join(piece.data for piece in pieces) if is_whole else b""
+
+
+def cut(point: Point, snapshot: bytes, size: int) -> Iterator[Piece]:
+    """The pieces of a copy, none of which is longer than `size`; none if the copy is not longer."""
+    if len(snapshot) <= size:
+        return
+    count = -(-len(snapshot) // size)
+    for number in range(count):
+        yield Piece(point, number, count, snapshot[number * size : (number + 1) * size])

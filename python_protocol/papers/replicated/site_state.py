@@ -1,31 +1,38 @@
 """The state of a site, the same at each of its brokers: what a message changes, and what it makes the site send.
 
 A state is a function of the messages taken and their order, so that brokers which are informed of the same messages in
-the same order have the same state (the paper on replicated brokers, section 6). Its handlers carry out the routing of
-section 4 and the orders of section 5. They send nothing: what the site has to send is kept until it is accepted, and
-returned to the broker, which knows whether and when it is the one to send it.
+the same order have the same state (section 6). Its handlers carry out the routing of section 4 and the orders of
+section 5. They send nothing: what the site has to send is kept until it is accepted, and returned to the broker, which
+knows whether and when it is the one to send it.
 
-The routing tables of a site: what is wanted at or behind each neighbour, and how often.
+*Routing tables* say what is wanted at or behind each neighbour. Filters are counted, because several clients behind one
+neighbour can have the same one, and each takes back its own: a filter goes when as many unsubscriptions as
+subscriptions have come.
 
-Filters are counted, because several clients behind one neighbour can have the same one, and each takes back its own
-(the paper on replicated brokers, section 4).
+*Streams* are numbered messages from and to one neighbour, which is a client, or a neighbouring site whatever broker
+speaks for it: each is taken once, sent until accepted, and put in order if asked for. For each stream the receiver
+keeps the number that it expects next, and what has come too early; the sender keeps the last number, and what has not
+been accepted (section 5.1).
 
-Numbered messages from and to one neighbour: each is taken once, sent until accepted, and put in order if asked for.
-
-A neighbour is a client, or a neighbouring site whatever broker speaks for it. For each stream the receiver keeps the
-number that it expects next, and what has come too early; the sender keeps the last number, and what has not been
-accepted (the paper on replicated brokers, section 5.1).
+*As bytes*, for a broker whose own copy is lost or of no use, a state begins with the sequencer's last number. Then
+comes a record for each neighbour, in the order of the site's place, which all brokers of the site know.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from roambus.python_protocol.agent import Process, on
-from roambus.python_protocol.filters import Filter, Notification
+from roambus.python_protocol.events import SiteId, Sites
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.messages.fields import U16, LongTuple
+from roambus.python_protocol.messages.layout import field_type
+from roambus.python_protocol.messages.message import MessageSet
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.octets import Reader, Writer
 from roambus.python_protocol.papers.replicated.messages import (
     FLOODING,
     NONE,
@@ -42,139 +49,14 @@ from roambus.python_protocol.papers.replicated.messages import (
     Uns,
     Update,
 )
-from roambus.python_protocol.roles import NodeId, SiteId, Sites
-from roambus.python_protocol.simtime import SimTime
-
-
-class Wanted:
-    """What one neighbour wants. A filter goes when as many unsubscriptions as subscriptions have come."""
-
-    def __init__(self) -> None:
-        self.filters: Counter[Filter] = Counter()
-
-    def add(self, one: Filter) -> None:
-        """Somebody has subscribed."""
-        self.filters[one] += 1
-
-    def remove(self, one: Filter) -> None:
-        """Somebody has unsubscribed from what was subscribed to (section 2)."""
-        self.filters[one] -= 1
-        if not self.filters[one]:
-            del self.filters[one]
-
-    def matches(self, notification: Notification) -> bool:
-        """Whether the neighbour is interested."""
-        return any(one.matches(notification) for one in self.filters)
-
-
-@dataclass(slots=True)
-class Awaited:
-    """One stream: the number expected next, and what has come too early (section 5.1).
-
-    A waiting number without a message has been taken already, where order does not matter.
-    """
-
-    expected: Number = 1
-    waiting: dict[Number, Numbered | None] = field(default_factory=dict)
-
-    def is_new(self, number: Number) -> bool:
-        """Whether the number has not come before."""
-        return number >= self.expected and number not in self.waiting
-
-    def take(self, message: Numbered, *, in_order: bool) -> list[Numbered]:
-        """Takes a new message in, and returns what can be processed now, in order."""
-        self.waiting[message.number] = message if in_order else None
-        ready = [] if in_order else [message]
-        while self.expected in self.waiting:
-            held = self.waiting.pop(self.expected)
-            ready += [] if held is None else [held]
-            self.expected += 1
-        return ready
-
-
-class Incoming:
-    """The streams from one neighbour."""
-
-    def __init__(self, *, events_in_order: bool) -> None:
-        self.streams: dict[Stream, Awaited] = {}
-        self._events_in_order = events_in_order
-
-    def is_new(self, message: Numbered) -> bool:
-        """Whether the message has not come before."""
-        stream = self.streams.get(message.stream)
-        return stream is None or stream.is_new(message.number)
-
-    def take(self, message: Numbered) -> list[Numbered]:
-        """Takes a message in, and returns what can be processed now: nothing for what has come before."""
-        stream = self.streams.setdefault(message.stream, Awaited())
-        if not stream.is_new(message.number):
-            return []
-        return stream.take(message, in_order=self._events_in_order or message.stream == SUBSCRIPTIONS)
-
-
-class Outgoing:
-    """The streams to one neighbour."""
-
-    def __init__(self) -> None:
-        self.last: dict[Stream, Number] = {}
-        """The highest number sent in each stream (section 5.1)."""
-        self.unaccepted: dict[Key, Numbered] = {}
-        self.early: set[Key] = set()
-        """Accepted before this copy of the state has come to sending it."""
-
-    def number(self, message: Numbered) -> Numbered:
-        """Gives a message the next number of its stream."""
-        return replace(message, number=self.last.get(message.stream, 0) + 1)
-
-    def put(self, message: Numbered) -> bool:
-        """Keeps a message that is to be sent until it is accepted; False if it has been accepted already."""
-        self.last[message.stream] = message.number
-        if message.key in self.early:
-            self.early.remove(message.key)
-            return False
-        self.unaccepted[message.key] = message
-        return True
-
-    def accept(self, key: Key) -> bool:
-        """The neighbour has it; False if nobody waited for that."""
-        if key.number > self.last.get(key.stream, 0):
-            self.early.add(key)
-        return self.unaccepted.pop(key, None) is not None
-
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 Peer = NodeId
 """A neighbour of a site: a client, or a neighbouring site, called by the first of its brokers."""
-
 _WHENEVER: SimTime = 0
 """The time that handlers are told, because a state must not depend on it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a site is in the tree, which is told by its neighbours."""
-
-    parent: Peer | None
-    sites: tuple[Peer, ...]
-    clients: tuple[Peer, ...]
-
-    @property
-    def peers(self) -> tuple[Peer, ...]:
-        """All neighbours, in a fixed order."""
-        return (*self.clients, *self.sites)
-
-
-def place_of(site: SiteId, sites: Sites) -> Place:
-    """A site's place in the tree."""
-    parent = sites[site].parent
-    neighbours = tuple(sites[one].brokers[0] for one in sites.neighbours(site))
-    return Place(None if parent is None else sites[parent].brokers[0], neighbours, sites[site].clients)
-
-
-class Output(NamedTuple):
-    """A message that the site has to send."""
-
-    peer: Peer
-    message: Numbered
+_BATCH = 0xFFFF
+"""A batch has at most so many values, which is what a count of two bytes can tell."""
 
 
 class SiteState(Process):
@@ -186,7 +68,7 @@ class SiteState(Process):
         self.ordered = 0
         """The last number that the sequencer has given (section 5.2)."""
         in_order = parameters.order != NONE
-        self.wanted = {peer: Wanted() for peer in place.peers}
+        self.wanted: dict[Peer, Counter[Filter]] = {peer: Counter() for peer in place.peers}
         self.incoming = {peer: Incoming(events_in_order=in_order) for peer in place.peers}
         self.outgoing = {peer: Outgoing() for peer in place.peers}
         self._parameters = parameters
@@ -214,13 +96,16 @@ class SiteState(Process):
     @on(Sub)
     def subscribe(self, sub: Sub, source: Peer, _: SimTime) -> None:
         """Section 4: counts the filter in the table of where it comes from, and sends it on through the tree."""
-        self.wanted[source].add(sub.filter)
+        self.wanted[source][sub.filter] += 1
         self._put_to_sites(sub, source)
 
     @on(Uns)
     def unsubscribe(self, uns: Uns, source: Peer, _: SimTime) -> None:
         """Section 4: counts the filter down, since others behind the neighbour may still want it, and sends this on."""
-        self.wanted[source].remove(uns.filter)
+        wanted = self.wanted[source]
+        wanted[uns.filter] -= 1
+        if not wanted[uns.filter]:
+            del wanted[uns.filter]
         self._put_to_sites(uns, source)
 
     @on(Event)
@@ -265,7 +150,7 @@ class SiteState(Process):
 
     def _is_wanted(self, peer: Peer, event: Event) -> bool:
         floods = self._parameters.routing == FLOODING and self._is_site(peer)
-        return floods or self.wanted[peer].matches(event.notification)
+        return floods or any(one.matches(event.notification) for one in self.wanted[peer])
 
     def _renumbers(self, peer: Peer, message: Numbered) -> bool:
         """Whether a neighbour has numbers of its own (section 5.1).
@@ -282,3 +167,216 @@ class SiteState(Process):
 
 def _one_further(event: Event) -> Event:
     return replace(event, hops=min(event.hops + 1, 0xFF))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a site is in the tree, which is told by its neighbours."""
+
+    parent: Peer | None
+    sites: tuple[Peer, ...]
+    clients: tuple[Peer, ...]
+
+    @property
+    def peers(self) -> tuple[Peer, ...]:
+        """All neighbours, in a fixed order."""
+        return (*self.clients, *self.sites)
+
+
+def place_of(site: SiteId, sites: Sites) -> Place:
+    """A site's place in the tree."""
+    parent = sites[site].parent
+    neighbours = tuple(sites[one].brokers[0] for one in sites.neighbours(site))
+    return Place(None if parent is None else sites[parent].brokers[0], neighbours, sites[site].clients)
+
+
+class Output(NamedTuple):
+    """A message that the site has to send."""
+
+    peer: Peer
+    message: Numbered
+
+
+class Incoming:
+    """The streams from one neighbour."""
+
+    def __init__(self, *, events_in_order: bool) -> None:
+        self.streams: dict[Stream, Awaited] = {}
+        self._events_in_order = events_in_order
+
+    def is_new(self, message: Numbered) -> bool:
+        """Whether the message has not come before."""
+        stream = self.streams.get(message.stream)
+        return stream is None or stream.is_new(message.number)
+
+    def take(self, message: Numbered) -> list[Numbered]:
+        """Takes a message in, and returns what can be processed now: nothing for what has come before."""
+        stream = self.streams.setdefault(message.stream, Awaited())
+        if not stream.is_new(message.number):
+            return []
+        return stream.take(message, in_order=self._events_in_order or message.stream == SUBSCRIPTIONS)
+
+
+@dataclass(slots=True)
+class Awaited:
+    """One stream: the number expected next, and what has come too early (section 5.1).
+
+    A waiting number without a message has been taken already, where order does not matter.
+    """
+
+    expected: Number = 1
+    waiting: dict[Number, Numbered | None] = field(default_factory=dict)
+
+    def is_new(self, number: Number) -> bool:
+        """Whether the number has not come before."""
+        return number >= self.expected and number not in self.waiting
+
+    def take(self, message: Numbered, *, in_order: bool) -> list[Numbered]:
+        """Takes a new message in, and returns what can be processed now, in order."""
+        self.waiting[message.number] = message if in_order else None
+        ready = [] if in_order else [message]
+        while self.expected in self.waiting:
+            held = self.waiting.pop(self.expected)
+            ready += [] if held is None else [held]
+            self.expected += 1
+        return ready
+
+
+class Outgoing:
+    """The streams to one neighbour."""
+
+    def __init__(self) -> None:
+        self.last: dict[Stream, Number] = {}
+        """The highest number sent in each stream (section 5.1)."""
+        self.unaccepted: dict[Key, Numbered] = {}
+        self.early: set[Key] = set()
+        """Accepted before this copy of the state has come to sending it."""
+
+    def number(self, message: Numbered) -> Numbered:
+        """Gives a message the next number of its stream."""
+        return replace(message, number=self.last.get(message.stream, 0) + 1)
+
+    def put(self, message: Numbered) -> bool:
+        """Keeps a message that is to be sent until it is accepted; False if it has been accepted already."""
+        self.last[message.stream] = message.number
+        if message.key in self.early:
+            self.early.remove(message.key)
+            return False
+        self.unaccepted[message.key] = message
+        return True
+
+    def accept(self, key: Key) -> bool:
+        """The neighbour has it; False if nobody waited for that."""
+        if key.number > self.last.get(key.stream, 0):
+            self.early.add(key)
+        return self.unaccepted.pop(key, None) is not None
+
+
+def encode_state(state: SiteState) -> bytes:
+    """The bytes of a state; the same state always has the same."""
+    writer = Writer()
+    writer.u32(state.ordered)
+    for peer in state.place.peers:
+        _NEIGHBOUR.write(writer, _record(state, peer))
+    return writer.getvalue()
+
+
+def decode_state(data: bytes, state: SiteState) -> SiteState:
+    """Fills `state`, new and of the same place, with what `encode_state` wrote; raises DecodeError."""
+    reader = Reader(data, _NUMBERED)
+    state.ordered = reader.u32()
+    for peer in state.place.peers:
+        _restore(state, peer, _NEIGHBOUR.read(reader))
+    reader.finish()
+    return state
+
+
+def _record(state: SiteState, peer: Peer) -> _Neighbour:
+    outgoing = state.outgoing[peer]
+    return _Neighbour(
+        wanted=tuple(_Wanted(one, times) for one, times in state.wanted[peer].items()),
+        incoming=tuple(_stream(stream, awaited) for stream, awaited in state.incoming[peer].streams.items()),
+        last=tuple(Key(stream, number) for stream, number in sorted(outgoing.last.items())),
+        early=tuple(sorted(outgoing.early)),
+        unaccepted=tuple(outgoing.unaccepted.values()),
+    )
+
+
+def _stream(stream: Stream, awaited: Awaited) -> _Incoming:
+    waiting = (_Early(number, () if one is None else (one,)) for number, one in awaited.waiting.items())
+    return _Incoming(stream, awaited.expected, tuple(waiting))
+
+
+def _restore(state: SiteState, peer: Peer, record: _Neighbour) -> None:
+    state.wanted[peer].update({row.filter: row.times for row in record.wanted})
+    for stream, expected, waiting in record.incoming:
+        held = {number: messages[0] if messages else None for number, messages in waiting}
+        state.incoming[peer].streams[stream] = Awaited(expected, held)
+    outgoing = state.outgoing[peer]
+    outgoing.last.update(dict(record.last))
+    outgoing.early.update(record.early)
+    outgoing.unaccepted.update({one.key: one for one in record.unaccepted})
+
+
+class _Wanted(NamedTuple):
+    """A row of a routing table."""
+
+    filter: Filter
+    times: U16
+
+
+class _Early(NamedTuple):
+    """A number that has come too early, with its message if that is yet to be processed."""
+
+    number: Number
+    messages: LongTuple[Numbered]
+
+
+class _Many:
+    """As many values of one type as there are, in batches: each has a count of two bytes, the last less than 65535."""
+
+    def __init__(self, kind: Any) -> None:
+        self._kind = field_type(kind)
+
+    def write(self, writer: Writer, values: Sequence[Any]) -> None:
+        """Appends the batches."""
+        for first in range(0, len(values) + 1, _BATCH):
+            batch = values[first : first + _BATCH]
+            writer.u16(len(batch))
+            for one in batch:
+                self._kind.write(writer, one)
+
+    def read(self, reader: Reader) -> tuple[Any, ...]:
+        """Takes the batches off the front; raises DecodeError."""
+        found: list[Any] = []
+        count = _BATCH
+        while count == _BATCH:
+            count = reader.u16()
+            found += (self._kind.read(reader) for _ in range(count))
+        return tuple(found)
+
+    def show(self, values: Sequence[Any], _names: Names) -> str:
+        """How many there are."""
+        return str(len(values))
+
+
+class _Incoming(NamedTuple):
+    """A stream from the neighbour."""
+
+    stream: Stream
+    expected: Number
+    waiting: Annotated[tuple[_Early, ...], _Many(_Early)]
+
+
+class _Neighbour(NamedTuple):
+    """All that is kept for one neighbour."""
+
+    wanted: LongTuple[_Wanted]
+    incoming: LongTuple[_Incoming]
+    last: LongTuple[Key]
+    early: Annotated[tuple[Key, ...], _Many(Key)]
+    unaccepted: Annotated[tuple[Numbered, ...], _Many(Numbered)]
+
+
+_NEIGHBOUR = field_type(_Neighbour)
+_NUMBERED = MessageSet((Sub, Uns, Event, Update))

@@ -1,32 +1,26 @@
-"""The self-stabilising supervised skip ring on a node: the supervisor, and a member for each topic.
+"""A node of the skip ring: the supervisor, if it is that, and a subscriber for each topic (section 4).
 
-The agent gives each event to the part that it concerns: requests to the supervisor, if this node is it, and all other
-messages to the member for their topic. A message about a ring in which the node has no member is refused (`refusal`).
-Time passes in rounds: the only timer calls Timeout of all parts.
+The agent gives each event to the part that it concerns: requests to the supervisor, and all other messages to the
+subscriber in the ring of their topic, who is called a member here. A message about a ring in which the node has no
+member is refused (`Outsider`). Time passes in rounds: the only timer calls Timeout of all parts.
 
-What supervisor and member of one node say to each other is not sent. When an event has been handled, the agent takes
+What supervisor and members of one node say to each other is not sent. When an event has been handled, the agent takes
 such messages out of what is to be done and handles them at once. After that it notes which labels and edges have
-changed.
+changed: so the trace has one row for an event, and shows no state that lasted no time.
 
-Which ring a filter or a notification belongs to (the skip ring's paper, section 4).
-
-A topic is the x of the constraint `topic = x`. Further constraints of a filter are the subscriber's own: it delivers
-what they match. With `one_topic` there is one ring for everybody, and every constraint is the subscriber's own.
-
-A node in the ring of one topic: its part in BuildSR, and its publications (the skip ring's paper, section 4).
-
-A member gives each message to the one of its two parts that takes it. What the parts need of each other goes through
-the member: publications are flooded to the subscriber's neighbours.
+A topic is the x of the constraint `topic = x`, which a filter must have. Its further constraints are the subscriber's
+own: it delivers what they match. With `one_topic` there is one ring for everybody, and every constraint is the
+subscriber's own; that is how the scenarios of other agents run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from random import Random
 
 from roambus.python_protocol import events
-from roambus.python_protocol.actions import OVERLAY, Action, Send
-from roambus.python_protocol.agent import Agent, Listing, Process, on, on_timer
+from roambus.python_protocol.actions import Action, Send
+from roambus.python_protocol.agent import Agent, Listing, on, on_timer
 from roambus.python_protocol.events import (
     NO_LINK,
     Attach,
@@ -39,12 +33,9 @@ from roambus.python_protocol.events import (
     TimerKey,
 )
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, Operator
-from roambus.python_protocol.messages.fields import NOBODY
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.papers.skip_ring.labels import describe_reference
 from roambus.python_protocol.papers.skip_ring.messages import (
     GetConfiguration,
-    PublishNew,
     SetData,
     SkipRingParameters,
     Subscribe,
@@ -52,127 +43,14 @@ from roambus.python_protocol.papers.skip_ring.messages import (
     TopicMessage,
     Unsubscribe,
 )
-from roambus.python_protocol.papers.skip_ring.publications import Publications
 from roambus.python_protocol.papers.skip_ring.subscriber import Outsider, Subscriber
 from roambus.python_protocol.papers.skip_ring.supervisor import Supervisor
-from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
 TOPIC = "topic"
 """The attribute that names the topic."""
 EVERYTHING: Topic = ""
 """The one topic of `one_topic`."""
-
-_HINT = "or set the parameter one_topic=true, which makes one ring for everybody"
-
-
-def topic_of_filter(wanted: Filter, *, one_topic: bool) -> Topic:
-    """The topic of a filter; raises ValueError for one that names none."""
-    if one_topic:
-        return EVERYTHING
-    for constraint in wanted.constraints:
-        if constraint.attribute == TOPIC and constraint.operator is Operator.EQUAL:
-            return constraint.operand
-    raise ValueError(f"the filter {{{wanted}}} names no topic: write one such as topic = 1, {_HINT}")
-
-
-def topic_of(publication: Notification, *, one_topic: bool) -> Topic:
-    """The topic of a notification; raises ValueError for one that has none."""
-    if one_topic:
-        return EVERYTHING
-    for name, value in publication.attributes:
-        if name == TOPIC:
-            return value
-    raise ValueError(f"notification {publication.id} has no attribute topic: give it one such as topic = 1, {_HINT}")
-
-
-class Member(Process):
-    """One BuildSR instance of a node, with its trie."""
-
-    def __init__(
-        self,
-        node: NodeId,
-        topic: Topic,
-        parameters: SkipRingParameters,
-        random: Random,
-        of: Process | None = None,
-    ) -> None:
-        super().__init__(of)
-        self.topic = topic
-        self.subscriber = Subscriber(node, topic, parameters, random, of=self)
-        self.publications = Publications(topic, parameters, random, of=self)
-        self._floods_shortcuts = parameters.flood_shortcuts
-        self._noted: tuple[object, ...] = ()
-        self._notes = 0
-
-    # Messages and Timeout
-
-    @on(*Subscriber.heard())
-    def build(self, message: TopicMessage, sender: NodeId, now: SimTime) -> None:
-        """Gives the subscriber what ring and shortcuts are made of."""
-        self.subscriber.hear(message, sender, now)
-
-    @on(*Publications.heard())
-    def compare(self, message: TopicMessage, sender: NodeId, now: SimTime) -> None:
-        """Gives the publications what tries are compared by."""
-        self.publications.hear(message, sender, now)
-
-    @on(SetData)
-    def configure(self, message: SetData, sender: NodeId, now: SimTime) -> None:
-        """Gives the subscriber its configuration, and floods what had to wait for neighbours."""
-        self.subscriber.configure(message)
-        self.publications.flood(self.neighbours())
-
-    @on(PublishNew)
-    def publish_new(self, message: PublishNew, sender: NodeId, now: SimTime) -> None:
-        """Gives the publications a new one, which goes on to the other neighbours (section 4.3)."""
-        self.publications.publish_new(message, sender, self.neighbours())
-
-    def timeout(self) -> None:
-        """Carries out Timeout of both parts."""
-        self.subscriber.timeout()
-        self.publications.timeout(self.subscriber.ring_neighbours())
-
-    def publish(self, publication: Notification) -> None:
-        """Publishes for the application."""
-        self.publications.publish(publication, self.neighbours())
-
-    def neighbours(self) -> list[NodeId]:
-        """The nodes to which publications are flooded."""
-        nodes = [one.node for one in self.subscriber.ring.neighbours()]
-        if self._floods_shortcuts:
-            nodes += [node for node in self.subscriber.shortcuts.nodes.values() if node is not None]
-        return [node for node in dict.fromkeys(nodes) if node != self.subscriber.ring.node]
-
-    # What traces and transcripts show
-
-    def note_changes(self) -> None:
-        """Writes a row into the trace, if label or edges are others than in the last one."""
-        ring = self.subscriber.ring
-        state = (ring.label, ring.left, ring.right, ring.ring, *self.subscriber.shortcuts.nodes.items())
-        if state != self._noted:
-            self._noted = state
-            self._notes += 1
-            self.note(OVERLAY, detail=self._describe())
-
-    def listing_row(self, names: Names) -> tuple[str, ...]:
-        """Topic, label, left, right, ring and shortcuts."""
-        ring = self.subscriber.ring
-        edges = [describe_reference(one, names) for one in (ring.left, ring.right, ring.ring)]
-        shortcuts = self.subscriber.shortcuts.nodes.items()
-        known = " ".join(f"{names.node(node)}:{label}" for label, node in shortcuts)
-        return (str(self.topic), ring.label or NOBODY, *edges, known or NOBODY)
-
-    def _describe(self) -> str:
-        """How many notes there were, label, left, right, ring, shortcuts with commas between them, topic."""
-        ring = self.subscriber.ring
-        edges = " ".join(NOBODY if one is None else str(one.node) for one in (ring.left, ring.right, ring.ring))
-        shortcuts = ",".join(
-            f"{label}:{NOBODY if node is None else node}" for label, node in self.subscriber.shortcuts.nodes.items()
-        )
-        return f"{self._notes} {ring.label or NOBODY} {edges} {shortcuts or NOBODY} {self.topic}"
-
-
 TIMEOUT = "timeout"
 """The timer of Timeout."""
 
@@ -186,7 +64,7 @@ class SkipRing(Agent):
         """The node that is the supervisor has the role broker; raises ValueError if it has not."""
         super().__init__(node, roles, parameters, random)
         self.supervisor = self._make_supervisor()
-        self.members: dict[Topic, Member] = {}
+        self.members: dict[Topic, Subscriber] = {}
         self._delivered: set[NotificationId] = set()
         """What the application has got, which it does not get again when it subscribes again."""
         self._outsider = Outsider(node, parameters.supervisor, of=self)
@@ -217,9 +95,9 @@ class SkipRing(Agent):
         if self.supervisor is not None:
             self.supervisor.hear(request, sender, now)
         elif isinstance(request, GetConfiguration) and request.topic in self.members and not self._is_away:
-            self.members[request.topic].subscriber.confirm()
+            self.members[request.topic].confirm()
 
-    @on(*Member.heard())
+    @on(*Subscriber.heard())
     def pass_on(self, message: TopicMessage, sender: NodeId, now: SimTime) -> None:
         """Gives a message to the member for its topic, which goes if that is the permission to."""
         member = self.members.get(message.topic)
@@ -227,7 +105,7 @@ class SkipRing(Agent):
             self._outsider.hear(message, sender, now)
             return
         member.hear(message, sender, now)
-        if isinstance(message, SetData) and message.label is None and member.subscriber.is_leaving:
+        if isinstance(message, SetData) and message.label is None and member.is_leaving:
             self._forget(message.topic)
 
     # Faults
@@ -247,8 +125,8 @@ class SkipRing(Agent):
         self._lost_state = True
         self.supervisor = self._make_supervisor()
         for topic, member in list(self.members.items()):
-            member.subscriber.clear()
-            if member.subscriber.is_leaving and not self._is_away:
+            member.clear()
+            if member.is_leaving and not self._is_away:
                 self._forget(topic)
 
     @on(Recovered)
@@ -259,7 +137,7 @@ class SkipRing(Agent):
         self._lost_state = False
         self.set_timer(TIMEOUT, self._draw_round())
         for member in self._taking_part():
-            member.subscriber.join()
+            member.join()
 
     # The application
 
@@ -268,10 +146,10 @@ class SkipRing(Agent):
         """Delivers what is known of the topic, and joins its ring."""
         topic = topic_of_filter(event.filter, one_topic=self.parameters.one_topic)
         is_to_join = self._is_to_join(topic)
-        member = self._member(topic)
+        member = self.member(topic)
         member.publications.subscribe(event.filter)
         if is_to_join:
-            member.subscriber.join()
+            member.join()
 
     @on(events.Unsubscribe)
     def unsubscribe(self, event: events.Unsubscribe, now: SimTime) -> None:
@@ -286,16 +164,16 @@ class SkipRing(Agent):
         if self._is_away:
             self._forget(topic)
         else:
-            member.subscriber.leave()
+            member.leave()
 
     @on(events.Publish)
     def publish(self, event: events.Publish, now: SimTime) -> None:
         """Publishes in the ring of the topic, which a publisher joins whether it subscribes or not."""
         topic = topic_of(event.notification, one_topic=self.parameters.one_topic)
         is_to_join = self._is_to_join(topic)
-        member = self._member(topic)
+        member = self.member(topic)
         if is_to_join:
-            member.subscriber.join()
+            member.join()
         member.publish(event.notification)
 
     @on(Detach)
@@ -303,9 +181,9 @@ class SkipRing(Agent):
         """Leaves all rings, and keeps what was published; a ring that it is to leave anyway it forgets."""
         self._is_away = True
         for topic, member in list(self.members.items()):
-            was_leaving = member.subscriber.is_leaving
-            member.subscriber.leave()
-            member.subscriber.clear()
+            was_leaving = member.is_leaving
+            member.leave()
+            member.clear()
             if was_leaving:
                 self._forget(topic)
 
@@ -314,21 +192,17 @@ class SkipRing(Agent):
         """Joins all rings again."""
         self._is_away = False
         for member in self.members.values():
-            member.subscriber.join()
+            member.join()
 
     # What follows every event
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
-        """Reacts to an event, and then does what is to be done whichever it was."""
+        """Reacts to an event, then to what the parts of this node said to each other, and notes what has changed."""
         self.tell(event, now)
-        self._finish(now)
-        return self.take()
-
-    def _finish(self, now: SimTime) -> None:
-        """Handles what the parts of this node said to each other, and notes which labels and edges have changed."""
         self.perform(self._handle_own(now))
         for member in self.members.values():
             member.note_changes()
+        return self.take()
 
     def _handle_own(self, now: SimTime) -> list[Action]:
         """Handles this node's messages to itself, and returns all other actions that were collected, in their order."""
@@ -354,12 +228,12 @@ class SkipRing(Agent):
     def _is_to_join(self, topic: Topic) -> bool:
         """Whether the node has to ask for a place in the ring of a topic: it has none, or is on its way out."""
         member = self.members.get(topic)
-        return not self._is_away and (member is None or member.subscriber.is_leaving)
+        return not self._is_away and (member is None or member.is_leaving)
 
-    def _member(self, topic: Topic) -> Member:
+    def member(self, topic: Topic) -> Subscriber:
         """The member for a topic, which is made if there is none."""
         if topic not in self.members:
-            self.members[topic] = Member(self.node, topic, self.parameters, self.random, of=self)
+            self.members[topic] = Subscriber(self.node, topic, self.parameters, self.random, of=self)
             self.members[topic].publications.delivered = self._delivered
         return self.members[topic]
 
@@ -367,7 +241,7 @@ class SkipRing(Agent):
         """The member for a topic goes; its last row in the trace says that it has neither label nor edges."""
         self.members.pop(topic).note_changes()
 
-    def _taking_part(self) -> Iterable[Member]:
+    def _taking_part(self) -> Collection[Subscriber]:
         return () if self._is_away else self.members.values()
 
     def _draw_round(self) -> SimTime:
@@ -385,3 +259,26 @@ class SkipRing(Agent):
             "trie": Listing(("Topic", "Label", "Publication"), tries),
         }
         return found if self.supervisor is None else {**found, "database": self.supervisor.listing(names)}
+
+
+_HINT = "or set the parameter one_topic=true, which makes one ring for everybody"
+
+
+def topic_of_filter(wanted: Filter, *, one_topic: bool) -> Topic:
+    """The topic of a filter; raises ValueError for one that names none."""
+    if one_topic:
+        return EVERYTHING
+    for constraint in wanted.constraints:
+        if constraint.attribute == TOPIC and constraint.operator is Operator.EQUAL:
+            return constraint.operand
+    raise ValueError(f"the filter {{{wanted}}} names no topic: write one such as topic = 1, {_HINT}")
+
+
+def topic_of(publication: Notification, *, one_topic: bool) -> Topic:
+    """The topic of a notification; raises ValueError for one that has none."""
+    if one_topic:
+        return EVERYTHING
+    for name, value in publication.attributes:
+        if name == TOPIC:
+            return value
+    raise ValueError(f"notification {publication.id} has no attribute topic: give it one such as topic = 1, {_HINT}")

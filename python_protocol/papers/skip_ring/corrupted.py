@@ -1,32 +1,39 @@
-"""The skip ring from a corrupted state, for tests and experiments (the skip ring's paper, sections 1.1 and 3.1).
+"""The skip ring from wrong states, and as it is defined: for tests and experiments (sections 1.1, 2.1 and 2.2).
 
-At its start each node fills its own variables with what its generator draws, and each channel gets false messages:
-those that the nodes send then, about anybody. What the model excludes is left out: references to nodes that do not
-exist, and publications that nobody has published. Which kinds of corruption there are, and how each is made, is in
-`KINDS`.
+`CorruptedSkipRing` is the agent from a corrupted state. At its start each node fills its own variables with what its
+generator draws, and each channel gets false messages: those that the nodes send then, about anybody. What the model
+excludes is left out: references to nodes that do not exist, and publications that nobody has published. `KINDS` has
+the kinds of corruption, and how each is made.
 
-The skip ring of n nodes as section 2.1 of its paper defines it, for comparison with what the protocol makes.
+`BuildRingAlone` is the extended BuildRing without a supervisor, which the lemma of section 2.2 says is
+self-stabilising by itself. Each node has its label for good, and does nothing else; the parameter `start` says what
+the nodes store at first, which can be anything.
 
-Nothing here is taken from the protocol, so that both can hardly be wrong in the same way.
-
-K_i are the nodes whose labels have at most i bits. The edges between neighbours of the sorted ring over K_i, for the
-greatest i, are ring edges; those for smaller i that are no ring edges are shortcuts.
+`skip_ring` is the skip ring of n nodes as section 2.1 defines it, for comparison with what the protocol makes. It takes
+nothing from the protocol, labels neither, so that both can hardly be wrong in the same way. K_i are the nodes whose
+labels have at most i bits. The edges between neighbours of the sorted ring over K_i, for the greatest i, are ring
+edges; those for smaller i that are no ring edges are shortcuts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from random import Random
+from typing import NamedTuple
 
-from roambus.python_protocol.agent import on
-from roambus.python_protocol.events import Started
+from roambus.python_protocol.agent import Agent, Listing, on, on_timer
+from roambus.python_protocol.events import Started, TimerKey
 from roambus.python_protocol.filters import Notification, NotificationId
-from roambus.python_protocol.papers.skip_ring.agent import SkipRing
-from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, label_of
+from roambus.python_protocol.messages.fields import NOBODY
+from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.papers.skip_ring.agent import TIMEOUT, SkipRing
+from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, describe_reference, is_label, label_of
 from roambus.python_protocol.papers.skip_ring.messages import (
+    HASH_BYTES,
     CheckAndPublish,
     CheckTrie,
     GetConfiguration,
@@ -41,14 +48,13 @@ from roambus.python_protocol.papers.skip_ring.messages import (
     TopicMessage,
     Unsubscribe,
 )
-from roambus.python_protocol.papers.skip_ring.patricia import HASH_BYTES
-from roambus.python_protocol.papers.skip_ring.supervisor import Supervisor
+from roambus.python_protocol.papers.skip_ring.ring import BuildRing
 from roambus.python_protocol.parameters import parameter
-from roambus.python_protocol.roles import BROADCAST, NodeId, Role
 from roambus.python_protocol.settings import unknown
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, NodeId, Role, SimTime
 
-SEPARATOR = "+"
+_TOPIC = 1
+_ENTRY = re.compile(r"([01]+):(\d+|-),(\d+|-),(\d+|-)")
 ISLANDS = 4
 """How many rings of their own there are in a corrupted state of that kind."""
 MESSAGES = 5
@@ -81,7 +87,7 @@ class CorruptedParameters(SkipRingParameters):
     @property
     def kinds(self) -> list[str]:
         """The kinds of corruption by their names."""
-        return [] if self.corruption == "none" else self.corruption.split(SEPARATOR)
+        return [] if self.corruption == "none" else self.corruption.split("+")
 
 
 class CorruptedSkipRing(SkipRing):
@@ -95,7 +101,7 @@ class CorruptedSkipRing(SkipRing):
         super().start(event, now)
         draw = Draw(self.parameters, self.random)
         if Role.SUBSCRIBER in self.roles and self.parameters.kinds:
-            self._member(draw.topic)
+            self.member(draw.topic)
         for kind in self.parameters.kinds:
             KINDS[kind](self, draw)
 
@@ -153,29 +159,26 @@ class Draw:
 
 def _corrupt_labels(agent: CorruptedSkipRing, draw: Draw) -> None:
     for member in agent.members.values():
-        member.subscriber.ring.label = draw.label() if draw.random.random() < 0.8 else None
+        member.ring.label = draw.label() if draw.random.random() < 0.8 else None
 
 
 def _corrupt_neighbours(agent: CorruptedSkipRing, draw: Draw) -> None:
     for member in agent.members.values():
-        ring = member.subscriber.ring
+        ring = member.ring
         ring.left, ring.right, ring.ring = draw.maybe(), draw.maybe(), draw.maybe()
 
 
 def _corrupt_shortcuts(agent: CorruptedSkipRing, draw: Draw) -> None:
     for member in agent.members.values():
-        member.subscriber.shortcuts.nodes = {draw.label(): draw.node() for _ in range(draw.random.randrange(6))}
+        member.shortcuts.nodes = {draw.label(): draw.node() for _ in range(draw.random.randrange(6))}
 
 
 def _corrupt_database(agent: CorruptedSkipRing, draw: Draw) -> None:
-    if agent.supervisor is not None:
-        corrupt_database(agent.supervisor, draw)
-
-
-def corrupt_database(supervisor: Supervisor, draw: Draw) -> None:
     """Makes all four kinds of section 3.1: labels without subscriber, too many, missing and wrong."""
+    if agent.supervisor is None:
+        return
     entries = draw.random.randrange(2 * len(draw.subscribers()))
-    database = supervisor.database(draw.topic)
+    database = agent.supervisor.database(draw.topic)
     for _ in range(entries):
         database.entries[draw.label()] = draw.node() if draw.random.random() < 0.8 else None
 
@@ -195,7 +198,7 @@ def _make_islands(agent: CorruptedSkipRing, draw: Draw) -> None:
     for member in agent.members.values():
         place = [one.node for one in labelled].index(agent.node)
         first, last = labelled[0], labelled[-1]
-        ring = member.subscriber.ring
+        ring = member.ring
         ring.label = labelled[place].label
         ring.left = labelled[place - 1] if place > 0 else None
         ring.right = labelled[place + 1] if place + 1 < len(labelled) else None
@@ -268,3 +271,93 @@ def _place(ordered: list[str], index: int, shortcuts: set[str]) -> Place:
     left = ordered[index - 1] if index > 0 else None
     right = ordered[index + 1] if index < last else None
     return Place(left, right, ring, frozenset(shortcuts))
+
+
+class Stored(NamedTuple):
+    """What a node stores at first: its own label, and the nodes in its three places, whose labels it knows."""
+
+    label: Label
+    left: NodeId | None
+    right: NodeId | None
+    ring: NodeId | None
+
+
+class AloneParameters(SkipRingParameters):
+    """Where the nodes begin."""
+
+    start: str = parameter(
+        "0:-,1,1+1:0,-,0",
+        source="the scenario's",
+        doc="of each node label:left,right,ring, + between them; the last three are numbers of nodes, or -",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        parse_start(self.start)
+
+
+class BuildRingAlone(Agent):
+    """A node that is to come to its place in the sorted ring of all."""
+
+    parameters: AloneParameters
+
+    def __init__(self, node: NodeId, roles: Role, parameters: AloneParameters, random: Random) -> None:
+        """Raises ValueError if the start does not say anything of this node."""
+        super().__init__(node, roles, parameters, random)
+        stored = parse_start(parameters.start)
+        if node >= len(stored):
+            raise ValueError(f"parameter start: it has {len(stored)} nodes, and none with the number {node}")
+        self.own = Reference(node, stored[node].label)
+        self.ring = BuildRing(
+            node, _TOPIC, check_labels=parameters.check_labels, probe_ends=parameters.probe_ends, of=self
+        )
+        self.ring.label = self.own.label
+        self.ring.left, self.ring.right, self.ring.ring = (
+            None if other is None else Reference(other, stored[other].label) for other in stored[node][1:]
+        )
+
+    @on(Started)
+    def start(self, event: Started, now: SimTime) -> None:
+        """Begins the rounds, at a time of its own."""
+        self.set_timer(TIMEOUT, self.random.randrange(self.parameters.round))
+
+    @on_timer(TIMEOUT)
+    def timeout(self, key: TimerKey, now: SimTime) -> None:
+        """Carries out Timeout; the next is a round away."""
+        self.set_timer(TIMEOUT, self.parameters.round)
+        self.ring.timeout(self.own)
+
+    @on(Introduce)
+    def introduced(self, message: Introduce, sender: NodeId, now: SimTime) -> None:
+        """Gives the ring a node that has introduced itself."""
+        self.ring.introduced(self.own, message)
+
+    @on(Linearize)
+    def delegated(self, message: Linearize, sender: NodeId, now: SimTime) -> None:
+        """Gives the ring a node that another has delegated."""
+        self.ring.delegated(self.own, message)
+
+    def listings(self, names: Names) -> Mapping[str, Listing]:
+        """Label and edges."""
+        edges = (describe_reference(one, names) for one in (self.ring.left, self.ring.right, self.ring.ring))
+        return {"ring": Listing(("Label", "Left", "Right", "Ring"), ((self.own.label, *edges),))}
+
+
+def parse_start(text: str) -> list[Stored]:
+    """What each node stores; raises ValueError that names what cannot be read."""
+    entries = text.split("+")
+    stored = [_parse(entry) for entry in entries]
+    for entry, one in zip(entries, stored, strict=True):
+        for other in one[1:]:
+            if other is not None and other >= len(stored):
+                raise ValueError(f"parameter start: {entry!r} names node {other}, and there are {len(stored)}")
+    if len({one.label for one in stored}) < len(stored):
+        raise ValueError(f"parameter start: {text!r} has one label twice")
+    return stored
+
+
+def _parse(entry: str) -> Stored:
+    found = _ENTRY.fullmatch(entry)
+    if found is None or not is_label(found[1]):
+        raise ValueError(f"parameter start: {entry!r} is not of the form label:left,right,ring, such as 01:0,-,2")
+    return Stored(found[1], *(None if one == NOBODY else int(one) for one in found.groups()[1:]))

@@ -1,14 +1,11 @@
-"""Labels of subscribers, and their place on the circle [0, 1) (the skip ring's paper, section 2.1).
+"""Labels of subscribers, their place on the circle [0, 1), and references to who has one (sections 2.1 and 2.2).
 
 A label is a text of bits. l(x) moves the leading bit of x's binary form to the units place, which gives 0, 1, 01, 11,
 001, 011, ...; r(b1 ... bd) = sum of bi / 2^i. So every label but "0" ends in 1, and no two have the same place.
 
-Texts of bits, which are the labels of subscribers and of the nodes of a trie, and how they travel.
-
-Their number takes a byte. After it come as many bytes as they fill, the first bit the highest; the last of these bytes
-holds the bits that are left as a number of its own.
-
-References: what a subscriber stores of another (the skip ring's paper, section 2.2).
+The labels of a trie's nodes are texts of bits, too, but any. All travel in the same way: the number of bits takes a
+byte; after it come as many bytes as they fill, the first bit the highest, and the last of these bytes holds the bits
+that are left as a number of its own. Bits that no subscriber can have as a label are neither sent nor read as one.
 """
 
 from __future__ import annotations
@@ -19,9 +16,8 @@ from typing import Annotated, NamedTuple
 
 from roambus.python_protocol.messages.fields import NOBODY, By
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.messages.octets import DecodeError, MisfitError, Reader, Writer
-from roambus.python_protocol.messages.shapes import BitText
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.messages.octets import BitText, DecodeError, MisfitError, Reader, Writer
+from roambus.python_protocol.vocabulary import NodeId
 
 EMPTY = "ε"
 """How a transcript shows the text without bits, which the paper writes so, too."""
@@ -54,8 +50,6 @@ def show_bits(bits: str) -> str:
 
 Bits = Annotated[str, By(write_bits, read_bits, lambda bits, _: show_bits(bits), BitText())]
 """The label of a trie's node, or a prefix of such labels."""
-
-
 MAX_BITS = 32
 """A label has at most so many bits, which are enough for any number of nodes."""
 CIRCLE = 1 << MAX_BITS
@@ -69,9 +63,9 @@ def is_label(bits: str) -> bool:
     return len(bits) <= MAX_BITS and _LABEL.fullmatch(bits) is not None
 
 
-def _read_label(reader: Reader) -> str:
+def _read_label(reader: Reader, *, or_none: bool = False) -> str:
     bits = read_bits(reader)
-    if not is_label(bits):
+    if not is_label(bits) and (bits or not or_none):
         raise DecodeError(f"{bits!r} is no label")
     return bits
 
@@ -84,23 +78,14 @@ def _write_label(writer: Writer, label: str) -> None:
 
 Label = Annotated[str, By(_write_label, _read_label, shape=BitText())]
 """The label of a subscriber; bits that no subscriber can have are neither sent nor read."""
-
-
-def _write_maybe(writer: Writer, label: str | None) -> None:
-    if label is None:
-        write_bits(writer, "")
-    else:
-        _write_label(writer, label)
-
-
-def _read_maybe(reader: Reader) -> str | None:
-    bits = read_bits(reader)
-    if bits and not is_label(bits):
-        raise DecodeError(f"{bits!r} is no label")
-    return bits or None
-
-
-MaybeLabel = Annotated[str | None, By(_write_maybe, _read_maybe, shape=BitText())]
+MaybeLabel = Annotated[
+    str | None,
+    By(
+        lambda writer, label: writer.u8(0) if label is None else _write_label(writer, label),
+        lambda reader: _read_label(reader, or_none=True) or None,
+        shape=BitText(),
+    ),
+]
 """A label, or None, which travels as no bits."""
 
 

@@ -1,28 +1,38 @@
-"""The messages of the skip ring, each with the topic whose ring it is about (the skip ring's paper, section 4).
+"""The messages of the skip ring, each with the topic whose ring it is about, and the parameters (section 4).
 
 The paper names SetData, IntroduceShortcut, Subscribe, Unsubscribe, CheckTrie, CheckAndPublish and PublishNew; the text
-that we have describes the others without a name. Bytes and notation follow from the fields (`messages.message`). A
-field's type says how its values travel, which is with `bits` and `labels` for texts of bits.
-
-The parameters of the skip ring: who the supervisor is, how long a round lasts, and what is done to the letter.
+that we have describes the others without a name, nor does it give a value of any parameter. Bytes and notation follow
+from the fields; a field's type says how its values travel.
 """
 
 from __future__ import annotations
 
+from struct import Struct
 from typing import Annotated, NamedTuple
 
 from roambus.python_protocol.filters import VALUE, Notification, Value, read_value, write_value
 from roambus.python_protocol.messages.fields import U16, By
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
+from roambus.python_protocol.messages.octets import Fixed
 from roambus.python_protocol.papers.skip_ring.labels import Bits, Label, MaybeLabel, Reference, show_bits
-from roambus.python_protocol.papers.skip_ring.patricia import Hash
 from roambus.python_protocol.parameters import Parameters, parameter
-from roambus.python_protocol.roles import BROADCAST, NodeId
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, SimTime
 
 Topic = Annotated[Value, By(write_value, read_value, shape=VALUE)]
 """The topic of a ring: the operand of the filter `topic = x`."""
+HASH_BYTES = 8
+"""The length of a hash, which the paper leaves open: among as many publications as a run has nothing collides."""
+_BYTES = Struct(f"!{HASH_BYTES}B")
+Hash = Annotated[
+    bytes,
+    By(
+        lambda writer, digest: writer.pack(_BYTES, *digest),
+        lambda reader: bytes(reader.unpack(_BYTES)),
+        shape=Fixed(HASH_BYTES),
+    ),
+]
+"""The hash of a trie's node; it travels without its length, which all have in common."""
 
 
 class TopicMessage(Message):
@@ -88,7 +98,7 @@ class Linearize(TopicMessage, tag=7, name="Linearize", notation="{topic} {refere
     """A node that is farther away than the sender's neighbour, delegated to that neighbour (section 2.2).
 
     With `cyclic` it is on its way to the other end of the list, with which it is to close the ring. `check` is how the
-    sender introduces itself at the same time; to the letter it does not.
+    sender introduces itself at the same time; the paper has no such thing.
     """
 
     reference: Reference
@@ -174,28 +184,28 @@ class SkipRingParameters(Parameters):
     sparse_requests: bool = parameter(
         True,
         source="the skip ring's paper, lemma of section 3.2.1, which the letter misses: two labels have one bit",
-        doc="action (ii) counts a bit more than the label has; false: to the letter",
+        doc="action (ii) counts a bit more than the label has; false: as it stands",
     )
     check_labels: bool = parameter(
         True,
         source="the skip ring's paper, sections 2.2 and 3.2.2, by which false labels go to and fro",
-        doc="labels are checked whenever references are delegated; false: to the letter, at introductions only",
+        doc="labels are checked whenever references are delegated; false: as in the paper, at introductions only",
     )
     ask_first: bool = parameter(
         True,
-        source="mends the skip ring's paper, section 3.2.1, action (iii), and section 4.1, lemma on unsubscribe",
+        source="corrects the skip ring's paper, section 3.2.1, action (iii), and section 4.1, lemma on unsubscribe",
         doc="the supervisor records nobody for another's request, but asks whether it wants to be in the ring; false: "
-        "to the letter, by which who has left can be recorded again for ever",
+        "as in the paper, by which who has left can be recorded again for ever",
     )
     doubt_silence: bool = parameter(
         True,
-        source="mends the skip ring's paper, section 3.3, by which one failure detector is enough",
-        doc="action (iv) is also for who has not heard from its left neighbour for some rounds; false: to the letter, "
+        source="corrects the skip ring's paper, section 3.3, by which one failure detector is enough",
+        doc="action (iv) is also for who has not heard from its left neighbour for some rounds; false: as it stands, "
         "by which who is not recorded may never ask if that neighbour has crashed",
     )
     probe_ends: bool = parameter(
         False,
-        source="mends the skip ring's paper, lemma of section 2.2, where there is no supervisor",
+        source="corrects the skip ring's paper, lemma of section 2.2, where there is no supervisor",
         doc="the first of a list introduces itself along the list each round, too: a ring that winds twice about the "
         "circle opens without a supervisor",
     )
@@ -210,7 +220,7 @@ class SkipRingParameters(Parameters):
     )
     key_bits: int = parameter(
         64,
-        unit="bit",
+        unit="bits",
         source="reasoned: no collisions; the skip ring's paper, section 4.2, has m",
         at_least=1,
         at_most=MAX_KEY_BITS,

@@ -1,12 +1,15 @@
-"""The publications of one topic at a subscriber (the skip ring's paper, section 4).
+"""The publications of one topic at a subscriber, and the Patricia trie that holds them (sections 4.2 and 4.3).
 
 Once a round a subscriber sends the root of its trie to a ring neighbour, and both go down from there to where their
 tries differ. So all tries become equal. New publications are flooded as well, because that is faster.
 
+A trie cannot be inconsistent in itself, because its nodes do not change once they are made, and a node's hash follows
+from what is below it. To insert a publication makes the nodes on the way from the root to its leaf anew.
+
 The text leaves some things open:
 
-- *Hashes* are described in `patricia`. Leaves with one label and different hashes would be a collision, and stay as
-  they are.
+- *A leaf's hash is that of its label.* Leaves with one label and different publications would be a collision, and stay
+  as they are.
 - *An empty trie* has no root to send. A subscriber that has one waits for its neighbours to check theirs with it.
 - *Flooding does not go back* to where a publication came from.
 - *A publisher without neighbours*, because it has only just joined, floods when it has some.
@@ -14,25 +17,28 @@ The text leaves some things open:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
 from random import Random
 
 from roambus.python_protocol.agent import Process, on
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.papers.skip_ring.labels import show_bits
+from roambus.python_protocol.messages.octets import Writer
+from roambus.python_protocol.papers.skip_ring.labels import Bits, show_bits
 from roambus.python_protocol.papers.skip_ring.messages import (
+    HASH_BYTES,
     CheckAndPublish,
     CheckTrie,
+    Hash,
     Publish,
     PublishNew,
     SkipRingParameters,
     Summary,
     Topic,
 )
-from roambus.python_protocol.papers.skip_ring.patricia import Inner, Leaf, PatriciaTrie, TrieNode
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class Publications(Process):
@@ -92,8 +98,13 @@ class Publications(Process):
     @on(CheckTrie)
     def check_trie(self, message: CheckTrie, sender: NodeId, now: SimTime) -> None:
         """Compares one node of the sender's trie after the other with the own trie (section 4.2)."""
-        for node in message.nodes:
-            self._check(sender, node)
+        for theirs in message.nodes:  # the three cases: mine is none, another or the same
+            mine = self.trie.find(theirs.label)
+            if mine is None:
+                self.send(sender, self._request_missing(theirs))
+            elif mine.hash != theirs.hash and isinstance(mine, Inner):
+                zero, one = mine.children
+                self.send(sender, CheckTrie(self.topic, (summarize(zero), summarize(one))))
 
     @on(CheckAndPublish)
     def check_and_publish(self, message: CheckAndPublish, sender: NodeId, now: SimTime) -> None:
@@ -113,15 +124,6 @@ class Publications(Process):
         self._add_new(message.publication, message.hops, [one for one in neighbours if one != sender])
 
     # Helpers
-
-    def _check(self, sender: NodeId, theirs: Summary) -> None:
-        """The three cases of section 4.2."""
-        mine = self.trie.find(theirs.label)
-        if mine is None:
-            self.send(sender, self._request_missing(theirs))
-        elif mine.hash != theirs.hash and isinstance(mine, Inner):
-            zero, one = mine.children
-            self.send(sender, CheckTrie(self.topic, (summarize(zero), summarize(one))))
 
     def _request_missing(self, theirs: Summary) -> CheckAndPublish:
         """Asks for all with the prefix that no own node has; the node with the shortest label below it is compared."""
@@ -153,3 +155,98 @@ class Publications(Process):
 def summarize(node: TrieNode) -> Summary:
     """What a message says of a node."""
     return Summary(node.label, node.hash)
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A publication, which is labelled by its key."""
+
+    label: Bits
+    publication: Notification
+
+    @property
+    def hash(self) -> Hash:
+        """h(label)."""
+        return _hash(self.label.encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """A node whose label is the longest common prefix of those of its children, which go on with 0 and with 1."""
+
+    label: Bits
+    children: tuple[TrieNode, TrieNode]
+    hash: Hash
+    """h(h(c1) h(c2))."""
+
+
+TrieNode = Leaf | Inner
+
+
+def publication_key(publication: Notification, bits: int) -> Bits:
+    """h_m(v, p): the hash of the publication with its publisher and number, cut to `bits`."""
+    writer = Writer()
+    publication.write(writer)
+    digest = blake2b(writer.getvalue(), digest_size=16).digest()
+    return f"{int.from_bytes(digest):0{8 * len(digest)}b}"[:bits]
+
+
+class PatriciaTrie:
+    """The trie of one subscriber; nothing is ever taken out of it."""
+
+    def __init__(self, key_bits: int) -> None:
+        self.root: TrieNode | None = None
+        self._key_bits = key_bits
+
+    def insert(self, publication: Notification) -> bool:
+        """Adds a publication, and says whether it is new; of two with the same key the first stays."""
+        leaf = Leaf(publication_key(publication, self._key_bits), publication)
+        if self.find(leaf.label) is not None:
+            return False
+        self.root = leaf if self.root is None else _insert(self.root, leaf)
+        return True
+
+    def find(self, label: Bits) -> TrieNode | None:
+        """The node with this label, if there is one."""
+        node = self.first_below(label)
+        return node if node is not None and node.label == label else None
+
+    def first_below(self, prefix: Bits) -> TrieNode | None:
+        """The node with the shortest label that begins with `prefix`, if there is one."""
+        node = self.root
+        while isinstance(node, Inner) and len(node.label) < len(prefix) and prefix.startswith(node.label):
+            node = node.children[int(prefix[len(node.label)])]
+        return node if node is not None and node.label.startswith(prefix) else None
+
+    def publications(self, prefix: Bits = "") -> Iterator[Notification]:
+        """The publications whose keys begin with `prefix`, in the order of keys."""
+        return (leaf.publication for leaf in self.nodes(prefix) if isinstance(leaf, Leaf))
+
+    def nodes(self, prefix: Bits = "") -> Iterator[TrieNode]:
+        """The nodes whose labels begin with `prefix`, each before what is below it."""
+        top = self.first_below(prefix)
+        pending = [] if top is None else [top]
+        while pending:
+            node = pending.pop()
+            yield node
+            if isinstance(node, Inner):
+                pending += reversed(node.children)
+
+
+def _insert(node: TrieNode, leaf: Leaf) -> Inner:
+    if isinstance(node, Inner) and leaf.label.startswith(node.label):
+        zero, one = node.children
+        if leaf.label[len(node.label)] == "0":
+            return _inner(node.label, (_insert(zero, leaf), one))
+        return _inner(node.label, (zero, _insert(one, leaf)))
+    pairs = enumerate(zip(node.label, leaf.label, strict=False))  # one of them differs: neither label begins the other
+    prefix = leaf.label[: next(place for place, (own, other) in pairs if own != other)]
+    return _inner(prefix, (leaf, node) if leaf.label < node.label else (node, leaf))
+
+
+def _inner(label: Bits, children: tuple[TrieNode, TrieNode]) -> Inner:
+    return Inner(label, children, _hash(children[0].hash + children[1].hash))
+
+
+def _hash(data: bytes) -> bytes:
+    return blake2b(data, digest_size=HASH_BYTES).digest()

@@ -1,10 +1,14 @@
-"""The extended BuildRing: a sorted ring out of any references, right or wrong (the skip ring's paper, section 2.2).
+"""The extended BuildRing, a sorted ring out of any references, right or wrong, and its shortcuts (sections 2.2, 3.2.2).
 
 Each node keeps its nearest neighbours `left` and `right`, and delegates every other node that it hears of towards its
 place. The first and the last of the list close the ring by `ring`. Whenever a node introduces itself to a neighbour,
 it says which label it believes the neighbour to have; the neighbour answers with its own label if that is another.
 
-The text leaves some things open:
+From the labels of its direct ring neighbours a node computes the labels to which it should have shortcuts. Once a
+round it introduces its two neighbours on the level of its own label to each other, so that they learn of their
+shortcut.
+
+The text leaves some things open. Of the ring:
 
 - *Closing the ring.* A node without a left neighbour takes its right one as the other end at first, and introduces
   itself there as such (`cyclic`). The receiver passes that on to its own right, up to the last of the list. A node
@@ -18,23 +22,17 @@ The text leaves some things open:
   by action (iv).
 - *References are not lost.* One that is replaced or does not fit is placed like any other.
 - *Equal labels*, which corrupted states have, are ordered by node.
-- *False labels* are corrected at introductions only, to the letter, once a round. Until then two nodes with false
-  labels of each other can delegate a third to and fro, as fast as the link is. The same happens after an
+- *False labels* are corrected at introductions only, as the paper is written, once a round. Until then two nodes with
+  false labels of each other can delegate a third to and fro, as fast as the link is. The same happens after an
   unsubscription, by which the last subscriber gets another label. With `check_labels` a node that delegates introduces
   itself by the same message.
 
-The shortcuts of one subscriber (the skip ring's paper, section 3.2.2).
-
-From the labels of its direct ring neighbours a subscriber computes the labels to which it should have shortcuts. Once
-a round it introduces its two neighbours on the level of its own label to each other, so that they learn of their
-shortcut.
-
-The text leaves some things open:
+Of the shortcuts:
 
 - *Mixed levels*: unless the number of subscribers is a power of two, one of the two neighbours on a level can be a
   shortcut and the other a direct ring neighbour. Both are introduced all the same.
 - *A label that a direct ring neighbour has is no shortcut* (section 2.1: shortcuts are no ring edges).
-- *False labels.* To the letter a node that is no shortcut any more goes on as a reference through BuildRing. If its
+- *False labels.* In the paper a node that is no shortcut any more goes on as a reference through BuildRing. If its
   label is false, it can come back from there as a shortcut with the same false label, and go round for ever (the proof
   of theorem 5 assumes that this does not happen). With `check_labels` the node is not referred to others. It is sent
   an introduction with the label that it is believed to have, as in the extended BuildRing: so it learns of this node,
@@ -46,7 +44,7 @@ from __future__ import annotations
 from roambus.python_protocol.agent import Process
 from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, shortcut_labels
 from roambus.python_protocol.papers.skip_ring.messages import Check, Introduce, IntroduceShortcut, Linearize, Topic
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.vocabulary import NodeId
 
 
 class BuildRing(Process):
@@ -88,6 +86,10 @@ class BuildRing(Process):
         """All neighbours that are stored."""
         return [one for one in (self.left, self.right, self.ring) if one is not None]
 
+    def direct_neighbours(self) -> list[Reference]:
+        """Both direct ring neighbours; if there is only one, it is there twice."""
+        return [one for one in (self.predecessor, self.successor) if one is not None]
+
     def clear(self) -> None:
         """Forgets label and neighbours."""
         self.label = self.left = self.right = self.ring = None
@@ -98,7 +100,7 @@ class BuildRing(Process):
             None if one is not None and one.node == node else one for one in (self.left, self.right, self.ring)
         )
 
-    # What the subscriber is told
+    # Timeout and messages
 
     def timeout(self, own: Reference) -> None:
         """Corrects what is obviously wrong, then introduces this node to its neighbours."""
@@ -139,7 +141,7 @@ class BuildRing(Process):
             nearest, other = other, nearest
         self._delegate(own, other, nearest, cyclic=False)
 
-    # Messages
+    # Senders
 
     def _delegate(self, own: Reference, other: Reference, to: Reference, *, cyclic: bool) -> None:
         check = Check(own, to.label) if self.checks_labels else None
@@ -159,18 +161,16 @@ class BuildRing(Process):
     def _tidy(self, own: Reference) -> None:
         """Puts what stands on the wrong side where it belongs, and opens a ring that is not closed at its ends."""
         self.remove(own.node)
-        misplaced: list[Reference] = []
-        if self.left is not None and self.left.key > own.key:
-            misplaced.append(self.left)
+        left, right, ring = self.left, self.right, self.ring
+        if left is not None and left.key > own.key:
             self.left = None
-        if self.right is not None and self.right.key < own.key:
-            misplaced.append(self.right)
+        if right is not None and right.key < own.key:
             self.right = None
-        if self.ring is not None and not self._closes(own, self.ring):
-            misplaced.append(self.ring)
+        if ring is not None and not self._closes(own, ring):  # only what is left of the other two can lie beyond it
             self.ring = None
-        for one in misplaced:
-            self.place(own, one)
+        for one, kept in ((left, self.left), (right, self.right), (ring, self.ring)):
+            if one is not None and kept is None:
+                self.place(own, one)
 
     def _closes(self, own: Reference, other: Reference) -> bool:
         """Whether this node is one end of its list, and the other, which nothing lies beyond, the opposite one."""
@@ -189,11 +189,11 @@ class BuildRing(Process):
 
     def _take(self, own: Reference, other: Reference, *, cyclic: bool) -> None:
         """Places the other, or closes the ring with it."""
-        if not cyclic or other.node == own.node:
+        if cyclic and other.node != own.node:
+            self.remove(own.node)
+            self._close(own, other)
+        else:
             self.place(own, other)
-            return
-        self.remove(own.node)
-        self._close(own, other)
 
     def _relabel(self, own: Reference, other: Reference) -> None:
         """If the other is stored under a wrong label, it is placed anew under its own."""
@@ -233,15 +233,15 @@ class Shortcuts(Process):
         """Forgets a node."""
         self.nodes = {label: None if known == node else known for label, known in self.nodes.items()}
 
-    # What the subscriber is told
+    # Timeout and messages
 
     def timeout(self, own: Reference) -> None:
         """Computes the labels anew, and introduces the two neighbours on the own level to each other."""
         self._update(own)
         left, right = self._end(own, self._ring.predecessor), self._end(own, self._ring.successor)
         if left is not None and right is not None and left.node != right.node:
-            self._introduce(left, right)
-            self._introduce(right, left)
+            for one, other in ((left, right), (right, left)):
+                self.send(other.node, IntroduceShortcut(self._ring.topic, one))
 
     def introduced(self, own: Reference, other: Reference) -> None:
         """Takes a node for the shortcut with its label; the one before, or one that is no shortcut, is given away."""
@@ -253,10 +253,7 @@ class Shortcuts(Process):
         if old != other.node:
             self._give_away(own, other.label, old)
 
-    # Messages
-
-    def _introduce(self, one: Reference, to: Reference) -> None:
-        self.send(to.node, IntroduceShortcut(self._ring.topic, one))
+    # Helpers
 
     def _give_away(self, own: Reference, label: Label, node: NodeId | None) -> None:
         """Does not forget what is no shortcut, because the graph might fall apart."""
@@ -267,11 +264,9 @@ class Shortcuts(Process):
         else:
             self._ring.place(own, Reference(node, label))
 
-    # Helpers
-
     def _update(self, own: Reference) -> None:
         """Keeps the shortcuts whose labels there should be, and gives the others away."""
-        direct = [one for one in (self._ring.predecessor, self._ring.successor) if one is not None]
+        direct = self._ring.direct_neighbours()
         wanted = {label for one in direct for label in shortcut_labels(own.label, one.label)}
         wanted -= {one.label for one in direct} | {own.label}
         superfluous = {label: node for label, node in self.nodes.items() if label not in wanted}

@@ -1,15 +1,13 @@
-"""The supervisor's part of BuildSR, for all topics (the skip ring's paper, sections 3.1, 3.3 and 4.1).
+"""The supervisor's part of BuildSR: a database for each topic, of who has which label (sections 3.1, 3.3 and 4.1).
 
 It answers each request at once, by one SetData or two, and once a round sends one subscriber of each topic its
-configuration, round robin.
+configuration, round robin: so its work grows with the topics, and not with the subscribers.
 
-The supervisor's database of one topic: who has which label, and its repair (the skip ring's paper, section 3.1).
+A database can be corrupted in four ways: (i) a label is without a subscriber, (ii) a subscriber has several labels,
+(iii) a label l(i), i < n, is missing, (iv) a label is none of these. As the paper suggests, labels are the keys of a
+hashmap, so that none can be there twice.
 
-It can be corrupted in four ways: (i) a label is without a subscriber, (ii) a subscriber has several labels, (iii) a
-label l(i), i < n, is missing, (iv) a label is none of these. As the paper suggests, labels are the keys of a hashmap,
-so that none can be there twice.
-
-To the letter, (i), (iii) and (iv) are repaired in Timeout only. Here every operation repairs them first, because l(n),
+In the paper (i), (iii) and (iv) are repaired in Timeout only. Here every operation repairs them first, because l(n),
 which a new subscriber gets, is not free in a damaged database.
 """
 
@@ -24,8 +22,7 @@ from roambus.python_protocol.messages.fields import NOBODY
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, label_of, number_of, position
 from roambus.python_protocol.papers.skip_ring.messages import GetConfiguration, SetData, Subscribe, Topic, Unsubscribe
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
 class Configuration(NamedTuple):
@@ -45,7 +42,7 @@ class Database:
         self._next = 0
 
     def repair(self) -> None:
-        """Carries out CheckLabels: repairs (i), then (iii), which mends (iv) too."""
+        """Carries out CheckLabels: repairs (i), then (iii), and (iv) with it."""
         self.entries = {label: node for label, node in self.entries.items() if node is not None}
         missing = [label for number in range(len(self.entries)) if (label := label_of(number)) not in self.entries]
         if missing:
@@ -66,10 +63,6 @@ class Database:
             return None
         self._next = (self._next + 1) % len(self.entries)
         return self.entries[label_of(self._next)]
-
-    def has(self, subscriber: NodeId) -> bool:
-        """Whether a subscriber is recorded."""
-        return subscriber in self.entries.values()
 
     def integrate(self, subscriber: NodeId) -> Configuration:
         """The configuration of a subscriber, which is recorded first if it is not yet."""
@@ -137,7 +130,8 @@ class Supervisor(Process):
         """
         self._note_served(request)
         is_for_another = sender != request.subscriber
-        if self._asks_first and is_for_another and not self.database(request.topic).has(request.subscriber):
+        known = self.database(request.topic).entries.values()
+        if self._asks_first and is_for_another and request.subscriber not in known:
             self.send(request.subscriber, GetConfiguration(request.topic, request.subscriber))
         else:
             self._configure(request.topic, request.subscriber)
@@ -154,8 +148,7 @@ class Supervisor(Process):
     def timeout(self) -> None:
         """Carries out Timeout: repairs each database, and sends the next subscriber its configuration."""
         for topic, database in self.databases.items():
-            subscriber = database.next()
-            if subscriber is not None:
+            if (subscriber := database.next()) is not None:
                 self._configure(topic, subscriber)
 
     def detect_crash(self, subscriber: NodeId) -> None:

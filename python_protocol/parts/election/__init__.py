@@ -27,14 +27,11 @@ Nobody takes a new parent at as many hops as it has told itself, so the hops fal
 
 The election is an `Overlay`, and any other overlay can take its place.
 
-| module       | what it is                                                                |
-|--------------|---------------------------------------------------------------------------|
-| `algorithm`  | one node's part: rounds, leaders, parent, children                        |
-| `by_quality` | the same with parents chosen by the quality of their links                 |
-| `heartbeat`  | the message, and the name of the leadership that it carries               |
-| `parameters` | what can be set                                                           |
-| `settling`   | how soon all of this comes to rest after the last change                  |
-| `time_out`   | how long a node waits for its leader                                      |
+| chapter      | holds                                                                                  |
+|--------------|----------------------------------------------------------------------------------------|
+| `algorithm`  | one node's part: rounds, leaders, parent, children; what an agent sees of a tree       |
+| `by_quality` | the same with parents chosen by the quality of their links                             |
+| `heartbeat`  | the message, what can be set, time-outs, and how soon the election comes to rest       |
 """
 
 from roambus.python_protocol.parts.election.algorithm import Election, ElectionTimer

@@ -6,15 +6,11 @@ the senders of the round's copies ("choose"), and the time-out for the next roun
 its next round instead ("lead"). Later copies of a round only enter the comparison, which is why nearly all messages
 cost little.
 
-The tree of brokers as an agent sees it: who is the parent, who the children are, and what changes.
-
-The tree is made by a process of its own, which is a part of the agent: it is told the events of the node, and what it
-sends and which timers it sets goes among the agent's actions. What changes in the tree it collects in `changes`. The
-agent takes the changes after each event and follows them.
-
-Any subclass of `Overlay` can make the tree. `roambus.python_protocol.parts.election` elects a leader and spans the tree
-by its heartbeats (the thesis, section 2.5), and `roambus.python_protocol.brokers.agent` is told the tree by the
-scenario.
+What an agent sees of this is an `Overlay`: who the parent is, who the children are, and what changes. It is a process
+of its own, which is a part of the agent: it is told the events of the node, and what it sends and which timers it sets
+goes among the agent's actions. What changes in the tree it collects in `changes`. The agent takes the changes after
+each event and follows them. Any subclass of `Overlay` can make the tree: `Election` spans it by the heartbeats of a
+leader (the thesis, section 2.5), and in `roambus.python_protocol.brokers.agent` the scenario gives it.
 """
 
 from __future__ import annotations
@@ -35,8 +31,17 @@ from roambus.python_protocol.parts.election.heartbeat import (
     Heartbeat,
     Leadership,
 )
-from roambus.python_protocol.roles import BROADCAST, NodeId
-from roambus.python_protocol.simtime import MILLISECOND, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, NodeId, SimTime
+
+
+@dataclass(frozen=True, slots=True)
+class ElectionTimer:
+    """The key of a timer of the election: "lead", "relay", "choose" or "time-out"."""
+
+    name: str
+
+
+LEAD, RELAY, CHOOSE, TIME_OUT = map(ElectionTimer, ("lead", "relay", "choose", "time-out"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +109,6 @@ class Overlay(Process):
         if parent != self.parent:
             self.parent = parent
             self.changes.append(ParentChanged(parent))
-
-
-@dataclass(frozen=True, slots=True)
-class ElectionTimer:
-    """The key of a timer of the election: "lead", "relay", "choose" or "time-out"."""
-
-    name: str
-
-
-LEAD, RELAY, CHOOSE, TIME_OUT = map(ElectionTimer, ("lead", "relay", "choose", "time-out"))
 
 
 class Copy(NamedTuple):
@@ -206,7 +201,8 @@ class Election(Overlay):
         """Begins the leader's next round (the thesis, figure 2.4a)."""
         self._round += 1
         self._broadcast(0)
-        self.set_timer(LEAD, self._until_next_round())
+        interval, jitter = self._parameters.heartbeat_interval, self._parameters.round_jitter
+        self.set_timer(LEAD, max(1, interval - self._random.randrange(jitter + 1)) if jitter else interval)
         self._age(now)
 
     @on_timer(RELAY)
@@ -266,10 +262,6 @@ class Election(Overlay):
     def _broadcast(self, hops: int) -> None:
         self.send(BROADCAST, Heartbeat(self.leadership, self._round, hops, self.parent, self._is_broker))
 
-    def _until_next_round(self) -> SimTime:
-        interval, jitter = self._parameters.heartbeat_interval, self._parameters.round_jitter
-        return max(1, interval - self._random.randrange(jitter + 1)) if jitter else interval
-
     def _relay_after(self, pause: SimTime) -> None:
         self.set_timer(RELAY, pause + self._random.randrange(self._parameters.relay_jitter + 1))
 
@@ -289,7 +281,10 @@ class Election(Overlay):
         self._excluded = {node: until for node, until in self._excluded.items() if now < until}
         if message.leadership == self.leadership:
             self._begin_round(copy, message, now)
-            self._take_at_once(copy)
+            # A round's first sender is the parent of who has none; without `sticky_parent`, of everyone.
+            is_free = self.parent is None or not self._parameters.sticky_parent
+            if is_free and self._is_fit_at_once(copy):
+                self._take_parent(copy)
         elif not self._is_echo(message):
             if message.leadership < self.leadership:
                 self._follow(copy, message, now)
@@ -342,12 +337,6 @@ class Election(Overlay):
             return
         if (self._best is None or copy[:2] < self._best[:2]) and copy.sender not in self._excluded:
             self._best = copy
-
-    def _take_at_once(self, copy: Copy) -> None:
-        """Makes a round's first sender the parent of who has none; without `sticky_parent`, of everyone."""
-        is_free = self.parent is None or not self._parameters.sticky_parent
-        if is_free and self._is_fit_at_once(copy):
-            self._take_parent(copy)
 
     def _is_fit_at_once(self, copy: Copy) -> bool:
         """Whether a round's first copy can make a parent before the choice; with `sticky_parent` a weak one waits."""

@@ -1,15 +1,13 @@
-"""The message of the election, and the name of the leadership that it carries.
+"""The heartbeat of the election: the message, what can be set, how long a node waits for it, and when all is at rest.
 
-The parameters of the election.
+A heartbeat names the leadership that it belongs to. Of two leaderships the smaller name wins, which is the older one.
 
-How long a node waits for its leader's next round.
+The *time-out* for the next round adapts to the gaps between the rounds that were heard, within bounds: where heartbeats
+are often lost, a leader is not given up too soon, and where none is lost, its loss is noticed soon. Each is drawn from
+an interval, so that not all brokers become leaders at once.
 
-The time-out adapts to the gaps between the rounds that were heard, within bounds: where heartbeats are often lost, a
-leader is not given up too soon, and where none is lost, its loss is noticed soon.
-
-How soon the election comes to rest, as far as it can be proved.
-
-The tests of networks take the bound from here: whatever has happened before, there is one leader and one tree by then.
+*Settling*: however things were before, there is one leader and one tree a number of rounds after the last change. That
+bound can be proved (`settling_rounds`), and the tests of whole networks take it from here.
 """
 
 from __future__ import annotations
@@ -22,14 +20,18 @@ from roambus.python_protocol.messages.fields import U8, U32, Integer, Maybe
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.parameters import Parameters, parameter
-from roambus.python_protocol.parts.flood import DelayEstimate
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.parts.link import DelayEstimate
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime
 
 MAX_HOPS = 0xFF
 """The most hops that a heartbeat can tell."""
 
+
 _NO_PARENT = 0xFFFE
+
+
+_SPREAD = 1 / 4
+"""Time-outs are drawn from this much more than the estimate, so that not all brokers become leaders at once."""
 
 
 class Leadership(NamedTuple):
@@ -158,15 +160,6 @@ class ElectionParameters(Parameters):
     )
 
 
-_SPREAD = 1 / 4
-"""Time-outs are drawn from this much more than the estimate, so that not all brokers become leaders at once."""
-
-
-def longest_time_out(parameters: ElectionParameters) -> float:
-    """The time in ns that no time-out exceeds."""
-    return (1 + _SPREAD) * parameters.leader_time_out_max
-
-
 class GapEstimate:
     """Estimates what the gaps between rounds will hardly exceed, within bounds: the adaptive time-out."""
 
@@ -189,6 +182,11 @@ class GapEstimate:
         """The time-out to set now, drawn anew each time."""
         bound = max(self._gap.bound(), self._parameters.leader_time_out_min)
         return round(min(bound, self._parameters.leader_time_out_max) * (1 + _SPREAD * random.random()))
+
+
+def longest_time_out(parameters: ElectionParameters) -> float:
+    """The time in ns that no time-out exceeds."""
+    return (1 + _SPREAD) * parameters.leader_time_out_max
 
 
 def settling_rounds(parameters: ElectionParameters, depth: int) -> int:

@@ -30,8 +30,7 @@ from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import render
 from roambus.python_protocol.messages.fields import U16
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.roles import BROADCAST, NodeId
-from roambus.python_protocol.simtime import SECOND, SimTime, format_time
+from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, SimTime, format_time
 from tests.support.omnet import castalia, stand_in
 
 DEADLINE_S = 20

@@ -18,8 +18,7 @@ from roambus.python_protocol.actions import Action, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Received, Started, TimerFired
 from roambus.python_protocol.filters import NotificationId
-from roambus.python_protocol.roles import BROADCAST, NodeId
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, SimTime
 from tests.bridge.backends.conformance import MARKERS, SUBJECTS, Conforming, Factory, Marker, send, write_case
 
 START = SECOND

@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.ideal.graph import contacts, disk_changes, reach_m
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.backends.radio.mobility import Path, positions
+from roambus.bridge.mobility import Path, positions
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.nodes import Line, NodeSettings, RandomWaypoint, WayPoint
 from roambus.bridge.scenario.plans import LinkChange
-from roambus.python_protocol.roles import Role
-from roambus.python_protocol.simtime import MICROSECOND, SECOND
+from roambus.python_protocol.vocabulary import MICROSECOND, SECOND, Role
 from tests.bridge.backends.conformance import Conforming, Marker, send
 from tests.support.scenarios import scenario
 

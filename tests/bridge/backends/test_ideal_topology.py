@@ -9,8 +9,7 @@ from roambus.bridge.backends.interface import Delivery
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay, ParentChange, Partition
-from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, Role, SimTime
 from tests.bridge.backends.conformance import Conforming, send
 from tests.support.scenarios import scenario
 

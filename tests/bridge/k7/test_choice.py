@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.recordings import Choice, at_first, choose, gaps, later, read_k7
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND
 from tests.support.recordings import k7, row
 
 

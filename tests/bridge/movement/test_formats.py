@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roambus.bridge import movement_files
-from roambus.bridge.backends.radio.mobility import positions
 from roambus.bridge.errors import UserError
+from roambus.bridge.mobility import positions
 from roambus.bridge.movement_files import Ways, read_movement
 from roambus.bridge.scenario.nodes import WayPoint
 from tests.bridge.movement.ways import EXTENT, SIDE, Way, as_bonnmotion, as_setdest, ways

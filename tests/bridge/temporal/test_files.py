@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.temporal_model import Layer, TemporalModel, read_temporal_model, write_temporal_model
-from roambus.python_protocol.simtime import MILLISECOND, SECOND
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
 
 TEXT = """\
 % a small one

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.bridge.transcript.document import Place, Ways, parse_measure, parse_place
-from roambus.python_protocol.simtime import SECOND
+from roambus.bridge.transcript.network import Place, Ways, parse_measure, parse_place
+from roambus.python_protocol.vocabulary import SECOND
 
 SPEED = 5.0
 coordinates = st.integers(0, 200).map(float)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from roambus.experiments.claims import holm
-from roambus.experiments.comparing.comparison import all_pairs, paired_tests
+from roambus.experiments.comparing.comparison import paired_tests
 from roambus.experiments.measurements import Measurements
 
 METRIC = "messages"
@@ -43,7 +43,7 @@ def of(sample: Sequence[tuple[float, float]]) -> Measurements:
 
 
 def outcome(found: Measurements, *agents: str) -> dict[str, object]:
-    (row,) = paired_tests(found, METRIC, all_pairs(agents or ("a", "b"))).to_dict("records")
+    (row,) = paired_tests(found, METRIC, list(combinations(agents or ("a", "b"), 2))).to_dict("records")
     return {str(name): value for name, value in row.items()}
 
 
@@ -128,7 +128,9 @@ def test_too_few_common_seeds_are_told(common: int) -> None:
     """Instead of a p-value, which then does not count among those that are adjusted."""
     few = {seed: float(seed) for seed in range(common)}
     rows = paired_tests(
-        measured({"a": {0: 1, 1: 2, 2: 4}, "b": {0: 2, 1: 2, 2: 9}, "c": few}), METRIC, all_pairs(["a", "b", "c"])
+        measured({"a": {0: 1, 1: 2, 2: 4}, "b": {0: 2, 1: 2, 2: 9}, "c": few}),
+        METRIC,
+        list(combinations(["a", "b", "c"], 2)),
     )
     assert list(rows["n"]) == [3, common, common]
     assert list(rows["note"]) == ["", "fewer than 3 common seeds", "fewer than 3 common seeds"]
@@ -139,7 +141,7 @@ def test_too_few_common_seeds_are_told(common: int) -> None:
 def test_all_tests_of_a_table_are_adjusted_together() -> None:
     """Three agents are three pairs."""
     values = {"a": {0: 1, 1: 2, 2: 4}, "b": {0: 2, 1: 4, 2: 9}, "c": {0: 9, 1: 9, 2: 10}}
-    rows = paired_tests(measured(values), METRIC, all_pairs(list(values)))
+    rows = paired_tests(measured(values), METRIC, list(combinations(list(values), 2)))
     assert list(zip(rows["agent"], rows["minus"], strict=True)) == [("a", "b"), ("a", "c"), ("b", "c")]
     assert list(rows["p_holm"]) == pytest.approx(holm(list(rows["p"])))
 

@@ -10,8 +10,7 @@ from roambus.python_protocol.agent import Agent, on, on_timer
 from roambus.python_protocol.events import Crashed, Publish, SendFailed, Started
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.roles import BROADCAST, NodeId, Role
-from roambus.python_protocol.simtime import SECOND, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, Role, SimTime
 
 
 class Word(Message, tag=1):

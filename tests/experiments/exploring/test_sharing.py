@@ -13,7 +13,7 @@ from roambus.experiments.exploring.partition import Codes, SharedSearch, digest_
 from roambus.experiments.exploring.scenario_file import parse_question
 from roambus.experiments.exploring.search import Bounds
 from roambus.python_protocol.filters import Notification, NotificationId
-from roambus.python_protocol.roles import Role
+from roambus.python_protocol.vocabulary import Role
 from tests.experiments.exploring.exploring import AGENTS
 from tests.experiments.exploring.small_agents import Word
 

@@ -18,7 +18,7 @@ from roambus.experiments.export.capture import agent_name, frame, pan_of, tapped
 from roambus.experiments.export.dissector import dissector
 from roambus.experiments.vetting.generating import Generator
 from roambus.python_protocol.actions import RECEIVE, SEND
-from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.vocabulary import BROADCAST
 from tests.support.commands import call
 from tests.support.tshark import MALFORMED, columns, counts, tshark
 
@@ -30,7 +30,7 @@ from typing import Annotated
 
 from roambus import Agent, Message, MessageSet, Started, U8, on
 from roambus.python_protocol.messages.fields import By
-from roambus.python_protocol.messages.shapes import Padding
+from roambus.python_protocol.messages.octets import Padding
 
 
 def _write(writer, value):

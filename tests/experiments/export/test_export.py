@@ -29,7 +29,7 @@ from roambus.experiments.export import exporter
 from roambus.experiments.export.exporter import Asked, export_results
 from roambus.experiments.export.result_files import quoted
 from roambus.experiments.export.runs import find_runs, rows
-from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.vocabulary import BROADCAST
 from roambus.spark.metrics.catalogue import DELIVERED, DELIVERY_RATE_ALL, METRICS
 from roambus.spark.metrics.extra import EXTRA
 from roambus.spark.metrics.run_metrics import SENT

@@ -12,7 +12,7 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.inventory import everything, find
-from roambus.experiments.inventory.listing import KINDS, first_sentence, summaries
+from roambus.experiments.listing import KINDS, first_sentence, summaries
 from roambus.experiments.shipped import shipped_files, shipped_studies
 from roambus.experiments.studies.study import load_study
 from roambus.experiments.sweeps.sweep_file import read_sweep
@@ -37,7 +37,7 @@ def test_what_is_read_from_the_source_is_what_is_loaded(kind: str) -> None:
 
 def test_a_list_imports_nothing_slow() -> None:
     """It has to be there at once, also while a shell completes a name."""
-    code = "import sys; from roambus.experiments.inventory.listing import KINDS, summaries; [*map(summaries, KINDS)]; "
+    code = "import sys; from roambus.experiments.listing import KINDS, summaries; [*map(summaries, KINDS)]; "
     slow = "{'numpy', 'pandas', 'scipy', 'pyspark', 'pyarrow', 'numba', 'matplotlib', 'jinja2'}"
     program = [sys.executable, "-c", f"{code}print({slow} & sys.modules.keys())"]
     assert subprocess.run(program, capture_output=True, check=True).stdout == b"set()\n"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from roambus.bridge.ini import read_scenario
-from roambus.experiments.provenance import connectivity
+from roambus.experiments.provenance import checklist
 from roambus.experiments.provenance.checklist import audit
 from tests.spark.synthetic import role, write_trace
 from tests.support.commands import call
@@ -98,7 +98,7 @@ def test_connectivity_is_that_of_the_places(tmp_path: Path, monkeypatch: pytest.
     line = "roambus run field --agent beacon --set nodes=4 --set time_limit=10 --backend ideal --out r"
     assert call(line, monkeypatch) == 0
     scenario = read_scenario(next(Path("r").rglob("run.ini")))
-    monkeypatch.setattr(connectivity, "reach_m", lambda *_: 10.0)
+    monkeypatch.setattr(checklist, "reach_m", lambda *_: 10.0)
     rows = [role(0, "")]
     for node in range(4):
         rows.append({"time_s": 0.0, "node": node, "event": "move", "detail": f"{9 * node} 0"})
@@ -106,7 +106,7 @@ def test_connectivity_is_that_of_the_places(tmp_path: Path, monkeypatch: pytest.
         {"time_s": 5.0, "node": 3, "event": "move", "detail": "27 0"},
         {"time_s": 5.001, "node": 3, "event": "move", "detail": "90 0"},
     ]
-    found = connectivity.connectivity([(scenario, write_trace(tmp_path, "agent=x/seed=0", rows))])
+    found = checklist.connectivity([(scenario, write_trace(tmp_path, "agent=x/seed=0", rows))])
     assert found is not None
     whole, half = [1, 2, 3, 1, 1, 2, 2, 1, 1, 3, 2, 1], [1, 2, 1, 1, 2, 1]
     assert found.hops == pytest.approx(np.mean(whole * 5 + half * 5))

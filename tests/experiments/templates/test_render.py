@@ -19,8 +19,7 @@ from roambus.experiments.templates.render import (
     render,
     template_variables,
 )
-from roambus.python_protocol.roles import Role
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND, Role
 
 RUN: dict[str, int | float | str | bool] = {"seed": 3, "agent": "mft", "agent_parameters": ""}
 

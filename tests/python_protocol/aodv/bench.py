@@ -14,8 +14,7 @@ from roambus.python_protocol.aodv.transmission import UnicastTimer
 from roambus.python_protocol.events import Event, Publish, Received, TimerFired, TimerKey
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
 M = TypeVar("M", bound=Message)
 

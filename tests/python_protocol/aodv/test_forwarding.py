@@ -6,7 +6,7 @@ from roambus.python_protocol.actions import Send
 from roambus.python_protocol.aodv.messages import DataPacket, RouteError, RouteReply, RouteRequest, Unreachable
 from roambus.python_protocol.events import NO_LINK, Received, SendFailed
 from roambus.python_protocol.parts.link import LinkData
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND
 from tests.python_protocol.aodv.bench import ME, NEWS, Bench, drops, packet, rrep, rreq, sends, sent
 
 

@@ -8,8 +8,7 @@ from roambus.python_protocol.aodv.messages import DataPacket, Hello, RouteError,
 from roambus.python_protocol.events import Started
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer
-from roambus.python_protocol.roles import BROADCAST
-from roambus.python_protocol.simtime import MILLISECOND, SECOND
+from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND
 from tests.python_protocol.aodv.bench import ME, NEWS, Bench, drops, hello, packet, rrep, rreq, sends, sent
 
 

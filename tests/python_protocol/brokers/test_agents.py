@@ -13,8 +13,7 @@ from roambus.python_protocol.papers.first_approach import FirstApproach
 from roambus.python_protocol.papers.phoenix import Phoenix
 from roambus.python_protocol.papers.resubscribing import Resubscribing
 from roambus.python_protocol.papers.simple import Simple
-from roambus.python_protocol.roles import Role
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND, Role
 from tests.support.runs import of
 from tests.support.trees import run_on_tree
 

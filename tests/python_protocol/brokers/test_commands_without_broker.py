@@ -20,8 +20,7 @@ from roambus.python_protocol.papers.first_approach import FirstApproach
 from roambus.python_protocol.papers.phoenix import Phoenix
 from roambus.python_protocol.papers.resubscribing import Resubscribing
 from roambus.python_protocol.papers.simple import Simple
-from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import MILLISECOND, SECOND
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, Role
 from tests.support.runs import of
 from tests.support.trees import run_on_tree
 

@@ -14,8 +14,7 @@ from roambus.bridge.scenario.definition import Command, Publication, Workload
 from roambus.python_protocol.events import Subscribe
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.papers.caching import Caching
-from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.simtime import MILLISECOND, SECOND
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId
 from tests.python_protocol.caching.scenes import FILTERS, TOPICS, B, P, S
 from tests.support.runs import Row, of
 from tests.support.trees import run_on_tree

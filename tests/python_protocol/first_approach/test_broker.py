@@ -22,7 +22,7 @@ from roambus.python_protocol.papers.first_approach import (
     Rep,
     Row,
 )
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.vocabulary import NodeId
 from tests.python_protocol.brokers.actions import asked, notes, sends, told
 from tests.python_protocol.brokers.network import event, topic
 

@@ -9,8 +9,7 @@ from roambus.python_protocol.events import Unsubscribe
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.mft import MftPubSub
 from roambus.python_protocol.papers.first_approach import FirstApproach
-from roambus.python_protocol.roles import Role
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND, Role
 from tests.support.runs import Row, of
 from tests.support.trees import run_on_tree
 

@@ -16,7 +16,7 @@ from roambus.python_protocol.messages.fields import I64, U8, U16, U32, By, Field
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.vocabulary import NodeId
 
 
 class Ping(Message, tag=1):

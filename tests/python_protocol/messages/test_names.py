@@ -20,7 +20,7 @@ from roambus.python_protocol.papers.first_approach import Row
 from roambus.python_protocol.papers.phoenix import broker as phoenix
 from roambus.python_protocol.parts.election.heartbeat import Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkAck, LinkData
-from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.vocabulary import BROADCAST, NodeId
 
 F1, F2 = parse_filter("topic = 1"), parse_filter("topic = 2")
 E1, E2 = Notification(NotificationId(9, 1), ()), Notification(NotificationId(9, 2), ())

@@ -29,8 +29,7 @@ from roambus.python_protocol.mft.messages import Bmig, Mig, Sub, Uns
 from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.parts.election import ElectionTimer, Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer
-from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND, NodeId, Role
 from tests.python_protocol.mft.network import event, topic
 from tests.support.runs import of, publishing, run
 

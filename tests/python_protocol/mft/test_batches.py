@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from hypothesis import given
@@ -9,9 +10,9 @@ from hypothesis import strategies as st
 
 from roambus.python_protocol.actions import Action, Note, Send
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.mft.forwarding import gather, undo
+from roambus.python_protocol.mft.forwarding import gather, scatter
 from roambus.python_protocol.mft.messages import Bmig, Bqueries, Bquery, Bsub, Bsubs, Timestamp
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.vocabulary import NodeId
 from tests.python_protocol.mft.network import topic
 
 subscribers = st.integers(1, 5)
@@ -36,6 +37,15 @@ def test_what_is_gathered_says_the_same_in_the_same_order(asked: list[Action]) -
     for neighbour in (1, 2):
         assert list(undo(sent(gathered, neighbour))) == list(undo(sent(asked, neighbour)))
     assert [one for one in gathered if isinstance(one, Note)] == [one for one in asked if isinstance(one, Note)]
+
+
+def undo(messages: Iterable[Message]) -> Iterator[Message]:
+    """The messages, those of batches one by one."""
+    for message in messages:
+        if isinstance(message, Bqueries | Bsubs):
+            yield from scatter(message)
+        else:
+            yield message
 
 
 @given(actions)

@@ -14,7 +14,7 @@ from roambus.python_protocol.mft.messages import Beat, Below, Bmig, Bquery, Bsub
 from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.mft.spreading import BeatingBroker
 from roambus.python_protocol.parts.election import NO_LEADERSHIP, Heartbeat
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.vocabulary import NodeId
 from tests.python_protocol.brokers.actions import asked, sends, told
 from tests.python_protocol.mft.network import event, topic
 

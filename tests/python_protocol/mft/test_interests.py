@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.mft.messages import sum_of
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.vocabulary import NodeId
 from tests.python_protocol.mft.network import topic
 
 interests = st.dictionaries(st.integers(1, 4), st.lists(st.integers(1, 3).map(topic), unique=True))

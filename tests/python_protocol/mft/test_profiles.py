@@ -15,7 +15,7 @@ from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.mft.spreading import BeatingBroker, SpreadingBroker
 from roambus.python_protocol.parts.bundling_link import BundlingLink
 from roambus.python_protocol.parts.election import Election, QualityElection
-from roambus.python_protocol.roles import Role
+from roambus.python_protocol.vocabulary import Role
 
 ROOT = Path(__file__).parents[3]
 CHANGES = ("bundles", "batches", "beats_migrate", "spreads")

@@ -18,8 +18,7 @@ from roambus.python_protocol.mft.messages import Ask, Sub, Timestamp
 from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.mft.spreading import SpreadingBroker, SpreadTimer
 from roambus.python_protocol.parts.bundle import Digest, Held
-from roambus.python_protocol.roles import BROADCAST, NodeId
-from roambus.python_protocol.simtime import SECOND, SimTime
+from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, SimTime
 from tests.python_protocol.brokers.actions import asked, notes, sends
 from tests.python_protocol.mft import network
 from tests.python_protocol.mft.network import topic

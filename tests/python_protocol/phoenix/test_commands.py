@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from roambus.python_protocol.brokers.broker import Sub, Uns
-from roambus.python_protocol.papers.phoenix.broker import NEVER, Commands, Mig
+from roambus.python_protocol.papers.phoenix.broker import NEVER, Mig
+from roambus.python_protocol.papers.phoenix.numbered import Commands
 from tests.python_protocol.brokers.network import topic
 
 ME, OTHER = 7, 8

@@ -16,13 +16,12 @@ from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, LinkChange, LinkDelay
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.actions import Action, Send
-from roambus.python_protocol.events import Event
+from roambus.python_protocol.events import Event, SiteId, Sites, make_sites
 from roambus.python_protocol.filters import Filter, parse_filter
 from roambus.python_protocol.papers.replicated import Replicated
 from roambus.python_protocol.papers.replicated.broker import Broker
 from roambus.python_protocol.papers.replicated.messages import Event as EventMessage
-from roambus.python_protocol.roles import NodeId, Role, SiteId, Sites, make_sites
-from roambus.python_protocol.simtime import SECOND, SimTime
+from roambus.python_protocol.vocabulary import SECOND, NodeId, Role, SimTime
 from tests.support.runs import Row, of
 from tests.support.scenarios import scenario
 
@@ -93,7 +92,7 @@ class Result:
     def tables(self, broker: NodeId) -> dict[NodeId, dict[str, int]]:
         """The routing table of a broker: how often each filter is wanted towards each neighbour."""
         wanted = self.broker(broker).replica.state.wanted.items()
-        return {peer: {str(one): times for one, times in its.filters.items()} for peer, its in wanted if its.filters}
+        return {peer: {str(one): times for one, times in its.items()} for peer, its in wanted if its}
 
 
 def check_deliveries(result: Result) -> None:

@@ -16,7 +16,9 @@ from roambus.python_protocol.events import (
     Publish,
     Received,
     Recovered,
+    Site,
     Sited,
+    Sites,
     Stopped,
     Subscribe,
     TimerFired,
@@ -40,7 +42,7 @@ from roambus.python_protocol.papers.replicated.messages import (
 )
 from roambus.python_protocol.papers.replicated.neighbours import WatchTimer
 from roambus.python_protocol.parameters import parse_parameters
-from roambus.python_protocol.roles import NodeId, Role, Site, Sites
+from roambus.python_protocol.vocabulary import NodeId, Role
 from tests.support.scenarios import scenario
 
 SITE = Sites((Site("a", None, (0, 1, 2), (3, 4)),))

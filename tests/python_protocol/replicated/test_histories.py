@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from roambus.bridge.scenario.definition import Command
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkDelay
 from roambus.python_protocol.events import Subscribe
-from roambus.python_protocol.simtime import MILLISECOND, SECOND
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
 from tests.python_protocol.replicated.network import (
     Result,
     about,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from roambus.python_protocol.actions import CancelTimer, Send, SetTimer
-from roambus.python_protocol.events import Sited
+from roambus.python_protocol.events import Site, Sited, Sites
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.papers.replicated import Replicated
 from roambus.python_protocol.papers.replicated import messages as m
@@ -21,7 +21,7 @@ from roambus.python_protocol.papers.replicated.messages import (
     Yield,
 )
 from roambus.python_protocol.papers.replicated.neighbours import WatchTimer
-from roambus.python_protocol.roles import NodeId, Role, Site, Sites
+from roambus.python_protocol.vocabulary import NodeId, Role
 from tests.python_protocol.replicated.test_agent import EVENT, received, tell
 
 HOME, NEIGHBOUR = (0, 1, 2), (5, 6, 7)

@@ -11,8 +11,8 @@ from roambus.bridge.scenario.definition import Command
 from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.python_protocol.events import Subscribe
 from roambus.python_protocol.papers.replicated.messages import Point
-from roambus.python_protocol.papers.replicated.snapshot import Pieces, cut
-from roambus.python_protocol.simtime import MILLISECOND, SECOND
+from roambus.python_protocol.papers.replicated.replica import Pieces, cut
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
 from tests.python_protocol.replicated.network import about, check_copies, check_deliveries, published, run, sites_of
 from tests.support.runs import of
 

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from roambus.bridge.scenario.definition import Command
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkDelay
-from roambus.python_protocol.events import Subscribe, Unsubscribe
+from roambus.python_protocol.events import SiteId, Sites, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.roles import NodeId, SiteId, Sites
-from roambus.python_protocol.simtime import MILLISECOND, SECOND
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId
 from tests.python_protocol.replicated.network import (
     Result,
     about,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from roambus.python_protocol.filters import Notification, NotificationId, parse_filter
 from roambus.python_protocol.messages.octets import DecodeError
-from roambus.python_protocol.papers.replicated import snapshot
+from roambus.python_protocol.papers.replicated import site_state
 from roambus.python_protocol.papers.replicated.messages import (
     NONE,
     SUBSCRIPTIONS,
@@ -21,8 +21,7 @@ from roambus.python_protocol.papers.replicated.messages import (
     Uns,
     Update,
 )
-from roambus.python_protocol.papers.replicated.site_state import Place, SiteState
-from roambus.python_protocol.papers.replicated.snapshot import decode_state, encode_state
+from roambus.python_protocol.papers.replicated.site_state import Place, SiteState, decode_state, encode_state
 
 PLACE = Place(parent=None, sites=(3,), clients=(9, 10))
 FILTER = parse_filter("topic = 1")
@@ -102,7 +101,7 @@ def test_a_copy_goes_on_as_the_original_does(
 @pytest.mark.parametrize("count", [0, 2, 3, 4, 6])
 def test_more_can_be_kept_than_a_count_tells(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches, here of three, follow each other until one is not full."""
-    monkeypatch.setattr(snapshot, "_BATCH", 3)
+    monkeypatch.setattr(site_state, "_BATCH", 3)
     original = new(NONE)
     original.outgoing[10].early.update(Key(9, number) for number in range(1, count + 1))
     assert decode_state(encode_state(original), new(NONE)).outgoing[10].early == original.outgoing[10].early

@@ -5,7 +5,7 @@ from __future__ import annotations
 from roambus.python_protocol.actions import CancelTimer, Send, SetTimer
 from roambus.python_protocol.papers.replicated.messages import AreYouAlive, ReplicatedParameters
 from roambus.python_protocol.papers.replicated.neighbours import Patience, Watch, WatchTimer
-from roambus.python_protocol.simtime import MILLISECOND
+from roambus.python_protocol.vocabulary import MILLISECOND
 
 TIME_OUT = 100 * MILLISECOND
 PARAMETERS = ReplicatedParameters(time_out=TIME_OUT)

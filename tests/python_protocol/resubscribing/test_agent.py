@@ -11,8 +11,7 @@ from roambus.bridge.scenario.plans import ParentChange
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.papers.resubscribing import Resubscribing
-from roambus.python_protocol.roles import Role
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND, Role
 from tests.support.moving_trees import Plan, carry_out, plans
 from tests.support.trees import run_on_tree
 

@@ -19,8 +19,7 @@ from roambus.python_protocol.filters import parse_filter
 from roambus.python_protocol.papers.skip_ring.corrupted import CorruptedSkipRing, skip_ring
 from roambus.python_protocol.papers.skip_ring.messages import Topic
 from roambus.python_protocol.papers.skip_ring.subscriber import Subscriber
-from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, Role, SimTime
 from tests.support.runs import Row
 from tests.support.scenarios import scenario
 
@@ -39,7 +38,7 @@ class Outcome:
     def subscribers(self, topic: Topic = 1) -> dict[NodeId, Subscriber]:
         """By node: those in the ring of a topic."""
         found = {agent.node: agent.members.get(topic) for agent in self.agents}
-        return {node: member.subscriber for node, member in found.items() if member is not None}
+        return {node: member for node, member in found.items() if member is not None}
 
     def publications(self, topic: Topic = 1) -> dict[NodeId, list[str]]:
         """By node: what its trie holds."""

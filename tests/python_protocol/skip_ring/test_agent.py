@@ -17,8 +17,7 @@ from roambus.python_protocol.papers.skip_ring.corrupted import CorruptedParamete
 from roambus.python_protocol.papers.skip_ring.labels import Reference
 from roambus.python_protocol.papers.skip_ring.messages import SkipRingParameters
 from roambus.python_protocol.parameters import parse_parameters
-from roambus.python_protocol.roles import Role
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND, Role
 from tests.python_protocol.skip_ring.network import ANY_TOPIC, SUPERVISOR, Outcome, assert_skip_ring, published, run
 
 
@@ -178,7 +177,7 @@ def test_supervisor_and_subscriber_of_one_node_need_no_messages() -> None:
     both.handle(Started(), 0)
     actions = list(both.handle(Subscribe(ANY_TOPIC), 0))
     assert not any(isinstance(one, Send) for one in actions)
-    assert both.members[1].subscriber.ring.label == "0"
+    assert both.members[1].ring.label == "0"
 
 
 def test_an_unknown_kind_of_corruption_is_refused() -> None:
@@ -239,5 +238,5 @@ def test_a_copy_of_an_agent_lives_a_life_of_its_own() -> None:
     second = deepcopy(first)
     message = messages.Subscribe(1, 5)
     answers = list(second.handle(Received(5, message, 0.0, 0.0), 0))
-    assert list(first.members[1].subscriber.ring.neighbours()) == []
+    assert list(first.members[1].ring.neighbours()) == []
     assert list(first.handle(Received(5, message, 0.0, 0.0), 0)) == answers != []

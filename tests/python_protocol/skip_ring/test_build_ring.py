@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.lone_rings import main
-from roambus.python_protocol.papers.skip_ring.subscriber import AloneParameters, BuildRingAlone, Stored
+from roambus.python_protocol.papers.skip_ring.corrupted import AloneParameters, BuildRingAlone, Stored
 from roambus.python_protocol.parameters import parse_parameters
-from roambus.python_protocol.roles import Role
-from roambus.python_protocol.simtime import MILLISECOND
+from roambus.python_protocol.vocabulary import MILLISECOND, Role
 from tests.support.rings import Network, Start, draw_delay, draw_start, with_false_labels, wound
 
 SIX = ["001", "01", "011", "1", "101", "11"]

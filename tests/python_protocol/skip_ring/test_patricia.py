@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.python_protocol.filters import Notification, NotificationId
-from roambus.python_protocol.papers.skip_ring.patricia import Inner, PatriciaTrie, publication_key
+from roambus.python_protocol.papers.skip_ring.publications import Inner, PatriciaTrie, publication_key
 
 BITS = 12
 publications = st.builds(

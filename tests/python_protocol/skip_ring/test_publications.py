@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from roambus.python_protocol.actions import Action, Deliver, Send
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
 from roambus.python_protocol.papers.skip_ring.messages import CheckTrie, Publish, PublishNew, SkipRingParameters
-from roambus.python_protocol.papers.skip_ring.patricia import publication_key
-from roambus.python_protocol.papers.skip_ring.publications import Publications
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.papers.skip_ring.publications import Publications, publication_key
+from roambus.python_protocol.vocabulary import NodeId
 
 U, V = 1, 2
 BITS = 10

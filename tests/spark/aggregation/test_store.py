@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.unfinished_file import UnfinishedFile
+from roambus.bridge.files import UnfinishedFile
 from roambus.spark.aggregation.computation import METRICS_SCHEMA
 from roambus.spark.aggregation.store import Store, missing_from, opened_store
 from roambus.spark.aggregation.traces import Trace

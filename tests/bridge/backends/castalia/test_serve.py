@@ -21,8 +21,7 @@ from roambus.bridge.errors import BackendError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.baselines import Beacon
-from roambus.python_protocol.roles import Role
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND, Role
 from tests.support.omnet import stand_in
 from tests.support.scenarios import scenario
 

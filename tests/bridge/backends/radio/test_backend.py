@@ -10,7 +10,7 @@ from roambus.bridge.backends.radio.mac import PoissonSources
 from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import Line, NodeSettings, RandomWaypoint
-from roambus.python_protocol.simtime import MILLISECOND, SECOND
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
 from tests.bridge.backends.radio.runs import START, at_places, run, send
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from roambus.bridge.backends.interface import DEATHS
 from roambus.bridge.scenario.definition import Scenario
-from roambus.python_protocol.simtime import MILLISECOND, SECOND
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
 from tests.bridge.backends.radio.runs import at_places, run, send
 
 IDLE_MW = 68

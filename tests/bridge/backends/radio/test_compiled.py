@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from roambus.bridge.backends.radio.heap import FINGERPRINT_LENGTH, PACKAGE, entry_point, fingerprint
+from roambus.bridge.backends.radio.engine import FINGERPRINT_LENGTH, PACKAGE, entry_point, fingerprint
 
 
 def test_an_edit_anywhere_in_the_package_changes_the_fingerprint(tmp_path: Path) -> None:

@@ -18,8 +18,7 @@ from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.studies.caching.scenario import Population, population
 from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
-from roambus.python_protocol.roles import Role
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND, Role
 
 BROKERS = 7
 

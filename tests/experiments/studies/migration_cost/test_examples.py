@@ -17,8 +17,7 @@ from roambus.python_protocol.papers.first_approach import FirstApproach, Rep
 from roambus.python_protocol.papers.resubscribing import Resubscribing
 from roambus.python_protocol.parts.election import Heartbeat
 from roambus.python_protocol.parts.link import LinkAck
-from roambus.python_protocol.roles import Role
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND, Role
 from roambus.spark.aggregation.aggregate import compute_metrics
 from roambus.spark.metrics import catalogue as c
 from tests.spark.in_pandas import UPKEEP

@@ -20,8 +20,7 @@ from roambus.experiments.random_scenarios import random_tree
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.studies.migration_cost.scenario import migrating_tree
 from roambus.experiments.templates.render import find_template, render
-from roambus.python_protocol.roles import Role
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND, Role
 
 seeds, sizes = st.integers(0, 1000), st.integers(3, 20)
 

@@ -13,8 +13,7 @@ from roambus.bridge.scenario.plans import FaultKind
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.studies.replicated.scenario import interested_sites
 from roambus.experiments.templates.render import find_template, render
-from roambus.python_protocol.roles import Role
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND, Role
 
 
 def scenario_of(seed: int = 0, **variables: int | float | str | bool) -> Scenario:

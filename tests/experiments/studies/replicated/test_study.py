@@ -23,7 +23,7 @@ from roambus.experiments.studies.replicated.metrics import (
     SITE_MESSAGES,
 )
 from roambus.experiments.studies.replicated.study import STUDY
-from roambus.python_protocol.simtime import parse_time, to_seconds
+from roambus.python_protocol.vocabulary import parse_time, to_seconds
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 

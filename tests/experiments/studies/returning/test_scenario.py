@@ -13,7 +13,7 @@ from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.studies.returning.scenario import SHORTEST_S, START_S, Returning, returning
 from roambus.experiments.templates.render import Values, find_template, render
 from roambus.python_protocol.events import Attach, Detach
-from roambus.python_protocol.simtime import MILLISECOND
+from roambus.python_protocol.vocabulary import MILLISECOND
 
 UNTIL = 120.0
 

@@ -9,7 +9,7 @@ import pandas as pd
 from roambus.experiments.figures.figure import look_up
 from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.returning.metrics import CATCH_UP_S, HANDED_OVER, RETURNING, STORED_MEAN, STORED_PEAK
-from roambus.experiments.studies.returning.study import returning_plans, returning_table
+from roambus.experiments.studies.returning.study import TABLE_FILE, returning_plans, returning_tables
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 
@@ -48,7 +48,7 @@ def test_each_metric_over_the_length_of_absences() -> None:
 
 def test_the_table_has_a_row_an_agent_for_each_way_to_leave() -> None:
     """At absences of 8 s; empty where nothing was measured."""
-    lines = [line for line in returning_table(measured()).splitlines() if line]
+    lines = [line for line in returning_tables(measured())[TABLE_FILE].splitlines() if line]
     assert lines[0] == "## Who leaves does not say so: absences of 8 s, stays of 10 s"
     assert lines[3].startswith("| caching, large caches | 8.50 ± 6.35 |")
     assert lines[3].endswith("|  |  |")

@@ -30,7 +30,7 @@ from roambus.experiments.studies.skip_ring.metrics import ANSWERS_PER_ROUND
 from roambus.experiments.studies.skip_ring.scenario import skip_ring_crashes
 from roambus.experiments.studies.skip_ring.study import STUDY
 from roambus.python_protocol.events import Subscribe, Unsubscribe
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics.catalogue import METRICS
 from tests.experiments.studies.skip_ring.test_study import scenario_of

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.trace import schema
 from roambus.experiments.studies.skip_ring import measurements
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND
 from roambus.spark.metrics.run_metrics import RUN
 from tests.python_protocol.skip_ring.network import run
 

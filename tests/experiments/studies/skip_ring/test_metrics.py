@@ -12,7 +12,7 @@ from roambus.bridge.scenario.definition import Command
 from roambus.bridge.trace import schema
 from roambus.experiments.studies.skip_ring import metrics as m
 from roambus.python_protocol.events import Subscribe, Unsubscribe
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND
 from roambus.spark.metrics.run_metrics import RUN
 from tests.python_protocol.skip_ring.network import ANY_TOPIC, published, run
 from tests.support.runs import Row

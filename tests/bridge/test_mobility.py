@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.bridge.backends.interface import Move
-from roambus.bridge.backends.radio.channel import Cells
-from roambus.bridge.backends.radio.mobility import Path, cell_changes, moves_until, path, positions
+from roambus.bridge.backends.radio.channel import Cells, cell_changes
+from roambus.bridge.mobility import Path, moves_until, path, positions
 from roambus.bridge.scenario.nodes import Line, Mobility, RandomWaypoint, Static
 from roambus.bridge.scenario.radio import ChannelSettings
-from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.vocabulary import SECOND
 
 FIELD = (45.0, 30.0)
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roambus.bridge.backends.radio import channel
-from roambus.bridge.backends.radio.channel import HIGHEST_DB, LOWEST_DB, bit_error_rate
+from roambus.bridge.backends.radio import receiver
+from roambus.bridge.backends.radio.receiver import HIGHEST_DB, LOWEST_DB, bit_error_rate
 
 njit: Any = numba.njit  # its type takes annotated functions for their results
 
@@ -18,13 +18,13 @@ njit: Any = numba.njit  # its type takes annotated functions for their results
 @njit  # type: ignore[untyped-decorator]  # see above
 def add_dbm(a: float, b: float) -> float:
     """The compiled addition, for Python."""
-    return channel.add_dbm(a, b)
+    return receiver.add_dbm(a, b)
 
 
 @njit  # type: ignore[untyped-decorator]  # see above
 def loss_per_bit(snr_db: float) -> float:
     """The compiled look-up, for Python."""
-    return channel.loss_per_bit(snr_db)
+    return receiver.loss_per_bit(snr_db)
 
 
 POWERS = st.floats(min_value=-200, max_value=20)
@@ -75,6 +75,6 @@ def test_above_the_table_no_bit_is_ever_wrong() -> None:
 
 def test_shares_below_a_sixteenth_count_as_nothing() -> None:
     """Half of the time takes 3 dB off, the whole nothing, next to nothing everything."""
-    assert channel.SHARE_DB[8] == pytest.approx(-3.0103, abs=1e-4)
-    assert channel.SHARE_DB[16] == 0
-    assert channel.SHARE_DB[0] == -100
+    assert receiver.SHARE_DB[8] == pytest.approx(-3.0103, abs=1e-4)
+    assert receiver.SHARE_DB[16] == 0
+    assert receiver.SHARE_DB[0] == -100

@@ -1,17 +1,19 @@
-"""The event queue is a binary heap of (time, code); at one time events come in the order in which they were pushed.
+"""The discrete-event engine: how the loop is compiled, its queue of events, and its random streams.
 
-A code is sequence number, kind and index in one integer, so that comparing codes compares the order of arrival.
+What every model of the radio needs, and what knows no model:
 
-Compiles the parts of the loop, and the one function that Python calls.
-
-The parts have neither wrappers to be called from Python nor a cache of their own: LLVM inlines them into the entry
-point, which Numba caches on disk. Numba looks for changes in the file of the cached function only, and cannot read a
-cache whose types have since been renamed. So the entry point's name, which is that of its cache, ends in a fingerprint
-of every source of the package: code that was edited or upgraded finds no cache, and is compiled anew.
-
-Random numbers inside the compiled loop are from SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-
-NumPy's generators cost several times as much there, through a function pointer.
+1. *Compiled parts.* Each function of the loop is `compiled`: it has neither a wrapper to be called from Python nor a
+   cache of its own, for LLVM inlines it into the one `entry_point`, which Numba caches on disk. Numba looks for changes
+   in the file of the cached function only, and cannot read a cache whose types have since been renamed. So the entry
+   point's name, which is that of its cache, ends in a fingerprint of every source of this folder: code that was edited
+   or upgraded finds no cache, and is compiled anew.
+2. *Events* are rows (time, code) of a binary heap. A code holds a sequence number, the kind of the event and the number
+   of the node or frame that it concerns, in this order in one integer. So comparing codes compares the order of
+   arrival, and at one time events come in the order in which they were pushed. The queue forgets nothing: who changes
+   its mind about a time compares the event with its own state when it comes.
+3. *Random numbers* come from SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*,
+   OOPSLA 2014), one stream for each purpose. NumPy's generators would be called through a function pointer here, and
+   cost several times as much.
 """
 
 from __future__ import annotations
@@ -39,7 +41,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 PACKAGE = Path(__file__).parent
 FINGERPRINT_LENGTH = 16
 
-_njit: Any = _numba.njit
 typeof: Any = _numba.typeof
 int64: Any = _numba.int64
 
@@ -47,6 +48,29 @@ _OPTIONS = {
     "error_model": "numpy",
     "_nrt": False,  # nothing here makes an array, and counting references to the given ones takes four times as long
 }
+
+
+def compiled(function: F) -> F:
+    """Makes a function a part of the compiled loop, which Python can call by its `py_func` only.
+
+    Inlining is left to LLVM, which is told to do it always: each call would hand over the whole State.
+    """
+    options = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return cast("F", _numba.njit(**options, **_OPTIONS)(function))
+
+
+def entry_point(function: Callable[..., Any]) -> Any:
+    """Makes a function one that Python calls, and that is cached under a name that changes with the package."""
+    function.__qualname__ = f"{function.__qualname__}_{fingerprint()[:FINGERPRINT_LENGTH]}"
+    return _numba.njit(cache=True, **_OPTIONS)(function)
+
+
+def fingerprint(folder: Path = PACKAGE) -> str:
+    """A hash of the Python sources in `folder`, names and contents."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
 
 
 @_extending.intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
@@ -67,28 +91,10 @@ def row_hint(_context: Any, array: Any, row: Any, byte: Any) -> Any:  # noqa: AR
     return _numba.void(array, _numba.int64, _numba.int64), code
 
 
-def compiled(function: F) -> F:
-    """Makes a function a part of the compiled loop, which Python can call by its `py_func` only."""
-    options = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return cast("F", _njit(**options, **_OPTIONS)(function))
-
-
-def entry_point(function: F) -> F:
-    """Makes a function one that Python calls, and that is cached under a name that changes with the package."""
-    function.__qualname__ = f"{function.__qualname__}_{fingerprint()[:FINGERPRINT_LENGTH]}"
-    return cast("F", _njit(cache=True, **_OPTIONS)(function))
-
-
-def fingerprint(folder: Path = PACKAGE) -> str:
-    """A hash of the Python sources in `folder`, names and contents."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.py")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
-
-
 TIME, CODE = 0, 1
+"""The columns of the queue."""
 INDEX_BITS, KIND_BITS = 24, 4
+"""So there are 16 million nodes or frames at a time at most, and 2**35 events in a run."""
 INDEX_MASK, KIND_MASK = (1 << INDEX_BITS) - 1, (1 << KIND_BITS) - 1
 NEVER = np.iinfo(np.int64).max
 
@@ -102,38 +108,20 @@ def push(heap: NDArray[np.int64], queue: Any, time: int, kind: int, index: int) 
     queue.events += 1
     while place > 0:
         parent = (place - 1) >> 1
-        if heap[parent, TIME] <= time:
+        if heap[parent, TIME] <= time:  # no need to compare codes, for the new event has the highest of all
             break
         heap[place, TIME], heap[place, CODE] = heap[parent, TIME], heap[parent, CODE]
         place = parent
     heap[place, TIME], heap[place, CODE] = time, code
 
 
-def put_first(heap: NDArray[np.int64], queue: Any, first: Iterable[tuple[int, int, int]]) -> None:
-    """Puts the first events, each a (time, kind, index), into the empty queue: in order they are a heap."""
-    for place, (time, kind, index) in enumerate(sorted(first)):
-        heap[place] = time, (place << (INDEX_BITS + KIND_BITS)) | (kind << INDEX_BITS) | index
-        queue["events"] = queue["pushed"] = place + 1
-
-
-@compiled
-def next_time(heap: NDArray[np.int64], queue: Any) -> int:
-    """The time of the first event, or NEVER if there is none."""
-    time: int = heap[0, TIME] if queue.events > 0 else NEVER
-    return time
-
-
-@compiled
-def next_code(heap: NDArray[np.int64]) -> int:
-    """The code of the first event; there must be one."""
-    code: int = heap[0, CODE]
-    return code
-
-
 @compiled
 def pop(heap: NDArray[np.int64], queue: Any) -> int:
-    """Takes the first event off; returns its code."""
-    first: int = heap[0, CODE]
+    """Takes the first event off; returns its code.
+
+    The last event takes its place, and sinks until no child of it is earlier.
+    """
+    first = int(heap[0, CODE])
     queue.events -= 1
     time, code = heap[queue.events, TIME], heap[queue.events, CODE]
     place = 0
@@ -148,6 +136,12 @@ def pop(heap: NDArray[np.int64], queue: Any) -> int:
 
 
 @compiled
+def next_time(heap: NDArray[np.int64], queue: Any) -> int:
+    """The time of the first event, or NEVER if there is none."""
+    return int(heap[0, TIME]) if queue.events > 0 else NEVER
+
+
+@compiled
 def kind_of(code: int) -> int:
     """The kind of the event."""
     return (code >> INDEX_BITS) & KIND_MASK
@@ -159,14 +153,23 @@ def index_of(code: int) -> int:
     return code & INDEX_MASK
 
 
+def put_first(heap: NDArray[np.int64], queue: Any, first: Iterable[tuple[int, int, int]]) -> None:
+    """Puts the first events, each a (time, kind, index), into the empty queue: in order they are a heap."""
+    for place, (time, kind, index) in enumerate(sorted(first)):
+        heap[place] = time, (place << (INDEX_BITS + KIND_BITS)) | (kind << INDEX_BITS) | index
+        queue["events"] = queue["pushed"] = place + 1
+
+
 @compiled
 def _before(heap: NDArray[np.int64], place: int, time: int, code: int) -> bool:
-    at: int = heap[place, TIME]
-    return at < time or (at == time and bool(heap[place, CODE] < code))
+    """Whether the event at a place comes before another one; at one time the codes decide, in the order pushed."""
+    at = heap[place, TIME]
+    return bool(at < time or (at == time and heap[place, CODE] < code))
 
 
 @compiled
 def _earlier_child(heap: NDArray[np.int64], events: int, place: int) -> int:
+    """The place of the earlier one of the children of a place, or -1 if it has none."""
     left = 2 * place + 1
     if left >= events:
         return -1
@@ -176,9 +179,9 @@ def _earlier_child(heap: NDArray[np.int64], events: int, place: int) -> int:
     return left
 
 
-BIT_ERRORS, BACKOFF, TRAFFIC, VARIATION, MEASURED_LOSS = (np.int64(stream) for stream in range(5))
-"""The streams: what is drawn for one purpose does not shift the others. (Numba compiles anew for each plain int.)"""
 STREAMS = 5
+BIT_ERRORS, BACKOFF, TRAFFIC, VARIATION, MEASURED_LOSS = (np.int64(stream) for stream in range(STREAMS))
+"""The streams: what is drawn for one purpose does not shift the others. (Numba compiles anew for each plain int.)"""
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -188,7 +191,10 @@ _SHIFT_1, _SHIFT_2, _SHIFT_3, _TO_53_BITS = np.uint64(30), np.uint64(27), np.uin
 
 @compiled
 def uniform(run: Any, stream: np.int64) -> float:
-    """A number in [0, 1) with 53 random bits."""
+    """A number in [0, 1) with 53 random bits.
+
+    The state of a stream counts up by the golden ratio; the number is a hash of it. So a stream is one integer in RUN.
+    """
     state = run.streams[stream] + _GAMMA
     run.streams[stream] = state
     mixed = (state ^ (state >> _SHIFT_1)) * _MIX_1

@@ -1,7 +1,11 @@
-"""Files that are whole or not there at all, whatever happens while they are written.
+"""Files: what users give is read within limits, and results are whole or not there at all.
 
-The bytes go to a hidden file beside the one that is wanted. Only when all of them are on the disk does that file take
-its own name, which happens in one step; a run that is killed leaves the hidden file, and the next run removes it.
+A text is read whole, if it is not too large; what can be gzipped is read as it is unpacked.
+
+What we write goes to a hidden file beside the one that is wanted. Only when all bytes are on the disk does that file
+get its own name, which happens in one step. A run that is killed leaves the hidden file, and the next run removes it:
+unless the process whose number stands in its name is alive, or one of another machine still holds its lock, for a
+results folder can lie on a disk that several machines share.
 
 A results folder can come from a stranger, who has put something else where a file of ours is to be. A link under the
 hidden name is removed and never followed. What is no regular file, such as a device or a folder, is never replaced.
@@ -11,14 +15,46 @@ from __future__ import annotations
 
 import fcntl
 import glob
+import gzip
 import os
 import stat
-from contextlib import suppress
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self
 
 from roambus.bridge.errors import UserError
+
+MOST_BYTES = 64 * 2**20
+"""No text that somebody writes, or has written for a run, is so large; a file that is, was given by mistake."""
+
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+def read_text(path: Path) -> str:
+    """The text of a file; raises UserError if it is no UTF-8 text, or too large, and OSError."""
+    with path.open("rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise UserError(f"{path}: this is larger than {MOST_BYTES >> 20} MiB, and no text that roambus reads is")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: this is no UTF-8 text: {error.reason} at byte {error.start}") from None
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[BinaryIO | gzip.GzipFile]:
+    """The file, plain or gzipped, to be read; raises UserError for damaged gzip, also while it is read, and OSError."""
+    with path.open("rb") as file:
+        packed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+        file.seek(0)
+        try:
+            yield gzip.GzipFile(fileobj=file) if packed else file
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise UserError(f"{path}: its gzip is damaged ({error}): make the file again") from None
 
 
 class UnfinishedFile:
@@ -63,6 +99,7 @@ def remove_unfinished(path: Path) -> None:
 
 
 def _is_alive(process: int) -> bool:
+    """Whether there is such a process on this machine, whoever it belongs to."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -94,3 +131,8 @@ def check_replaceable(path: Path) -> None:
     if not stat.S_ISREG(mode):
         kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket"}
         raise UserError(f"{path}: this is {kinds.get(stat.S_IFMT(mode), 'a device')}: give the name of a regular file")
+
+
+def user_cache() -> Path:
+    """Returns it, whether it is there or not: ~/.cache/roambus, unless XDG_CACHE_HOME names another place."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "roambus"

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from roambus.bridge.backends.radio import heap
+from roambus.bridge.backends.radio import engine
 from roambus.bridge.backends.radio.state import RUN
 
 njit: Any = numba.njit  # its type takes annotated functions for their results
@@ -20,12 +20,12 @@ def drain(times: NDArray[np.int64], events: NDArray[np.int64], run: NDArray[np.v
     order = np.empty(len(times), np.int64)
     done = 0
     for k in range(len(times)):
-        heap.push(events, run[0], times[k], 3, k)
+        engine.push(events, run[0], times[k], 3, k)
         if run[0].events > held:
-            order[done] = heap.index_of(heap.pop(events, run[0]))
+            order[done] = engine.index_of(engine.pop(events, run[0]))
             done += 1
-    while heap.next_time(events, run[0]) != heap.NEVER:
-        order[done] = heap.index_of(heap.pop(events, run[0]))
+    while engine.next_time(events, run[0]) != engine.NEVER:
+        order[done] = engine.index_of(engine.pop(events, run[0]))
         done += 1
     return order
 
@@ -63,4 +63,4 @@ def test_the_first_event_comes_out_while_others_go_in(times: list[int], held: in
 def test_kind_and_index_come_back() -> None:
     """A code holds what was pushed."""
     code = (7 << 28) | (5 << 24) | 123_456
-    assert njit(lambda code: (heap.kind_of(code), heap.index_of(code)))(code) == (5, 123_456)
+    assert njit(lambda code: (engine.kind_of(code), engine.index_of(code)))(code) == (5, 123_456)

@@ -1,10 +1,10 @@
-"""What there is, a name and a sentence each, told without importing any of it.
+"""What there is, a name and a sentence each, without importing any of it.
 
 A list has to be there at once, also for a shell that completes a name. Agents, studies and their metrics are Python
 modules that bring NumPy, SciPy or Spark with them, which takes seconds. So their docstrings and declarations are read
 from the source: an agent's from the module that its entry point names, a study's metrics from the calls of `Metric` in
-its folder. Templates and sweeps tell what they are in the comment that they begin with. `kinds` has all the rest of a
-thing, and loads it.
+its folder. Templates and sweeps tell what they are in the comment that they begin with. All the rest of a thing is in
+`roambus.experiments.inventory`, which loads it.
 """
 
 from __future__ import annotations

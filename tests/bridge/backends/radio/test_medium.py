@@ -9,12 +9,12 @@ from benchmarks.reference_scenarios import CC2420, MAC
 from roambus.bridge.backends.interface import Totals
 from roambus.bridge.backends.radio import channel
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.backends.radio.hearers import NOBODY, occupants
 from roambus.bridge.backends.radio.mac import PoissonSources
+from roambus.bridge.backends.radio.medium import NOBODY, occupants
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import NodeSettings, RandomWaypoint
 from roambus.bridge.scenario.radio import ChannelSettings
-from roambus.python_protocol.simtime import MILLISECOND, SECOND
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
 
 CELLS = ChannelSettings(only_static_nodes=False)
 FAST = RandomWaypoint(20, 0, 100 * MILLISECOND)

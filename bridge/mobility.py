@@ -1,0 +1,131 @@
+"""Mobility: where nodes are at first, and the way-points through which they go for the whole run.
+
+It knows no radio: the unit disk of ideal links and the embedded radio ask it alike, and so have the same nodes at the
+same places for the same seed, whatever the agents do.
+
+1. A node that has no given place starts at one drawn uniformly in the field.
+2. A node goes straight and at constant speed from one way-point to the next, and stays at its last one. So its whole
+   way is a row of points in time (`Path`), made before the run, and its place at any time is found by interpolation.
+   Who only wants to know which cell a node is in looks at it as often as it likes.
+3. Random waypoint (Johnson and Maltz, 1996) draws each destination uniformly in the field and pauses there; a line goes
+   to and fro between two points; a movement file gives the points (`movement_files`).
+4. Placement and each node's ways have generators of their own, spawned from the run's seed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import count, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roambus.bridge.backends.interface import Move
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.nodes import GivenWay, Line, Mobility, RandomWaypoint, WayPoint
+from roambus.python_protocol.vocabulary import SECOND, SimTime, from_seconds
+
+Path = Sequence[WayPoint]
+"""The first point is at time 0, the last at the end of the run or later, unless the node has come to rest."""
+
+PLACEMENT, MOBILITY, FIRST_OF_OTHERS = range(3)
+"""The numbers of the generators that are spawned from a run's seed; from the last one on they are others'."""
+
+
+def paths_of(scenario: Scenario) -> list[Path]:
+    """The way-points of each node."""
+    seeds = np.random.SeedSequence(scenario.seed).spawn(FIRST_OF_OTHERS)[MOBILITY].spawn(len(scenario.nodes))
+    return [
+        path(settings.mobility, (x, y), scenario.field_m, scenario.time_limit, seed)
+        for settings, (x, y), seed in zip(scenario.nodes, places_of(scenario).tolist(), seeds, strict=True)
+    ]
+
+
+def places_of(scenario: Scenario) -> NDArray[np.float64]:
+    """The place metres[n, 2] of each node at time 0. All are drawn, so that a given place moves no other node."""
+    seed = np.random.SeedSequence(scenario.seed).spawn(FIRST_OF_OTHERS)[PLACEMENT]
+    places: NDArray[np.float64] = np.random.default_rng(seed).uniform(0, 1, (len(scenario.nodes), 2))
+    places *= scenario.field_m
+    for node, settings in enumerate(scenario.nodes):
+        if settings.position is not None:
+            places[node] = settings.position
+    return places
+
+
+def path(
+    mobility: Mobility,
+    start: tuple[float, float],
+    field_m: tuple[float, float],
+    time_limit: SimTime,
+    seed: np.random.SeedSequence,
+) -> Path:
+    """The way-points of a node that is at `start` at time 0."""
+    points = [WayPoint(0.0, *start)]
+    for point in _onward(mobility, points[0], field_m, seed):
+        points.append(point)
+        if point.time_s * SECOND >= time_limit:
+            break
+    return points
+
+
+def positions(points: Path, times_s: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The place metres[time, 2] of the node at each time; it stays at its last way-point."""
+    times, xs, ys = np.array(points).T
+    return np.column_stack([np.interp(times_s, times, xs), np.interp(times_s, times, ys)])
+
+
+def moves_until(paths: Sequence[Path], end: SimTime) -> list[Move]:
+    """Every way-point up to `end`, and where each moving node is then; by (time, node)."""
+    return sorted(move for node, points in enumerate(paths) for move in _moves_of(node, points, end))
+
+
+def _moves_of(node: int, points: Path, end: SimTime) -> Iterator[Move]:
+    yield Move(0, node, points[0].x, points[0].y)
+    for before, after in pairwise(points):
+        time = from_seconds(after.time_s)
+        if time < end:
+            yield Move(time, node, after.x, after.y)
+        elif from_seconds(before.time_s) < end:
+            x, y = positions(points, np.array([end / SECOND]))[0].tolist()
+            yield Move(end, node, x, y)
+
+
+def _onward(
+    mobility: Mobility, start: WayPoint, field_m: tuple[float, float], seed: np.random.SeedSequence
+) -> Iterator[WayPoint]:
+    """The way-points after the start, without end unless the node comes to rest."""
+    match mobility:
+        case Line(speed_mps=speed) if speed > 0 and (start.x, start.y) != (mobility.x, mobility.y):
+            return _to_and_fro(mobility, start)
+        case RandomWaypoint(speed_mps=speed) if speed > 0:
+            return _wander(mobility, start, field_m, np.random.default_rng(seed))
+        case GivenWay(points=(_, *onward)):
+            return iter(onward)
+    return iter(())
+
+
+def _to_and_fro(line: Line, start: WayPoint) -> Iterator[WayPoint]:
+    """Each time is a multiple of a leg's: added up leg by leg, rounding would shift the later ones."""
+    leg_s = math.hypot(line.x - start.x, line.y - start.y) / line.speed_mps
+    for legs in count(1):
+        there = legs % 2 == 1
+        yield WayPoint(legs * leg_s, line.x if there else start.x, line.y if there else start.y)
+
+
+def _wander(
+    waypoint: RandomWaypoint, at: WayPoint, field_m: tuple[float, float], random: np.random.Generator
+) -> Iterator[WayPoint]:
+    """Only the first way can be given, for steady state at the start: where it leads, and how long the node rests."""
+    if waypoint.first_pause:
+        at = at._replace(time_s=waypoint.first_pause / SECOND)
+        yield at
+    destination = waypoint.first
+    while True:
+        x, y = destination or (random.uniform(0, field_m[0]), random.uniform(0, field_m[1]))
+        destination = None
+        at = WayPoint(at.time_s + math.hypot(x - at.x, y - at.y) / waypoint.speed_mps, x, y)
+        yield at
+        if waypoint.pause:
+            at = at._replace(time_s=at.time_s + waypoint.pause / SECOND)
+            yield at
