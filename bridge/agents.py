@@ -37,8 +37,7 @@ from typing import Any, TypeGuard
 from roambus.bridge.errors import UserError
 from roambus.bridge.process import is_raised
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.parameters import describe_parameters
-from roambus.python_protocol.settings import unknown
+from roambus.python_protocol.settings import describe_parameters, unknown
 
 _OUR_PACKAGE = Path(__file__).parents[1]
 

@@ -24,8 +24,7 @@ from roambus.experiments.sweeps.sweep import Axis, count_points
 from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
 from roambus.experiments.templates.render import find_template, template_variables
 from roambus.experiments.templates.variables import Scalar
-from roambus.python_protocol.parameters import parameter_settings
-from roambus.python_protocol.settings import Setting, plain
+from roambus.python_protocol.settings import Setting, parameter_settings, plain
 from roambus.spark.metrics.catalogue import METRICS, Metric
 
 Row = Mapping[str, str]

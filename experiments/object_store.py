@@ -1,27 +1,22 @@
 """Results on an object store, such as `s3://bucket/thesis`: a mirror on this machine, and what keeps both alike.
 
 An object store can neither rename nor append: an object is put there whole, or not at all. So runs are made, and
-results are read, in a mirror, which is a folder on this machine. `address` is a place on a store, `objects` puts, gets
-and lists what is there, and `mirror` fetches what is new there and publishes what is new here.
+results are read, in a mirror, which is a folder on this machine. The rules:
 
-The address of results on an object store, such as `s3://bucket/thesis`.
+- What is at the address is fetched when a command begins. What is new or changed in the mirror is published as soon as
+  it is whole: a run when it ends, everything else when the command ends.
+- The trace of a run is published last, for it is what makes a run complete; a run that is made again loses its old
+  trace at the address first. So whoever looks at the address at any moment, and after a kill at any moment, finds
+  complete runs alone.
+- A published file has the same size and time on both sides, by which a change is known: to compare contents one would
+  have to fetch them.
+- Nothing at the address is removed but what an earlier attempt at a run has left. Two sweeps at one time may share an
+  address if they make different runs of one description, as the tasks of a job array do.
+- Names at an address are somebody else's: one that would lead out of the mirror, or is hidden, is left alone.
 
 Arrow's file systems are used, which come with it: S3 and whatever speaks it, Google Cloud Storage, Azure and HDFS.
 Credentials are found where the store's own programs look for them, such as in AWS_ACCESS_KEY_ID or ~/.aws; they are
 never a part of an address.
-
-Lists, gets and puts the files of results at an address, and tells what went wrong in one line.
-
-The mirror of results that lie on a store: a folder of this machine in which everything is done.
-
-What is at the address is fetched when a command begins, and what is new or changed in the mirror is published as soon
-as it is whole: a run when it ends, everything else when the command ends. The trace of a run is published last, for it
-is what makes a run complete; a run that is made again loses its old trace at the address first. So whoever looks at the
-address at any moment, and after a kill at any moment, finds complete runs alone.
-
-A published file has the same size and time on both sides, by which a change is known. Nothing at the address is removed
-but what an earlier attempt at a run has left. Two sweeps at one time may share an address if they make different runs
-of one description, as the tasks of a job array do.
 """
 
 from __future__ import annotations
@@ -47,6 +42,10 @@ from roambus.bridge.runs.layout import TRACE_FILE
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://")
 SCHEMES = ("s3", "gs", "abfs", "hdfs")
 MIRRORS = "mirrors"
+MOST_OBJECTS = 1_000_000
+"""No sweep leaves so many files."""
+_CONNECTIONS = 8
+"""How many files are on their way at once: what takes the time is waiting for the store."""
 
 
 def is_address(text: str) -> bool:
@@ -66,7 +65,10 @@ class Address:
     def read(cls, text: str) -> Address:
         """The address that a text is; raises UserError for one that is none, or of a store that nobody here knows."""
         url = text.rstrip("/")
-        parts = _parts(url)
+        try:
+            parts = urlsplit(url)
+        except ValueError as error:
+            raise UserError(f"{url}: {error}") from None
         if parts.scheme not in SCHEMES:
             known = ", ".join(f"{scheme}://" for scheme in SCHEMES)
             raise UserError(f"{text}: results can lie in a folder or on a store: {known}")
@@ -77,41 +79,18 @@ class Address:
         try:
             files, path = FileSystem.from_uri(url)
         except (ArrowException, OSError, ValueError) as error:
-            raise UserError(f"{text}: {_first_line(error)}") from None
+            problem = str(error).partition("\n")[0]
+            raise UserError(f"{text}: {problem}") from None
         return cls(url, files, path.rstrip("/"))
 
     @property
     def mirror(self) -> Path:
         """The folder in the user's cache in which the mirror lies."""
         caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        # Two servers can have buckets of one name, and only the environment says which server it is.
         known = f"{os.environ.get('AWS_ENDPOINT_URL', '')} {self.url}"
         name = f"{self.path.rpartition('/')[2]}-{sha256(known.encode()).hexdigest()[:16]}"
         return caches / "roambus" / MIRRORS / name
-
-
-def _parts(url: str) -> _Parts:
-    try:
-        parts = urlsplit(url)
-        return _Parts(parts.scheme, parts.netloc, parts.path, parts.username, parts.password)
-    except ValueError as error:
-        raise UserError(f"{url}: {error}") from None
-
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    scheme: str
-    netloc: str
-    path: str
-    username: str | None
-    password: str | None
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).partition("\n")[0]
-
-
-MOST_OBJECTS = 1_000_000
-"""Results of more files are none of a sweep's."""
 
 
 class StorageError(RoambusError):
@@ -195,10 +174,6 @@ def _told(address: Address) -> Iterator[None]:
         raise StorageError(f"{address.url}: {problem}") from None
 
 
-_CONNECTIONS = 8
-"""How many files are on their way at once: what takes the time is waiting for the store."""
-
-
 class Mirror:
     """The folder of this machine that stands for an address; `fetch` comes first."""
 
@@ -224,7 +199,9 @@ class Mirror:
         """
         names = list(self._names(self.folder if below is None else below))
         if below is not None:
-            self._withdraw([name for name in self._stored_below(below) if name not in names])
+            place = PurePosixPath(below.relative_to(self.folder))
+            there = [name for name in self._stored if name.is_relative_to(place)]
+            self._withdraw([name for name in there if name not in names])
         changed = [name for name in names if self._has_changed(name)]
         traces = [name for name in changed if name.name == TRACE_FILE]
         others = [name for name in changed if name.name != TRACE_FILE]
@@ -238,10 +215,6 @@ class Mirror:
         for name in names:
             remove(self.address, name)
             del self._stored[name]
-
-    def _stored_below(self, folder: Path) -> list[PurePosixPath]:
-        place = PurePosixPath(folder.relative_to(self.folder))
-        return [name for name in self._stored if name.is_relative_to(place)]
 
     def _names(self, folder: Path) -> Iterator[PurePosixPath]:
         """The files in a folder of the mirror, without those that are not finished."""

@@ -1,18 +1,21 @@
 """Verifies results: makes a sample of their runs again, and compares the traces byte for byte.
 
-`verification` does it, in folders of its own: nothing in the results changes.
+Everything that a run depends on lies in its folder. The ini names its agent and its seed; the trace holds the run's
+key, which says over which back-end and at which level it was made, and whether agent and roambus are still of the
+version that has made it. The rules:
 
-Makes runs of results again, from what lies in their folders, and says which of them come out otherwise.
-
-The ini of a run names its agent and its seed; its trace holds the run's key, which says over which back-end and at
-which level it was made, and whether agent and roambus are still of the version that has made it. Runs of another
-version cannot be verified, which is said, and is no difference.
+- A run is made again in a folder of its own: nothing in the results changes.
+- A trace that comes out otherwise is a problem. A run of another version cannot be verified, which is said, and says
+  nothing of the run.
+- An agent that is not installed is run only if the user trusts it, and its code is named before it runs.
+- The sample is always the same for the same results, so that who reads a report can repeat it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -47,8 +50,7 @@ class Verifier:
         """A line for each run whose trace comes out otherwise, or cannot be made again; `advance` follows each run."""
         told: set[str] = set()
         for trace in traces:
-            problem = self._problem(trace, told)
-            if problem:
+            if problem := self._tried(trace, told, partial(self._compare, trace)):
                 yield f"{trace.parent}: {problem}"
             advance()
 
@@ -57,22 +59,14 @@ class Verifier:
 
         `told` are the agents that were announced already.
         """
-        try:
-            key = read_footer(trace).key
-            with TemporaryDirectory(prefix="roambus-verify-") as folder:
-                plan = self._plan(trace.parent, Path(folder), told)
-                return "" if self._maker(plan, key) else OTHER_VERSION
-        except UntrustedAgentError as error:
-            return f"{error}: --trust runs it"
-        except (RoambusError, OSError) as error:
-            return str(error)
+        return self._tried(trace, told, lambda plan, key: "" if self._maker(plan, key) else OTHER_VERSION)
 
-    def _problem(self, trace: Path, told: set[str]) -> str:
+    def _tried(self, trace: Path, told: set[str], find: Callable[[RunPlan, str], str]) -> str:
+        """What `find` says of the run's plan and key, or why there is no plan."""
         try:
             key = read_footer(trace).key
             with TemporaryDirectory(prefix="roambus-verify-") as folder:
-                plan = self._plan(trace.parent, Path(folder), told)
-                return self._compare(plan, key, trace)
+                return find(self._plan(trace.parent, Path(folder), told), key)
         except UntrustedAgentError as error:
             return f"{error}: --trust runs it"
         except (RoambusError, OSError) as error:
@@ -93,16 +87,22 @@ class Verifier:
         files = tuple(with_params(run, file_names(ini, run / INI_FILE)))
         return RunPlan(results, Path("run"), ini, radio_file, agent, scenario.seed, files=files)
 
-    def _compare(self, plan: RunPlan, key: str, trace: Path) -> str:
+    def _compare(self, trace: Path, plan: RunPlan, key: str) -> str:
         found = self._maker(plan, key)
         if found is None:
             return OTHER_VERSION
-        again, factory = replace(found[0], origin=_origin(trace)), found[1]
-        execute_apart(again, factory)
-        return _difference(trace, again.folder / TRACE_FILE)
+        plan_again, factory = found
+        execute_apart(replace(plan_again, origin=_origin(trace)), factory)
+        again = plan_again.folder / TRACE_FILE
+        if trace.read_bytes() == again.read_bytes():
+            return ""
+        if where := first_difference(trace, again):
+            return f"it does not come out again: {where} in the run that was made now"
+        return "its rows come out the same, but its bytes do not: another PyArrow has written them"
 
     def _maker(self, plan: RunPlan, key: str) -> tuple[RunPlan, BackendFactory] | None:
         """The plan with its level, and the back-end, of which a run has this key."""
+        # The key is a hash: what it was made of is found by trying all that it can be.
         for factory in self.factories:
             for level in TraceLevel:
                 again = replace(plan, level=level)
@@ -115,15 +115,6 @@ def _origin(trace: Path) -> Origin:
     """What the trace says of the template and the version that it is from, of which its rows are independent."""
     about = read_about(trace)
     return Origin() if about is None else Origin(about.template, tuple(about.settings.items()), about.version)
-
-
-def _difference(trace: Path, again: Path) -> str:
-    if trace.read_bytes() == again.read_bytes():
-        return ""
-    where = first_difference(trace, again)
-    if not where:
-        return "its rows come out the same, but its bytes do not: another PyArrow has written them"
-    return f"it does not come out again: {where} in the run that was made now"
 
 
 def sample_of(folders: Sequence[Path], number: int) -> list[Path]:

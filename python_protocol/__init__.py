@@ -11,7 +11,6 @@ An agent is a deterministic state machine without I/O: it is told events and ans
 | `vocabulary`  | nodes, their roles, and time                                                            |
 | `filters`     | notifications, and the filters that select them                                         |
 | `settings`    | what can be set, of an agent or of a run: kinds, units, bounds and meanings             |
-| `parameters`  | what can be set of an agent                                                             |
 | `messages/`   | what nodes send each other: typed fields, and all that follows from them                |
 | `aodv/`       | AODV, with a layer for publish/subscribe                                                |
 | `mft/`        | MFT-PubSub                                                                              |

@@ -22,10 +22,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from roambus.python_protocol.events import TimerKey
 from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.messages.fields import NOBODY
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime
 
@@ -239,7 +240,7 @@ FORGET = "forget"
 ANSWER = "answer"
 """A notification reaches a node that asked for what was published before; `detail` is the number of the request."""
 OVERLAY = "overlay"
-"""The node's neighbours in an overlay network are others; `detail` is what it knows of them, in the agent's words."""
+"""The node's neighbours in an overlay network are others; `detail` is the `OverlayState` that it is in now."""
 SERVE = "serve"
 """A server answers a request of type `message_type` of `peer`: all that it sends at this instant is the answer."""
 
@@ -347,3 +348,43 @@ def check_handler(owner: str, name: str, handler: Any) -> None:
         raise TypeError(f"{owner}.{name} has a yield, so it would never be run: ask for actions by self.send and so on")
     if inspect.iscoroutinefunction(handler) or inspect.isasyncgenfunction(handler):
         raise TypeError(f"{owner}.{name} is async, so it would never be run: a handler does not wait, it sets a timer")
+
+
+class OverlayState(NamedTuple):
+    """Whom a node knows in an overlay network whose nodes stand on a circle, as an `overlay` row says it.
+
+    The detail has seven words, of which the last may hold blanks: `number`, `place`, three `neighbours`, the shortcuts
+    as PLACE:NODE with commas between them, and `topic`; "-" stands for what there is not.
+    """
+
+    number: int
+    """How many states the node has noted, this one included."""
+    place: str
+    """Bits b1 b2 ..., which stand for the place sum of bi / 2^i on the circle [0, 1); empty if the node has none."""
+    neighbours: tuple[NodeId | None, NodeId | None, NodeId | None]
+    """The one before it, the one behind it, and the one that closes the circle."""
+    shortcuts: tuple[tuple[str, NodeId | None], ...]
+    topic: str
+    """A node is on a circle of its own in each topic."""
+
+    def __str__(self) -> str:
+        nodes = [NOBODY if node is None else str(node) for node in self.neighbours]
+        shortcuts = ",".join(f"{place}:{NOBODY if node is None else node}" for place, node in self.shortcuts)
+        return " ".join([str(self.number), self.place or NOBODY, *nodes, shortcuts or NOBODY, self.topic])
+
+    @classmethod
+    def read(cls, detail: str) -> OverlayState:
+        """The state that a row tells; raises ValueError for a detail that is none."""
+        number, place, before, behind, across, shortcuts, topic = detail.split(" ", 6)
+        pairs = [] if shortcuts == NOBODY else [pair.partition(":") for pair in shortcuts.split(",")]
+        return cls(
+            int(number),
+            "" if place.strip("01") else place,
+            (_node(before), _node(behind), _node(across)),
+            tuple((where, _node(node)) for where, _, node in pairs),
+            topic,
+        )
+
+
+def _node(word: str) -> NodeId | None:
+    return None if word == NOBODY else int(word)

@@ -48,7 +48,7 @@ from roambus.python_protocol.events import Event, Received, TimerFired, TimerKey
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.parameters import Parameters
+from roambus.python_protocol.settings import Parameters
 from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])

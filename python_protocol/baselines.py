@@ -28,7 +28,7 @@ from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8, By
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.octets import Padding, Reader, Writer
-from roambus.python_protocol.parameters import Parameters, parameter
+from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, NodeId, Role, SimTime, from_seconds
 
 HEADER_BYTES = 3

@@ -62,7 +62,7 @@ from roambus.python_protocol.messages.fields import I64, U8, U16, U32, Integer, 
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer
-from roambus.python_protocol.parameters import Parameters, parameter
+from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import (
     BROADCAST,
     MICROSECOND,

@@ -16,12 +16,10 @@ import click
 
 from roambus.bridge.errors import InterruptionError, RoambusError, UserError
 from roambus.bridge.process import remove_abandoned, termination_interrupts
-from roambus.commands.exchange import crate, export, verify
-from roambus.commands.installation import castalia, completion, doctor
-from roambus.commands.inventory import docs, list_things, show
+from roambus.commands.inventory import castalia, completion, docs, doctor, list_things, show
 from roambus.commands.output import Telling, with_options
 from roambus.commands.protocols import explore, new, play, trace, vet
-from roambus.commands.results import aggregate, compare, figures
+from roambus.commands.results import aggregate, compare, crate, export, figures, verify
 from roambus.commands.runs import render, replay, rerun, run, serve
 from roambus.commands.studies import reproduce
 from roambus.commands.sweeps import sweep

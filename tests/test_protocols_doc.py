@@ -44,10 +44,10 @@ from roambus.python_protocol.papers.skip_ring.publications import Publications
 from roambus.python_protocol.papers.skip_ring.ring import BuildRing, Shortcuts
 from roambus.python_protocol.papers.skip_ring.subscriber import Outsider, Subscriber
 from roambus.python_protocol.papers.skip_ring.supervisor import Database, Supervisor
-from roambus.python_protocol.parameters import describe_parameters
 from roambus.python_protocol.parts.bundle import Bundle
 from roambus.python_protocol.parts.election import Election, ElectionParameters, Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkParameters
+from roambus.python_protocol.settings import describe_parameters
 from roambus.python_protocol.vocabulary import Role
 from tests.support.documents import Row, quoted, rewrite_column, rows, section
 

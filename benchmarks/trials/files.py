@@ -39,7 +39,7 @@ from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.sweep_file import opened_results, read_sweep
 from roambus.experiments.templates.render import render, template_variables
-from roambus.experiments.viewer.server import page_of
+from roambus.experiments.viewer.document import page_of
 from roambus.python_protocol.vocabulary import SECOND
 from roambus.spark.aggregation.aggregate import aggregate
 from roambus.spark.aggregation.traces import find_traces, missing

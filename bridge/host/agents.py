@@ -29,7 +29,7 @@ from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import EXAMPLE as EXAMPLE_SITES
 from roambus.python_protocol.events import Event, Received, TimerFired
-from roambus.python_protocol.parameters import parse_parameters
+from roambus.python_protocol.settings import parse_parameters
 from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
 
 Handle = Callable[[Event, SimTime], Iterable[Action]]

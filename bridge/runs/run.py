@@ -35,7 +35,7 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.metadata import RUN_KEY, WARM_UP, About
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceWriter, damage_of, read_footer
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.parameters import format_parameters
+from roambus.python_protocol.settings import format_parameters
 from roambus.python_protocol.vocabulary import SECOND
 
 

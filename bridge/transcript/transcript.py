@@ -28,8 +28,7 @@ from roambus.bridge.transcript.network import Network
 from roambus.bridge.transcript.timeline import Timeline
 from roambus.python_protocol.actions import CACHE, DROP, FORGET, MIGRATE, OVERLAY, REPLAY, SERVE, STORE
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.parameters import parse_parameters
-from roambus.python_protocol.settings import unknown
+from roambus.python_protocol.settings import parse_parameters, unknown
 
 GIVEN_TREE = {"tree": "given", "link_layer": "false"}
 """Parameters of the broker family for the papers' links: a tree that is drawn, and nothing lost on it."""

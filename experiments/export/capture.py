@@ -1,28 +1,19 @@
-"""Captures: what was on the air in a run, as Wireshark reads it, and dissectors for what agents say.
+"""Captures: what was on the air in a run, as Wireshark reads it.
 
-`packets` reads the record of a run, `frames` makes a frame of IEEE 802.15.4 of each message, and `pcapng` has the
-syntax of the file. `dissector` writes a dissector in Lua from the messages that agents declare; `dissector.lua` is the
-part of it that is the same for all agents.
+- The record of a run holds the bytes of every message that agents handed over, and of every one that arrived. So no
+  agent is run, and none has to be installed.
+- Each node is an interface of the capture. What it hands to its network stack is an outbound packet, at the time for
+  which it hands it over; what its radio hands to it is an inbound one. A node that is down hears nothing, as in the
+  trace.
+- Agents hand over messages, and the model of the radio counts bytes for headers without filling them. The header here
+  is that of a data frame of IEEE 802.15.4 with short addresses, which has the nine bytes that the model counts for the
+  MAC. The ten bytes that it counts for the network have no content, and are left out. The TAP header before it says how
+  strong the signal was.
+- The PAN is a hash of the agent's name, by which a dissector knows whose messages it sees (`dissector`).
+- An arrival in the record does not say for whom its frame was, so the last frames are remembered by what they hold.
 
-Reads what nodes sent and received from the record of a run, and writes it as a capture.
-
-The record holds the bytes of every message that agents handed over, and of every one that arrived. So no agent is run,
-and none has to be installed. Each node is an interface of the capture: what it hands to its network stack is an
-outbound packet, and what its radio hands to it an inbound one. A node that is down hears nothing, as in the trace.
-
-Frames of IEEE 802.15.4 with the TAP header, in which a capture carries the messages of agents.
-
-Agents hand over messages, and the model of the radio counts bytes for headers without filling them. The header here is
-that of a data frame with short addresses, which has the nine bytes that the model counts for the MAC. The ten bytes
-that it counts for the network have no content, and are left out. The PAN is that of the agent's name, by which a
-dissector knows whose messages it sees.
-
-The syntax of pcapng files (the IETF's draft on the PCAP Next Generation Capture File Format).
-
-A file is a section header, a description of each interface, and the packets. An interface stands for a node. All times
-are whole nanoseconds.
-
-The captures of runs in a results folder, from the records that lie beside their traces.
+The file is a pcapng (the IETF's draft on the PCAP Next Generation Capture File Format): a section header, a description
+of each interface, and the packets. All times are whole nanoseconds.
 """
 
 from __future__ import annotations
@@ -42,7 +33,7 @@ from roambus.bridge.record.record_file import RECORD_FILE, Record, open_record
 from roambus.bridge.record.replay import scenario_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind
-from roambus.bridge.wire.wire_pb2 import Arrival, Hello, Send, ToSimulator
+from roambus.bridge.wire.wire_pb2 import Arrival, Send, ToSimulator
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime, format_roles
 from roambus.spark.aggregation.traces import Trace
 
@@ -56,8 +47,10 @@ _TAP = Struct("<BBH")
 _TLV = Struct("<HH")
 _U8, _F32, _ASSIGNMENT = Struct("<Bxxx"), Struct("<f"), Struct("<HBx")
 _FCS_TYPE, _RSS, _CHANNEL_ASSIGNMENT = 0, 1, 3
+"""The kinds of fields in a TAP header."""
 _NO_FCS = 0
 _GREATEST_PAN = 0xFFFE
+"""0xFFFF is the broadcast PAN."""
 
 
 def agent_name(reference: str) -> str:
@@ -105,7 +98,6 @@ _U32 = Struct("<I")
 _SECTION_HEAD = Struct("<IHHq")
 _INTERFACE_HEAD = Struct("<HHI")
 _PACKET_HEAD = Struct("<IIIII")
-_END_OF_OPTIONS = _OPTION.pack(0, 0)
 
 
 def section(application: str, comment: str) -> bytes:
@@ -132,12 +124,8 @@ def _block(kind: int, body: bytes) -> bytes:
 
 
 def _options(options: Iterable[tuple[int, bytes]]) -> bytes:
-    return b"".join(_encoded(options)) + _END_OF_OPTIONS
-
-
-def _encoded(options: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
-    for code, value in options:
-        yield _OPTION.pack(code, len(value)) + _padded(value)
+    encoded = [_OPTION.pack(code, len(value)) + _padded(value) for code, value in options]
+    return b"".join(encoded) + _OPTION.pack(0, 0)
 
 
 def _padded(data: bytes) -> bytes:
@@ -176,12 +164,9 @@ def capture(record: Record, node: NodeId | None = None) -> Iterator[bytes]:
     for one in packets(record, scenario):
         if one.node in nodes:
             data = frame(pan, one.sequence, one.sender, one.destination, one.message)
-            yield packet(nodes.index(one.node), one.time, tapped(data, one.rssi_dbm), _flags(one))
-
-
-def _flags(one: Packet) -> int:
-    direction = OUTBOUND if one.is_sent else INBOUND
-    return direction | (BROADCAST_PACKET if one.destination == BROADCAST else UNICAST)
+            direction = OUTBOUND if one.is_sent else INBOUND
+            flags = direction | (BROADCAST_PACKET if one.destination == BROADCAST else UNICAST)
+            yield packet(nodes.index(one.node), one.time, tapped(data, one.rssi_dbm), flags)
 
 
 def packets(record: Record, scenario: Scenario) -> Iterator[Packet]:
@@ -193,7 +178,7 @@ def packets(record: Record, scenario: Scenario) -> Iterator[Packet]:
             air.hand_over(said.reply.sends)
             continue
         if recorded.kind == "hello":
-            air.greet(said.hello)
+            air.measures = said.hello.simulator != WITHOUT_RADIO
         for arrival in said.step.arrivals:
             yield from air.sent_before(arrival.time)
             yield from air.arrive(arrival)
@@ -208,15 +193,11 @@ class _Air:
         self._nodes = nodes
         self._faults = sorted(faults, key=lambda fault: fault.at)
         self._down: set[NodeId] = set()
-        self._measures = True
+        self.measures = True
+        """Whether the simulator measures signals: over ideal links it does not."""
         self._handed_over: list[tuple[SimTime, int, Packet]] = []
         self._counts: Counter[NodeId] = Counter()
-        self._total = 0
         self._last: OrderedDict[tuple[NodeId, NodeId, bytes], int] = OrderedDict()
-
-    def greet(self, hello: Hello) -> None:
-        """The simulator says what it is."""
-        self._measures = hello.simulator != WITHOUT_RADIO
 
     def hand_over(self, sends: Sequence[Send]) -> None:
         """Agents hand these over, each for its time; raises UserError for a node that there is not."""
@@ -225,14 +206,17 @@ class _Air:
             sequence = self._counts[send.node]
             packet = Packet(send.time, send.node, True, send.node, send.destination, sequence, send.payload)
             self._counts[send.node] += 1
-            self._total += 1
-            heapq.heappush(self._handed_over, (send.time, self._total, packet))
+            heapq.heappush(self._handed_over, (send.time, self._counts.total(), packet))
 
     def sent_before(self, time: SimTime | None) -> Iterator[Packet]:
         """What was handed over for an earlier time, or for any."""
         while self._handed_over and (time is None or self._handed_over[0][0] < time):
             packet = heapq.heappop(self._handed_over)[2]
-            self._remember(packet)
+            key = packet.sender, packet.destination, packet.message
+            self._last[key] = packet.sequence
+            self._last.move_to_end(key)
+            if len(self._last) > REMEMBERED:
+                self._last.popitem(last=False)
             yield packet
 
     def arrive(self, arrival: Arrival) -> Iterator[Packet]:
@@ -244,24 +228,8 @@ class _Air:
                 raise UserError(f"the record is damaged: a frame arrives with {rssi} dBm")
             if receiver not in self._down:
                 destination, sequence = self._recall(arrival.sender, receiver, arrival.payload)
-                measured = rssi if self._measures else None
-                yield Packet(
-                    arrival.time,
-                    receiver,
-                    False,
-                    arrival.sender,
-                    destination,
-                    sequence,
-                    arrival.payload,
-                    measured,
-                )
-
-    def _remember(self, packet: Packet) -> None:
-        key = packet.sender, packet.destination, packet.message
-        self._last[key] = packet.sequence
-        self._last.move_to_end(key)
-        if len(self._last) > REMEMBERED:
-            self._last.popitem(last=False)
+                packet = Packet(arrival.time, receiver, False, arrival.sender, destination, sequence, arrival.payload)
+                yield packet._replace(rssi_dbm=rssi if self.measures else None)
 
     def _recall(self, sender: NodeId, receiver: NodeId, message: bytes) -> tuple[NodeId, int]:
         """For whom the frame was, and its number: those of the last that fits; of one long ago nothing is known."""
@@ -287,35 +255,26 @@ class _Air:
                 raise UserError(f"the record is damaged: it names node {node} of {self._nodes}")
 
 
-def capture_of(trace: Trace) -> Iterator[bytes]:
-    """The capture of a run; raises UserError if it has no record, or a damaged one."""
-    with _record(trace) as record:
-        yield from capture(record)
-
-
-def captures_of_nodes(trace: Trace) -> Iterator[tuple[str, Iterator[bytes]]]:
-    """For each node of a run the end of a file's name, and its capture; raises UserError as `capture_of`."""
-    with _record(trace) as record:
-        nodes = len(scenario_of(record).nodes)
-    for node in range(nodes):
-        yield f",node={node}.pcapng", _of_node(trace, node)
-
-
-def _of_node(trace: Trace, node: NodeId) -> Iterator[bytes]:
+def capture_of(trace: Trace, node: NodeId | None = None) -> Iterator[bytes]:
+    """The capture of a run, or of one of its nodes; raises UserError if it has no record, or a damaged one."""
     with _record(trace) as record:
         yield from capture(record, node)
 
 
+def captures_of_nodes(trace: Trace) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """For each node of a run the end of a file's name, and its capture; raises UserError as `capture_of`."""
+    # Each file reads the record from its begin: its packets are not kept in memory for all nodes.
+    with _record(trace) as record:
+        nodes = len(scenario_of(record).nodes)
+    for node in range(nodes):
+        yield f",node={node}.pcapng", capture_of(trace, node)
+
+
 @contextmanager
 def _record(trace: Trace) -> Iterator[Record]:
-    path = record_beside(trace.file)
+    path = trace.file.with_name(RECORD_FILE)
     if not path.is_file():
         advice = "traces hold no bytes of messages: make the run with --record"
         raise UserError(f"{trace.file.parent}: there is no {RECORD_FILE}, and {advice}")
     with open_record(path) as record:
         yield record
-
-
-def record_beside(trace: Path) -> Path:
-    """Where the record of a run lies."""
-    return trace.with_name(RECORD_FILE)

@@ -1,7 +1,12 @@
 """Writes a dissector for Wireshark, in Lua, from the messages that agents declare.
 
 What the bytes of a field look like follows from its type (`roambus.python_protocol.messages.octets`), so there is
-nothing to be written by hand for another agent. The dissector is called for the frames of the agent's own PAN.
+nothing to be written by hand for another agent. A dissector is two parts: `dissector.lua`, which reads each kind of
+shape and is the same for all agents, and a table for each agent that says which shapes its messages have. It is called
+for the frames of the agent's own PAN (`capture`), and so several agents can have theirs in one file.
+
+A filter in Wireshark begins with the type of a message, as traces call it. A class stands for the type where several
+classes share one, and a tag comes behind where that is not enough, or where the name has a meaning of its own.
 """
 
 from __future__ import annotations
@@ -93,12 +98,11 @@ def _described(shape: Shape) -> dict[str, Any]:
             return {"kind": "fixed", "size": size}
         case Inner(tags):
             return {"kind": "inner", "tags": list(tags)}
-        case _:
-            return _described_others(shape)
+    return _described_compound(shape)
 
 
-def _described_others(shape: Shape) -> dict[str, Any]:
-    """Those that hold others, and those without anything of their own."""
+def _described_compound(shape: Shape) -> dict[str, Any]:
+    """Shapes that hold others, and those without anything of their own."""
     match shape:
         case Repeated(item, count):
             return {"kind": "repeated", "code": count.code, "item": _described(item)}
@@ -106,15 +110,12 @@ def _described_others(shape: Shape) -> dict[str, Any]:
             named = [{"name": _key(name) if name else "", "shape": _described(one)} for name, one in fields]
             return {"kind": "fields", "fields": named}
         case Flags(flags):
-            return {"kind": "flags", "flags": [_flag(one.name, one.mask, one.shape) for one in flags]}
+            masks = [{"name": _key(one.name), "mask": one.mask} for one in flags]
+            shapes = [{} if one.shape is None else {"shape": _described(one.shape)} for one in flags]
+            return {"kind": "flags", "flags": [{**mask, **known} for mask, known in zip(masks, shapes, strict=True)]}
         case Tagged(cases):
             return {"kind": "tagged", "cases": {tag: _described(one) for tag, one in cases}}
     return {"kind": _BARE.get(type(shape), "opaque")}
-
-
-def _flag(name: str, mask: int, shape: Shape | None) -> dict[str, Any]:
-    known = {} if shape is None else {"shape": _described(shape)}
-    return {"name": _key(name), "mask": mask, **known}
 
 
 def _lua(value: Any) -> str:
@@ -125,10 +126,8 @@ def _lua(value: Any) -> str:
         case list():
             return "{" + ", ".join(map(_lua, value)) + "}"
         case str():
-            return '"' + "".join(map(_lua_byte, value.encode(errors="replace"))) + '"'
+            # A byte that is no plain character is written as its number.
+            content = value.encode(errors="replace")
+            text = "".join(chr(byte) if _PLAIN.fullmatch(chr(byte)) else f"\\{byte:03}" for byte in content)
+            return f'"{text}"'
     return str(value)
-
-
-def _lua_byte(byte: int) -> str:
-    """A byte of a text: what is no plain character is written as its number."""
-    return chr(byte) if _PLAIN.fullmatch(chr(byte)) else f"\\{byte:03}"

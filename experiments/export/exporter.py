@@ -1,12 +1,12 @@
 """Writes the files of an export: one for each run and format, and one dissector, whole or not at all.
 
-The network at one time as GraphML, which networkx, Gephi, igraph and yEd read.
+What is wrong with one run is told in a line, and the others are written. Files are named after the places of their
+runs, so that an export of a whole sweep lies in one folder. Formats that need few words are here:
 
-Nodes have their roles, their place, and whether they are up. An edge leads from a node to another one if that is its
-parent in the tree of brokers, or if the node has sent it unicast messages in the last seconds, which is the way that
-routes led.
-
-Writes a trace as JSON lines: an object for each row, with the columns that have a value there.
+- *JSON lines*: an object for each row of the trace, with the columns that have a value there.
+- *GraphML*, which networkx, Gephi, igraph and yEd read: the network at one time. Nodes have their roles, their place,
+  and whether they are up. An edge leads from a node to another one if that is its parent in the tree of brokers, or if
+  the node has sent it unicast messages in the last seconds, which is the way that routes led.
 """
 
 from __future__ import annotations
@@ -40,6 +40,15 @@ from roambus.python_protocol.vocabulary import SECOND, NodeId
 from roambus.spark.aggregation.aggregate import metrics_of
 from roambus.spark.aggregation.traces import Trace
 
+SCALARS, VECTORS, JSON_LINES = "sca", "vec", "jsonl"
+CAPTURE, CAPTURES, TIMELINE, GRAPH = "pcapng", "pcapng-nodes", "perfetto", "graphml"
+DISSECTOR, DISSECTOR_FILE = "dissector", "roambus.lua"
+EXPORT_FOLDER = "export"
+"""The folder below the results, unless another one is asked for."""
+
+_LONGEST_NAME, _KEPT_OF_LABEL = 240, 200
+"""In bytes: file systems take 255, of which the hidden name of an unfinished file needs some."""
+
 RECENT_S = 3.0
 """So long a unicast message counts: as long as a route of AODV that is used stays up (RFC 3561, section 10)."""
 
@@ -63,140 +72,6 @@ _EVENTS = (
 )
 
 
-def graph_file(trace: Trace, at_s: float | None) -> Iterator[str]:
-    """The lines of a GraphML file: the network at a time (s), or at the end of the run; raises UserError, OSError."""
-    network = _Network(trace)
-    for row in rows(trace, *_EVENTS):
-        network.follow(row, at_s)
-    time_s = network.latest_s if at_s is None else at_s
-    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
-    yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
-    for owner, name, kind in _KEYS:
-        yield f'  <key id="{name}" for="{owner}" attr.name="{name}" attr.type="{kind}"/>\n'
-    yield '  <key id="time_s" for="graph" attr.name="time_s" attr.type="double"/>\n'
-    yield f'  <graph edgedefault="directed">\n    <data key="time_s">{time_s!r}</data>\n'
-    for node in sorted(network.nodes):
-        yield f'    <node id="{node}">{_data(network.node(node, time_s))}</node>\n'
-    for (node, other), values in sorted(network.edges(time_s).items()):
-        yield f'    <edge source="{node}" target="{other}">{_data(values)}</edge>\n'
-    yield "  </graph>\n</graphml>\n"
-
-
-def _data(values: dict[str, Any]) -> str:
-    return "".join(f"<data key={quoteattr(name)}>{escape(_text(value))}</data>" for name, value in values.items())
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-class _Network:
-    """What is known of the nodes up to a time."""
-
-    def __init__(self, trace: Trace) -> None:
-        self.nodes: set[NodeId] = set()
-        self.latest_s = 0.0
-        self._trace = trace
-        self._roles: dict[NodeId, str] = {}
-        self._before: dict[NodeId, tuple[float, float, float]] = {}
-        self._after: dict[NodeId, tuple[float, float, float]] = {}
-        self._down: set[NodeId] = set()
-        self._parents: dict[NodeId, NodeId | None] = {}
-        self._given = deque(_given_tree(trace.file.with_name(INI_FILE)))
-        self._sent: deque[Row] = deque()
-
-    def follow(self, row: Row, at_s: float | None) -> None:
-        """Takes in a row; of what comes after the time, only where a node goes to counts."""
-        self.nodes.add(row[NODE])
-        if at_s is not None and row[TIME_S] > at_s:
-            if row[EVENT] == schema.MOVE:
-                self._after.setdefault(row[NODE], self._place(row))
-            return
-        self.latest_s = row[TIME_S]
-        self._give(row[TIME_S])
-        self._take(row)
-
-    def node(self, node: NodeId, time_s: float) -> dict[str, Any]:
-        """What is known of a node; one that never says where it is has no place."""
-        place = self._place_at(node, time_s)
-        where = {} if place is None else dict(zip(("x", "y"), place, strict=True))
-        return {"roles": self._roles.get(node, ""), **where, "up": node not in self._down}
-
-    def edges(self, time_s: float) -> dict[tuple[NodeId, NodeId], dict[str, Any]]:
-        """The edges by their ends."""
-        self._give(time_s)
-        found: dict[tuple[NodeId, NodeId], dict[str, Any]] = defaultdict(
-            lambda: {"parent": False, "messages": 0, "bytes": 0}
-        )
-        for node, parent in self._parents.items():
-            if parent is not None and node not in self._down:
-                found[node, parent]["parent"] = True
-        for row in self._sent:
-            if row[TIME_S] > time_s - RECENT_S:
-                edge = found[row[NODE], row[PEER]]
-                edge["messages"] += 1
-                edge["bytes"] += row[BYTES] or 0
-        self.nodes |= {node for edge in found for node in edge}
-        return found
-
-    def _take(self, row: Row) -> None:
-        match row[EVENT]:
-            case schema.ROLE:
-                self._roles[row[NODE]] = row[DETAIL] or ""
-            case schema.MOVE:
-                self._before[row[NODE]] = self._place(row)
-            case schema.CRASH | schema.FREEZE:
-                self._down.add(row[NODE])
-            case schema.RECOVER:
-                self._down.discard(row[NODE])
-            case schema.MIGRATE:
-                self._parents[row[NODE]] = row[PEER]
-            case schema.SEND if row[PEER] is not None:
-                self._sent.append(row)
-                while self._sent[0][TIME_S] <= row[TIME_S] - RECENT_S:
-                    self._sent.popleft()
-
-    def _give(self, time_s: float) -> None:
-        while self._given and self._given[0][0] <= time_s:
-            _, node, parent = self._given.popleft()
-            self._parents[node] = parent
-
-    def _place(self, row: Row) -> tuple[float, float, float]:
-        x, y = numbers(self._trace, row, 2)
-        return row[TIME_S], x, y
-
-    def _place_at(self, node: NodeId, time_s: float) -> tuple[float, float] | None:
-        """Where the node is on its straight way from one way-point to the next."""
-        before = self._before.get(node) or self._after.get(node)
-        if before is None:
-            return None
-        after = self._after.get(node, before)
-        share = (time_s - before[0]) / (after[0] - before[0]) if after[0] > before[0] else 0.0
-        return before[1] + share * (after[1] - before[1]), before[2] + share * (after[2] - before[2])
-
-
-def _given_tree(ini: Path) -> list[tuple[float, NodeId, NodeId | None]]:
-    """The changes of the tree that a scenario gives to its brokers; none if there is no ini beside the trace."""
-    if not ini.is_file():
-        return []
-    return [(one.at / SECOND, one.node, one.parent) for one in sorted(read_scenario(ini).tree, key=lambda one: one.at)]
-
-
-def json_lines(trace: Trace) -> Iterator[str]:
-    """The lines of a trace, in its order; raises UserError, OSError."""
-    for row in rows(trace):
-        yield json.dumps({column: value for column, value in row.items() if value is not None}) + "\n"
-
-
-SCALARS, VECTORS, JSON_LINES = "sca", "vec", "jsonl"
-CAPTURE, CAPTURES, TIMELINE, GRAPH = "pcapng", "pcapng-nodes", "perfetto", "graphml"
-DISSECTOR, DISSECTOR_FILE = "dissector", "roambus.lua"
-EXPORT_FOLDER = "export"
-"""The folder below the results, unless another one is asked for."""
-
-_LONGEST_NAME, _KEPT_OF_LABEL = 240, 200
-"""In bytes: file systems take 255, of which the hidden name of an unfinished file needs some."""
-
 Content = Iterable[str] | Iterable[bytes]
 
 
@@ -209,31 +84,6 @@ class Asked:
     at_s: float | None = None
     agents: Sequence[str] = ()
     """The agents whose messages a dissector reads; those of the results unless some are named."""
-
-
-def _one(ending: str, write: Callable[[Trace], Content]) -> Callable[[Trace, Asked], Iterator[tuple[str, Content]]]:
-    """A format with one file for each run, whose name ends so."""
-
-    def files(trace: Trace, _: Asked) -> Iterator[tuple[str, Content]]:
-        yield ending, write(trace)
-
-    return files
-
-
-def _graph(trace: Trace, asked: Asked) -> Iterator[tuple[str, Content]]:
-    moment = "" if asked.at_s is None else f",at={asked.at_s:g}"
-    yield f"{moment}.{GRAPH}", graph_file(trace, asked.at_s)
-
-
-_STREAMED = {
-    VECTORS: _one(f".{VECTORS}", vector_file),
-    JSON_LINES: _one(f".{JSON_LINES}", json_lines),
-    CAPTURE: _one(f".{CAPTURE}", capture_of),
-    CAPTURES: lambda trace, _: captures_of_nodes(trace),
-    TIMELINE: _one(f".{TIMELINE}-trace", timeline),
-    GRAPH: _graph,
-}
-"""Writes the files of a run, each with the end of its name."""
 
 
 def export_results(path: Path, asked: Asked) -> Iterator[tuple[Path | None, str | None]]:
@@ -289,7 +139,7 @@ def _streamed(
 ) -> Iterator[tuple[Path | None, str | None]]:
     for trace in traces:
         try:
-            for ending, content in _STREAMED[kind](trace, asked):
+            for ending, content in _files_of(trace, kind, asked.at_s):
                 yield _write(folder / _file_name(run_label(trace), ending), content)
         except UserError as error:
             yield None, str(error)
@@ -315,3 +165,140 @@ def _file_name(label: str, ending: str) -> str:
     digest = sha256(os.fsencode(label)).hexdigest()[:16]
     begin = os.fsdecode(os.fsencode(label)[:_KEPT_OF_LABEL]).encode(errors="ignore").decode()
     return f"{begin}-{digest}{ending}"
+
+
+def graph_file(trace: Trace, at_s: float | None) -> Iterator[str]:
+    """The lines of a GraphML file: the network at a time (s), or at the end of the run; raises UserError, OSError."""
+    network = _Network(trace)
+    for row in rows(trace, *_EVENTS):
+        network.follow(row, at_s)
+    time_s = network.latest_s if at_s is None else at_s
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+    for owner, name, kind in _KEYS:
+        yield f'  <key id="{name}" for="{owner}" attr.name="{name}" attr.type="{kind}"/>\n'
+    yield '  <key id="time_s" for="graph" attr.name="time_s" attr.type="double"/>\n'
+    yield f'  <graph edgedefault="directed">\n    <data key="time_s">{time_s!r}</data>\n'
+    for node in sorted(network.nodes):
+        yield f'    <node id="{node}">{_data(network.node(node, time_s))}</node>\n'
+    for (node, other), values in sorted(network.edges(time_s).items()):
+        yield f'    <edge source="{node}" target="{other}">{_data(values)}</edge>\n'
+    yield "  </graph>\n</graphml>\n"
+
+
+def _data(values: dict[str, Any]) -> str:
+    texts = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in values.items()}
+    return "".join(f"<data key={quoteattr(name)}>{escape(text)}</data>" for name, text in texts.items())
+
+
+class _Network:
+    """What is known of the nodes up to a time."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.nodes: set[NodeId] = set()
+        self.latest_s = 0.0
+        self._trace = trace
+        self._roles: dict[NodeId, str] = {}
+        self._before: dict[NodeId, tuple[float, float, float]] = {}
+        self._after: dict[NodeId, tuple[float, float, float]] = {}
+        self._down: set[NodeId] = set()
+        self._parents: dict[NodeId, NodeId | None] = {}
+        ini = trace.file.with_name(INI_FILE)
+        self._given = deque(sorted(read_scenario(ini).tree, key=lambda one: one.at) if ini.is_file() else ())
+        """The changes of the tree that a scenario gives to its brokers, and that are still to come."""
+        self._sent: deque[Row] = deque()
+
+    def follow(self, row: Row, at_s: float | None) -> None:
+        """Takes in a row; of what comes after the time, only where a node goes to counts."""
+        self.nodes.add(row[NODE])
+        if at_s is not None and row[TIME_S] > at_s:
+            # Way-points lie apart: where a node is between two of them follows from both.
+            if row[EVENT] == schema.MOVE:
+                self._after.setdefault(row[NODE], self._place(row))
+            return
+        self.latest_s = row[TIME_S]
+        self._give(row[TIME_S])
+        self._take(row)
+
+    def node(self, node: NodeId, time_s: float) -> dict[str, Any]:
+        """What is known of a node; one that never says where it is has no place."""
+        place = self._place_at(node, time_s)
+        where = {} if place is None else dict(zip(("x", "y"), place, strict=True))
+        return {"roles": self._roles.get(node, ""), **where, "up": node not in self._down}
+
+    def edges(self, time_s: float) -> dict[tuple[NodeId, NodeId], dict[str, Any]]:
+        """The edges by their ends."""
+        self._give(time_s)
+        found: dict[tuple[NodeId, NodeId], dict[str, Any]] = defaultdict(
+            lambda: {"parent": False, "messages": 0, "bytes": 0}
+        )
+        for node, parent in self._parents.items():
+            if parent is not None and node not in self._down:
+                found[node, parent]["parent"] = True
+        for row in self._sent:
+            if row[TIME_S] > time_s - RECENT_S:
+                edge = found[row[NODE], row[PEER]]
+                edge["messages"] += 1
+                edge["bytes"] += row[BYTES] or 0
+        self.nodes |= {node for edge in found for node in edge}
+        return found
+
+    def _take(self, row: Row) -> None:
+        match row[EVENT]:
+            case schema.ROLE:
+                self._roles[row[NODE]] = row[DETAIL] or ""
+            case schema.MOVE:
+                self._before[row[NODE]] = self._place(row)
+            case schema.CRASH | schema.FREEZE:
+                self._down.add(row[NODE])
+            case schema.RECOVER:
+                self._down.discard(row[NODE])
+            case schema.MIGRATE:
+                self._parents[row[NODE]] = row[PEER]
+            case schema.SEND if row[PEER] is not None:
+                self._sent.append(row)
+                while self._sent[0][TIME_S] <= row[TIME_S] - RECENT_S:
+                    self._sent.popleft()
+
+    def _give(self, time_s: float) -> None:
+        while self._given and self._given[0].at / SECOND <= time_s:
+            change = self._given.popleft()
+            self._parents[change.node] = change.parent
+
+    def _place(self, row: Row) -> tuple[float, float, float]:
+        x, y = numbers(self._trace, row, 2)
+        return row[TIME_S], x, y
+
+    def _place_at(self, node: NodeId, time_s: float) -> tuple[float, float] | None:
+        """Where the node is on its straight way from one way-point to the next."""
+        before = self._before.get(node) or self._after.get(node)
+        if before is None:
+            return None
+        after = self._after.get(node, before)
+        share = (time_s - before[0]) / (after[0] - before[0]) if after[0] > before[0] else 0.0
+        return before[1] + share * (after[1] - before[1]), before[2] + share * (after[2] - before[2])
+
+
+def json_lines(trace: Trace) -> Iterator[str]:
+    """The lines of a trace, in its order; raises UserError, OSError."""
+    for row in rows(trace):
+        yield json.dumps({column: value for column, value in row.items() if value is not None}) + "\n"
+
+
+def _files_of(trace: Trace, kind: str, at_s: float | None) -> Iterable[tuple[str, Content]]:
+    """The files of a run in a format, each with the end of its name."""
+    if kind == CAPTURES:
+        return captures_of_nodes(trace)
+    if kind == GRAPH:
+        return [(f".{GRAPH}" if at_s is None else f",at={at_s:g}.{GRAPH}", graph_file(trace, at_s))]
+    ending, write = _ONE_FILE[kind]
+    return [(ending, write(trace))]
+
+
+_ONE_FILE: dict[str, tuple[str, Callable[[Trace], Content]]] = {
+    VECTORS: (f".{VECTORS}", vector_file),
+    JSON_LINES: (f".{JSON_LINES}", json_lines),
+    CAPTURE: (f".{CAPTURE}", capture_of),
+    TIMELINE: (f".{TIMELINE}-trace", timeline),
+}
+"""The formats with one file for each run, and the end of its name."""

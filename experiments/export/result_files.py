@@ -1,14 +1,11 @@
-"""The syntax of OMNeT++'s result files (its simulation manual, appendix "Result File Formats").
+"""OMNeT++'s result files, for those whose notebooks and tools read them: scalars in `.sca`, vectors in `.vec`.
 
-Files are of version 2, which OMNeT++ 4 to 6 read. There iteration variables are attributes of the run among others:
-whoever reads takes those for iteration variables whose names OMNeT++ itself does not use. An axis of such a name gets a
-prefix.
+Files are of version 2 (simulation manual, appendix "Result File Formats"), which OMNeT++ 4 to 6 read. In it iteration
+variables are attributes of the run among others: whoever reads takes those for iteration variables whose names OMNeT++
+itself does not use. An axis of such a name gets a prefix.
 
-Writes a run's metrics as scalars of the network, and what is counted of each node as scalars of the node.
-
-A metric has the title that figures and tables give it.
-
-What happens at each node over time, as vectors of the node.
+Scalars are a run's metrics, which belong to the network and have the titles that figures and tables give them, and what
+is counted of each node. Vectors are what happens at each node over time:
 
 | vector          | a value for each                                 | value                                     |
 |-----------------|--------------------------------------------------|-------------------------------------------|
@@ -25,7 +22,7 @@ What happens at each node over time, as vectors of the node.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -122,7 +119,7 @@ def _scalar(module: str, name: str, value: float) -> str:
     return f"scalar {module} {quoted(name)} {float(value):.15g}\n"
 
 
-Values = Iterator[tuple[str, float | None]]
+Values = Iterable[tuple[str, float | None]]
 """The names of vectors, and the value that each gets; None where there is none."""
 
 _UNITS = {"deliveryDelay": "s", "x": "m", "y": "m", "sent": "B"}
@@ -160,7 +157,6 @@ class _Readers:
     """Reads what each kind of row means for the vectors of its node."""
 
     def __init__(self, trace: Trace) -> None:
-        self._trace = trace
         self._published: dict[str, float] = {}
         self._delivered: set[tuple[str, int]] = set()
         self._by_event: dict[str, Callable[[Row], Values]] = {
@@ -169,7 +165,7 @@ class _Readers:
             SEND: lambda row: _of_type("sent", row, row[BYTES]),
             RECEIVE: lambda row: _of_type("received", row, row[PEER]),
             DROP: lambda row: _of_type("dropped", row, BROADCAST if row[PEER] is None else row[PEER]),
-            MOVE: self._move,
+            MOVE: lambda row: zip(("x", "y"), numbers(trace, row, 2), strict=True),
         }
 
     @property
@@ -194,9 +190,6 @@ class _Readers:
         published = self._published.get(row[NOTIFICATION_ID])
         yield "deliveryDelay", None if published is None else row[TIME_S] - published
         yield "deliveryHops", row[HOPS]
-
-    def _move(self, row: Row) -> Values:
-        yield from zip(("x", "y"), numbers(self._trace, row, 2), strict=True)
 
 
 def _of_type(what: str, row: Row, value: float | None) -> Values:

@@ -1,4 +1,12 @@
-"""Finds the runs that are to be exported, and reads their rows batch by batch."""
+"""The runs that are to be exported, and their rows.
+
+An export is of one run or of all runs of a sweep. A trace that is damaged costs its own files and no others: a line
+says so, and the rest is written. A trace can be larger than memory, so its rows come batch by batch, and a format keeps
+no more of them than it needs.
+
+The words of a row that agents write, such as the numbers of a way-point, are the agent's own. One that breaks the rule
+is told as a mistake of that agent, with the row.
+"""
 
 from __future__ import annotations
 
@@ -51,13 +59,10 @@ def rows(trace: Trace, *events: str) -> Iterator[Row]:
     """The rows of a trace in their order, or those of some events alone; raises UserError if it cannot be read."""
     try:
         for batch in read_batches(trace.file):
-            yield from _chosen(batch, events).to_pylist()
+            is_wanted = pc.is_in(batch[EVENT], pa.array(events, pa.string()))
+            yield from (batch.filter(is_wanted) if events else batch).to_pylist()
     except DamagedTraceError as error:
         raise UserError(f"{error}: {REMEDY}") from None
-
-
-def _chosen(batch: pa.RecordBatch, events: tuple[str, ...]) -> pa.RecordBatch:
-    return batch.filter(pc.is_in(batch[EVENT], pa.array(events, pa.string()))) if events else batch
 
 
 def numbers(trace: Trace, row: Row, count: int) -> list[float]:

@@ -8,15 +8,15 @@
 | `parent`      | a slice for as long as the node has one parent                                               |
 | `state`       | a slice for as long as the node is down, or its client away                                  |
 
-The syntax of Perfetto's traces: protobuf messages of the type `Trace`, of which a file holds one.
-
-Only what timelines need is here: tracks, instants, slices and the arrows between them. Numbers of fields are those of
-Perfetto's `trace_packet.proto`, `track_descriptor.proto` and `track_event.proto`. Times are nanoseconds.
+A file is one protobuf message of the type `Trace`, which is nothing but its packets one after the other, so that it can
+be written row by row. Only what timelines need is here: tracks, instants, slices and the arrows between them, by the
+numbers of their fields in Perfetto's `trace_packet.proto`, `track_descriptor.proto` and `track_event.proto`. Perfetto's
+own package would bring a whole tool for these few fields. Times are nanoseconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from struct import Struct
 from zlib import crc32
@@ -55,77 +55,6 @@ _TIMESTAMP, _SEQUENCE_ID, _TRACK_EVENT, _TRACK_DESCRIPTOR = 8, 10, 11, 60
 _UUID, _NAME, _PARENT_UUID = 1, 2, 5
 _ANNOTATION, _TYPE, _TRACK, _EVENT_NAME, _FLOWS = 4, 9, 11, 23, 47
 _ANNOTATION_NAME, _INT_VALUE, _STRING_VALUE = 10, 4, 6
-
-
-class Kind(Enum):
-    """What an event is: the begin or the end of a slice, or an instant."""
-
-    BEGIN = 1
-    END = 2
-    INSTANT = 3
-
-
-def track(uuid: int, name: str, parent: int | None = None) -> bytes:
-    """The packet that declares a track; `uuid` is above 0."""
-    body = _number(_UUID, uuid) + _text(_NAME, name)
-    if parent is not None:
-        body += _number(_PARENT_UUID, parent)
-    return _packet(_bytes(_TRACK_DESCRIPTOR, body))
-
-
-def event(  # noqa: PLR0913, PLR0917  # an argument a field
-    time: int,
-    uuid: int,
-    kind: Kind,
-    name: str = "",
-    details: Mapping[str, int | str] | None = None,
-    flow: int | None = None,
-) -> bytes:
-    """The packet of an event on the track `uuid`; events of one `flow` are joined by arrows in the order of time."""
-    body = _number(_TYPE, kind.value) + _number(_TRACK, uuid)
-    if name:
-        body += _text(_EVENT_NAME, name)
-    body += b"".join(_annotation(key, value) for key, value in (details or {}).items())
-    if flow is not None:
-        body += _key(_FLOWS, _EIGHT_BYTES) + _FIXED64.pack(flow)
-    return _packet(_number(_TIMESTAMP, time) + _bytes(_TRACK_EVENT, body))
-
-
-def _annotation(name: str, value: int | str) -> bytes:
-    own = _text(_STRING_VALUE, value) if isinstance(value, str) else _number(_INT_VALUE, value)
-    return _bytes(_ANNOTATION, _text(_ANNOTATION_NAME, name) + own)
-
-
-def _packet(body: bytes) -> bytes:
-    return _bytes(_PACKET, body + _number(_SEQUENCE_ID, _SEQUENCE))
-
-
-def _key(field: int, kind: int) -> bytes:
-    return _varint(field << 3 | kind)
-
-
-def _number(field: int, value: int) -> bytes:
-    return _key(field, _VARINT) + _varint(value % 2**64)
-
-
-def _text(field: int, value: str) -> bytes:
-    return _bytes(field, value.encode(errors="replace"))
-
-
-def _bytes(field: int, value: bytes) -> bytes:
-    return _key(field, _LENGTH) + _varint(len(value)) + value
-
-
-def _varint(value: int) -> bytes:
-    return bytes(_sevens(value))
-
-
-def _sevens(value: int) -> Iterable[int]:
-    while value > 127:
-        yield value & 127 | 128
-        value >>= 7
-    yield value
-
 
 APPLICATION, MESSAGES, PROTOCOL, PARENT, STATE = "application", "messages", "protocol", "parent", "state"
 TRACKS = (APPLICATION, MESSAGES, PROTOCOL, PARENT, STATE)
@@ -204,8 +133,70 @@ class _Timeline:
         name = " ".join(filter(None, (kind, row[MESSAGE_TYPE])))
         details = {key: row[key] for key in _DETAILS if row[key] is not None}
         joined = kind in {PUBLISH, DELIVER} and row[NOTIFICATION_ID] is not None
-        return event(time, uuid, Kind.INSTANT, name, details, flow=_flow(row[NOTIFICATION_ID]) if joined else None)
+        # A flow has the number of its notification, and 0 is none.
+        flow = crc32(row[NOTIFICATION_ID].encode(errors="replace")) + 1 if joined else None
+        return event(time, uuid, Kind.INSTANT, name, details, flow=flow)
 
 
-def _flow(notification: str) -> int:
-    return crc32(notification.encode(errors="replace")) + 1
+class Kind(Enum):
+    """What an event is: the begin or the end of a slice, or an instant."""
+
+    BEGIN = 1
+    END = 2
+    INSTANT = 3
+
+
+def track(uuid: int, name: str, parent: int | None = None) -> bytes:
+    """The packet that declares a track; `uuid` is above 0."""
+    body = _number(_UUID, uuid) + _text(_NAME, name)
+    if parent is not None:
+        body += _number(_PARENT_UUID, parent)
+    return _packet(_bytes(_TRACK_DESCRIPTOR, body))
+
+
+def event(  # noqa: PLR0913, PLR0917  # an argument a field
+    time: int,
+    uuid: int,
+    kind: Kind,
+    name: str = "",
+    details: Mapping[str, int | str] | None = None,
+    flow: int | None = None,
+) -> bytes:
+    """The packet of an event on the track `uuid`; events of one `flow` are joined by arrows in the order of time."""
+    body = _number(_TYPE, kind.value) + _number(_TRACK, uuid)
+    if name:
+        body += _text(_EVENT_NAME, name)
+    for key, value in (details or {}).items():
+        own = _text(_STRING_VALUE, value) if isinstance(value, str) else _number(_INT_VALUE, value)
+        body += _bytes(_ANNOTATION, _text(_ANNOTATION_NAME, key) + own)
+    if flow is not None:
+        body += _key(_FLOWS, _EIGHT_BYTES) + _FIXED64.pack(flow)
+    return _packet(_number(_TIMESTAMP, time) + _bytes(_TRACK_EVENT, body))
+
+
+def _packet(body: bytes) -> bytes:
+    return _bytes(_PACKET, body + _number(_SEQUENCE_ID, _SEQUENCE))
+
+
+def _key(field: int, kind: int) -> bytes:
+    return _varint(field << 3 | kind)
+
+
+def _number(field: int, value: int) -> bytes:
+    return _key(field, _VARINT) + _varint(value % 2**64)  # protobuf has negative numbers in two's complement
+
+
+def _text(field: int, value: str) -> bytes:
+    return _bytes(field, value.encode(errors="replace"))
+
+
+def _bytes(field: int, value: bytes) -> bytes:
+    return _key(field, _LENGTH) + _varint(len(value)) + value
+
+
+def _varint(value: int) -> bytes:
+    sevens = bytearray()
+    while value > 127:
+        sevens.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*sevens, value])

@@ -1,6 +1,12 @@
-"""Writes the package of a new agent: whole, or not at all.
+"""Writes the package of a new agent: whole, or not at all, and such that it works at once.
 
-Says what a new agent can be called, and what else follows from its name.
+The files are templates in `package/`, in whose paths PACKAGE stands for the package's name. They make a distribution
+with an agent, its messages and parameters, a test and a transcript, and the entry point by which roambus finds the
+agent once it is installed.
+
+One name says everything: "my-gossip" is the agent and the distribution, "my_gossip" the package, "MyGossip" the class
+and "MY-GOSSIP" what traces call its messages. So it may be neither an agent that there is already, nor a word of
+Python, nor a package that can be imported here, which it would hide.
 """
 
 from __future__ import annotations
@@ -22,8 +28,11 @@ from roambus.bridge.agents import agent_names
 from roambus.bridge.errors import UserError
 
 LONGEST = 40
-
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+TEMPLATES = Path(__file__).parent / "package"
+SUFFIX = ".j2"
+PACKAGE = "PACKAGE"
+"""It stands for the package's name in the paths of templates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +79,6 @@ def _is_taken(package: str) -> bool:
         return True
 
 
-TEMPLATES = Path(__file__).parent / "package"
-SUFFIX = ".j2"
-PACKAGE = "PACKAGE"
-"""It stands for the package's name in the paths of templates."""
-
-
 def write_package(name: AgentName, folder: Path) -> None:
     """Writes the package into `folder`, which must not be there yet, or nothing at all; raises UserError, OSError."""
     if folder.exists() or folder.is_symlink():
@@ -96,8 +99,13 @@ def _files(name: AgentName) -> Iterator[tuple[str, str]]:
     environment = Environment(  # noqa: S701  # these are texts, not pages
         loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, keep_trailing_newline=True
     )
-    variables = {"name": name.name, "package": name.package, "class_name": name.class_name}
+    variables = {
+        "name": name.name,
+        "package": name.package,
+        "class_name": name.class_name,
+        "message_type": name.message_type,
+        "roambus_version": version("roambus"),
+    }
     for template in environment.list_templates(extensions=[SUFFIX.removeprefix(".")]):
         path = template.removesuffix(SUFFIX).replace(PACKAGE, name.package)
-        values = {**variables, "message_type": name.message_type, "roambus_version": version("roambus")}
-        yield path, environment.get_template(template).render(values)
+        yield path, environment.get_template(template).render(variables)

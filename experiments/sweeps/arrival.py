@@ -1,7 +1,10 @@
-"""Makes our package importable on an executor. This module is sent by value: there nothing of ours can be imported yet.
+"""Makes our package importable on an executor of a Spark cluster, where nothing of ours need be installed.
 
-The package is unpacked once on each machine, in the user's cache, and not imported from the zip: Numba keeps what it
-has compiled beside the sources, so that no later executor or sweep compiles the same code again.
+This module is sent by value: when it runs there, nothing of ours can be imported yet, and so it imports nothing of ours
+and stands alone. The package comes as a zip with the Spark context. It is unpacked once on each machine, in the user's
+cache, and not imported from the zip: Numba keeps what it has compiled beside the sources, so that no later executor or
+sweep compiles the same code again. Each version of the code has a folder of its own, named after its contents; one that
+nobody has used for long is removed.
 """
 
 from __future__ import annotations
@@ -62,7 +65,9 @@ def arrive(archive: str, module: str) -> ModuleType:
 
 
 def _unpacked(archive: str) -> Path:
-    for cache in _caches():
+    # Path.home() can raise, and this cannot. The executor's own folder ends with the executor.
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111
+    for cache in (Path(home) / CACHE, Path(SparkFiles.getRootDirectory()) / CACHE):
         folder = cache / Path(archive).stem
         with suppress(OSError):
             if not folder.is_dir():
@@ -71,12 +76,6 @@ def _unpacked(archive: str) -> Path:
             os.utime(folder)
             return folder
     raise OSError(f"{os.uname().nodename}: the packages can be unpacked neither in the cache nor beside the archive")
-
-
-def _caches() -> list[Path]:
-    """The folders to try: the user's cache, then the executor's own folder, which ends with the executor."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111  # Path.home() can raise
-    return [Path(home) / CACHE, Path(SparkFiles.getRootDirectory()) / CACHE]
 
 
 def _remove_unused(cache: Path) -> None:

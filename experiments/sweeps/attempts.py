@@ -1,12 +1,14 @@
-"""Makes one attempt at a run of a sweep: in a private folder, which is moved in place when the run has ended.
+"""One attempt at a run of a sweep, and the private folder in which it is made.
 
-Attempts at the same run may go on at the same time, and any of them can be killed: none touches what another one
-writes. Where two end, they have the same trace, byte for byte, and the first one stays.
+Several attempts at a run may go on at the same time: two commands share a folder of results, or a cluster tries a run
+again that it believes lost. Any of them can be killed at any moment. So none touches what another one writes:
 
-Keeps what a command has not finished: in a folder of its own in the results, which is gone when the command ends.
-
-The folder lies on the same disk as the results, so that what is finished moves in place in one step. A command that was
-killed leaves its folder behind; the next one knows it by its lock, which ended with the command.
+- A command has a folder of its own in the results, its workspace, and each attempt one in that. It lies on the same
+  disk as the results, so that a run that has ended moves in place in one step, with its log and its trace.
+- Where two attempts end they have the same trace, byte for byte, and the first one stays.
+- A command that was killed leaves its workspace behind. The next one knows it by its lock, which ended with the
+  command, and removes it. Where the file system has no locks nobody can tell, and it stays.
+- What an agent prints goes to the log of its run, and messages name the run's folder and not the private one.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ def workspace(results: Path) -> Iterator[Path]:
     with locked(results):
         _remove_abandoned(results)
         folder = new_folder(results, PREFIX)
-        lock = _lock(folder)
+        lock = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
+        with suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_EX)
     try:
         yield folder
     finally:
@@ -102,13 +106,6 @@ def _is_abandoned(folder: Path) -> bool:
     finally:
         os.close(lock)
     return True
-
-
-def _lock(folder: Path) -> int:
-    lock = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
-    with suppress(OSError):
-        fcntl.flock(lock, fcntl.LOCK_EX)
-    return lock
 
 
 def attempt_apart(plan: RunPlan, backend: BackendFactory, workspace: Path, key: str) -> str | None:
@@ -182,6 +179,7 @@ def _name_the_place(private: RunPlan, plan: RunPlan) -> None:
     """Writes the run's folder into the errors of its log, in place of the private one that is soon gone."""
     log = private.folder / LOG_FILE
     text = log.read_text(encoding="utf-8")
+    # Most logs name no folder, and are not written again.
     if str(private.results) in text:
         log.write_text(text.replace(str(private.results), str(plan.results)), encoding="utf-8")
 
@@ -196,6 +194,7 @@ def move_in_place(private: RunPlan, plan: RunPlan, key: str) -> None:
                 raise
             plan.folder.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
+            # Which of the two it is when the folder is there depends on the file system.
             if error.errno not in {errno.EEXIST, errno.ENOTEMPTY}:
                 raise
             _displace(plan.folder, private)

@@ -1,26 +1,16 @@
-"""Sweeps on a Spark cluster: each run is a task, and everything else stays as it is on one machine.
+"""Makes the runs of a sweep on a Spark cluster: each run is a task, and everything else is as on one machine.
 
-shipment   what is sent along: our packages to Spark, the user's own files to the results folder
-arrival    makes the packages importable on an executor, where nothing of ours need be installed
-task       one run on an executor
-job        the runs as one job of Spark, told as they end
-crew       the whole, as `roambus.experiments.sweeps.runner` sees it
-
-Makes the runs of a sweep on a Spark cluster: each run is a task of a job.
-
-Spark ends a job as soon as one of its tasks has failed too often, which a run does that kills its executor. Then that
-run is reported, and another job makes those that are left.
-
-Makes the runs of a sweep as one job of Spark, and tells their outcomes as they come.
-
-Makes one run on an executor of a Spark cluster.
-
-The first task of a process prepares the back-end. A run is made only if its key is the same as where the sweep was
-started, which it is if agent and roambus are of the same version.
-
-Packs what executors are sent: our package goes in an archive, the user's own files in the folder that all can reach.
-
-The archive is named after its contents, so that executors unpack each version once. What is installed is not sent.
+- *Where results are.* Executors write to the folder of the results, which every worker must have under the same path. A
+  worker that does not see it, or has another version of the agent, makes no run, and the sweep ends with that.
+- *What is sent.* Our package goes as an archive with the Spark context (`arrival`), named after its contents, so that
+  executors unpack each version once. The user's own files go into the workspace, which all can reach. What is installed
+  is not sent: it must be installed there, too, and the keys of the runs tell if it is not the same.
+- *How a run is made.* As on one machine, by an attempt in a private folder (`attempts`). So it does no harm that Spark
+  can try a task again that goes on elsewhere. The first task of a process prepares the back-end.
+- *How outcomes come back.* By an accumulator, which Spark counts once for each task; the driver looks at it now and
+  then. The results of tasks would come only when the whole job has ended.
+- *Runs that kill their executor.* Spark ends a job as soon as one of its tasks has failed too often. Then that run is
+  reported, and another job makes those that are left.
 """
 
 from __future__ import annotations
@@ -66,6 +56,7 @@ _PACKAGE = Path(__file__).parents[2]
 _LEFT_OUT = ("__pycache__", "omnet")
 """Executors compile for themselves, and find the modules for Castalia by their own environment."""
 _SAME_TIME = (1980, 1, 1, 0, 0, 0)
+"""The time of every file in the archive, the first that a zip knows: equal contents make equal archives."""
 
 
 def pack(folder: Path) -> Path:
@@ -120,25 +111,19 @@ def _send_agent(reference: str, shipped: Path) -> str:
         return f"{_send_file(Path(target), shipped)}{colon}{name}"
     top = sys.modules[load_agent(reference).__module__.partition(".")[0]]
     source = Path(inspect.getfile(top))
-    if not _is_installed(source):
-        _send_module(source, shipped)
-    return reference
-
-
-def _is_installed(source: Path) -> bool:
-    places = [_PACKAGE, *(Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib"))]
-    return any(source.is_relative_to(place) for place in places)
-
-
-def _send_module(source: Path, shipped: Path) -> None:
+    installed = [_PACKAGE, *(Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib"))]
+    if any(source.is_relative_to(place) for place in installed):
+        return reference
     if source.name != "__init__.py":
         shutil.copyfile(source, shipped / source.name)
     elif not (shipped / source.parent.name).exists():
         shutil.copytree(source.parent, shipped / source.parent.name, ignore=shutil.ignore_patterns("__pycache__"))
+    return reference
 
 
 def _send_file(file: Path, shipped: Path) -> Path:
     content = file.read_bytes()
+    # Two files of one name can be sent, and the same file by many runs.
     target = shipped / sha256(content).hexdigest()[:16] / file.name
     target.parent.mkdir(exist_ok=True)
     target.write_bytes(content)
@@ -169,6 +154,7 @@ def make(sent: bytes) -> Outcome:
 def _unfit(task: Task) -> str | None:
     if not task.workspace.is_dir():
         return f"the executor does not see {task.plan.results}: choose an --out that every worker has under this path"
+    # Behind everything else: no file of the user's hides a package that is installed here.
     shipped = str(task.workspace / SHIPPED)
     if shipped not in sys.path:
         sys.path.append(shipped)
@@ -242,6 +228,7 @@ class Job:
         told = 0
         try:
             while True:
+                # It is asked first: what came between the last look and the end of the job is still seen.
                 running = thread.is_alive()
                 new = self._accumulator.value[told:]
                 told += len(new)
@@ -252,12 +239,9 @@ class Job:
                     yield None
                     time.sleep(POLL_S)
         finally:
-            self._cancel(thread)
-
-    def _cancel(self, thread: InheritableThread) -> None:
-        if thread.is_alive():
-            self.context.cancelJobGroup(self._group)
-            thread.join(STOP_S)
+            if thread.is_alive():
+                self.context.cancelJobGroup(self._group)
+                thread.join(STOP_S)
 
     def _run(self) -> None:
         self.context.setJobGroup(self._group, self._group, interruptOnCancel=True)
@@ -275,8 +259,7 @@ def explain(message: str) -> Failure:
     if given_up is None:
         return Failure(None, _first_line(message))
     where = re.search(r"\(([^ ()]+) executor", given_up[2])
-    host = f"{where[1]}: " if where else ""
-    return Failure(int(given_up[1]), host + _cause(given_up[2]))
+    return Failure(int(given_up[1]), (f"{where[1]}: " if where else "") + _cause(given_up[2]))
 
 
 def _cause(text: str) -> str:
@@ -321,11 +304,15 @@ class Cluster:
 
         Raises UserError if there is no cluster, or an executor cannot make runs; RoambusError if Spark gives up.
         """
-        tasks = [_task(number, plan, backend, workspace) for number, plan in enumerate(plans)]
+        where = workspace.resolve()
+        tasks = {
+            number: Task(number, send(plan, workspace), backend, where, run_key(plan, backend))
+            for number, plan in enumerate(plans)
+        }
         with private_folder(SHIPMENT) as folder, spark_session(self.url) as session:
             archive = pack(folder)
             session.sparkContext.addFile(str(archive))
-            yield from self._make(session.sparkContext, archive.name, dict(enumerate(tasks)))
+            yield from self._make(session.sparkContext, archive.name, tasks)
 
     def _make(self, context: SparkContext, archive: str, waiting: dict[int, Task]) -> Generator[tuple[int, str | None]]:
         """Starts job after job, for Spark ends one as soon as one of its tasks has failed too often."""
@@ -334,11 +321,14 @@ class Cluster:
             for number, error in self._outcomes(job):
                 del waiting[number]
                 yield number, error
-            if job.failure is None:
+            failure = job.failure
+            if failure is None:
                 return
-            number = _culprit(job)
+            if failure.task is None or not failure.is_death:
+                raise RoambusError(f"Spark gave up: {failure.message}")
+            number = job.tasks[failure.task].number
             del waiting[number]
-            yield number, f"it ended its executor whenever it was tried: {job.failure.message}"
+            yield number, f"it ended its executor whenever it was tried: {failure.message}"
 
     def _outcomes(self, job: Job) -> Iterator[tuple[int, str | None]]:
         told, start = False, time.monotonic()
@@ -353,14 +343,3 @@ class Cluster:
                     told = True
                     if not job.has_begun():
                         self.tell(NOTHING_BEGINS)
-
-
-def _task(number: int, plan: RunPlan, backend: BackendFactory, workspace: Path) -> Task:
-    return Task(number, send(plan, workspace), backend, workspace.resolve(), run_key(plan, backend))
-
-
-def _culprit(job: Job) -> int:
-    """The run that cannot be made; raises RoambusError if the failure is none of a single run's."""
-    if job.failure is None or job.failure.task is None or not job.failure.is_death:
-        raise RoambusError(f"Spark gave up: {job.failure and job.failure.message}")
-    return job.tasks[job.failure.task].number

@@ -1,16 +1,18 @@
-"""Shows how far a sweep is: a bar on a terminal, plain lines elsewhere.
+"""How far a sweep is, and how long the rest takes: a bar on a terminal, plain lines elsewhere.
 
-How long runs take beside each other, told before they are made: so that the time left is right early on.
+The time left is estimated from the work of the runs that have ended, and not from their number: a sweep can mix runs of
+ten nodes with runs of a hundred, in any order. Only ratios of work matter, which are known before any run is made. The
+time of a run grows with its simulated time, and with the number of its nodes faster than that: by an exponent of 1.6 to
+1.9 in the evaluation of the thesis, where larger networks publish more.
 
-Only ratios matter. A run's time grows with its simulated time, and with the number of its nodes faster than that: by
-an exponent of 1.6 to 1.9 in the evaluation of the thesis, where larger networks publish more.
+The clock starts with the first run. What comes before, such as compiling the radio, takes no longer for more runs.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +26,7 @@ from roambus.bridge.runs.identity import RunPlan
 
 _NODES, _LIMIT = re.compile(r"^SN\.numNodes\s*=\s*(\d+)", re.M), re.compile(r"^sim-time-limit\s*=\s*([\d.]+)", re.M)
 _EXPONENT = 1.6
+SECONDS_BETWEEN_LINES = 10.0
 _ALWAYS = 3000.0
 """What a process and a trace of its own take, as long as 170 s of six nodes."""
 
@@ -55,14 +58,6 @@ class Work:
         seconds = elapsed / (sum(self.works[place] for place in self.ended) + going_on)
         longest = max([*(work / 2 for work in rest[: self.at_once]), *rest[self.at_once :]], default=0.0)
         return seconds * max(sum(rest) - going_on, longest * self.at_once)
-
-
-def work_of(plans: Sequence[RunPlan], at_once: int) -> Work:
-    """The work of these runs."""
-    return Work({plan.place: expected_work(plan) for plan in plans}, at_once)
-
-
-SECONDS_BETWEEN_LINES = 10.0
 
 
 class Progress:
@@ -102,43 +97,33 @@ class Progress:
 
     def finished(self, place: Path, error: str | None) -> None:
         """One more run is done; a failed one is told at once."""
-        self._count(place, error)
-        self._tell_line()
+        self.finished_together({place: error})
 
     def finished_together(self, places: Mapping[Path, str | None]) -> None:
         """Several runs are done at once, each with its error or None."""
-        for place, error in places.items():
-            self._count(place, error)
-        self._tell_line()
-
-    def _count(self, place: Path, error: str | None) -> None:
-        self._done += 1
+        self._done += len(places)
         if self._work is not None:
-            self._work.ended.add(place)
-        if error is not None:
-            self.note(f"failed: {place}: {error}")
-        elif self._each:
-            self.note(f"done: {place}")
-
-    def _tell_line(self) -> None:
-        if not self._console.is_terminal and self._is_line_due():
-            self._last_line = time.monotonic()
+            self._work.ended.update(places)
+        for place, error in places.items():
+            if error is not None:
+                self.note(f"failed: {place}: {error}")
+            elif self._each:
+                self.note(f"done: {place}")
+        now = time.monotonic()
+        is_due = self._done == self._total or now - self._last_line >= SECONDS_BETWEEN_LINES
+        if is_due and not self._console.is_terminal:
+            self._last_line = now
             self._console.print(self.line(), highlight=False)
-
-    def _is_line_due(self) -> bool:
-        return self._done == self._total or time.monotonic() - self._last_line >= SECONDS_BETWEEN_LINES
 
     def line(self) -> str:
         """The line, such as: 12 of 60 runs, about 3 min left."""
+        counted = f"{self._done} of {self._total} runs"
+        if self._done in (0, self._total):
+            return counted
         elapsed = time.monotonic() - self._start
-        left = "" if self._done in (0, self._total) else f", about {describe(self._left(elapsed))} left"
-        return f"{self._done} of {self._total} runs{left}"
-
-    def _left(self, elapsed: float) -> float:
-        """In seconds; without knowing what runs take they are taken to be alike."""
-        if self._work is None:
-            return elapsed / self._done * (self._total - self._done)
-        return self._work.left(elapsed)
+        # Of runs whose work nobody knows, each is taken to be like the others.
+        alike = elapsed / self._done * (self._total - self._done)
+        return f"{counted}, about {describe(alike if self._work is None else self._work.left(elapsed))} left"
 
     def _bar(self) -> Table:
         table = Table.grid(padding=1)

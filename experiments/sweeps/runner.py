@@ -1,15 +1,15 @@
 """Plans the runs of a sweep, skips those that are complete, has the rest made, and reports those that fail.
 
-Every run is rendered before the first one starts, so that a mistake in a template costs nothing. A crew makes the runs;
-what a run's key says is complete is never made again.
+- Every run is rendered before the first one starts, so that a mistake in a template costs nothing. The first seed of
+  each point is also read as the host reads it, and its agents are made; other seeds are only rendered.
+- A run's key says what it depends on. What is complete under its key is never made again, and so a sweep that was
+  interrupted goes on where it was. A run that failed is only tried again if that is asked for: most would fail again.
+- A crew makes the runs: processes of this machine, or executors of a cluster. The runner plans and counts.
+- Where results lie on an object store a crew works in a mirror, and each run is published as soon as it is complete.
 
-A crew whose runs are published as they end: each is at the address of the results as soon as it is complete.
-
-Sweeps as job arrays of SLURM: each task of the array makes every n-th run, and can be submitted again.
-
-The script calls the very command that wrote it, with the part that a task makes. A task that is killed, preempted or
-out of time leaves complete runs alone; submitted again, it makes what is missing. The description of the sweep is
-written with the script, so that all tasks find the same.
+A sweep can also be a job array of SLURM, each of whose tasks makes every n-th run. The script calls the very command
+that wrote it, with the part that a task makes. A task that is killed, preempted or out of time leaves complete runs
+alone; submitted again, it makes what is missing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from roambus.bridge.trace.parquet import TraceLevel
 from roambus.experiments.object_store import Mirror
 from roambus.experiments.shipped import TEMPLATE_SUFFIX
 from roambus.experiments.sweeps.attempts import tidy, workspace
-from roambus.experiments.sweeps.progress import Progress, work_of
+from roambus.experiments.sweeps.progress import Progress, Work, expected_work
 from roambus.experiments.sweeps.sweep import Point, Sweep, expand
 from roambus.experiments.templates.render import defaults, find_beside, render
 from roambus.experiments.templates.variables import Scalar
@@ -170,10 +170,11 @@ def run_plans(
     if waiting:
         results = waiting[0].results
         results.mkdir(parents=True, exist_ok=True)
-        with progress.show(len(waiting), work_of(waiting, crew.at_once)), workspace(results) as folder:
+        work = Work({plan.place: expected_work(plan) for plan in waiting}, crew.at_once)
+        with progress.show(len(waiting), work), workspace(results) as folder:
             _collect(waiting, crew.run(waiting, backend, folder), summary, progress)
     elif plans:
-        tidy(plans[0].results)
+        tidy(plans[0].results)  # what killed commands have left, which a workspace would have removed
     return summary
 
 

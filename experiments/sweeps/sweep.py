@@ -1,12 +1,15 @@
 """A sweep: which template, agents, axes and seeds are run. It is checked, narrowed, and expanded into single runs.
 
-Every agent runs at every value of every axis with every seed. A plain axis sets one variable of the template, a zipped
-axis sets several variables together under one name.
-
-The agents of a sweep, replaced on the command line: `--agents "mft,aodv profile=tuned,./mine.py rate=2"`.
-
-Each agent is a name, module:Class or file.py[:Class], with its parameters after blanks, as in transcripts. A name that
-the sweep has for one of its own agents means that one, and parameters are then set beside those that it has there.
+- Every agent runs at every value of every axis with every seed, so that all are compared in the same networks. Only
+  seeds can differ: a point can have more of them than the others, for a narrower interval (`more_seeds`).
+- A plain axis sets one variable of the template. A zipped axis sets several variables together under one name, such as
+  the number of brokers and the side of the field, which would make no sense crossed with each other.
+- A variable is set in one place only: fixed, or by one axis. Templates say which variables there are.
+- Agents, axes and values are parts of the names of folders, and may hold what any file system takes.
+- The command line narrows: `--set NAME=VALUE` replaces the values of an axis, or chooses among those that have names,
+  and `--agents "mft,aodv profile=tuned,./mine.py rate=2"` replaces the agents. Each of these is a name, module:Class or
+  file.py[:Class], with its parameters after blanks, as in transcripts. A name that the sweep has for one of its own
+  agents means that one, and parameters are then set beside those that it has there.
 """
 
 from __future__ import annotations
@@ -26,11 +29,13 @@ from roambus.bridge.limits import RUNS
 from roambus.bridge.runs.layout import AGENT, SEED, TRACES
 from roambus.experiments.templates.render import check_variables, find_variable
 from roambus.experiments.templates.variables import Scalar, parse_scalar
-from roambus.python_protocol.settings import Setting, plain, unknown
+from roambus.python_protocol.settings import plain, unknown
 
 FOLDER_NAME = re.compile(r"[\w.+-]+")
 """The names that agents, axes and values may have: each is a part of a folder's name."""
 
+_NO_FOLDER_NAME = re.compile(r"[^\w.+-]")
+_OPTION = "--agents"
 LONGEST_NAME = 120
 """In bytes: file systems take names of 255, and a folder's has an axis and its value."""
 
@@ -128,7 +133,8 @@ def validate(sweep: Sweep) -> None:
     _check_settings(sweep)
     if not sweep.agents:
         raise UserError(f"{sweep.source}: agents: name at least one, such as mft = {{}}")
-    for name in _folder_names(sweep):
+    axes = (name for axis in sweep.axes for name in (axis.name, *axis.values))
+    for name in (*(choice.label for choice in sweep.agents), *axes):
         if FOLDER_NAME.fullmatch(name) is None:
             raise UserError(f"{sweep.source}: {name!r} names a folder: use letters, digits and . + - _ only")
         if len(name.encode()) > LONGEST_NAME:
@@ -138,28 +144,14 @@ def validate(sweep: Sweep) -> None:
 
 def _check_settings(sweep: Sweep) -> None:
     sources: dict[str, str] = {}
-    for where, choices in _settings(sweep):
+    settings = [("set", [sweep.fixed]), *((f"axes.{one.name}", list(one.values.values())) for one in sweep.axes)]
+    for where, choices in settings:
+        # An axis sets the same variables to other values at each of its points.
         check_variables(sweep.template, choices, f"{sweep.source}: {where}")
         for name in choices[0]:
             if name in sources:
                 raise UserError(f"{sweep.source}: {name!r} is set in {sources[name]} and in {where}")
             sources[name] = where
-
-
-def _settings(sweep: Sweep) -> Iterator[tuple[str, Sequence[Mapping[str, Scalar]]]]:
-    """Where variables are set, and to what: an axis sets the same ones to other values at each of its points."""
-    yield "set", [sweep.fixed]
-    for axis in sweep.axes:
-        yield f"axes.{axis.name}", list(axis.values.values())
-
-
-def _folder_names(sweep: Sweep) -> Iterator[str]:
-    yield from (choice.label for choice in sweep.agents)
-    for axis in sweep.axes:
-        yield from (axis.name, *axis.values)
-
-
-# Narrowing
 
 
 def override(sweep: Sweep, settings: Mapping[str, str], seeds: int | None = None) -> Sweep:
@@ -178,7 +170,12 @@ def _override(sweep: Sweep, name: str, text: str) -> Sweep:
     if any(axis.name == name for axis in sweep.axes):
         axes = tuple(_override_axis(sweep, axis, text) if axis.name == name else axis for axis in sweep.axes)
         return dataclasses.replace(sweep, axes=axes)
-    setting = {name: parse_scalar(text, _settable(sweep, name))}
+    try:
+        variable = find_variable(sweep.template, name, _option(sweep))
+    except UserError as error:
+        axes_there = ", ".join(axis.name for axis in sweep.axes)
+        raise UserError(f"{error}; its axes are {axes_there or 'none'}") from None
+    setting = {name: parse_scalar(text, variable)}
     check_variables(sweep.template, [setting], _option(sweep))
     return dataclasses.replace(sweep, fixed={**sweep.fixed, **setting})
 
@@ -207,17 +204,6 @@ def _choose(where: str, label: str, known: Mapping[str, Any]) -> Any:
     if label not in known:
         raise UserError(f"{where}: {unknown('value', label, known)}")
     return known[label]
-
-
-def _settable(sweep: Sweep, name: str) -> Setting | None:
-    axes = {axis.name: axis for axis in sweep.axes}
-    try:
-        return find_variable(sweep.template, name, _option(sweep))
-    except UserError as error:
-        raise UserError(f"{error}; its axes are {', '.join(axes) or 'none'}") from None
-
-
-# Expanding
 
 
 def count_points(sweep: Sweep) -> int:
@@ -261,13 +247,11 @@ def _point(sweep: Sweep, seed: int, agent: AgentChoice, labels: tuple[str, ...])
     return Point(agent, tuple(zip(names, labels, strict=True)), variables, seed)
 
 
-_OPTION = "--agents"
-_NO_FOLDER_NAME = re.compile(r"[^\w.+-]")
-
-
 def with_agents(sweep: Sweep, text: str) -> Sweep:
     """The sweep with the agents that the text names in place of its own; raises UserError."""
-    chosen = [_choice(sweep, *item.split()) for item in _items(text)]
+    if not all(item.strip() for item in text.split(",")):
+        raise UserError(f'{_OPTION} "{text}": write agents with commas between, such as mft,./mine.py')
+    chosen = [_choice(sweep, *item.split()) for item in text.split(",")]
     labels = [choice.label for choice in chosen]
     for label in labels:
         if labels.count(label) > 1:
@@ -277,27 +261,15 @@ def with_agents(sweep: Sweep, text: str) -> Sweep:
     return changed
 
 
-def _items(text: str) -> Iterator[str]:
-    for item in text.split(","):
-        if not item.strip():
-            raise UserError(f'{_OPTION} "{text}": write agents with commas between, such as mft,./mine.py')
-        yield item
-
-
 def _choice(sweep: Sweep, name: str, *settings: str) -> AgentChoice:
-    own = next((choice for choice in sweep.agents if choice.label == name), AgentChoice(_label(name), name))
+    # Results call an agent by its name, or by that of its file or class.
+    label = Path(name).stem if name.endswith(".py") else name.rpartition(":")[2]
+    own = next((choice for choice in sweep.agents if choice.label == name), AgentChoice(label, name))
     if not settings:
         return own
     given = dict(_parameters(name, settings))
     label = "+".join([own.label, *(_NO_FOLDER_NAME.sub("-", f"{key}-{value}") for key, value in given.items())])
     return AgentChoice(label, own.agent, tuple(sorted({**dict(own.parameters), **given}.items())))
-
-
-def _label(agent: str) -> str:
-    """What results call an agent: its name, or that of its file or class."""
-    if agent.endswith(".py"):
-        return Path(agent).stem
-    return agent.rpartition(":")[2]
 
 
 def _parameters(name: str, settings: Sequence[str]) -> Iterator[tuple[str, str]]:

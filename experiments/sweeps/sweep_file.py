@@ -1,4 +1,4 @@
-"""Reads sweeps from TOML; every mistake is a UserError that names file and key.
+"""Sweeps in files: reads them from TOML, and keeps in the results what was asked for.
 
 template = "thesis"              a name of ours, or a path beside the sweep
 seeds = 10                       seeds 0 to 9
@@ -11,15 +11,16 @@ config.C2 = { brokers = 2, side = 35 }     a zipped axis: each name sets several
 mft = {}                         an agent by its name
 letter = { use = "mft", parameters = { sticky_parent = false } }
 
-Templates asked for by `--set`, with the settings that sweeps have given names to, such as C8.
+Every mistake is a UserError that names file and key. A sweep can come from anybody, so what would take long to read, or
+what no ini could hold, is refused. The names of a zipped axis, such as C8, are known beyond the sweep: a single run of
+the same template can be asked for by them.
 
-Whatever is set becomes an axis: a single run has one value on each, and a template that is swept as it is has several.
+Whatever `--set` asks for becomes an axis: a single run has one value on each, and a template that is swept as it is has
+several.
 
-Writes `sweep.json`, which says what the sweep in a results folder was asked for.
-
-It names the study and the sweep, so that whoever reads the results knows which figures and claims are theirs, and it
-has the template, the fixed values, the axes, the agents and the seeds. A second sweep into the same folder must fit
-what is there, so that no two sweeps are mixed by mistake; then it adds its agents, values and seeds.
+`sweep.json` in a results folder names study and sweep, so that whoever reads the results knows which figures and claims
+are theirs, and has the template, the fixed values, the axes, the agents and the seeds. A second sweep into the folder
+must fit what is there, so that no two sweeps are mixed by mistake; then it adds its agents, values and seeds.
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ def read_sweep(name: str) -> Sweep:
     """The sweep of that path, or of that name among ours; raises UserError naming file and key."""
     path = find_file("sweep", SWEEP_SUFFIX, name)
     text = read_text(path)
+    # Before it is parsed: parsing is what takes the time.
     if _DEEP_KEY.search(text):
         raise UserError(f"{path}: a key of more than {_MOST_DOTS} dots goes too deep")
     try:
@@ -88,23 +90,20 @@ def _build(path: Path, content: Mapping[str, Any]) -> Sweep:
     for key in content:
         if key not in _KEYS:
             raise UserError(f"{path}: {unknown('key', key, dict.fromkeys(_KEYS))}")
+    backend = str(content.get("backend", BACKENDS[0]))
+    if backend not in BACKENDS:
+        raise UserError(f"{path}: {unknown('backend', backend, dict.fromkeys(BACKENDS))}")
     return Sweep(
         source=str(path),
         template=_template(path, content.get("template")),
         agents=tuple(_agent(path, *item) for item in _table(path, "agents", content).items()),
         axes=tuple(_axis(path, *item) for item in _table(path, "axes", content).items()),
         seeds=seed_range(str(path), content.get("seeds", 1)),
-        backend=_backend(path, content.get("backend", BACKENDS[0])),
+        backend=backend,
         fixed={name: _scalar(path, f"set.{name}", value) for name, value in _table(path, "set", content).items()},
         name=path.stem,
         study=shipped_study(path),
     )
-
-
-def _backend(path: Path, name: object) -> str:
-    if name not in BACKENDS:
-        raise UserError(f"{path}: {unknown('backend', str(name), dict.fromkeys(BACKENDS))}")
-    return str(name)
 
 
 def _template(path: Path, name: object) -> Path:
@@ -138,13 +137,10 @@ def _agent(path: Path, label: str, options: object) -> AgentChoice:
             raise UserError(f"{path}: agents.{label}: {problem}")
     parameters = _table(path, "parameters", options)
     texts = {name: plain(_scalar(path, f"agents.{label}.parameters.{name}", v)) for name, v in parameters.items()}
-    return AgentChoice(label, _reference(path, str(options.get("use", label))), tuple(sorted(texts.items())))
-
-
-def _reference(path: Path, use: str) -> str:
-    """An agent's file may lie beside the sweep."""
-    beside = path.parent / use
-    return str(beside) if Path(str(beside).partition(".py:")[0].removesuffix(".py") + ".py").is_file() else use
+    use = str(options.get("use", label))
+    beside = str(path.parent / use)  # an agent's file may lie beside the sweep
+    is_file = Path(beside.partition(".py:")[0].removesuffix(".py") + ".py").is_file()
+    return AgentChoice(label, beside if is_file else use, tuple(sorted(texts.items())))
 
 
 def _axis(path: Path, name: str, values: object) -> Axis:
@@ -153,16 +149,14 @@ def _axis(path: Path, name: str, values: object) -> Axis:
         return plain_axis(name, [_scalar(path, key, value) for value in values])
     if not isinstance(values, dict) or not values:
         raise UserError(f"{path}: {key}: give a list of values, or names with the variables that each sets")
-    zipped = {label: _zipped(path, f"{key}.{label}", variables) for label, variables in values.items()}
+    zipped = {}
+    for label, variables in values.items():
+        if not isinstance(variables, dict):
+            raise UserError(f"{path}: {key}.{label}: give the variables that it sets, in braces")
+        zipped[label] = {one: _scalar(path, f"{key}.{label}.{one}", value) for one, value in variables.items()}
     if len({frozenset(variables) for variables in zipped.values()}) > 1:
         raise UserError(f"{path}: {key}: every name must set the same variables")
     return Axis(name, zipped, zipped=True)
-
-
-def _zipped(path: Path, key: str, variables: object) -> Mapping[str, Scalar]:
-    if not isinstance(variables, dict):
-        raise UserError(f"{path}: {key}: give the variables that it sets, in braces")
-    return {name: _scalar(path, f"{key}.{name}", value) for name, value in variables.items()}
 
 
 def named_settings(template: Path) -> list[Axis]:
@@ -249,28 +243,22 @@ def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
     created, is_first = not results.exists(), not (results / SWEEP_FILE).exists()
     results.mkdir(parents=True, exist_ok=True)
     with locked(results):
-        remove_unfinished(results / SWEEP_FILE)
-        description = _merge_with_old(describe(sweep), results)
-        with _removed_if_empty(results, is_first, created):
-            _write_description(description, results)
+        remove_unfinished(results / SWEEP_FILE)  # of a command that was killed: nobody else writes it now
+        description = describe(sweep)
+        file = results / SWEEP_FILE
+        if file.is_file():
+            old = _read_own(file)
+            _check_fit(old, description, results)
+            description = _merge(old, description)
+        with (
+            _removed_if_empty(results, is_first, created),
+            errors_named(file),
+            UnfinishedFile(file) as unfinished,
+        ):
+            unfinished.file.write(f"{json.dumps(description, indent=2)}\n".encode())
+            unfinished.finish()
     with _removed_if_empty(results, is_first, created):
         yield
-
-
-def _merge_with_old(new: dict[str, Any], results: Path) -> dict[str, Any]:
-    file = results / SWEEP_FILE
-    if not file.is_file():
-        return new
-    old = _read_own(file)
-    _check_fit(old, new, results)
-    return _merge(old, new)
-
-
-def _write_description(description: dict[str, Any], results: Path) -> None:
-    file = results / SWEEP_FILE
-    with errors_named(file), UnfinishedFile(file) as unfinished:
-        unfinished.file.write(f"{json.dumps(description, indent=2)}\n".encode())
-        unfinished.finish()
 
 
 def _read_own(file: Path) -> dict[str, Any]:
@@ -308,12 +296,9 @@ def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     agents, seeds = {**old[AGENTS], **new[AGENTS]}, sorted({*old[SEEDS], *new[SEEDS]})
     origin = {key: old.get(key, new[key]) for key in (STUDY, SWEEP)}
     merged = {**new, **origin, AXES: axes, AGENTS: agents, SEEDS: seeds}
-    if more := _most_of_each(old.get(MORE_SEEDS, {}), new.get(MORE_SEEDS, {})):
-        merged[MORE_SEEDS] = more
+    before, asked = old.get(MORE_SEEDS, {}), new.get(MORE_SEEDS, {})
+    if before or asked:
+        merged[MORE_SEEDS] = {point: max(before.get(point, 0), asked.get(point, 0)) for point in before | asked}
     if precision := new.get(PRECISION, old.get(PRECISION)):
         merged[PRECISION] = precision
     return merged
-
-
-def _most_of_each(old: dict[str, int], new: dict[str, int]) -> dict[str, int]:
-    return {point: max(old.get(point, 0), new.get(point, 0)) for point in old | new}

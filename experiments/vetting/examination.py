@@ -1,48 +1,58 @@
-"""Examines an agent in one process: makes the runs of all scenes, and looks at what else can be wrong.
+"""Vets an agent: runs it in scenes that every agent must bear, in several processes, and compares what comes out.
 
-The runs that every agent must bear: the same nodes on ideal links, on the radio, and with large frames.
+In a scene eight nodes publish and subscribe for twelve seconds while some crash, freeze, leave and return, on ideal
+links, on the radio, and with frames about the largest that the radio sends (`vet.ini.j2`). The rules:
 
-Hands an agent messages that it does not know: of another protocol, or of a later version of its own.
-
-Takes every message of an agent to bytes and back, with generated values, and then decodes damaged bytes.
+- A process examines the agent by itself: the runs of all scenes must end well, and no node may change what all share.
+  The first process also looks at what needs no second one (`messages`).
+- The processes differ in all that a trace may not depend on: the hash seed by which Python orders sets of texts, the
+  order of the runs, the clock, and the addresses of objects. Where two traces of one run differ, time or chance come
+  from elsewhere than from the agent's own `now` and `random`, and the lines that could be to blame are named.
+- An agent can do anything to its process, even end it. So none runs in the process of the user's command, and what it
+  prints is lost: the only thing that is read is a line of JSON for each step of an examination.
 """
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from random import Random
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import IO, Any, cast
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.interface import Backend
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.errors import AgentError, ConductError
-from roambus.bridge.host.agents import handler_of, make_agents, place_of
-from roambus.bridge.host.codec import CodecCheck, CodecError, place_of_class, type_of
+from roambus.bridge.errors import AgentError, ConductError, UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.runs.guard import conduct_seen
+from roambus.bridge.runs.guard import EndedError, apart, conduct_seen, watch
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
+from roambus.bridge.trace.parquet import TraceLevel, TraceWriter, first_difference
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import Values, render
 from roambus.experiments.vetting.findings import CHECK as SHARED
-from roambus.experiments.vetting.findings import Finding, SharedMemory, of_error, parameters_image, place_of_agent
-from roambus.experiments.vetting.generating import Generator, UnknownTypeError
+from roambus.experiments.vetting.findings import Finding, SharedMemory, image, of_error, place_of_agent, suspects
+from roambus.experiments.vetting.messages import check_round_trips, check_strangers
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Event, Received, Sited, Started, TimerFired
-from roambus.python_protocol.messages.fields import U8
-from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.octets import DecodeError
-from roambus.python_protocol.vocabulary import MILLISECOND, SimTime
+from roambus.python_protocol.events import Event, TimerFired
+from roambus.python_protocol.vocabulary import SimTime
 
-TEMPLATE = Path(__file__).with_name("vet.ini.j2")
+RUNS, TIMERS, REPEATABLE = "runs", "timers", "repeatable"
+HASH_SEEDS = (0, 1, 2)
+"""The hash seed of each process."""
 SEED = 1
+"""The seed of the scenes' scenarios."""
+TEMPLATE = Path(__file__).with_name("vet.ini.j2")
+
+Advance = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,103 +60,19 @@ class Scene:
     """A run: its back-end, and the payload of the first publisher in bytes; the two others' are `step` larger each."""
 
     name: str
-    backend: str
+    backend: Callable[[Scenario], Backend]
     payload: int
     step: int
 
-    def scenario(self, agent: str, parameters: str, *, sites: bool) -> Scenario:
-        """The scenario of this scene; raises UserError."""
-        run: Values = {"seed": SEED, "agent": agent, "agent_parameters": parameters}
-        text = render(TEMPLATE, {**run, "sites": sites, "payload": self.payload, "step": self.step})
-        return parse_scenario(text, TEMPLATE, TEMPLATES)
-
 
 SCENES = (
-    Scene("on ideal links", "ideal", 20, 0),
-    Scene("on the radio", "radio", 20, 0),
-    Scene("with frames at the size limit", "radio", 930, 40),
+    Scene("on ideal links", make_ideal, 20, 0),
+    Scene("on the radio", RadioBackend, 20, 0),
+    Scene("with frames at the size limit", RadioBackend, 930, 40),
 )
 """A notification with a payload of 930 to 1010 bytes makes frames of about 1024, the most that the radio sends."""
-
-
-STRANGERS_CHECK = "unknown messages"
-
-
-class Stranger(Message, tag=255, name="STRANGER"):
-    """A message that no agent knows."""
-
-    number: U8
-
-
-def check_strangers(agent_class: type[Agent], scenario: Scenario) -> Iterator[Finding]:
-    """A finding if an agent raises for a message, or a timer, that is none of its own."""
-    sited = () if scenario.sites is None else (Sited(scenario.sites),)
-    for agent in make_agents(scenario, agent_class):
-        handle = handler_of(agent)
-        stranger = Received((agent.node + 1) % len(scenario.nodes), Stranger(agent.node), -80.0, 10.0)
-        unknown = (stranger, stranger, TimerFired("a timer of nobody's"))
-        for now, event in enumerate((Started(), *sited, *unknown)):
-            try:
-                list(handle(event, now * MILLISECOND))
-            except Exception as error:
-                if event in unknown:
-                    text = f"on {event}, {type(error).__name__}: {error}{place_of(error, agent, event, None)}"
-                    yield of_error(STRANGERS_CHECK, Exception(f"{text}: what an agent does not know, it ignores"))
-                return
-
-
-ROUND_TRIPS_CHECK = "messages"
-VALUES = 200
-"""So many messages of each class are tried."""
-DAMAGED = 20
-"""Of so many of them, all beginnings and some other bytes are decoded."""
-_REFUSALS = (ValueError, TypeError, OverflowError, LookupError, struct.error)
-"""What a class raises for values that it does not take, when it is made or written."""
-
-
-def check_round_trips(agent_class: type[Agent]) -> Iterator[Finding]:
-    """A finding for each class of messages that is not what its bytes say."""
-    for cls in agent_class.messages:
-        random = Random(f"vet {type_of(cls)}")
-        found = _round_trip(agent_class, cls, Generator(agent_class.messages, random), random)
-        if found:
-            yield Finding(ROUND_TRIPS_CHECK, found, place_of_class(cls))
-
-
-def _round_trip(agent_class: type[Agent], cls: type[Message], generator: Generator, random: Random) -> str:
-    codec, whole = CodecCheck(agent_class), []
-    for _ in range(VALUES):
-        try:
-            message = generator.message(cls)
-            data = message.encode()
-        except UnknownTypeError:  # what it sends in the scenes is compared there
-            return ""
-        except _REFUSALS:
-            continue
-        try:
-            codec.compare(message, data)
-        except CodecError as error:
-            return str(error)
-        whole.append(data)
-    return next(filter(None, (_damage(agent_class, cls, data, random) for data in whole[:DAMAGED])), "")
-
-
-def _damage(agent_class: type[Agent], cls: type[Message], data: bytes, random: Random) -> str:
-    beginnings = [data[:length] for length in range(min(len(data), 64))]
-    noise = [data[:1] + random.randbytes(random.randrange(40)) for _ in range(5)]
-    for damaged in (*beginnings, *noise, data + b"\0"):
-        try:
-            agent_class.messages.decode(damaged)
-        except DecodeError:
-            continue
-        except Exception as error:  # whatever it is: a stranger's bytes end the run by it
-            text = f"message {type_of(cls)}: bytes that are none raise {type(error).__name__}: {error}"
-            return f"{text}, and not DecodeError"
-    return ""
-
-
-RUNS, TIMERS = "runs", "timers"
-_BACKENDS: dict[str, Callable[[Scenario], Backend]] = {"ideal": make_ideal, "radio": RadioBackend}
+_STEPS_OF_FIRST = 3
+"""The steps of the first process after its scenes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,20 +85,115 @@ class Job:
     turn: int = 0
     is_first: bool = True
 
-    def scenes(self) -> list[Scene]:
-        """All scenes, in the order of this process."""
-        return [*SCENES[self.turn :], *SCENES[: self.turn]]
-
     def trace(self, scene: Scene) -> Path:
         """The file of a scene's trace."""
         return self.folder / f"{scene.name.replace(' ', '-')}.parquet"
+
+
+# The user's process
+
+
+def vet(agent: str, parameters: Mapping[str, str] | None = None, advance: Advance = lambda: None) -> list[Finding]:
+    """What is wrong with an agent; empty if nothing was found. `advance` is called after each of `steps_of_all()`.
+
+    `agent` is a name, module:Class or a file. Raises UserError if it cannot be used at all, such as for its parameters.
+    """
+    texts = " ".join(f"{name}={value}" for name, value in sorted((parameters or {}).items()))
+    with TemporaryDirectory(prefix="roambus-vet-") as folder, ExitStack() as processes:
+        jobs = [
+            Job(agent, texts, Path(folder, str(number)), turn=number % len(SCENES), is_first=number == 0)
+            for number in range(len(HASH_SEEDS))
+        ]
+        examiners = [_start(job, seed, processes) for job, seed in zip(jobs, HASH_SEEDS, strict=True)]
+        found = [finding for one in examiners for finding in _listen(one, advance)]
+        return list(dict.fromkeys([*found, *_differences(jobs)]))
+
+
+def steps_of_all() -> int:
+    """How often `vet` calls `advance`."""
+    return len(HASH_SEEDS) * len(SCENES) + _STEPS_OF_FIRST
+
+
+def _start(job: Job, hash_seed: int, processes: ExitStack) -> subprocess.Popen[str]:
+    """A process that examines, until `processes` ends."""
+    job.folder.mkdir()
+    process = processes.enter_context(
+        subprocess.Popen(
+            [sys.executable, "-m", "roambus.experiments.vetting.examination"],
+            env={**os.environ, "PYTHONHASHSEED": str(hash_seed)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    )
+    processes.callback(process.kill)  # it is called first, so that leaving the process does not wait for its end
+    with suppress(BrokenPipeError), cast("IO[str]", process.stdin) as task:
+        json.dump({**asdict(job), "folder": str(job.folder)}, task)
+    return process
+
+
+def _listen(process: subprocess.Popen[str], advance: Advance) -> Iterator[Finding]:
+    """What a process finds; raises UserError if it cannot use the agent."""
+    for line in cast("IO[str]", process.stdout):
+        step = json.loads(line)
+        if "error" in step:
+            raise UserError(step["error"])
+        if "end" in step:
+            return
+        yield from (Finding(**one) for one in step["findings"])
+        advance()
+    last_words = cast("IO[str]", process.stderr).read().strip().splitlines()[-1:]
+    yield Finding(RUNS, ": ".join([str(EndedError(process.wait())), *last_words]))
+
+
+def _differences(jobs: list[Job]) -> Iterator[Finding]:
+    """A finding for the first scene whose traces differ."""
+    first, *others = jobs
+    for scene in SCENES:
+        for other in others:
+            one, two = first.trace(scene), other.trace(scene)
+            if not (one.exists() and two.exists()) or one.read_bytes() == two.read_bytes():
+                continue
+            place, where = apart(lambda: _suspects(first.agent))
+            text = f"{scene.name} another process makes another trace of the same run: {first_difference(one, two)}"
+            yield Finding(REPEATABLE, f"{text}; {where}", place)
+            return
+
+
+def _suspects(agent: str) -> tuple[str, str]:
+    """The place to name, and the words for the lines to look at."""
+    agent_class = load_agent(agent)
+    lines = suspects(agent_class)
+    if lines:
+        return lines[0].partition(" ")[0], f"look at {', '.join(lines)}"
+    words = "chance comes from elsewhere than self.random, or time from elsewhere than now"
+    return place_of_agent(agent_class), words
+
+
+# The process that examines
+
+
+def main() -> None:
+    """Examines what its input asks for, as JSON, and ends with the exit code 0 whatever was found."""
+    # Whatever the agent prints must not come between the lines of JSON.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # it stays open to the end
+    task = json.loads(sys.stdin.read())
+    watch()
+    try:
+        for found in examine(Job(**{**task, "folder": Path(task["folder"])})):
+            print(json.dumps({"findings": [asdict(one) for one in found]}), file=answers, flush=True)  # to vetting
+        print(json.dumps({"end": True}), file=answers, flush=True)  # as above
+    except UserError as error:
+        print(json.dumps({"error": str(error)}), file=answers, flush=True)  # as above
 
 
 def examine(job: Job) -> Iterator[list[Finding]]:
     """What is found, step by step; raises UserError if the agent cannot be used at all."""
     agent_class = load_agent(job.agent)
     memory = SharedMemory(agent_class)
-    for scene in job.scenes():
+    for scene in (*SCENES[job.turn :], *SCENES[: job.turn]):
         yield list(_play(job, scene, agent_class))
     if job.is_first:
         yield list(memory.findings())
@@ -180,19 +201,22 @@ def examine(job: Job) -> Iterator[list[Finding]]:
         yield list(check_strangers(agent_class, _scenario(job, SCENES[0], agent_class)))
 
 
-def steps(job: Job) -> int:
-    """How many steps `examine` takes."""
-    return len(SCENES) + (3 if job.is_first else 0)
-
-
 def _scenario(job: Job, scene: Scene, agent_class: type[Agent]) -> Scenario:
-    return scene.scenario(job.agent, job.parameters, sites=agent_class.needs_sites)
+    variables: Values = {
+        "seed": SEED,
+        "agent": job.agent,
+        "agent_parameters": job.parameters,
+        "sites": agent_class.needs_sites,
+        "payload": scene.payload,
+        "step": scene.step,
+    }
+    return parse_scenario(render(TEMPLATE, variables), TEMPLATE, TEMPLATES)
 
 
 def _play(job: Job, scene: Scene, agent_class: type[Agent]) -> Iterator[Finding]:
     scenario = _scenario(job, scene, agent_class)
     trace, seen = TraceWriter(TraceLevel.FULL), _Seen()
-    host = Host(scenario, seen.watched(agent_class), _BACKENDS[scene.backend](scenario), trace, check=True)
+    host = Host(scenario, seen.watched(agent_class), scene.backend(scenario), trace, check=True)
     before = seen.parameters()
     try:
         with conduct_seen(job.agent):
@@ -219,7 +243,7 @@ class _Seen:
 
     def parameters(self) -> Any:
         """The parameters that all of them share, as they are now."""
-        return parameters_image(self._agents[0].parameters) if self._agents else None
+        return image(vars(self._agents[0].parameters)) if self._agents else None
 
     def watched(self, agent_class: type[Agent]) -> type[Agent]:
         """A subclass of the agent that is seen."""
@@ -244,3 +268,7 @@ def _has_handler(agent_class: type[Agent], event: TimerFired) -> bool:
         return True
     timers = agent_class.timer_handlers
     return type(event.key) in timers or event.key in timers or TimerFired in agent_class.handlers
+
+
+if __name__ == "__main__":
+    main()

@@ -1,11 +1,13 @@
-"""What is found: which check has found it, what is wrong, and the line that is to blame.
+"""What can be wrong with an agent, and the line that is to blame.
 
-Finds the lines of an agent's own files that take time or chance from elsewhere: where to look if traces differ.
+Two kinds of mistakes are found by looking at the agent itself:
 
-Finds what the nodes of an agent have in common: each node is a machine of its own, and has only messages.
-
-An attribute of the class, a global of its module or the default of an argument is one object for all nodes. While it
-stays what it was it is a constant. What has changed after a run was written by one node, and can be read by all others.
+- *Shared memory.* Each node is a machine of its own, and has only messages. An attribute of the class, a global of its
+  module or the default of an argument is one object for all nodes. While it stays what it was it is a constant, so it
+  is compared before and after the runs: what has changed was written by one node, and can be read by all others.
+- *Time and chance from elsewhere.* If two processes make different traces of one run, something differs between the
+  processes: a clock, a generator that is not the agent's own, an address, the order of a set. The agent's files are
+  searched for the names of these. That is a hint and no proof, so lines are suspects only where traces differ.
 """
 
 from __future__ import annotations
@@ -24,9 +26,19 @@ from typing import Any, NamedTuple
 
 from roambus.bridge.agents import agent_sources
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.parameters import Parameters
 
 _PLACE = re.compile(r"\bat (\S+\.py:\d+)|\((\S+\.py:\d+)\)")
+
+CHECK = "shared memory"
+DEEPEST = 6
+"""So deep in each other values are compared: objects can refer to each other in circles."""
+_CORE = "roambus.python_protocol.agent"
+"""The module of the base class of all agents, whose memory is no fault of theirs."""
+_SHARED = "all nodes share it, as no machines could: make it in __init__, as self."
+
+_MODULES = {"time", "datetime", "random", "uuid", "secrets"}
+_CALLS = {"hash", "id", "urandom", "getpid", "default_rng"}
+"""What depends on the process or on the time, by the names of modules and of functions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,51 +68,31 @@ def place_of_agent(thing: Any) -> str:
         return str(getattr(thing, "__module__", ""))
 
 
-_MODULES = {"time", "datetime", "random", "uuid", "secrets"}
-_CALLS = {"hash", "id", "urandom", "getpid", "default_rng"}
-_SETS = (ast.Set, ast.SetComp)
-
-
 def suspects(agent_class: type[Agent]) -> list[str]:
     """The suspicious lines, as "mine.py:12 (time.time)"."""
-    found = [one for file in agent_sources(agent_class) for one in _in_file(file)]
+    found = [(file, line, what) for file in agent_sources(agent_class) for line, what in _in_file(file)]
     return [f"{file.name}:{line} ({what})" for file, line, what in sorted(found)]
 
 
-def _in_file(file: Path) -> Iterator[tuple[Path, int, str]]:
+def _in_file(file: Path) -> Iterator[tuple[int, str]]:
     try:
         tree = ast.parse(file.read_bytes())
     except (OSError, SyntaxError):
         return
     for node in ast.walk(tree):
-        what = _suspicion(node)
-        if what:
-            yield file, getattr(node, "lineno", 0), what
-
-
-def _suspicion(node: ast.AST) -> str:
-    if isinstance(node, ast.Call):
-        return _of_call(node.func)
-    if isinstance(node, ast.For | ast.comprehension) and _is_set(node.iter):
-        return "the order of a set"
-    return ""
-
-
-def _of_call(function: ast.expr) -> str:
-    name = ast.unparse(function)
-    if name.partition(".")[0] in _MODULES and name != "random.Random":
-        return name
-    return name if name.rpartition(".")[2] in _CALLS else ""
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func)
+            # Who makes a generator of its own has given it a seed.
+            if name != "random.Random" and (name.partition(".")[0] in _MODULES or name.rpartition(".")[2] in _CALLS):
+                yield node.lineno, name
+        elif isinstance(node, ast.For | ast.comprehension) and _is_set(node.iter):
+            yield getattr(node, "lineno", 0), "the order of a set"
 
 
 def _is_set(node: ast.expr) -> bool:
-    return isinstance(node, _SETS) or (isinstance(node, ast.Call) and ast.unparse(node.func) in {"set", "frozenset"})
-
-
-CHECK = "shared memory"
-DEEPEST = 6
-_CORE = ("roambus.python_protocol.agent", "roambus.python_protocol.agent")
-_SHARED = "all nodes share it, as no machines could: make it in __init__, as self."
+    if isinstance(node, ast.Call):
+        return ast.unparse(node.func) in {"set", "frozenset"}
+    return isinstance(node, ast.Set | ast.SetComp)
 
 
 class Place(NamedTuple):
@@ -115,12 +107,12 @@ class SharedMemory:
 
     def __init__(self, agent_class: type[Agent]) -> None:
         self._places = list(_places(agent_class))
-        self._before = [_image(_value(place)) for place in self._places]
+        self._before = [image(_value(place)) for place in self._places]
 
     def findings(self) -> Iterator[Finding]:
         """A finding for each thing that has changed since."""
         for place, before in zip(self._places, self._before, strict=True):
-            if _image(_value(place)) != before:
+            if image(_value(place)) != before:
                 yield Finding(CHECK, f"{_what(place)} has changed during a run: {_SHARED}{place.name}", _line(place))
 
 
@@ -129,22 +121,17 @@ def _places(agent_class: type[Agent]) -> Iterator[Place]:
     for owner in _owners(agent_class):
         for name, value in list(vars(owner).items()):
             if isinstance(value, FunctionType) and value.__module__ == _module_of(owner):
-                yield from _in_function(value)
+                parameters = inspect.signature(value).parameters.values()
+                yield from (Place(value, one.name) for one in parameters if _could_change(one.default))
             elif not name.startswith("__") and _could_change(value) and id(value) not in seen:
                 seen.add(id(value))
                 yield Place(owner, name)
 
 
-def _in_function(function: FunctionType) -> Iterator[Place]:
-    signature = inspect.signature(function)
-    defaults = {name: one.default for name, one in signature.parameters.items() if one.default is not one.empty}
-    yield from (Place(function, name) for name, value in defaults.items() if _could_change(value))
-
-
 def _owners(agent_class: type[Agent]) -> list[Any]:
     """The agent's classes and modules, those of its messages, and whatever classes these modules define."""
     classes = [
-        *(cls for cls in agent_class.__mro__ if cls.__module__ not in (*_CORE, "builtins")),
+        *(cls for cls in agent_class.__mro__ if cls.__module__ not in (_CORE, "builtins")),
         *agent_class.messages,
     ]
     package = agent_class.__module__.rpartition(".")[0]
@@ -170,14 +157,14 @@ def _value(place: Place) -> Any:
     return vars(place.owner).get(place.name)
 
 
-def _image(value: Any, depth: int = 0) -> Any:
+def image(value: Any, depth: int = 0) -> Any:
     """What a value holds, as something that stays as it is."""
     if depth > DEEPEST:
         return None
     if isinstance(value, Mapping):
-        return tuple((repr(key), _image(one, depth + 1)) for key, one in value.items())
+        return tuple((repr(key), image(one, depth + 1)) for key, one in value.items())
     if isinstance(value, list | tuple | deque):
-        return tuple(_image(one, depth + 1) for one in value)
+        return tuple(image(one, depth + 1) for one in value)
     return _image_of_object(value, depth)
 
 
@@ -187,7 +174,8 @@ def _image_of_object(value: Any, depth: int) -> Any:
     if isinstance(value, Random):
         return value.getstate()
     if hasattr(value, "__dict__") and not isinstance(value, type | FunctionType | ModuleType):
-        return type(value).__name__, _image(vars(value), depth + 1)
+        return type(value).__name__, image(vars(value), depth + 1)
+    # What is known of the object is what it shows, and its address says nothing of what it holds.
     return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
 
 
@@ -206,16 +194,9 @@ def _line(place: Place) -> str:
         tree = ast.parse(file.read_bytes())
     except (OSError, TypeError, SyntaxError):
         return _module_of(place.owner)
-    lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.stmt) and _gives(node, place)]
-    first = place.owner.__code__.co_firstlineno if isinstance(place.owner, FunctionType) else min(lines, default=1)
-    return f"{file.name}:{first}"
-
-
-def _gives(node: ast.AST, place: Place) -> bool:
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    return any(isinstance(one, ast.Name) and one.id == place.name for one in targets)
-
-
-def parameters_image(parameters: Parameters) -> Any:
-    """The parameters as they are, which all nodes share and none may change."""
-    return _image(vars(parameters))
+    if isinstance(place.owner, FunctionType):
+        return f"{file.name}:{place.owner.__code__.co_firstlineno}"
+    assigned = [(node.lineno, node.targets) for node in ast.walk(tree) if isinstance(node, ast.Assign)]
+    assigned += [(node.lineno, [node.target]) for node in ast.walk(tree) if isinstance(node, ast.AnnAssign)]
+    lines = [line for line, targets in assigned if any(ast.unparse(one) == place.name for one in targets)]
+    return f"{file.name}:{min(lines, default=1)}"

@@ -1,35 +1,28 @@
-"""Makes a run what the page wants: a row for each thing that happens, in columns of integers, and a header of texts.
+"""A film: all that the page shows of a run, as a header of texts and columns of integers.
 
-Rows come from the trace, or from the agents run once more if more is to be seen.
+A run has up to a million rows, and a page has to hold and search them in a browser. So everything is a number:
 
-Puts films and the page into one HTML file that needs nothing else.
+- Each row of the trace is a row of the film, but for those of which the page needs something else: moves become places,
+  and roles, energy and counts of radios stand in the header or nowhere.
+- A text stands once in the header, and rows have its number. Where there can be none, 0 stands for none, and numbers
+  begin at 1.
+- A time is a number of nanoseconds, and rows have the time since the row before; a place is in millimetres.
+- A column is written plane by plane, all lowest bytes first. Neighbouring rows differ little, so that planes compress
+  well, and the greatest value says how many planes there are.
 
-Nothing that comes from a run can become code there. Films are base64 in data blocks, the page writes texts as texts,
-and its policy lets run only the script whose hash it names, and load nothing from anywhere.
-
-Makes columns of the happenings of a trace: texts become numbers, with 0 for a null where there can be one.
-
-Writes a film: a header of JSON, and columns of unsigned integers, together compressed.
-
-The bytes of a column are laid plane by plane, all lowest bytes first: neighbouring rows differ little, so that the
-planes compress well. `page/film.js` reads it.
-
-Makes columns of the agents' listings over time, with each text written once.
+What the agents send and know is no part of a trace. It is there if they were run once more (`witness`): then rows of
+sends and receives have a content, and each node has the tables that it listed over time. `page/film.js` reads films.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
-import re
-from base64 import b64encode
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from math import isfinite
-from pathlib import Path
 from struct import Struct
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -40,12 +33,9 @@ from numpy.typing import NDArray
 from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.schema import BYTES, DETAIL, EVENT, HOPS, MESSAGE_TYPE, NODE, NOTIFICATION_ID, PEER, TIME_S
-from roambus.experiments.page_policy import source_hash
 from roambus.experiments.viewer.scene import (
     ANYBODY,
     DRAWN_SIDE_M,
-    DrawnLinks,
-    EdgeChange,
     Place,
     drawn_links,
     drawn_overlay,
@@ -62,27 +52,115 @@ Column = NDArray[np.int64]
 """Values of at least 0 and below 2**53, what a number of JavaScript holds exactly."""
 
 MAX_BYTES = 7
+"""Of a value: seven bytes hold every number below 2**53."""
 _LENGTH = Struct("<I")
 _LEVEL = 6
 """The level of gzip: the highest takes five times as long, for 2 % less."""
 
 
-def pack(header: Mapping[str, Any], columns: Mapping[str, Column]) -> bytes:
-    """Compresses header and columns; the header gets `columns`: name, length and bytes of a value of each."""
-    planes = {name: _planes(column) for name, column in columns.items()}
-    layout = [[name, len(column), planes[name].shape[0]] for name, column in columns.items()]
-    text = json.dumps({**header, "columns": layout}, separators=(",", ":"), allow_nan=False).encode()
-    content = b"".join((_LENGTH.pack(len(text)), text, *(plane.tobytes() for plane in planes.values())))
-    return gzip.compress(content, _LEVEL, mtime=0)
+_NO_HAPPENINGS = (MOVE, ROLE, ENERGY, RADIO)
+"""The rows of which the page has what it needs in its header, or as places."""
+_MILLIMETRES = 1000
 
 
-def _planes(column: Column) -> NDArray[np.uint8]:
-    """The column as planes of bytes, the lowest first."""
-    greatest = int(column.max(initial=0))
-    size = max(1, (greatest.bit_length() + 7) // 8)
-    if column.min(initial=0) < 0 or size > MAX_BYTES:
-        raise ValueError(f"{greatest} or a value below 0 in a column")
-    return column.astype("<u8").view(np.uint8).reshape(len(column), 8)[:, :size].T
+@dataclass(frozen=True, slots=True)
+class Film:
+    """A header that JSON can hold, and columns; `page/film.js` reads them back."""
+
+    header: Mapping[str, Any]
+    columns: Mapping[str, Column]
+
+    def packed(self) -> bytes:
+        """The film as the page reads it."""
+        return pack(self.header, self.columns)
+
+
+def make_film(source: Source, table: pa.Table, testimony: Testimony | None = None, names: Names | None = None) -> Film:
+    """The film of a run from its trace, or from what `observe` returns; raises UserError for what no run leaves."""
+    names = names or Names()
+    scenario, nodes = source.scenario, _count_nodes(table, source.scenario)
+    rows = table.filter(pc.invert(pc.is_in(table[EVENT], pa.array(_NO_HAPPENINGS))))
+    happenings = happenings_of(rows, nodes, testimony)
+    moves = moved_places(table)
+    overlay = drawn_overlay(table, nodes)
+    places = moves or drawn_places(nodes, scenario, overlay.circle)
+    links = drawn_links(scenario, over_radio=is_over_radio(table))
+    header = {
+        "title": source.title,
+        "agent": scenario.agent if scenario else "",
+        "end": scenario.time_limit / SECOND if scenario else pc.max(table[TIME_S]).as_py() or 0.0,
+        "field": list(scenario.field_m) if scenario is not None and moves else _drawn_field(places),
+        "placed": bool(moves),
+        "names": [names.node(node) for node in range(nodes)],
+        "roles": _roles(table, nodes, scenario),
+        "receipts": RECEIVE in happenings.texts["kinds"],
+        "links": {
+            "kind": links.kind,
+            "reach": links.reach_m,
+            "partitions": [[at / SECOND, groups] for at, groups in links.partitions],
+        },
+        "recorded": testimony is not None,
+    }
+    columns = {
+        **happenings.columns,
+        **_place_columns(places, nodes),
+        **_columns(("linkTime", "linkA", "linkB", "linkUp"), [(one.at, one.a, one.b, one.up) for one in links.changes]),
+        **_columns(
+            ("edgeTime", "edgeNode", "edgeOther", "edgeShortcut", "edgeUp"),
+            [(at * SECOND, *edge, up) for at, edge, up in overlay.changes],
+        ),
+    }
+    film = Film({**header, **happenings.texts}, columns)
+    if testimony is not None:
+        film = _with_testimony(film, testimony, names)
+    notifications = [names.notification_id(one) for one in film.header["notifications"]]
+    return Film({**film.header, "notifications": notifications}, film.columns)
+
+
+def _count_nodes(table: pa.Table, scenario: Scenario | None) -> int:
+    if scenario is not None:
+        return len(scenario.nodes)
+    greatest = pc.max(table[NODE]).as_py()
+    if greatest is None:
+        raise UserError("the trace is empty, and there is no run.ini beside it to say what nodes there are")
+    return min(int(greatest) + 1, BROADCAST)
+
+
+def _drawn_field(places: Sequence[Place]) -> list[float]:
+    """Width and height in metres of a field that holds these places, where no scenario says what it is."""
+    return [max(DRAWN_SIDE_M, *(place[axis] for place in places)) for axis in (2, 3)]
+
+
+def _roles(table: pa.Table, nodes: int, scenario: Scenario | None) -> list[str]:
+    if scenario is not None:
+        return [format_roles(node.roles) for node in scenario.nodes]
+    rows = table.filter(pc.equal(table[EVENT], ROLE)).select([NODE, DETAIL]).to_pylist()
+    told = {row[NODE]: row[DETAIL] or "" for row in rows}
+    return [told.get(node, "") for node in range(nodes)]
+
+
+def _place_columns(places: Sequence[Place], nodes: int) -> dict[str, Column]:
+    if any(not (isfinite(p.x) and isfinite(p.y) and 0 <= p.x < 1e9 and 0 <= p.y < 1e9) for p in places):
+        raise UserError("the trace has a node out of any field; make the run again")
+    if any(not 0 <= place.node < nodes for place in places):
+        raise UserError(f"the trace moves a node that is none of the run's, 0 to {nodes - 1}; make the run again")
+    return _columns(
+        ("placeTime", "placeNode", "placeX", "placeY"),
+        [(at * SECOND, node, x * _MILLIMETRES, y * _MILLIMETRES) for at, node, x, y in places],
+    )
+
+
+def _with_testimony(film: Film, testimony: Testimony, names: Names) -> Film:
+    """Adds the text of each content, how many notifications it carries, and which; and the listings."""
+    texts = [message.describe(names) for message in testimony.contents]
+    carried_by = [carried(message) for message in testimony.contents]
+    # Messages can carry notifications of which no row of the trace tells.
+    known = {text: number for number, text in enumerate(film.header["notifications"])}
+    flat = [known.setdefault(str(one), len(known)) for several in carried_by for one in several]
+    tables = tables_of(testimony.looks)
+    columns = {"carries": _integers(map(len, carried_by)), "carried": _integers(flat), **tables.columns}
+    header = {**film.header, "texts": texts, "notifications": list(known), "tables": tables.texts}
+    return Film(header, {**film.columns, **columns})
 
 
 class Coded(NamedTuple):
@@ -106,9 +184,9 @@ def happenings_of(rows: pa.Table, nodes: int, testimony: Testimony | None = None
     `hops` (one more than there are, 0: null), `content`, and `origin`: how many rows before a receive its send is (0:
     unknown).
     """
-    events, types = _coded(rows[EVENT]), _coded(rows[MESSAGE_TYPE])
-    notes, details = _coded(rows[NOTIFICATION_ID]), _coded(rows[DETAIL])
+    events, types, notes, details = (_coded(rows[name]) for name in (EVENT, MESSAGE_TYPE, NOTIFICATION_ID, DETAIL))
     names = np.array(["", *events.texts])[events.numbers]
+    # Without a testimony equal messages cannot be told from others of their type, which is the best guess there is.
     contents = types.numbers if testimony is None else _contents(rows, names, testimony)
     node, peer = _nodes(rows[NODE], nodes), _nodes(rows[PEER], nodes)
     columns = {
@@ -180,23 +258,8 @@ def _origins(names: NDArray[np.str_], node: Column, peer: Column, contents: Sequ
         }
     )
     matched = match_arrivals(frame)
+    # A distance and not the number of the row: it is small, and compresses better.
     return np.where(matched < 0, 0, np.arange(len(matched)) - matched)
-
-
-T = TypeVar("T", bound=Hashable)
-
-
-class _Numbered(Generic[T]):
-    """Gives each different thing a number, from 0."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[T, int] = {}
-
-    def __call__(self, thing: T) -> int:
-        return self._numbers.setdefault(thing, len(self._numbers))
-
-    def things(self) -> list[T]:
-        return list(self._numbers)
 
 
 class Tables(NamedTuple):
@@ -212,193 +275,45 @@ class Tables(NamedTuple):
 
 def tables_of(looks: Iterable[Look]) -> Tables:
     """What was seen, in the order of time."""
-    heads: _Numbered[tuple[str, ...]] = _Numbered()
-    rows: _Numbered[tuple[str, ...]] = _Numbered()
-    listings: _Numbered[tuple[str, int, tuple[int, ...]]] = _Numbered()
-    seen = [
-        (time, node, listings((name, heads(listing.head), tuple(map(rows, listing.rows)))))
-        for time, node, name, listing in looks
-    ]
-    found = listings.things()
-    texts = {"listings": [one[:2] for one in found], "heads": heads.things(), "rows": rows.things()}
-    columns = dict(zip(("lookTime", "lookNode", "lookListing"), np.array(seen, np.int64).reshape(-1, 3).T, strict=True))
-    listed = [number for *_, numbers in found for number in numbers]
-    return Tables(
-        texts, {**columns, "lists": _integer_column(len(one[2]) for one in found), "listed": _integer_column(listed)}
-    )
+    heads: dict[tuple[str, ...], int] = {}
+    rows: dict[tuple[str, ...], int] = {}
+    listings: dict[tuple[str, int, tuple[int, ...]], int] = {}
+    seen = []
+    for time, node, name, listing in looks:
+        numbers = tuple(rows.setdefault(row, len(rows)) for row in listing.rows)
+        head = heads.setdefault(listing.head, len(heads))
+        seen.append((time, node, listings.setdefault((name, head, numbers), len(listings))))
+    columns = {
+        **_columns(("lookTime", "lookNode", "lookListing"), seen),
+        "lists": _integers(len(numbers) for *_, numbers in listings),
+        "listed": _integers(number for *_, numbers in listings for number in numbers),
+    }
+    return Tables({"listings": [one[:2] for one in listings], "heads": list(heads), "rows": list(rows)}, columns)
 
 
-def _integer_column(values: Iterable[int]) -> Column:
+def _columns(names: Sequence[str], rows: Iterable[Sequence[float]]) -> dict[str, Column]:
+    """A column of each name from rows of numbers, which are rounded to whole ones."""
+    table = np.array([[round(value) for value in row] for row in rows], np.int64).reshape(-1, len(names))
+    return dict(zip(names, table.T, strict=True))
+
+
+def _integers(values: Iterable[int]) -> Column:
     return np.fromiter(values, np.int64)
 
 
-_NO_HAPPENINGS = (MOVE, ROLE, ENERGY, RADIO)
-"""The rows of which the page has what it needs in its header, or as places."""
-_MILLIMETRES = 1000
+def pack(header: Mapping[str, Any], columns: Mapping[str, Column]) -> bytes:
+    """Compresses header and columns; the header gets `columns`: name, length and bytes of a value of each."""
+    planes = {name: _planes(column) for name, column in columns.items()}
+    layout = [[name, len(column), planes[name].shape[0]] for name, column in columns.items()]
+    text = json.dumps({**header, "columns": layout}, separators=(",", ":"), allow_nan=False).encode()
+    content = b"".join((_LENGTH.pack(len(text)), text, *(plane.tobytes() for plane in planes.values())))
+    return gzip.compress(content, _LEVEL, mtime=0)
 
 
-@dataclass(frozen=True, slots=True)
-class Film:
-    """A header that JSON can hold, and columns; `page/film.js` reads them back."""
-
-    header: Mapping[str, Any]
-    columns: Mapping[str, Column]
-
-    def packed(self) -> bytes:
-        """The film as the page reads it."""
-        return pack(self.header, self.columns)
-
-
-def make_film(source: Source, table: pa.Table, testimony: Testimony | None = None, names: Names | None = None) -> Film:
-    """The film of a run from its trace, or from what `observe` returns; raises UserError for what no run leaves."""
-    names = names or Names()
-    scenario, nodes = source.scenario, _count_nodes(table, source.scenario)
-    rows = table.filter(pc.invert(pc.is_in(table[EVENT], pa.array(_NO_HAPPENINGS))))
-    happenings = happenings_of(rows, nodes, testimony)
-    moves = moved_places(table)
-    overlay = drawn_overlay(table, nodes)
-    places = moves or drawn_places(nodes, scenario, overlay.circle)
-    links = drawn_links(scenario, over_radio=is_over_radio(table))
-    header = {
-        "title": source.title,
-        "agent": scenario.agent if scenario else "",
-        "end": scenario.time_limit / SECOND if scenario else pc.max(table[TIME_S]).as_py() or 0.0,
-        "field": _field(scenario if moves else None, places),
-        "placed": bool(moves),
-        "names": [names.node(node) for node in range(nodes)],
-        "roles": _roles(table, nodes, scenario),
-        "receipts": RECEIVE in happenings.texts["kinds"],
-        "links": _described(links),
-        "recorded": testimony is not None,
-    }
-    drawn = {**_place_columns(places, nodes), **_link_columns(links), **_edge_columns(overlay.changes)}
-    columns = {**happenings.columns, **drawn}
-    film = Film({**header, **happenings.texts}, columns)
-    whole = film if testimony is None else _with_testimony(film, testimony, names)
-    notifications = [names.notification_id(one) for one in whole.header["notifications"]]
-    return Film({**whole.header, "notifications": notifications}, whole.columns)
-
-
-def _count_nodes(table: pa.Table, scenario: Scenario | None) -> int:
-    if scenario is not None:
-        return len(scenario.nodes)
-    greatest = pc.max(table[NODE]).as_py()
-    if greatest is None:
-        raise UserError("the trace is empty, and there is no run.ini beside it to say what nodes there are")
-    return min(int(greatest) + 1, BROADCAST)
-
-
-def _field(scenario: Scenario | None, places: Sequence[Place]) -> list[float]:
-    """The width and height of the field in metres."""
-    if scenario is not None:
-        return list(scenario.field_m)
-    return [max(DRAWN_SIDE_M, *(place[axis] for place in places)) for axis in (2, 3)]
-
-
-def _roles(table: pa.Table, nodes: int, scenario: Scenario | None) -> list[str]:
-    if scenario is not None:
-        return [format_roles(node.roles) for node in scenario.nodes]
-    rows = table.filter(pc.equal(table[EVENT], ROLE)).select([NODE, DETAIL]).to_pylist()
-    told = {row[NODE]: row[DETAIL] or "" for row in rows}
-    return [told.get(node, "") for node in range(nodes)]
-
-
-def _described(links: DrawnLinks) -> dict[str, Any]:
-    partitions = [[at / SECOND, groups] for at, groups in links.partitions]
-    return {"kind": links.kind.value, "reach": links.reach_m, "partitions": partitions}
-
-
-def _place_columns(places: Sequence[Place], nodes: int) -> dict[str, Column]:
-    if any(not (isfinite(p.x) and isfinite(p.y) and 0 <= p.x < 1e9 and 0 <= p.y < 1e9) for p in places):
-        raise UserError("the trace has a node out of any field; make the run again")
-    if any(not 0 <= place.node < nodes for place in places):
-        raise UserError(f"the trace moves a node that is none of the run's, 0 to {nodes - 1}; make the run again")
-    return {
-        "placeTime": _integers(place.time_s * SECOND for place in places),
-        "placeNode": _integers(place.node for place in places),
-        "placeX": _integers(place.x * _MILLIMETRES for place in places),
-        "placeY": _integers(place.y * _MILLIMETRES for place in places),
-    }
-
-
-def _link_columns(links: DrawnLinks) -> dict[str, Column]:
-    return {
-        "linkTime": _integers(change.at for change in links.changes),
-        "linkA": _integers(change.a for change in links.changes),
-        "linkB": _integers(change.b for change in links.changes),
-        "linkUp": _integers(change.up for change in links.changes),
-    }
-
-
-def _edge_columns(changes: Sequence[EdgeChange]) -> dict[str, Column]:
-    return {
-        "edgeTime": _integers(change.time_s * SECOND for change in changes),
-        "edgeNode": _integers(change.edge.node for change in changes),
-        "edgeOther": _integers(change.edge.other for change in changes),
-        "edgeShortcut": _integers(change.edge.is_shortcut for change in changes),
-        "edgeUp": _integers(change.up for change in changes),
-    }
-
-
-def _integers(values: Any) -> Column:
-    return np.array([round(value) for value in values], np.int64)
-
-
-def _with_testimony(film: Film, testimony: Testimony, names: Names) -> Film:
-    """Adds the text of each content, how many notifications it carries, and which; and the listings."""
-    texts = [message.describe(names) for message in testimony.contents]
-    carried_by = [carried(message) for message in testimony.contents]
-    known = {text: number for number, text in enumerate(film.header["notifications"])}
-    flat = [known.setdefault(str(one), len(known)) for several in carried_by for one in several]
-    tables = tables_of(testimony.looks)
-    header = {"texts": texts, "notifications": list(known), "tables": tables.texts}
-    columns = {"carries": _integers(map(len, carried_by)), "carried": _integers(flat), **tables.columns}
-    return Film({**film.header, **header}, {**film.columns, **columns})
-
-
-_PAGE = Path(__file__).with_name("page")
-_LAST = "main.js"
-_IMPORT = re.compile(r"^import .*?;\n", re.MULTILINE | re.DOTALL)
-_EXPORT = re.compile(r"^export ", re.MULTILINE)
-
-
-def make_document(films: Sequence[Film], *, live: bool = False) -> str:
-    """The page with one film, or several side by side; a `live` page can ask its own server for more."""
-    script, style = _script(), (_PAGE / "style.css").read_text(encoding="utf-8")
-    parts = {
-        "policy": _policy(script, style, live=live),
-        "title": escape(" | ".join(film.header["title"] for film in films)),
-        "style": style,
-        "films": "\n".join(map(_data_block, films)),
-        "script": script,
-    }
-    text = (_PAGE / "page.html").read_text(encoding="utf-8")
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], text)
-
-
-def _data_block(film: Film) -> str:
-    data = b64encode(film.packed()).decode("ascii")
-    return f'<script type="application/octet-stream" class="film">{data}</script>'
-
-
-def _script() -> str:
-    """The page's modules as one, in the order in which they import each other, without their imports and exports."""
-    order: list[str] = []
-    _visit(_LAST, order)
-    texts = [(_PAGE / name).read_text(encoding="utf-8") for name in order]
-    joined = "\n".join(_EXPORT.sub("", _IMPORT.sub("", text)) for text in texts)
-    return f'"use strict";\n{joined}'
-
-
-def _visit(name: str, order: list[str]) -> None:
-    text = (_PAGE / name).read_text(encoding="utf-8")
-    for imported in re.findall(r'from "\./(\w+\.js)"', "".join(_IMPORT.findall(text))):
-        if imported not in order:
-            _visit(imported, order)
-    order.append(name)
-
-
-def _policy(script: str, style: str, *, live: bool) -> str:
-    allowed = f"script-src {source_hash(script)}; style-src {source_hash(style)}"
-    connections = "; connect-src 'self'" if live else ""
-    return f"default-src 'none'; {allowed}{connections}; base-uri 'none'; form-action 'none'"
+def _planes(column: Column) -> NDArray[np.uint8]:
+    """The column as planes of bytes, the lowest first."""
+    greatest = int(column.max(initial=0))
+    size = max(1, (greatest.bit_length() + 7) // 8)
+    if column.min(initial=0) < 0 or size > MAX_BYTES:
+        raise ValueError(f"{greatest} or a value below 0 in a column")
+    return column.astype("<u8").view(np.uint8).reshape(len(column), 8)[:, :size].T

@@ -1,10 +1,13 @@
-"""Serves a session to the page that plays it.
-
-A transcript that is being played: what is done to it becomes a command, and what follows is worked out anew.
+"""A session that is played: what is done on the page becomes a command, and what follows is computed anew.
 
 The agents are deterministic, and over ideal links a minute of them takes a moment. So there is no running simulation to
-interfere with: a session is a transcript that grows, and its film is that of the whole transcript. What was done before
-is not changed by what is done later; whatever is done at a time takes the place of what had been done after it.
+interfere with: a session is a transcript that grows, and its film is that of the whole transcript.
+
+- What was done before is not changed by what is done later.
+- What is done at a time takes the place of what had been done after it, if the user agrees: nobody could say whether
+  those later commands were still meant.
+- A command that the agents cannot carry out changes nothing. Each change can be undone.
+- The session can be saved as a transcript of `tests/scenarios`, which is a test from then on.
 """
 
 from __future__ import annotations
@@ -12,7 +15,6 @@ from __future__ import annotations
 import math
 from base64 import b64encode
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -22,8 +24,9 @@ from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.files import read_text
 from roambus.bridge.transcript.document import PROMPT, Document, parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, follow, plan
-from roambus.experiments.viewer.film import Film, make_document, make_film
-from roambus.experiments.viewer.server import PageServer
+from roambus.experiments.viewer.document import make_document
+from roambus.experiments.viewer.film import Film, make_film
+from roambus.experiments.viewer.server import serve
 from roambus.experiments.viewer.witness import Source, observe_over
 from roambus.python_protocol.vocabulary import SECOND, SimTime, format_time, from_seconds, to_seconds
 
@@ -53,13 +56,9 @@ class Session:
         self._earlier: list[list[str]] = []
         """The commands before each thing that was done."""
         self._announce = overrides.announce
-        self._film = self._make_film(self._commands)
-        self._announce = silently  # the same agent runs from now on
-
-    @property
-    def film(self) -> Film:
+        self.film = self._make_film(self._commands)
         """Everything that happens, and for some time what follows."""
-        return self._film
+        self._announce = silently  # the same agent runs from now on
 
     def do(self, at_s: float, command: str, *, drop: bool = False) -> None:
         """Adds a command at a time in s, which takes the place of later ones if `drop` says so.
@@ -80,7 +79,8 @@ class Session:
         if later and not drop:
             raise LaterCommandsError([line.removeprefix(PROMPT).strip() for line in later])
         changed = [*commands, f"{PROMPT} after {format_time(pause)} {text}"]
-        self._film = self._make_film(changed)
+        # The film comes first: what the agents cannot carry out raises here, and the session is as it was.
+        self.film = self._make_film(changed)
         self._earlier.append(self._commands)
         self._commands = changed
 
@@ -92,7 +92,7 @@ class Session:
         if not self._commands:
             raise UserError("there is no command to take back")
         before = self._earlier[-1] if self._earlier else self._commands[:-1]
-        self._film = self._make_film(before)
+        self.film = self._make_film(before)
         self._commands, self._earlier = before, self._earlier[:-1]
 
     def transcript(self) -> str:
@@ -107,7 +107,10 @@ class Session:
         return commands
 
     def _last(self, commands: list[str]) -> SimTime:
-        """When the last of the commands happens, or of the file's setup."""
+        """When the last of the commands happens, or of the file's setup.
+
+        Commands can take time themselves, so only a plan of them all tells; the one that is added takes none.
+        """
         return self._plan([*commands, f"{PROMPT} after 0s wait 1s"]).timeline.now
 
     def _document(self, commands: list[str]) -> Document:
@@ -186,7 +189,4 @@ class Player:
 def play_session(scenario: Path, overrides: Overrides, port: int, say: Callable[[str], None]) -> None:
     """Says where the page is, and serves it until Ctrl-C; raises UserError, OSError."""
     player = Player(Session(scenario, overrides))
-    with PageServer(player.page(), port, player.answer) as server:
-        say(server.url)
-        with suppress(KeyboardInterrupt):
-            server.serve_forever()
+    serve(player.page(), port, say, player.answer)

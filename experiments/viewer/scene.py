@@ -1,13 +1,15 @@
-"""Tells where nodes are drawn: where the trace says they move, or on a figure that shows who belongs to whom.
+"""What the page draws of a network: where nodes are, who is linked, whom an overlay joins, and which send arrived.
 
-Tells which links the page draws: by distance, or those of a given graph. No trace says which frames could arrive.
+Everything comes from the trace and from the scenario, without an agent's code, so that the trace of an agent that is
+not installed can be looked at.
 
-Tells which send a receive belongs to.
-
-Reads the edges of an overlay network as nodes note them, and the circle on which its nodes are drawn.
-
-An `overlay` row tells in the agent's words what a node knows. Those of the skip ring are read (`Member.note_changes`):
-a number, label, left, right and ring neighbour, shortcuts as LABEL:NODE with commas between them, and topic.
+- *Places* are those to which the trace says that nodes move. Without any, the drawing shows who belongs to whom: a
+  given tree stands level by level, an overlay on its circle, and all others on a circle in the order of their numbers.
+- *Links*: no trace says which frames could arrive. Over a radio, and over ideal links that are given by a range, they
+  are drawn by distance; a graph that the scenario gives is drawn as it changes. Ideal links can be partitioned, too.
+- *Overlays*: nodes tell in `overlay` rows whom they know (`OverlayState`), in the same words whatever the protocol is.
+  The page draws an edge faintly while only one of its ends knows the other.
+- *Arrivals*: a row of a receive does not say which send it is of, so the last that fits is taken (`match_arrivals`).
 """
 
 from __future__ import annotations
@@ -15,10 +17,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from itertools import groupby
 from math import cos, pi, sin
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,15 +27,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from roambus.bridge.backends.ideal.backend import GivenGraph, given_graph
+from roambus.bridge.backends.ideal.backend import given_graph
 from roambus.bridge.backends.ideal.graph import reach_m
 from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.plans import LinkChange, ParentChange
+from roambus.bridge.scenario.plans import LinkChange
 from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, TIME_S
-from roambus.python_protocol.actions import CRASH, MOVE, OVERLAY
-from roambus.python_protocol.messages.fields import NOBODY
-from roambus.python_protocol.papers.skip_ring.labels import Label, is_label, position
+from roambus.python_protocol.actions import CRASH, MOVE, OVERLAY, OverlayState
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 DRAWN_SIDE_M = 100.0
@@ -71,7 +70,8 @@ def drawn_places(nodes: int, scenario: Scenario | None, circle: Sequence[NodeId]
 
     If only some are to be on the circle, in this order, the others are on a small one within.
     """
-    parents = _first_parents(scenario.tree) if scenario is not None else {}
+    changes = () if scenario is None else scenario.tree
+    parents = {change.node: change.parent for change in changes if change.at == 0 and change.parent is not None}
     if parents:
         return _on_levels(nodes, parents)
     others = [node for node in range(nodes) if node not in circle]
@@ -89,16 +89,13 @@ def _on_circle(nodes: Sequence[NodeId], radius: float) -> list[Place]:
     return [Place(0, node, middle + around * sin(a), middle - around * cos(a)) for node, a in pairs]
 
 
-def _first_parents(tree: Sequence[ParentChange]) -> dict[NodeId, NodeId]:
-    return {change.node: change.parent for change in tree if change.at == 0 and change.parent is not None}
-
-
 def _on_levels(nodes: int, parents: Mapping[NodeId, NodeId]) -> list[Place]:
     order = _depth_first(nodes, parents)
     depths: dict[NodeId, int] = {}
     for node in order:
         depths[node] = depths[parents[node]] + 1 if node in parents else 0
     leaves = [node for node in order if node not in parents.values()]
+    # Leaves stand side by side, and everybody else in the middle above those below it, so that no lines cross.
     columns = {leaf: (number + 0.5) / len(leaves) for number, leaf in enumerate(leaves)}
     for node in reversed(order):
         below = [columns[child] for child in order if parents.get(child) == node]
@@ -119,14 +116,6 @@ def _depth_first(nodes: int, parents: Mapping[NodeId, NodeId]) -> list[NodeId]:
     return order
 
 
-class LinkKind(Enum):
-    """How to tell who is linked."""
-
-    UNKNOWN = "unknown"
-    DISTANCE = "distance"
-    GRAPH = "graph"
-
-
 @dataclass(frozen=True, slots=True)
 class DrawnLinks:
     """How links are drawn: by distance up to `reach_m[node]`, or by the changes of a graph in the order of time.
@@ -134,7 +123,7 @@ class DrawnLinks:
     Partitions hold for both: `partitions` has the group of each node from a time on.
     """
 
-    kind: LinkKind
+    kind: Literal["unknown", "distance", "graph"]
     reach_m: tuple[float, ...] = ()
     changes: tuple[LinkChange, ...] = ()
     partitions: tuple[tuple[SimTime, tuple[int, ...]], ...] = ()
@@ -143,19 +132,15 @@ class DrawnLinks:
 def drawn_links(scenario: Scenario | None, *, over_radio: bool) -> DrawnLinks:
     """The links that the scenario says; over a radio only distance counts."""
     if scenario is None:
-        return DrawnLinks(LinkKind.UNKNOWN)
+        return DrawnLinks("unknown")
     graph = None if over_radio else given_graph(scenario)
     partitions = () if over_radio else tuple(_partitions(scenario))
     if graph is not None:
-        return DrawnLinks(LinkKind.GRAPH, changes=tuple(_changes(graph)), partitions=partitions)
+        start = [LinkChange(0, a, b, up=True) for a, b in graph.links]
+        changes = (*start, *sorted(graph.changes, key=lambda change: change.at))
+        return DrawnLinks("graph", changes=changes, partitions=partitions)
     reaches = tuple(reach_m(scenario, node) for node in scenario.nodes)
-    return DrawnLinks(LinkKind.DISTANCE, reaches, partitions=partitions)
-
-
-def _changes(graph: GivenGraph) -> list[LinkChange]:
-    """The changes of the graph, those of the start included."""
-    start = [LinkChange(0, a, b, up=True) for a, b in graph.links]
-    return [*start, *sorted(graph.changes, key=lambda change: change.at)]
+    return DrawnLinks("distance", reaches, partitions=partitions)
 
 
 def _partitions(scenario: Scenario) -> Iterator[tuple[SimTime, tuple[int, ...]]]:
@@ -187,6 +172,7 @@ def match_arrivals(rows: pd.DataFrame) -> NDArray[np.int64]:
     directly = _last_before(receives, sends[sends["peer"] != ANYBODY], to_all=False)
     broadcast = _last_before(receives, sends[sends["peer"] == ANYBODY], to_all=True)
     matched = np.full(len(rows), -1, np.int64)
+    # Of a send to this node and one to all, the later one is the last.
     matched[receives["row"]] = np.maximum(directly, broadcast)
     return matched
 
@@ -204,12 +190,8 @@ def _last_before(receives: pd.DataFrame, sends: pd.DataFrame, *, to_all: bool) -
     return found["sent"].fillna(-1).to_numpy(np.int64)
 
 
-_EVENTS = (OVERLAY, CRASH)
-_PARTS = 7
-
-
 class Edge(NamedTuple):
-    """A node knows `other`, as a neighbour on the ring or by a shortcut."""
+    """A node knows `other`, as a neighbour on the circle or by a shortcut."""
 
     node: NodeId
     other: NodeId
@@ -225,75 +207,47 @@ class EdgeChange(NamedTuple):
 
 
 class DrawnOverlay(NamedTuple):
-    """The changes in the order of time; `circle` has the nodes with a label in the end, in the order of the labels."""
+    """The changes in the order of time; `circle` has the nodes with a place in the end, in the order of the places."""
 
     changes: tuple[EdgeChange, ...] = ()
     circle: tuple[NodeId, ...] = ()
 
 
-class _Note(NamedTuple):
-    label: Label
-    edges: frozenset[Edge]
-    topic: str
-
-
 def drawn_overlay(table: pa.Table, nodes: int) -> DrawnOverlay:
-    """What the rows say; a row in other words, or with a node that is not of the run, says nothing."""
-    rows = table.filter(pc.is_in(table[EVENT], pa.array(_EVENTS))).select([TIME_S, NODE, EVENT, DETAIL]).to_pylist()
-    known: dict[NodeId, _Known] = defaultdict(_Known)
-    changes = [change for row in rows for change in known[row[NODE]].follow(row, nodes)]
-    labels = {node: one.label for node, one in known.items() if one.label}
-    circle = sorted(labels, key=lambda node: (position(labels[node]), node))
-    return DrawnOverlay(tuple(changes), tuple(circle))
+    """What the overlay rows say; a row in other words, or with a node that is not of the run, says nothing.
+
+    A node is on a circle in each of its topics: an edge stays as long as it is in one of them, and the node is drawn
+    where it is in the first. A crash takes all that the node knew.
+    """
+    chosen = table.filter(pc.is_in(table[EVENT], pa.array((OVERLAY, CRASH)))).select([TIME_S, NODE, EVENT, DETAIL])
+    known: dict[NodeId, dict[str, OverlayState]] = defaultdict(dict)
+    changes: list[EdgeChange] = []
+    for row in chosen.to_pylist():
+        node, states = row[NODE], known[row[NODE]]
+        before = _edges(node, states.values())
+        if row[EVENT] == CRASH:
+            states.clear()
+        elif state := _state(node, row[DETAIL] or "", nodes):
+            states[state.topic] = state
+        after = _edges(node, states.values())
+        changes += [EdgeChange(row[TIME_S], edge, up=False) for edge in sorted(before - after)]
+        changes += [EdgeChange(row[TIME_S], edge, up=True) for edge in sorted(after - before)]
+    places = {node: next((one.place for one in states.values() if one.place), "") for node, states in known.items()}
+    # Without the zeros at their ends, which add nothing to it, texts of bits are sorted as the places are.
+    circle = sorted((place.rstrip("0"), node) for node, place in places.items() if place)
+    return DrawnOverlay(tuple(changes), tuple(node for _, node in circle))
 
 
-class _Known:
-    """What a node knows, as of the last row."""
-
-    def __init__(self) -> None:
-        self._notes: dict[str, _Note] = {}
-
-    @property
-    def label(self) -> Label:
-        """The label in the first of the topics in whose rings it is; empty if it has none."""
-        return next((note.label for note in self._notes.values() if note.label), "")
-
-    def follow(self, row: Mapping[str, Any], nodes: int) -> Iterator[EdgeChange]:
-        """Takes in a row; gives the edges that come and go."""
-        before = self._edges()
-        self._apply(row[EVENT], row[DETAIL] or "", row[NODE], nodes)
-        after = self._edges()
-        for edges, up in ((before - after, False), (after - before, True)):
-            yield from (EdgeChange(row[TIME_S], edge, up) for edge in sorted(edges))
-
-    def _apply(self, event: str, detail: str, node: NodeId, nodes: int) -> None:
-        """Takes in a row; a crash takes everything that the node knew."""
-        if event == OVERLAY:
-            self._notes |= {note.topic: note for note in _read(node, detail, nodes)}
-        elif event == CRASH:
-            self._notes.clear()
-
-    def _edges(self) -> frozenset[Edge]:
-        return frozenset().union(*(note.edges for note in self._notes.values()))
-
-
-def _read(node: NodeId, detail: str, nodes: int) -> Iterator[_Note]:
-    parts = detail.split(" ", _PARTS - 1)
-    if len(parts) < _PARTS:
-        return
-    _, label, *ring, shortcuts, topic = parts
-    pairs = [] if shortcuts == NOBODY else [pair.partition(":") for pair in shortcuts.split(",")]
+def _state(node: NodeId, detail: str, nodes: int) -> OverlayState | None:
     try:
-        edges = [
-            *_edges_to(node, ring, is_shortcut=False),
-            *_edges_to(node, (end for _, _, end in pairs), is_shortcut=True),
-        ]
+        state = OverlayState.read(detail)
     except ValueError:
-        return
-    if all(0 <= edge.other < nodes for edge in edges):
-        yield _Note(label if is_label(label) else "", frozenset(edges), topic)
+        return None
+    return state if all(0 <= edge.other < nodes for edge in _edges(node, [state])) else None
 
 
-def _edges_to(node: NodeId, others: Iterable[str], *, is_shortcut: bool) -> list[Edge]:
-    """The edges to these nodes; raises ValueError for a word that is no node."""
-    return [Edge(node, int(other), is_shortcut) for other in others if other not in {NOBODY, str(node)}]
+def _edges(node: NodeId, states: Iterable[OverlayState]) -> set[Edge]:
+    """The edges from a node to others; that it is its own neighbour says only that there is no other one."""
+    ends = [(other, False) for state in states for other in state.neighbours]
+    ends += [(other, True) for state in states for _, other in state.shortcuts]
+    return {Edge(node, other, is_shortcut) for other, is_shortcut in ends if other is not None and other != node}

@@ -1,13 +1,17 @@
 """Shows a page to the browsers of this machine, and to nobody else.
 
-An HTTP server of which strangers can take only so much: connections, threads, time.
+Other users and other programs of this machine can connect to the port, and a page of somebody else's in the same
+browser can send requests there. The rules:
 
-Every connection is one request, in a thread of its own. Until it has proved that it knows the page's address it is a
-stranger's: there may be so many of these at a time, and whoever has been there longest makes room for the next, so that
-nobody who is silent, or speaks a byte now and then, keeps others out. A request has to be there within some seconds,
-and an answer that nobody takes is given up.
-
-Leads from the paths of runs to a page in a file, or in the browser of whoever asked for it.
+- There is one page, at a path that holds a token, and no file behind any path. Nothing writes the token but the line
+  that the user reads; so requests are not logged.
+- A request must name this server as its host: a page that resolves its own name to this machine does not. A question
+  (POST) must come from the page itself, by its origin.
+- Every connection is one request, in a thread of its own. Until it has shown the path it is a stranger's.
+  There may be so many strangers at a time, and whoever has been there longest makes room for the next: so nobody who is
+  silent, or sends a byte now and then, keeps others out.
+- A request has to be there within some seconds, an answer that nobody takes is given up, and the number of guests, who
+  know the path, is bounded, too.
 """
 
 from __future__ import annotations
@@ -18,25 +22,18 @@ import re
 import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from secrets import token_urlsafe
 from threading import Lock
 from typing import Any
 
 import click
-import pyarrow as pa
 
-from roambus.bridge.agents import UntrustedAgentError
 from roambus.bridge.errors import UserError
-from roambus.bridge.trace.parquet import read_about
-from roambus.experiments.viewer.film import Film, make_document, make_film
-from roambus.experiments.viewer.witness import Source, find_source, observe, read_rows
-from roambus.spark.aggregation.aggregate import replace_file
 
 MOST_STRANGERS = 32
 MOST_GUESTS = 32
@@ -47,6 +44,26 @@ SILENCE_S = 30.0
 """Who takes nothing of an answer for so long does not want it."""
 FAREWELL_S, FAREWELL_BYTES = 1.0, 1 << 20
 """What is still sent to a refusal is read for so long, or the refusal would be lost with the connection."""
+
+HOST = "127.0.0.1"
+_HEADERS = {
+    # The token in the address would end up in a cache, or be told to whatever a link leads to.
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    # No other page may show this one in a frame, where its user could be led to click, nor load it as something else.
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+MAX_QUESTION_BYTES = 1 << 16
+_JSON = "application/json"
+_PIECE = 1 << 16
+_LENGTH = re.compile(r"[0-9]{1,10}")
+
+Answer = Callable[[Any], Any]
+"""What becomes of a question of the page; both are what JSON can hold."""
 
 
 @dataclass(slots=True)
@@ -65,6 +82,7 @@ class Doorway:
             now = time.monotonic()
             self.strangers[connection], self.unread[connection] = now, now + REQUEST_S
             if len(self.strangers) > MOST_STRANGERS:
+                # Not the newest: then whoever holds all places would keep everybody else out.
                 oldest = next(iter(self.strangers))
                 del self.strangers[oldest]
                 _stop(oldest, socket.SHUT_RDWR)
@@ -104,15 +122,35 @@ def _stop(connection: socket.socket, how: int) -> None:
         connection.shutdown(how)
 
 
-class BoundedServer(ThreadingHTTPServer):
-    """Keeps the bounds; a handler calls `doorway.welcome` and `doorway.has_asked`."""
+class PageServer(ThreadingHTTPServer):
+    """Serves one page at `url`, which holds a token; there is no other path, and no file behind any.
+
+    With an `answer` the page, and no other, can also ask: by POST, in JSON.
+    """
 
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, address: tuple[str, int], handler: Any) -> None:
+    def __init__(self, page: str, port: int = 0, answer: Answer | None = None) -> None:
+        """Takes the port, or a free one for 0. Raises UserError if the port is taken."""
+        self.page = page.encode()
+        self.answer = answer
         self.doorway = Doorway()
-        super().__init__(address, handler)
+        self.path = f"/{token_urlsafe()}/"
+        try:
+            super().__init__((HOST, port), _Handler)
+        except OSError as error:
+            raise UserError(f"port {port}: {error.strerror}; choose another --port, or leave it out") from None
+
+    @property
+    def authority(self) -> str:
+        """Host and port, as a browser names them."""
+        return f"{HOST}:{self.server_port}"
+
+    @property
+    def url(self) -> str:
+        """Where the page is."""
+        return f"http://{self.authority}{self.path}"
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Takes note of the connection, and starts its thread."""
@@ -126,6 +164,7 @@ class BoundedServer(ThreadingHTTPServer):
 
     def shutdown_request(self, request: Any) -> None:
         """Ends the connection in such a way that the last answer arrives."""
+        # To close a connection with something unread in it resets it, and its last answer can be lost.
         _stop(request, socket.SHUT_WR)
         with suppress(OSError):
             _read_to_the_end(request)
@@ -147,55 +186,6 @@ def _read_to_the_end(connection: socket.socket) -> None:
         if not (more := len(connection.recv(1 << 16))):
             return
         read += more
-
-
-HOST = "127.0.0.1"
-_HEADERS = {
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "frame-ancestors 'none'",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-}
-
-
-MAX_QUESTION_BYTES = 1 << 16
-_JSON = "application/json"
-_PIECE = 1 << 16
-_LENGTH = re.compile(r"[0-9]{1,10}")
-
-Answer = Callable[[Any], Any]
-"""What becomes of a question of the page; both are what JSON can hold."""
-
-
-class PageServer(BoundedServer):
-    """Serves one page at `url`, which holds a token; there is no other path, and no file behind any.
-
-    With an `answer` the page, and no other, can also ask: by POST, in JSON.
-
-    A request must name this server as its host: a page of somebody else's that resolves its own name to this machine
-    does not.
-    """
-
-    def __init__(self, page: str, port: int = 0, answer: Answer | None = None) -> None:
-        """Takes the port, or a free one for 0. Raises UserError if the port is taken."""
-        self.page = page.encode()
-        self.answer = answer
-        self.path = f"/{token_urlsafe()}/"
-        try:
-            super().__init__((HOST, port), _Handler)
-        except OSError as error:
-            raise UserError(f"port {port}: {error.strerror}; choose another --port, or leave it out") from None
-
-    @property
-    def authority(self) -> str:
-        """Host and port, as a browser names them."""
-        return f"{HOST}:{self.server_port}"
-
-    @property
-    def url(self) -> str:
-        """Where the page is."""
-        return f"http://{self.authority}{self.path}"
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -230,7 +220,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self.server.doorway.has_asked(self.request)
         try:
-            question = _parsed(text)
+            # Every number is a float: an integer of many digits would take a time that grows with their square.
+            question = json.loads(text, parse_int=float, parse_constant=_refuse)
         except (ValueError, RecursionError):
             self.send_error(HTTPStatus.BAD_REQUEST)
             return
@@ -245,6 +236,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Whether the request names host and token; refuses it otherwise."""
         if self._only("Host") != self.server.authority:
             self.send_error(HTTPStatus.FORBIDDEN)
+        # It takes as long for any path: otherwise the time would tell how much of a guess is right.
         elif not hmac.compare_digest(self.path.encode(), self.server.path.encode()):
             self.send_error(HTTPStatus.NOT_FOUND)
         elif not self.server.doorway.welcome(self.request):
@@ -270,59 +262,13 @@ class _Handler(BaseHTTPRequestHandler):
         """Says nothing: the token would be in it."""
 
 
-def _parsed(text: bytes) -> Any:
-    """JSON as its standard has it, in numbers of which there may be no more digits than one can hold."""
-    return json.loads(text, parse_int=float, parse_constant=_refuse)
-
-
 def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-Say = Callable[[str], None]
-"""Whoever is told a line."""
-
-
-def page_of(runs: Sequence[Path], say: Say, *, again: bool, trust: bool = False) -> str:
-    """The page with these runs side by side; raises RoambusError, OSError.
-
-    What a trace does not hold comes from the run's record, if it has one; otherwise, with `again`, from making the run
-    again. Both run the run's agent, which is done only if it is installed, or with `trust`. `say` is told what is run,
-    and what is left out.
-    """
-    return make_document([_film(find_source(path), say, again=again, trust=trust) for path in runs])
-
-
-def _film(source: Source, say: Say, *, again: bool, trust: bool) -> Film:
-    table, about = read_rows(source.trace), read_about(source.trace)
-    if about is not None:
-        say(f"{source.trace}:\n{about.describe()}")
-    try:
-        if again or source.record is not None:
-            return _whole_film(source, table, say, trust=trust)
-        return make_film(source, table)
-    except UserError as error:
-        text = str(error)
-        raise UserError(text if str(source.trace.parent) in text else f"{source.trace}: {text}") from error
-
-
-def _whole_film(source: Source, table: pa.Table, say: Say, *, trust: bool) -> Film:
-    """The film with what the agents tell; without, and a line that says why, if they may not be run."""
-    try:
-        return make_film(source, *observe(source, table, trusted=trust, announce=say))
-    except UntrustedAgentError as error:
-        say(f"{source.trace.parent}: {error}: what messages hold is not shown; if you trust that code, add --trust")
-        return make_film(source, table)
-
-
-def write(page: str, export: Path) -> None:
-    """Writes the page in one step; raises OSError."""
-    replace_file(export, lambda path: path.write_text(page, encoding="utf-8"))
-
-
-def serve(page: str, port: int, say: Say) -> None:
+def serve(page: str, port: int, say: Callable[[str], None], answer: Answer | None = None) -> None:
     """Says where the page is, and serves it until Ctrl-C; raises UserError if the port is taken."""
-    with PageServer(page, port) as server:
+    with PageServer(page, port, answer) as server:
         say(server.url)
         with suppress(KeyboardInterrupt):
             server.serve_forever()

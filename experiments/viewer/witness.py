@@ -1,15 +1,22 @@
 """Finds what a trace does not hold: the run's agents run once more, and what they send, hear and know is kept.
 
-They run from the run's record without any simulator, or else the whole run is made again. Either way the trace that
-comes out must be the run's own: what is shown belongs to that run, or is not shown.
+A trace says that a message of some type was sent, and not what was in it; nor does it hold routing tables. Agents are
+deterministic, so that they can be asked again.
 
-Finds the run that a path names, and what of it is there.
+- A run with a record needs no simulator: the record holds what each agent heard and when (`ReplayBackend`). Without
+  one the whole run is made again, if the user wants it.
+- Either way the trace that comes out must be the run's own, row by row. Else agents or simulator are others by now:
+  what they say would belong to another run, and is not shown.
+- The agents' code is that of whoever made the results. It runs if it is installed, or if the user trusts it.
+- The listings of all nodes are looked at some hundred times in a run, and kept where they differ from the look before.
+
+A run is found by a path: its folder, the only run below a folder, or a trace file that stands alone.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
@@ -40,6 +47,10 @@ from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
+QUEUES = "stored"
+"""The listing that is left out: the trace's rows tell at every moment what is stored, and it would double a film."""
+LOOKS = 700
+"""How often in a run the listings of all nodes are looked at."""
 EXAMPLES = 3
 """How many runs are named to a user who gave a folder of several."""
 
@@ -58,12 +69,8 @@ def find_source(path: Path) -> Source:
     """The run in a folder, the only one below it, or that of a trace file; raises UserError, OSError."""
     trace = _find_trace(path)
     ini, record = trace.with_name(INI_FILE), trace.with_name(RECORD_FILE)
-    return Source(
-        trace,
-        _title(trace),
-        read_scenario(ini) if ini.is_file() else None,
-        record if record.is_file() else None,
-    )
+    scenario = read_scenario(ini) if ini.is_file() else None
+    return Source(trace, _title(trace), scenario, record if record.is_file() else None)
 
 
 def _find_trace(path: Path) -> Path:
@@ -97,12 +104,6 @@ def read_rows(path: Path) -> pa.Table:
         raise UserError(f"{error}; make the run again") from None
 
 
-QUEUES = "stored"
-"""The listing that is left out: the trace's rows tell at every moment what is stored, and it would double a film."""
-LOOKS = 700
-"""How often in a run the listings of all nodes are looked at."""
-
-
 class Look(NamedTuple):
     """From `time` on, `node` lists `listing` under `name`."""
 
@@ -129,19 +130,6 @@ class Testimony:
         return self.contents.setdefault(message, len(self.contents))
 
 
-@dataclass(frozen=True, slots=True)
-class _Loader:
-    """Loads the agent that a run names, if it may be run."""
-
-    trusted: bool
-    announce: Announce
-
-    def __call__(self, reference: str, recorded: str | None = None) -> type[Agent]:
-        if self.trusted:
-            announce_code(reference, self.announce, recorded)
-        return load_agent_of_results(reference, trusted=self.trusted)
-
-
 def observe(
     source: Source, table: pa.Table, *, trusted: bool = False, announce: Announce = silently
 ) -> tuple[pa.Table, Testimony]:
@@ -150,7 +138,13 @@ def observe(
     `table` is the run's trace. Raises UserError if the agents no longer do what they did, and UntrustedAgentError if
     the run's agent is neither installed nor `trusted`, whose code `announce` is told; RoambusError, OSError.
     """
-    with _carrier(source, table, _Loader(trusted, announce)) as (scenario, agent_class, carrier):
+
+    def load(reference: str, recorded: str | None = None) -> type[Agent]:
+        if trusted:
+            announce_code(reference, announce, recorded)
+        return load_agent_of_results(reference, trusted=trusted)
+
+    with _carrier(source, table, load) as (scenario, agent_class, carrier):
         seen, testimony = observe_over(carrier, scenario, agent_class, Names())
     if not _without_receives(table).equals(_without_receives(seen)):
         text = "run again, the agents do not do what they did: they have changed, or another simulator ran them"
@@ -170,13 +164,16 @@ def observe_over(
 
 
 @contextmanager
-def _carrier(source: Source, table: pa.Table, load: _Loader) -> Iterator[tuple[Scenario, type[Agent], Backend]]:
+def _carrier(
+    source: Source, table: pa.Table, load: Callable[..., type[Agent]]
+) -> Iterator[tuple[Scenario, type[Agent], Backend]]:
     """What carries the messages this time: the record, or the back-end once more."""
     scenario = source.scenario
     if scenario is None:
         raise UserError(f"{source.trace}: there is no run.ini beside it, so the run cannot be made again")
     if source.record is None:
-        yield scenario, load(scenario.agent), _backend(scenario, table)
+        factory = _radio if is_over_radio(table) else make_ideal
+        yield scenario, load(scenario.agent), factory(scenario)
         return
     with open_record(source.record) as record:
         agent_class = load(record.header.agent, record.header.agent_hash)
@@ -184,9 +181,7 @@ def _carrier(source: Source, table: pa.Table, load: _Loader) -> Iterator[tuple[S
         yield as_recorded, agent_class, ReplayBackend(record, as_recorded, agent_class.messages, None)
 
 
-def _backend(scenario: Scenario, table: pa.Table) -> Backend:
-    if not is_over_radio(table):
-        return make_ideal(scenario)
+def _radio(scenario: Scenario) -> Backend:
     # Numba takes settings, and the place of compiled code, from a file in the working folder: only who asks imports it.
     from roambus.bridge.backends.radio.backend import RadioBackend  # noqa: PLC0415
 
@@ -200,6 +195,7 @@ def is_over_radio(table: pa.Table) -> bool:
 
 def _without_receives(table: pa.Table) -> pa.Table:
     """The rows without what only some traces have, and without the numbers of sends."""
+    # Only traces of level full have receives, and the run may have been of any level.
     kept = table.filter(pc.not_equal(table[EVENT], RECEIVE))
     hops = pc.if_else(pc.equal(kept[EVENT], SEND), pa.scalar(None, pa.int32()), kept[HOPS])
     return kept.set_column(kept.schema.get_field_index(HOPS), HOPS, hops)
@@ -270,6 +266,7 @@ class _Watch:
     def reach(self, now: SimTime) -> None:
         """Takes note that everything before `now` has happened."""
         if now >= self._next:
+            # Before the event of `now` is handled: this is how things were after everything earlier.
             self.look(now)
             self._next = (now // self._step + 1) * self._step
 

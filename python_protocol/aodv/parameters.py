@@ -21,8 +21,8 @@ from math import ceil, floor, sqrt
 from typing import Any
 
 from roambus.python_protocol.aodv.messages import MOST_HOPS
-from roambus.python_protocol.parameters import parameter
 from roambus.python_protocol.parts.link import LinkParameters
+from roambus.python_protocol.settings import parameter
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime
 
 _SECTION_10 = "RFC 3561, section 10"

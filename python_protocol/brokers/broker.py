@@ -29,9 +29,9 @@ from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.messages.octets import bytes_of
-from roambus.python_protocol.parameters import parameter
 from roambus.python_protocol.parts.election import ElectionParameters
 from roambus.python_protocol.parts.link import LinkParameters
+from roambus.python_protocol.settings import parameter
 from roambus.python_protocol.vocabulary import NodeId, SubscriberId
 
 TREES = ("election", "given")

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from roambus.python_protocol.brokers.broker import StorageParameters
-from roambus.python_protocol.parameters import parameter
 from roambus.python_protocol.parts.bundle import BundleParameters
+from roambus.python_protocol.settings import parameter
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime
 
 _LETTER: Mapping[str, Any] = {

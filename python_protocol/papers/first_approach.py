@@ -71,7 +71,7 @@ from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import LongTuple
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.parameters import parameter
+from roambus.python_protocol.settings import parameter
 from roambus.python_protocol.vocabulary import BrokerId, NodeId, SimTime, SubscriberId
 
 

@@ -17,8 +17,8 @@ from typing import Annotated, NamedTuple
 from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.messages.fields import U16, U32, Integer, Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.parameters import parameter
 from roambus.python_protocol.parts.link import LinkParameters
+from roambus.python_protocol.settings import parameter
 from roambus.python_protocol.vocabulary import MILLISECOND, NodeId, SimTime
 
 

@@ -35,7 +35,7 @@ from roambus.python_protocol.actions import DROP, Action, CancelTimer, Note, Sen
 from roambus.python_protocol.messages.fields import U8, U16
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.parameters import Parameters, parameter
+from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime
 
 

@@ -120,7 +120,7 @@ def _variables(context: click.Context) -> Iterator[str]:
 
 def _parameters(context: click.Context) -> Iterator[str]:
     from roambus.bridge.agents import load_agent
-    from roambus.python_protocol.parameters import describe_parameters
+    from roambus.python_protocol.settings import describe_parameters
 
     agent = context.params.get("agent") or "beacon"
     if agent in _names("agents")(context):  # a file is somebody's code, which pressing a key does not run

@@ -242,8 +242,8 @@ def vet(agent: str, parameters: Sequence[str]) -> None:
 
     Example: roambus vet mft --param link_layer=false
     """  # noqa: D301  # click wants the character itself
-    from roambus.experiments.vetting.vetting import steps_of_all
-    from roambus.experiments.vetting.vetting import vet as vet_agent
+    from roambus.experiments.vetting.examination import steps_of_all
+    from roambus.experiments.vetting.examination import vet as vet_agent
 
     with bar(f"vetting {agent}", steps_of_all()) as one_more:
         found = vet_agent(agent, pairs("--param", parameters), one_more)

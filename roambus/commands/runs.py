@@ -256,7 +256,8 @@ def replay(
     """
     from roambus.bridge.recordings import is_k7, read_k7
     from roambus.experiments.reporting.testbed import page_of as page_of_links
-    from roambus.experiments.viewer.server import page_of, serve, write
+    from roambus.experiments.viewer.document import page_of, write
+    from roambus.experiments.viewer.server import serve
 
     recorded = is_k7(run)
     if (recorded and other is not None) or (channel is not None and not recorded):

@@ -251,7 +251,7 @@ def _failures(made: Summary) -> list[str]:
 def make_crew(workers: int, spark: str | None) -> Crew:
     """Returns what makes the runs: processes of this machine, or the executors of a Spark cluster."""
     if spark is None:
-        from roambus.experiments.sweeps.workers import Processes
+        from roambus.experiments.sweeps.processes import Processes
 
         return Processes(workers)
     from roambus.experiments.sweeps.cluster import Cluster
@@ -264,8 +264,8 @@ def _publishing(crew: Crew, results: Path) -> Crew:
 
     Raises UserError for executors of a cluster, which would look for the mirror on their own machines.
     """
+    from roambus.experiments.sweeps.processes import Processes
     from roambus.experiments.sweeps.runner import Published
-    from roambus.experiments.sweeps.workers import Processes
 
     context = click.get_current_context(silent=True)
     mirrors = context.meta.get(MIRRORS, []) if context is not None else []

@@ -142,7 +142,7 @@ def test_dataclasses_work_in_a_file(folder: Path) -> None:
 PARAMETERS = """
 from dataclasses import dataclass
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.parameters import parameter
+from roambus.python_protocol.settings import parameter
 
 {definition}
 

@@ -17,7 +17,7 @@ HOUSE = Path(__file__).parents[2]
 SOURCE = '''\
 """An agent."""
 
-from roambus.python_protocol.parameters import parameter
+from roambus.python_protocol.settings import parameter
 
 LIMIT = 3
 """How many it keeps."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from roambus.python_protocol.actions import Send, SetTimer
 from roambus.python_protocol.baselines import TIMER, Beacon, BeaconMessage, BeaconParameters
 from roambus.python_protocol.events import Received, Recovered, Started, TimerFired
-from roambus.python_protocol.parameters import parse_parameters
+from roambus.python_protocol.settings import parse_parameters
 from roambus.python_protocol.vocabulary import BROADCAST, SECOND, Role, to_seconds
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange
 from roambus.python_protocol.actions import CRASH, MIGRATE
-from roambus.python_protocol.parameters import parse_parameters
 from roambus.python_protocol.parts.election import ElectionParameters, Leadership, settling_rounds
+from roambus.python_protocol.settings import parse_parameters
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime
 from tests.python_protocol.election_network import FOLLOW, HEARTBEAT, Network, assert_settled, places, unrest
 from tests.support.graphs import connected_graphs, edges

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from roambus.python_protocol.parameters import Parameters, describe_parameters, parameter, parse_parameters
+from roambus.python_protocol.settings import Parameters, describe_parameters, parameter, parse_parameters
 from roambus.python_protocol.vocabulary import SECOND, SimTime
 
 

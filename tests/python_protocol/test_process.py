@@ -14,7 +14,7 @@ from roambus.python_protocol.events import Attach, Publish, Received, Started, S
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.parameters import Parameters, parameter
+from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId, Role, SimTime
 
 NEWS = Notification(NotificationId(1, 2), ())

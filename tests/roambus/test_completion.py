@@ -11,7 +11,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from roambus.command_line import commands
-from roambus.commands.installation import VARIABLE
+from roambus.commands.inventory import VARIABLE
 from tests.roambus.conftest import Roambus
 
 

@@ -18,7 +18,7 @@ from roambus.python_protocol.brokers.broker import BrokerParameters
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.fields import NOBODY, listed
 from roambus.python_protocol.messages.names import Names
-from roambus.python_protocol.parameters import parameter
+from roambus.python_protocol.settings import parameter
 from roambus.python_protocol.vocabulary import NodeId
 
 

@@ -22,7 +22,7 @@ from roambus.python_protocol.messages.fields import U8, U32, By, Integer, LongBy
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.messages.octets import TWO_BYTES, Blob, Reader, Writer
-from roambus.python_protocol.parameters import Parameters, parameter
+from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import MILLISECOND, BrokerId, NodeId, SimTime
 
 SUBSCRIPTIONS = 65534

@@ -49,8 +49,7 @@ from roambus.python_protocol.papers.skip_ring.messages import (
     Unsubscribe,
 )
 from roambus.python_protocol.papers.skip_ring.ring import BuildRing
-from roambus.python_protocol.parameters import parameter
-from roambus.python_protocol.settings import unknown
+from roambus.python_protocol.settings import parameter, unknown
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId, Role, SimTime
 
 _TOPIC = 1

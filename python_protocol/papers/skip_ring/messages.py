@@ -16,7 +16,7 @@ from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.names import Names
 from roambus.python_protocol.messages.octets import Fixed
 from roambus.python_protocol.papers.skip_ring.labels import Bits, Label, MaybeLabel, Reference, show_bits
-from roambus.python_protocol.parameters import Parameters, parameter
+from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, SimTime
 
 Topic = Annotated[Value, By(write_value, read_value, shape=VALUE)]

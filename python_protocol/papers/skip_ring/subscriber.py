@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from random import Random
 
-from roambus.python_protocol.actions import OVERLAY
+from roambus.python_protocol.actions import OVERLAY, OverlayState
 from roambus.python_protocol.agent import Process, on
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.fields import NOBODY
@@ -262,26 +262,26 @@ class Subscriber(Process):
     # What traces and transcripts show
 
     def note_changes(self) -> None:
-        """Writes a row into the trace, if label or edges are others than in the last one.
-
-        It has the number of the row, label, left, right, ring, the shortcuts with commas between them, and the topic.
-        """
-        ring, shortcuts = self.ring, self.shortcuts.nodes.items()
+        """Writes a row into the trace, if label or edges are others than in the last one."""
+        ring, shortcuts = self.ring, tuple(self.shortcuts.nodes.items())
         state = (ring.label, ring.left, ring.right, ring.ring, *shortcuts)
         if state == self._noted:
             return
         self._noted = state
         self._notes += 1
-        edges = " ".join(NOBODY if one is None else str(one.node) for one in (ring.left, ring.right, ring.ring))
-        known = ",".join(f"{label}:{NOBODY if node is None else node}" for label, node in shortcuts)
-        detail = f"{self._notes} {ring.label or NOBODY} {edges} {known or NOBODY} {self.topic}"
-        self.note(OVERLAY, detail=detail)
+        neighbours = _node_of(ring.left), _node_of(ring.right), _node_of(ring.ring)
+        overlay = OverlayState(self._notes, ring.label or "", neighbours, shortcuts, str(self.topic))
+        self.note(OVERLAY, detail=str(overlay))
 
     def listing_row(self, names: Names) -> tuple[str, ...]:
         """Topic, label, left, right, ring and shortcuts."""
         edges = [describe_reference(one, names) for one in (self.ring.left, self.ring.right, self.ring.ring)]
         known = " ".join(f"{names.node(node)}:{label}" for label, node in self.shortcuts.nodes.items())
         return (str(self.topic), self.ring.label or NOBODY, *edges, known or NOBODY)
+
+
+def _node_of(reference: Reference | None) -> NodeId | None:
+    return None if reference is None else reference.node
 
 
 def _is_between(start: Reference, middle: Reference, end: Reference) -> bool:

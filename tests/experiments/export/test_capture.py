@@ -16,7 +16,7 @@ from roambus.bridge.trace.schema import EVENT, MESSAGE_TYPE
 from roambus.experiments.export import capture
 from roambus.experiments.export.capture import agent_name, frame, pan_of, tapped
 from roambus.experiments.export.dissector import dissector
-from roambus.experiments.vetting.generating import Generator
+from roambus.experiments.vetting.messages import Generator
 from roambus.python_protocol.actions import RECEIVE, SEND
 from roambus.python_protocol.vocabulary import BROADCAST
 from tests.support.commands import call

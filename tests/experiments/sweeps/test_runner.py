@@ -14,10 +14,10 @@ from rich.console import Console
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.identity import RunPlan
 from roambus.experiments.sweeps.attempts import PREFIX
+from roambus.experiments.sweeps.processes import Processes
 from roambus.experiments.sweeps.progress import Progress, describe
 from roambus.experiments.sweeps.runner import Summary, plan_runs, run_plans
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
-from roambus.experiments.sweeps.workers import Processes
 from roambus.experiments.templates.render import find_template
 from tests.support.agents import write_agent
 from tests.support.backends import everybody_hears_everybody

@@ -1,4 +1,4 @@
-"""The edges of the skip ring as a film has them."""
+"""The edges of the overlay as a film has them."""
 
 from __future__ import annotations
 

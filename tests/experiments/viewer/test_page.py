@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from roambus.bridge.trace.parquet import read_trace
-from roambus.experiments.viewer.server import page_of
+from roambus.experiments.viewer.document import page_of
 from tests.support.films import Row, row, write_rows
 
 if TYPE_CHECKING:

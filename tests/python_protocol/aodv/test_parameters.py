@@ -3,7 +3,7 @@
 import pytest
 
 from roambus.python_protocol.aodv import AodvParameters
-from roambus.python_protocol.parameters import parse_parameters
+from roambus.python_protocol.settings import parse_parameters
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
 
 

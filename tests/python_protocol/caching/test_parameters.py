@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roambus.python_protocol.papers.caching.cache import CachingParameters
-from roambus.python_protocol.parameters import parse_parameters
+from roambus.python_protocol.settings import parse_parameters
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ from roambus.python_protocol.papers.replicated.messages import (
     Yield,
 )
 from roambus.python_protocol.papers.replicated.neighbours import WatchTimer
-from roambus.python_protocol.parameters import parse_parameters
+from roambus.python_protocol.settings import parse_parameters
 from roambus.python_protocol.vocabulary import NodeId, Role
 from tests.support.scenarios import scenario
 

@@ -16,7 +16,7 @@ from roambus.python_protocol.papers.skip_ring import SkipRing, messages
 from roambus.python_protocol.papers.skip_ring.corrupted import CorruptedParameters, skip_ring
 from roambus.python_protocol.papers.skip_ring.labels import Reference
 from roambus.python_protocol.papers.skip_ring.messages import SkipRingParameters
-from roambus.python_protocol.parameters import parse_parameters
+from roambus.python_protocol.settings import parse_parameters
 from roambus.python_protocol.vocabulary import SECOND, Role
 from tests.python_protocol.skip_ring.network import ANY_TOPIC, SUPERVISOR, Outcome, assert_skip_ring, published, run
 

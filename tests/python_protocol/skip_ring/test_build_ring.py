@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from benchmarks.lone_rings import main
 from roambus.python_protocol.papers.skip_ring.corrupted import AloneParameters, BuildRingAlone, Stored
-from roambus.python_protocol.parameters import parse_parameters
+from roambus.python_protocol.settings import parse_parameters
 from roambus.python_protocol.vocabulary import MILLISECOND, Role
 from tests.support.rings import Network, Start, draw_delay, draw_start, with_false_labels, wound
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from pyspark.sql import SparkSession
 
-from roambus.experiments.studies.returning.metrics import CATCH_UP_S, HANDED_OVER, RETURNING, STORED_MEAN, STORED_PEAK
+from roambus.experiments.studies.returning.study import CATCH_UP_S, HANDED_OVER, RETURNING, STORED_MEAN, STORED_PEAK
 from roambus.python_protocol.actions import ATTACH, DETACH, DROP, REPLAY, STORE
 from roambus.spark.aggregation.aggregate import aggregate
 from tests.spark.synthetic import Row, deliver, publish, write_trace

@@ -8,8 +8,16 @@ import pandas as pd
 
 from roambus.experiments.figures.figure import look_up
 from roambus.experiments.measurements import Measurements
-from roambus.experiments.studies.returning.metrics import CATCH_UP_S, HANDED_OVER, RETURNING, STORED_MEAN, STORED_PEAK
-from roambus.experiments.studies.returning.study import TABLE_FILE, returning_plans, returning_tables
+from roambus.experiments.studies.returning.study import (
+    CATCH_UP_S,
+    HANDED_OVER,
+    RETURNING,
+    STORED_MEAN,
+    STORED_PEAK,
+    TABLE_FILE,
+    returning_plans,
+    returning_tables,
+)
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 

@@ -26,7 +26,7 @@ from roambus.experiments.studies.tuned.study import (
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.python_protocol.aodv import AodvParameters
 from roambus.python_protocol.mft.parameters import MftParameters
-from roambus.python_protocol.parameters import Parameters, parse_parameters
+from roambus.python_protocol.settings import Parameters, parse_parameters
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 

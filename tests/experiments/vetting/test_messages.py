@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from roambus.experiments.vetting.generating import Generator, UnknownTypeError
+from roambus.experiments.vetting.messages import Generator, UnknownTypeError
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import I64, U8, U32, LongBytes, LongTuple, bit
 from roambus.python_protocol.messages.message import Message, MessageSet

@@ -1,8 +1,14 @@
-"""Makes the runs of a sweep on local processes.
+"""Makes the runs of a sweep in worker processes of this machine.
 
-Each worker is a process that has one run at a time made, in a process that it forks for the run: so no run finds
-anything that an agent has left behind. A run whose process or worker is killed is made once more; if it is killed a
-second time, it has failed. Workers end with their parent, and runs with their worker, however those end.
+- Each worker has one run at a time made, in a process that it forks for the run: so no run finds anything that an agent
+  has left behind. What all runs need is loaded before that, once for each worker.
+- A run whose process or worker is killed is made once more. The kernel kills when memory runs out, and then it may be
+  another run that was too large; but a run that is killed a second time has failed.
+- A worker that ends before it was ready had nothing to do with its run, which waits for another one. If that happens
+  some times in a row no worker ever will start, as with a broken installation.
+- Nobody is left at the end, however it comes: workers end with their parent, and runs with their worker. So workers
+  ignore Ctrl-C, which a terminal sends to all of them at once: their parent ends them.
+- Workers are spawned and not forked, so that they begin without anything that the parent has loaded or opened.
 """
 
 from __future__ import annotations
@@ -114,6 +120,7 @@ class _Crew:
 
     def dismiss(self) -> None:
         """Ends every worker at once."""
+        # All are told before the first is waited for, so that they end side by side.
         for worker in self.workers.values():
             worker.process.terminate()
         for worker in self.workers.values():
@@ -123,10 +130,13 @@ class _Crew:
     def _replace(self, worker: _Worker, number: int, plan: RunPlan) -> Iterator[tuple[int, str | None]]:
         del self.workers[worker.connection]
         worker.end(0)
+        # A worker that never was ready had not begun the run, so the run is not to blame.
         if worker.is_ready:
             yield from self._count_killed(number, plan)
         else:
-            self._count_stillborn()
+            self.stillborn += 1
+            if self.stillborn == STILLBORN:
+                raise RoambusError("no worker process can start; what they say is above")
             self.waiting.append((number, plan))
         if self.waiting:
             self.hire(1)
@@ -138,16 +148,12 @@ class _Crew:
         else:
             yield number, KILLED
 
-    def _count_stillborn(self) -> None:
-        self.stillborn += 1
-        if self.stillborn == STILLBORN:
-            raise RoambusError("no worker process can start; what they say is above")
-
     def _occupy(self, worker: _Worker) -> None:
         if self.waiting:
-            worker.task = self.waiting.popleft()
-            plan = worker.task[1]
-            worker.give(plan, self.backend, self.workspace, run_key(plan, self.backend))
+            worker.task = _, plan = self.waiting.popleft()
+            key = run_key(plan, self.backend)
+            with suppress(OSError):  # it was killed: the next `recv` says so
+                worker.connection.send((plan, self.backend, self.workspace, key))
         else:
             del self.workers[worker.connection]
             worker.connection.close()
@@ -168,11 +174,6 @@ class _Worker:
             self.process.start()
         theirs.close()
 
-    def give(self, plan: RunPlan, backend: BackendFactory, workspace: Path, key: str) -> None:
-        """Gives the worker its next run, and the run's key."""
-        with suppress(OSError):  # it was killed: the next `recv` says so
-            self.connection.send((plan, backend, workspace, key))
-
     def end(self, patience_s: float) -> None:
         """Waits for the worker's end, and brings it about if that takes too long."""
         self.process.join(patience_s)
@@ -184,28 +185,29 @@ class _Worker:
 
 def _serve(connection: Connection) -> None:
     """What a worker does: answers each run with its error, None, or the exception that ends the sweep."""
-    _end_with_parent()
+    parent = multiprocessing.parent_process()
+    if parent is not None:  # never: this is no main process
+        threading.Thread(target=_exit_after, args=(parent.sentinel,), daemon=True).start()
     with suppress(EOFError, ConnectionError, KeyboardInterrupt), termination_interrupts():
         connection.send(_READY)
         task = connection.recv()
-        _get_ready(task[0], task[1])
+        plan, backend, *_ = task
+        prepare(plan, backend)
+        for name in own_agents():  # others could do anything to the processes of all runs
+            load_agent(name)
         while not termination_noticed():  # a library may have swallowed it
-            connection.send(_answer(*task))
+            try:
+                answer: str | OSError | EndedError | None = attempt_apart(*task)
+            except (OSError, EndedError) as error:
+                answer = error
+            connection.send(answer)
             task = connection.recv()
 
 
-def _get_ready(plan: RunPlan, backend: BackendFactory) -> None:
-    """Loads once what the processes of all runs need; of agents only our own, for others could do anything then."""
-    prepare(plan, backend)
-    for name in own_agents():
-        load_agent(name)
-
-
-def _answer(plan: RunPlan, backend: BackendFactory, workspace: Path, key: str) -> str | OSError | EndedError | None:
-    try:
-        return attempt_apart(plan, backend, workspace, key)
-    except (OSError, EndedError) as error:
-        return error
+def _exit_after(sentinel: int) -> None:
+    """Ends this process at once, whatever it is doing, when its parent has been killed."""
+    wait([sentinel])
+    os._exit(1)
 
 
 @contextmanager
@@ -216,15 +218,3 @@ def _interrupts_ignored() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _end_with_parent() -> None:
-    """A worker whose parent was killed ends at once, whatever it is doing."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_exit_after, args=(parent.sentinel,), daemon=True).start()
-
-
-def _exit_after(sentinel: int) -> None:
-    wait([sentinel])
-    os._exit(1)
