@@ -1,4 +1,4 @@
-"""docs/structure.md is the house as it stands: its picture with rooms and arrows, and a sentence for each room."""
+"""docs/structure.md is the house as it stands: its picture, and a sentence for each room and each chapter in it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ BEGIN, END = "<!-- rooms -->", "<!-- end of rooms -->"
 
 
 def section(floor: str) -> str:
-    """The heading of a floor, its sentence, and a row for each of its rooms."""
+    """The heading of a floor, its sentence, its chapters, and then its rooms with theirs."""
     itself, *inner = rooms(floor)
-    lines = [f"## {floor}/", "", itself.sentence, "", "| Room | What it is |", "|---|---|", *map(row, inner)]
-    return "\n".join(lines if inner else lines[:3]) + "\n"
+    lines = [f"## {floor}/", "", itself.sentence, "", "| Chapter | What it is |", "|---|---|", *chapters(itself)]
+    for room in inner:
+        lines += [f"| **[`{room.path}/`](../{room.path}/__init__.py)** | **{room.sentence}** |", *chapters(room)]
+    return "\n".join(lines) + "\n"
 
 
-def row(room: Room) -> str:
-    return f"| [`{room.path}/`](../{room.path}/__init__.py) | {room.sentence} |"
+def chapters(room: Room) -> list[str]:
+    """A row for each file of a room; a bar would end a cell of the table."""
+    return [f"| `{name}` | {text.replace('|', chr(92) + '|')} |" for name, text in room.chapters]
 
 
 def test_the_page_has_every_room_with_its_sentence(pytestconfig: pytest.Config) -> None:
@@ -38,7 +41,8 @@ def test_the_page_has_every_room_with_its_sentence(pytestconfig: pytest.Config) 
 
 
 @pytest.mark.parametrize("floor", FLOORS)
-def test_every_room_says_what_it_is(floor: str) -> None:
+def test_every_room_and_chapter_says_what_it_is(floor: str) -> None:
     """In whole sentences: with a capital at the beginning and a full stop at the end."""
     for room in rooms(floor):
-        assert re.fullmatch(r"[A-Z`].{20,}[.:]", room.sentence), f"{room.path}/__init__.py: {room.sentence!r}"
+        for name, sentence in (("__init__.py", room.sentence), *room.chapters):
+            assert re.fullmatch(r"[A-Z`].{20,}[.:]", sentence), f"{room.path}/{name}: {sentence!r}"

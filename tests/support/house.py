@@ -20,8 +20,8 @@ class Room(NamedTuple):
     path: str
     sentence: str
     """What it is, as the docstring of its `__init__` begins."""
-    modules: int
-    """The files of Python that lie in it, those of rooms within it left out."""
+    chapters: tuple[tuple[str, str], ...]
+    """The files of Python that lie in it, each with the sentence with which it begins; rooms within it are left out."""
 
 
 def rooms(floor: str) -> list[Room]:
@@ -35,9 +35,15 @@ def _is_linked(folder: Path) -> bool:
 
 
 def _room(folder: Path) -> Room:
-    text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
-    sentence = " ".join(text.split("\n\n", maxsplit=1)[0].split())
-    return Room(str(folder.relative_to(ROOT)), sentence, len(list(folder.glob("*.py"))) - 1)
+    files = [path for path in sorted(folder.glob("*.py")) if path.stem != "__init__" and not path.stem.endswith("_pb2")]
+    chapters = tuple((path.name, _sentence(path)) for path in files)
+    return Room(str(folder.relative_to(ROOT)), _sentence(folder / "__init__.py"), chapters)
+
+
+def _sentence(path: Path) -> str:
+    """The first paragraph of a module's docstring, in one line."""
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return " ".join(text.split("\n\n", maxsplit=1)[0].split())
 
 
 @cache
