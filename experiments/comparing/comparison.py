@@ -24,8 +24,9 @@ import pandas as pd
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, writing
 from roambus.experiments.claims import SIGNIFICANCE, Side, format_p, holm, make_part
-from roambus.experiments.figures.drawing import USUAL, Look, draw, draw_panels, write_caption
+from roambus.experiments.figures.drawing import draw, draw_panels, write_caption
 from roambus.experiments.figures.figure import Figure, Line, Plan, agent_lines, look_up, slug
+from roambus.experiments.figures.style import USUAL, Look
 from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, format_mean
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import HALF_WIDTH, MEAN, METRIC, N, replace_file

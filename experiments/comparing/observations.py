@@ -36,8 +36,9 @@ from roambus.bridge.runs.layout import (
 )
 from roambus.bridge.trace.parquet import DamagedTraceError, read_batches
 from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, NOTIFICATION_ID, TIME_S
-from roambus.experiments.figures.drawing import Look, draw
+from roambus.experiments.figures.drawing import draw
 from roambus.experiments.figures.figure import CurveFigure, Dots
+from roambus.experiments.figures.style import Look
 from roambus.experiments.measurements import Measurements, agent_name, read_measurements
 from roambus.experiments.studies.study import Study, existing_folder, find_extra, sweep_folders
 from roambus.experiments.sweeps.sweep import FOLDER_NAME

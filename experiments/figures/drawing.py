@@ -14,18 +14,14 @@ choose.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.figures.figure import CurveFigure, DotFigure, Dots, Drawn, Figure, Series
 from roambus.experiments.figures.plain_matplotlib import (
@@ -41,7 +37,7 @@ from roambus.experiments.figures.plain_matplotlib import (
     Picture,
     styled,
 )
-from roambus.python_protocol.settings import unknown
+from roambus.experiments.figures.style import USUAL, Look
 from roambus.spark.aggregation.aggregate import replace_file
 from roambus.spark.metrics.catalogue import Scale
 
@@ -112,87 +108,6 @@ def _logarithmic(axes: Axes, low: float, high: float) -> str:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axes.yaxis.set_minor_locator(NullLocator())
     return ", logarithmic"
-
-
-FORMATS = ("png", "svg", "pdf")
-SIZES = MappingProxyType({"screen": (6.4, 4.0), "column": (3.5, 2.8), "page": (7.2, 4.2), "slide": (10.0, 5.6)})
-"""Width and height in inches: as roambus shows figures itself, a column and a page's width of a journal, a slide."""
-STYLES = ("colour", "grey", "slide")
-
-_UNITS = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4}
-_SIZE = re.compile(r"(\d{1,4}(?:\.\d{1,4})?)x(\d{1,4}(?:\.\d{1,4})?)(in|cm|mm)?")
-_LEAST, _MOST = 1.0, 40.0
-
-_BASE: Mapping[str, Any] = {
-    "svg.hashsalt": "roambus",
-    "svg.fonttype": "none",  # text stays text, which can be searched and edited
-    "pdf.fonttype": 42,
-    "font.size": 11,
-    "axes.titlesize": 11,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
-    "text.parse_math": False,
-}
-_SMALL = {"font.size": 8, "axes.titlesize": 8, "lines.linewidth": 1.1, "lines.markersize": 4}
-_LARGE = {"font.size": 17, "axes.titlesize": 17, "lines.linewidth": 2.5, "lines.markersize": 9}
-_USUAL = {"lines.linewidth": 1.5, "lines.markersize": 6}
-_NARROW = 5.0
-"""In inches: a figure that is less wide has no room beside its axes for the names of its lines."""
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """The formats that are written, the size in inches, the style's name, and whose colours they are."""
-
-    formats: tuple[str, ...] = ("png", "svg")
-    size: tuple[float, float] = SIZES["screen"]
-    style: str = "colour"
-    agents: tuple[str, ...] = ()
-    """The agents of the results, in their order: each has the same colour in all figures of a folder."""
-
-    @property
-    def settings(self) -> dict[Any, Any]:
-        """Matplotlib's settings."""
-        return {**_BASE, **(_LARGE if self.style == "slide" else _SMALL if self.is_narrow else _USUAL)}
-
-    @property
-    def is_narrow(self) -> bool:
-        """Whether the names of the lines stand below the axes instead of beside them."""
-        return self.size[0] < _NARROW
-
-    @property
-    def is_grey(self) -> bool:
-        """Whether lines are told apart by marker and dash alone."""
-        return self.style == "grey"
-
-
-USUAL = Look()
-
-
-def read_look(formats: str, size: str, style: str) -> Look:
-    """The look that three options ask for; raises UserError, which names the option."""
-    chosen = tuple(dict.fromkeys(formats.split(",")))
-    for name in chosen:
-        if name not in FORMATS:
-            raise UserError(f"--format: {unknown('format', name, dict.fromkeys(FORMATS))}")
-    if style not in STYLES:
-        raise UserError(f"--style: {unknown('style', style, dict.fromkeys(STYLES))}")
-    return Look(chosen, SIZES.get(size) or _inches(size), style)
-
-
-def _inches(text: str) -> tuple[float, float]:
-    found = _SIZE.fullmatch(text)
-    if found is None:
-        raise UserError(f"--size: {text!r}: write WIDTHxHEIGHT, such as 3.5x2.5, 88x60mm, or one of {', '.join(SIZES)}")
-    width, height = (float(number) * _UNITS[found[3] or "in"] for number in found.group(1, 2))
-    if not all(_LEAST <= one <= _MOST for one in (width, height)):
-        raise UserError(f"--size: {text}: a figure is {_LEAST:g} to {_MOST:g} inches wide and high")
-    return width, height
 
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

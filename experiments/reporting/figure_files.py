@@ -15,8 +15,9 @@ from xml.etree.ElementTree import Element, ParseError, fromstring, tostring
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import FIGURES_FOLDER, unlinked, writing
-from roambus.experiments.figures.drawing import LINE_ID, USUAL, Look, draw
+from roambus.experiments.figures.drawing import LINE_ID, draw
 from roambus.experiments.figures.figure import Drawn, Figure, Plan, look_up, look_up_dots, plans_of_any_sweep
+from roambus.experiments.figures.style import USUAL, Look
 from roambus.experiments.studies.study import Study, SweepResults, read_results
 from roambus.spark.aggregation.aggregate import replace_file
 

@@ -25,7 +25,7 @@ from roambus.bridge.backends import BACKENDS
 from roambus.bridge.errors import UserError
 from roambus.bridge.limits import WORKERS as MOST_WORKERS
 from roambus.commands.output import remark
-from roambus.experiments.figures.drawing import read_look
+from roambus.experiments.figures.style import read_look
 
 if TYPE_CHECKING:
     from roambus.bridge.backends.castalia.endpoint import Transport

@@ -34,7 +34,7 @@ from roambus.spark.metrics.catalogue import MAIN_METRICS
 
 if TYPE_CHECKING:
     from roambus.experiments.comparing.comparison import Asked
-    from roambus.experiments.figures.drawing import Look
+    from roambus.experiments.figures.style import Look
     from roambus.experiments.studies.study import Study
 
 

@@ -186,3 +186,13 @@ def test_a_handler_that_never_ends_is_named_when_it_is_interrupted(tmp_path: Pat
     assert re.search(place, errors), errors
     assert session_processes(running.pid) == []
     assert not (tmp_path / "out").exists()
+
+
+def test_the_command_line_answers_before_slow_libraries_are_imported() -> None:
+    """Neither what draws, nor what computes metrics, is imported before a command needs it."""
+    program = (
+        "import sys, roambus.command_line; "
+        "print({'matplotlib', 'pyspark', 'pandas', 'numpy', 'pyarrow', 'scipy', 'numba'} & sys.modules.keys())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

@@ -9,7 +9,7 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.comparing.observations import DELAYS, DELIVERIES, distribution, draw_curves, observe, over_time
-from roambus.experiments.figures.drawing import USUAL
+from roambus.experiments.figures.style import USUAL
 from roambus.spark.aggregation.traces import read_footer
 from tests.support.films import row, write_rows
 
