@@ -48,7 +48,7 @@ FOR_THE_RUN = {
     "the unit of a parameter": ('"1/s"', '"s"'),
     "a handler": ("return [event]", "return [now]"),
     "the name of a parameter": ("rate: float", "pace: float"),
-    "what it imports": ("parameters import parameter", "beacon import parameter"),
+    "what it imports": ("settings import parameter", "beacon import parameter"),
 }
 
 

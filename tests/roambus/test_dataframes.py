@@ -120,7 +120,7 @@ def test_a_folder_that_holds_no_results(tmp_path: Path) -> None:
 def test_damaged_runs_warn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The first is named, and all are kept."""
     loaded = Loaded(tmp_path, MEASURED, ("x: damaged", "y: damaged"))
-    monkeypatch.setattr("roambus.experiments.comparing.observations.load", lambda *_: loaded)
+    monkeypatch.setattr("roambus.dataframes.load", lambda *_: loaded)
     with pytest.warns(UserWarning, match="2 runs are left out; the first: x: damaged"):
         found = roambus.results(tmp_path)
     assert found.problems == ("x: damaged", "y: damaged")

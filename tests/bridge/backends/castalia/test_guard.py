@@ -95,7 +95,7 @@ def test_who_waits_longest_makes_room(endpoint: Endpoint) -> None:
 def test_who_fills_the_memory_is_shown_out(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody can tell who of those who wait it is, so all are."""
     memory = 100
-    monkeypatch.setattr("roambus.bridge.errors.peak_memory_mib", lambda: memory)
+    monkeypatch.setattr("roambus.bridge.backends.castalia.zeromq.peak_memory_mib", lambda: memory)
     with zmq.Context() as context, context.socket(zmq.ROUTER) as router, ExitStack() as stack:
         guard = Guard(router)
         stack.callback(guard.close)
