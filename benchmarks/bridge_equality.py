@@ -22,12 +22,12 @@ from benchmarks.bridge_overhead import Way
 from benchmarks.trials.processes import STAND_IN, all_linked
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.castalia.backend import DEADLINE_S, CastaliaBackend
-from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario
+from roambus.bridge.runs.layout import INI_FILE
 from roambus.bridge.runs.run import write_inputs
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter

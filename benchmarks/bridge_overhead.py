@@ -28,12 +28,13 @@ from typing import NamedTuple
 from benchmarks.bridge_steps import measure_steps
 from benchmarks.castalia_beacons import run_beacons
 from roambus.bridge.backends.castalia.backend import DEADLINE_S, CastaliaBackend
-from roambus.bridge.backends.castalia.endpoint import INI_FILE, Transport
+from roambus.bridge.backends.castalia.endpoint import Transport
 from roambus.bridge.backends.castalia.installation import find_installation
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario
+from roambus.bridge.runs.layout import INI_FILE
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render

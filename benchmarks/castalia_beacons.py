@@ -13,10 +13,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.backends.castalia.installation import find_installation
 from roambus.bridge.backends.castalia.simulators import linked_directory
 from roambus.bridge.errors import BackendError
+from roambus.bridge.runs.layout import INI_FILE
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar

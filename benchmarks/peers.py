@@ -34,7 +34,6 @@ from typing import NamedTuple
 from benchmarks.castalia_beacons import run_beacons
 from benchmarks.peers_routing import routing_table
 from roambus.bridge.backends.castalia.backend import DEADLINE_S, CastaliaBackend
-from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.backends.castalia.installation import find_installation
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.backends.ideal.backend import make_ideal
@@ -45,6 +44,7 @@ from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.mobility import places_of
+from roambus.bridge.runs.layout import INI_FILE
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.shipped import TEMPLATES

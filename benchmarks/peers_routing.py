@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from benchmarks.ns3_aodv import CASES, Case, Result, has_ns3, hosted, ini_of, run_ns3, run_ours, scenario_of
 from roambus.bridge.backends.castalia.backend import DEADLINE_S, CastaliaBackend
-from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.backends.castalia.installation import find_installation
 from roambus.bridge.backends.castalia.simulators import StartedSimulator, ways_of
 from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import INI_FILE
 from roambus.experiments.measurements import markdown_table
 from roambus.experiments.shipped import TEMPLATES
 from roambus.python_protocol.aodv import Aodv

@@ -28,9 +28,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backends.factory import RadioFactory
 from roambus.bridge.backends.interface import Step, Transmission
-from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.backends.radio.backend import RadioBackend, RadioFactory
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario

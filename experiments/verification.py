@@ -21,13 +21,12 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from roambus.bridge.agents import Announce, UntrustedAgentError, find_code, load_agent_of_results
-from roambus.bridge.backends.castalia.endpoint import INI_FILE
-from roambus.bridge.backends.factory import BackendFactory
+from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.ini import file_names, radio_file_name, read_scenario
 from roambus.bridge.movement_files import with_params
 from roambus.bridge.runs.identity import Origin, RunPlan, run_key
-from roambus.bridge.runs.layout import TRACE_FILE
+from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
 from roambus.bridge.runs.run import execute_apart
 from roambus.bridge.trace.parquet import TraceLevel, first_difference, read_about
 from roambus.spark.aggregation.traces import find_traces, read_footer

@@ -11,18 +11,26 @@ from __future__ import annotations
 import io
 import sys
 import traceback
+from importlib import import_module
 
 import click
 
 from roambus.bridge.errors import InterruptionError, RoambusError, UserError
 from roambus.bridge.process import remove_abandoned, termination_interrupts
-from roambus.commands.inventory import castalia, completion, docs, doctor, list_things, show
 from roambus.commands.output import Telling, with_options
-from roambus.commands.protocols import explore, new, play, trace, vet
-from roambus.commands.results import aggregate, compare, crate, export, figures, verify
-from roambus.commands.runs import render, replay, rerun, run, serve
-from roambus.commands.studies import reproduce
-from roambus.commands.sweeps import sweep
+
+MODULES = {
+    **dict.fromkeys(("render", "replay", "rerun", "run", "serve"), "runs"),
+    "sweep": "sweeps",
+    **dict.fromkeys(("aggregate", "compare", "crate", "export", "figures", "verify"), "results"),
+    "reproduce": "studies",
+    **dict.fromkeys(("explore", "new", "play", "trace", "vet"), "protocols"),
+    **dict.fromkeys(("castalia", "completion", "docs", "doctor", "list", "show"), "inventory"),
+}
+"""Where each command stands in `roambus.commands`: a run does not wait for what draws figures."""
+
+FUNCTIONS = {"list": "list_things"}
+"""The commands whose functions cannot have their name."""
 
 MOVED = {
     "agents": "roambus list agents, and roambus show AGENT for its parameters",
@@ -109,7 +117,18 @@ def _describe(error: OSError) -> str:
 
 
 class Commands(click.Group):
-    """The commands; one that has moved says where to."""
+    """The commands, each of which is imported when it is asked for; one that has moved says where to."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's
+        """The names of all commands."""
+        return sorted(MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's
+        """The command of that name, if there is one."""
+        if cmd_name in MODULES and cmd_name not in self.commands:
+            chapter = import_module(f"roambus.commands.{MODULES[cmd_name]}")
+            self.add_command(with_options(getattr(chapter, FUNCTIONS.get(cmd_name, cmd_name))))
+        return self.commands.get(cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -146,31 +165,4 @@ def commands() -> None:
     remove_abandoned()
 
 
-for command in (
-    aggregate,
-    castalia,
-    compare,
-    completion,
-    crate,
-    docs,
-    doctor,
-    explore,
-    export,
-    figures,
-    list_things,
-    new,
-    play,
-    render,
-    replay,
-    reproduce,
-    rerun,
-    run,
-    serve,
-    show,
-    sweep,
-    trace,
-    verify,
-    vet,
-):
-    commands.add_command(command)
 with_options(commands)

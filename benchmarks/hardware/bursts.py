@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
-from roambus.bridge.backends.castalia.endpoint import INI_FILE
-from roambus.bridge.backends.factory import BackendFactory, RadioFactory
-from roambus.bridge.backends.interface import Backend, Transmission
+from roambus.bridge.backends.interface import Backend, BackendFactory, Transmission
+from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.recordings import ROW, Recording
+from roambus.bridge.runs.layout import INI_FILE
 from roambus.bridge.runs.run import write_inputs
 from roambus.experiments.sweeps.runner import plan_run
 from roambus.experiments.sweeps.sweep import AgentChoice, Point

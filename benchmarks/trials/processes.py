@@ -25,9 +25,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT, LIBRARY, OMNET_ROOT, OMNETPP_ROOT
 from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import INI_FILE
 from roambus.python_protocol.vocabulary import SECOND
 
 ROOT = Path(__file__).resolve().parents[2]

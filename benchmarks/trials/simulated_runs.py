@@ -20,11 +20,10 @@ from benchmarks.trials.processes import (
     surroundings,
     wait_for,
 )
-from roambus.bridge.backends.castalia.endpoint import SIMULATOR_FOLDER, SIMULATOR_LOG
 from roambus.bridge.backends.castalia.installation import find_installation
 from roambus.bridge.errors import UserError
 from roambus.bridge.process import BRIDGE, prefix_of
-from roambus.bridge.runs.layout import TRACE_FILE
+from roambus.bridge.runs.layout import SIMULATOR_FOLDER, SIMULATOR_LOG, TRACE_FILE
 
 TEMPLATE, AGENT, NODES = "thesis", "mft", 6
 """With the values that the template has by itself, a run of six nodes."""

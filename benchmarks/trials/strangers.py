@@ -30,8 +30,7 @@ import zmq
 from benchmarks.trials.harness import Asked, Chapter, Outcome
 from benchmarks.trials.processes import Command, Use, all_linked, stand_in, use_of, wait_for
 from benchmarks.trials.sayings import SAYINGS
-from roambus.bridge.backends.castalia.endpoint import SIMULATOR_FOLDER
-from roambus.bridge.runs.layout import TRACE_FILE
+from roambus.bridge.runs.layout import SIMULATOR_FOLDER, TRACE_FILE
 
 DOORS = ("ipc", "tcp")
 NODES = 6

@@ -9,6 +9,10 @@
 The back-end owns the clock. It advances to the earliest instant at which something arrives, or to the wake-up, and
 reports everything of that instant in one `Step`, or in several of which all but the last have `more` set. Order at
 one instant: deliveries by (receiving node, arrival order), failures, then the host's timers.
+
+A run gets its back-end from a factory, which is chosen once for a whole sweep and sent to its worker processes. What
+takes long is prepared once, before the workers start: the radio is compiled, Castalia is looked for. A factory is a few
+settings only, so that it can be pickled; what it makes cannot. Each stands with the back-end that it makes.
 """
 
 from __future__ import annotations
@@ -16,8 +20,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from roambus.bridge.scenario.definition import Scenario
+from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
@@ -136,3 +143,20 @@ class Backend(Protocol):
 
     def close(self) -> Totals:
         """Ends the run, finished or not, opened or not, and frees everything; it is called once, last."""
+
+
+class BackendFactory(Protocol):
+    """Makes back-ends of one kind; it can be pickled."""
+
+    @property
+    def name(self) -> str:
+        """The kind of back-end; runs over different kinds have different keys."""
+
+    def prepare(self, scenario: Scenario) -> None:
+        """Compiles what must be compiled, or sees that everything is there; it is called once before many runs.
+
+        Raises UserError.
+        """
+
+    def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> Backend:
+        """The back-end of one run, whose ini and radio parameters file lie in `folder`; raises UserError."""

@@ -23,13 +23,13 @@ from zlib import crc32
 from google.protobuf.message import DecodeError, Message
 
 from roambus.bridge.agents import find_code
-from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.errors import AgentError, BackendError, UserError
 from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.ini import file_names, radio_file_name
 from roambus.bridge.movement_files import with_params
 from roambus.bridge.record.record_pb2 import Header, MovementFile
+from roambus.bridge.runs.layout import INI_FILE, RECORD_FILE
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceLevel
 from roambus.bridge.wire import conversion as wire
@@ -37,7 +37,6 @@ from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Goodbye, ToSimulator
 from roambus.python_protocol.vocabulary import SimTime
 
-RECORD_FILE = "frames.roambus"
 MAGIC = b"roambus record 1\n"
 _HEAD = Struct("!BII")
 _KINDS: tuple[type[Header] | type[FromSimulator] | type[ToSimulator], ...] = (Header, FromSimulator, ToSimulator)

@@ -42,11 +42,9 @@ import pyarrow as pa
 
 import roambus.bridge
 from roambus.bridge import host
-from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.errors import AgentError, ConductError, RoambusError
 from roambus.bridge.process import INTERRUPTING, interrupts_postponed, termination_interrupts, termination_noticed
-from roambus.bridge.record.record_file import RECORD_FILE
-from roambus.bridge.runs.layout import SWEEP_FILE, TRACE_FILE
+from roambus.bridge.runs.layout import INI_FILE, RECORD_FILE, SWEEP_FILE, TRACE_FILE
 
 T = TypeVar("T")
 _LAST_WORDS = 500

@@ -33,9 +33,10 @@ from typing import Any, NamedTuple
 import roambus.bridge
 import roambus.python_protocol
 from roambus.bridge.agents import agent_sources, load_agent
-from roambus.bridge.backends.factory import BackendFactory
+from roambus.bridge.backends.interface import Backend, BackendFactory
 from roambus.bridge.host import event_loop
 from roambus.bridge.ini import reader
+from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.metadata import NO_TEMPLATE
 from roambus.bridge.trace.parquet import TraceLevel
 
@@ -196,6 +197,10 @@ class Origin:
     version: str | None = None
 
 
+Recorder = Callable[[Backend, Path, Scenario, str, TraceLevel], Backend]
+"""Puts itself between host and back-end, given the run's folder, its scenario, its agent and the level of its trace."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunPlan:
     """A run that can be executed in any process. Its folder lies at `place` below `results`."""
@@ -207,8 +212,8 @@ class RunPlan:
     agent: str
     seed: int
     level: TraceLevel = TraceLevel.APP
-    record: bool = False
-    """Whether to keep the frames, for `roambus rerun`; the trace is the same either way."""
+    record: Recorder | None = None
+    """What keeps the frames, for `roambus rerun`, if anything does; the trace is the same either way."""
     check: bool = False
     """Whether to compare every message with its bytes; the trace is the same either way."""
     files: tuple[tuple[str, Path], ...] = ()

@@ -18,18 +18,23 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backends.castalia.endpoint import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG
-from roambus.bridge.backends.factory import BackendFactory
-from roambus.bridge.backends.interface import Backend
+from roambus.bridge.backends.interface import Backend, BackendFactory
 from roambus.bridge.errors import peak_memory_mib
 from roambus.bridge.files import check_replaceable
 from roambus.bridge.host.agents import Tell, parameters_of
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.record.record_file import RECORD_FILE, recorded
 from roambus.bridge.runs.guard import EndedError, conduct_seen, guarded, place_of_end
 from roambus.bridge.runs.identity import RunPlan, run_key
-from roambus.bridge.runs.layout import FAILED_FILE, LOG_FILE, TRACE_FILE
+from roambus.bridge.runs.layout import (
+    FAILED_FILE,
+    INI_FILE,
+    LOG_FILE,
+    RECORD_FILE,
+    SIMULATOR_FOLDER,
+    SIMULATOR_LOG,
+    TRACE_FILE,
+)
 from roambus.bridge.runs.log import log_of, log_of_failure, version_of_code
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.metadata import RUN_KEY, WARM_UP, About
@@ -92,8 +97,8 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory) -> None:
     trace = TraceWriter(plan.level)
     agent = load_agent(plan.agent)
     carrier: Backend = backend.make(scenario, agent, plan.folder)
-    if plan.record:
-        carrier = recorded(carrier, plan.folder, scenario, plan.agent, plan.level)
+    if plan.record is not None:
+        carrier = plan.record(carrier, plan.folder, scenario, plan.agent, plan.level)
     host = Host(scenario, agent, carrier, trace, check=plan.check)
     with conduct_seen(scenario.agent or plan.agent):
         host.run()
@@ -228,7 +233,7 @@ def record_ended(plan: RunPlan, backend: BackendFactory, ended: EndedError) -> E
 def _run_for_nothing(plan: RunPlan, backend: BackendFactory, tell: Tell) -> None:
     """Makes the run as far as it goes, and keeps nothing of it."""
     with TemporaryDirectory() as folder, redirect_stdout(io.StringIO()):
-        private = replace(plan, results=Path(folder), record=False)
+        private = replace(plan, results=Path(folder), record=None)
         _prepare(private)
         scenario, agent = read_scenario(private.folder / INI_FILE), load_agent(plan.agent)
         Host(scenario, agent, backend.make(scenario, agent, private.folder), TraceWriter(), tell=tell).run()

@@ -29,8 +29,9 @@ from typing import NamedTuple
 from zlib import crc32
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.record.record_file import RECORD_FILE, Record, open_record
+from roambus.bridge.record.record_file import Record, open_record
 from roambus.bridge.record.replay import scenario_of
+from roambus.bridge.runs.layout import RECORD_FILE
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.wire.wire_pb2 import Arrival, Send, ToSimulator

@@ -22,11 +22,10 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from roambus.bridge.agents import UntrustedAgentError, load_agent_of_results
-from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.runs.layout import AGENTS, read_asked, unlinked
+from roambus.bridge.runs.layout import AGENTS, INI_FILE, read_asked, unlinked
 from roambus.bridge.runs.run import errors_named
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.schema import BYTES, DETAIL, EVENT, NODE, PEER, TIME_S

@@ -26,11 +26,20 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import shortest_path
 
-from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.backends.ideal.graph import reach_m
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.runs.layout import AGENTS, LOG_FILE, METRICS_FOLDER, POINTS, SEEDS, TRACES, count_runs, read_asked
+from roambus.bridge.runs.layout import (
+    AGENTS,
+    INI_FILE,
+    LOG_FILE,
+    METRICS_FOLDER,
+    POINTS,
+    SEEDS,
+    TRACES,
+    count_runs,
+    read_asked,
+)
 from roambus.bridge.runs.log import Maker, read_maker
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import MANAGERS, RandomWaypoint

@@ -22,11 +22,10 @@ from typing import Any
 from urllib.parse import unquote
 
 from roambus.bridge.agents import find_code
-from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.runs.layout import LOG_FILE
+from roambus.bridge.runs.layout import INI_FILE, LOG_FILE
 from roambus.bridge.runs.log import read_maker
 from roambus.bridge.runs.run import errors_named
 from roambus.experiments.provenance.metadata import (

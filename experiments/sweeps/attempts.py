@@ -24,7 +24,7 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from roambus.bridge.backends.factory import BackendFactory
+from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.process import termination_interrupts
 from roambus.bridge.runs.guard import EndedError, guarded, unclosable
 from roambus.bridge.runs.identity import RunPlan, run_key

@@ -25,7 +25,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from roambus.bridge.agents import load_agent, own_agents
-from roambus.bridge.backends.factory import BackendFactory
+from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.process import termination_interrupts, termination_noticed
 from roambus.bridge.runs.guard import EndedError

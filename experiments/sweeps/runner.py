@@ -24,13 +24,13 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backends.castalia.endpoint import INI_FILE
-from roambus.bridge.backends.factory import BackendFactory
+from roambus.bridge.backends.interface import BackendFactory
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.ini import file_names, parse_scenario, radio_file_name
 from roambus.bridge.movement_files import with_params
 from roambus.bridge.runs.identity import Origin, RunPlan, run_key
+from roambus.bridge.runs.layout import INI_FILE
 from roambus.bridge.runs.run import TraceState, has_failed, trace_state
 from roambus.bridge.trace.parquet import TraceLevel
 from roambus.experiments.object_store import Mirror

@@ -27,15 +27,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from roambus.bridge.agents import Announce, announce_code, load_agent_of_results, silently
-from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.interface import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.record.record_file import RECORD_FILE, open_record
+from roambus.bridge.record.record_file import open_record
 from roambus.bridge.record.replay import ReplayBackend
-from roambus.bridge.runs.layout import TRACE_FILE, TRACES
+from roambus.bridge.runs.layout import INI_FILE, RECORD_FILE, TRACE_FILE, TRACES
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceLevel, TraceWriter, read_trace
 from roambus.bridge.trace.schema import EVENT, HOPS

@@ -25,7 +25,6 @@ from roambus.bridge.backends import BACKENDS
 from roambus.bridge.errors import UserError
 from roambus.bridge.limits import WORKERS as MOST_WORKERS
 from roambus.commands.output import remark
-from roambus.experiments.figures.style import read_look
 
 if TYPE_CHECKING:
     from roambus.bridge.backends.castalia.endpoint import Transport
@@ -314,28 +313,6 @@ STUDY = click.option(
 WHERE = click.option(
     "--where", "wheres", multiple=True, metavar="AXIS=V1,V2", help="Keeps only these values of an axis."
 )
-FORMAT = click.option(
-    "--format",
-    "formats",
-    default="png,svg",
-    show_default=True,
-    metavar="png,svg,pdf",
-    help="The formats of figures, with commas between them; PNG has 300 dots an inch, in the others text stays text.",
-)
-SIZE = click.option(
-    "--size",
-    default="screen",
-    show_default=True,
-    metavar="NAME|WxH",
-    help="The size of a figure: screen, column, page, slide, or WIDTHxHEIGHT in inches, or with cm or mm behind it.",
-)
-STYLE = click.option(
-    "--style",
-    default="colour",
-    show_default=True,
-    metavar="NAME",
-    help="The style of figures: colour, grey (told apart by marker and dash), or slide (large).",
-)
 OUT = click.option(
     "--out", type=FOLDER, default=Path("results/run"), show_default=True, help="The folder for the results."
 )
@@ -377,7 +354,6 @@ class Single(NamedTuple):
 
 SIMULATOR = grouped("simulator", Simulator, DEADLINE, BATCHING, LOOKAHEAD, TRANSPORT)
 SINGLE = grouped("single", Single, click.argument("template", type=TEMPLATE_NAME), AGENT, PARAMETERS, SETTINGS, SEED)
-LOOK = grouped("look", read_look, FORMAT, SIZE, STYLE)
 
 
 def pairs(option: str, texts: Sequence[str]) -> dict[str, str]:

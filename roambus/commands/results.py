@@ -20,22 +20,49 @@ from roambus.commands.options import (
     DEADLINE,
     FILE,
     FOLDER,
-    LOOK,
     METRIC_NAME,
     SOME_AGENTS,
     STUDY,
     WHERE,
     Simulator,
+    grouped,
     values_of,
 )
 from roambus.commands.output import EXIT_PROBLEMS, answer, bar, progress, remark, report_problems, summary
 from roambus.commands.runs import make_factory
+from roambus.experiments.figures.style import Look, read_look
 from roambus.spark.metrics.catalogue import MAIN_METRICS
 
 if TYPE_CHECKING:
     from roambus.experiments.comparing.comparison import Asked
-    from roambus.experiments.figures.style import Look
     from roambus.experiments.studies.study import Study
+
+LOOK = grouped(
+    "look",
+    read_look,
+    click.option(
+        "--format",
+        "formats",
+        default="png,svg",
+        show_default=True,
+        metavar="png,svg,pdf",
+        help="The formats of figures, with commas between them; PNG has 300 dots an inch, the others keep text.",
+    ),
+    click.option(
+        "--size",
+        default="screen",
+        show_default=True,
+        metavar="NAME|WxH",
+        help="The size of a figure: screen, column, page, slide, or WIDTHxHEIGHT in inches, or as 17x10cm.",
+    ),
+    click.option(
+        "--style",
+        default="colour",
+        show_default=True,
+        metavar="NAME",
+        help="The style of figures: colour, grey (told apart by marker and dash), or slide (large).",
+    ),
+)
 
 
 @click.command()

@@ -35,7 +35,8 @@ from roambus.commands.options import (
 from roambus.commands.output import answer, detail, print_address, remark
 
 if TYPE_CHECKING:
-    from roambus.bridge.backends.factory import BackendFactory
+    from roambus.bridge.backends.interface import BackendFactory
+    from roambus.bridge.runs.identity import Recorder
     from roambus.experiments.sweeps.sweep import Sweep
 
 
@@ -46,11 +47,11 @@ LONGEST_WAIT_S = 30 * 86400
 def make_factory(backend: str, simulator: Simulator) -> BackendFactory:
     """Returns the maker of the back-end of that name."""
     if backend == "radio":
-        from roambus.bridge.backends.factory import RadioFactory
+        from roambus.bridge.backends.radio.backend import RadioFactory
 
         return RadioFactory()
     if backend == "ideal":
-        from roambus.bridge.backends.factory import IdealFactory
+        from roambus.bridge.backends.ideal.backend import IdealFactory
 
         return IdealFactory()
     from roambus.bridge.backends.castalia.backend import CastaliaFactory
@@ -66,6 +67,15 @@ def announce_compilation(factory: BackendFactory) -> None:
 
     if not is_compiled():
         remark("the radio is compiled, once after each installation; that takes some 20 s")
+
+
+def recorder(is_kept: bool) -> Recorder | None:
+    """What keeps the frames of a run, if they are to be kept; a run without it imports nothing of records."""
+    if not is_kept:
+        return None
+    from roambus.bridge.record.record_file import recorded
+
+    return recorded
 
 
 @click.command()
@@ -131,7 +141,7 @@ def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, ba
     prepare(plan, backend)
     detail("the back-end is ready")
     with opened_results(sweep, out):
-        execute_apart(replace(plan, record=record, check=check), backend)
+        execute_apart(replace(plan, record=recorder(record), check=check), backend)
     for noted in remarks_in((plan.folder / LOG_FILE).read_text(encoding="utf-8")):
         remark(f"note: {noted}")
     answer(plan.folder, folder=plan.folder, trace=plan.folder / TRACE_FILE)

@@ -40,11 +40,11 @@ from roambus.commands.options import (
     pairs,
 )
 from roambus.commands.output import answer, console, detail, progress, remark, report_problems, summary, telling
-from roambus.commands.runs import announce_compilation, make_factory
+from roambus.commands.runs import announce_compilation, make_factory, recorder
 from roambus.spark.metrics.catalogue import DELIVERY_RATE_ALL
 
 if TYPE_CHECKING:
-    from roambus.bridge.backends.factory import BackendFactory
+    from roambus.bridge.backends.interface import BackendFactory
     from roambus.experiments.claims import ClaimTest
     from roambus.experiments.measurements import Measurements
     from roambus.experiments.precision import Precision, Wanted
@@ -228,7 +228,7 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
     detail(f"{out}: planning")
     planned = plan_runs(sweep, out, TraceLevel(making.level), watched)
     chosen = part.of_all(planned)
-    plans = [replace(plan, check=making.check, record=making.record) for plan in chosen]
+    plans = [replace(plan, check=making.check, record=recorder(making.record)) for plan in chosen]
     announce_compilation(backend)
     try:
         with opened_results(sweep, out):

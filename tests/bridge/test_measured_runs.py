@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
-from roambus.bridge.backends.factory import IdealFactory, RadioFactory
+from roambus.bridge.backends.ideal.backend import IdealFactory
+from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.identity import RunPlan, run_key

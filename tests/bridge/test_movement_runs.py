@@ -12,9 +12,12 @@ import pytest
 
 from roambus.bridge.backends.castalia.endpoint import Endpoint
 from roambus.bridge.backends.castalia.simulators import run_directory, ways_of
-from roambus.bridge.backends.factory import BackendFactory, IdealFactory, RadioFactory
+from roambus.bridge.backends.ideal.backend import IdealFactory
+from roambus.bridge.backends.interface import BackendFactory
+from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import read_scenario
+from roambus.bridge.record.record_file import recorded
 from roambus.bridge.record.replay import rerun
 from roambus.bridge.runs.identity import RunPlan, run_key
 from roambus.bridge.runs.run import execute
@@ -93,7 +96,7 @@ def test_other_movement_is_another_run(write: Write) -> None:
 
 def test_a_record_runs_again_without_the_file(write: Write, tmp_path: Path) -> None:
     """It holds the movement, as it holds the ini."""
-    plan = replace(write(), record=True)
+    plan = replace(write(), record=recorded)
     execute(plan, IdealFactory())
     record = shutil.move(plan.folder / "frames.roambus", tmp_path / "elsewhere")
     shutil.rmtree(plan.folder)

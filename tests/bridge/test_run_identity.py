@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.agents import agent_sources, load_agent
-from roambus.bridge.backends import factory
+from roambus.bridge.backends.radio import backend as radio_backend
 from roambus.bridge.runs import identity
 from roambus.bridge.runs.identity import EVERY_RUN, ROOMS, code_hash, reachable
 
@@ -95,7 +95,7 @@ def test_a_name_of_the_house_leads_to_its_module_alone(tmp_path: Path) -> None:
 
 def parts_of(agent: str) -> set[str]:
     """The files of ours that a run with that agent over the radio consists of, as paths in the house."""
-    roots = {path.resolve() for path in (*EVERY_RUN, *agent_sources(load_agent(agent)), Path(factory.__file__))}
+    roots = {path.resolve() for path in (*EVERY_RUN, *agent_sources(load_agent(agent)), Path(radio_backend.__file__))}
     return {str(path.relative_to(HOUSE)) for path in reachable(roots)}
 
 
@@ -105,7 +105,14 @@ def test_a_run_consists_of_agent_host_and_back_end(agent: str) -> None:
     parts = parts_of(agent)
     assert {"bridge/host/event_loop.py", "bridge/backends/radio/mac.py", "bridge/trace/parquet.py"} <= parts
     assert {"bridge/scenario/radio.py", "bridge/ini/reader.py", "bridge/keys.py"} <= parts
-    others = ("bridge/record/", "bridge/transcript/", "bridge/runs/", "bridge/wire/", "bridge/backends/castalia/")
+    others = (
+        "bridge/record/",
+        "bridge/transcript/",
+        "bridge/runs/",
+        "bridge/wire/",
+        "bridge/backends/castalia/",
+        "bridge/backends/ideal/",
+    )
     assert not [part for part in parts if part.startswith((*others, "spark", "experiments", "roambus"))]
 
 
@@ -147,7 +154,7 @@ def test_our_own_code_counts_by_the_same_rule(
 def run_hash_in(house: Path) -> bytes:
     """The hash of the code of a run of the beacon, in a copy of the house."""
     forget()
-    files = (*EVERY_RUN, *agent_sources(load_agent("beacon")), Path(factory.__file__))
+    files = (*EVERY_RUN, *agent_sources(load_agent("beacon")), Path(radio_backend.__file__))
     return code_hash(house / file.resolve().relative_to(HOUSE) for file in files)
 
 

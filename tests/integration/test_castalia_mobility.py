@@ -14,12 +14,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
-from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import ways_of
-from roambus.bridge.backends.factory import BackendFactory, RadioFactory
+from roambus.bridge.backends.interface import BackendFactory
+from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.runs.layout import TRACE_FILE
+from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
 from roambus.bridge.runs.run import execute
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from roambus.command_line import MOVED, commands
+from roambus.command_line import MODULES, MOVED
 from roambus.experiments import listing
 from tests.roambus.conftest import Roambus
 from tests.support.agents import write_agent
@@ -99,8 +99,8 @@ def test_agents_are_listed_and_shown_with_their_parameters(
 
 def test_there_are_few_commands() -> None:
     """What one has to look through to find the one that is needed; and what has moved is none of them."""
-    assert len(commands.commands) <= 24
-    assert not MOVED.keys() & commands.commands
+    assert len(MODULES) <= 24
+    assert not MOVED.keys() & MODULES
 
 
 @pytest.mark.parametrize("command", MOVED)

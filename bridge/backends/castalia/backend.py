@@ -204,7 +204,7 @@ DEADLINE_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class CastaliaFactory:
-    """Starts Castalia for each run; `roambus.bridge.backends.factory` says what a factory does."""
+    """Starts Castalia for each run; `roambus.bridge.backends.interface` says what a factory does."""
 
     deadline_s: float | None = None
     batching: bool = True
@@ -226,7 +226,7 @@ class CastaliaFactory:
 
 @dataclass(frozen=True, slots=True)
 class ServeFactory:
-    """Waits for a simulator that somebody starts; `roambus.bridge.backends.factory` says what a factory does."""
+    """Waits for a simulator that somebody starts; `roambus.bridge.backends.interface` says what a factory does."""
 
     deadline_s: float | None
     batching: bool

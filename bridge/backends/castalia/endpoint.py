@@ -1,4 +1,4 @@
-"""Where the host listens for a simulator, who may use that address, and the files that both find in the run's folder.
+"""Where the host listens for a simulator, and who may use that address.
 
 A simulator on this machine comes by a Unix socket in a folder that only the user can enter. One on another machine
 comes by TCP, which every user of both machines reaches: so a run has CURVE keys of its own, made for it alone, so that
@@ -104,13 +104,3 @@ class Endpoint:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.resources.close()
-
-
-INI_FILE = "run.ini"
-"""The run's ini, which Castalia reads."""
-
-SIMULATOR_LOG = "simulator.log"
-"""The log of what the simulator printed."""
-
-SIMULATOR_FOLDER = ".roambus"
-"""The folder of what the simulator needs, which is there only while the host waits or runs."""

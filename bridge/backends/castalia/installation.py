@@ -17,9 +17,9 @@ from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
-from roambus.bridge.backends.castalia.endpoint import INI_FILE
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.files import user_cache
+from roambus.bridge.runs.layout import INI_FILE
 
 OMNETPP_ROOT, CASTALIA_ROOT = "OMNETPP_ROOT", "CASTALIA_ROOT"
 """These variables name the folders of OMNeT++ and of Castalia."""

@@ -25,12 +25,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
-from roambus.bridge.backends.castalia.endpoint import SIMULATOR_FOLDER, SIMULATOR_LOG, Endpoint, Transport
+from roambus.bridge.backends.castalia.endpoint import Endpoint, Transport
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.local import LocalConnection
 from roambus.bridge.backends.castalia.zeromq import Connection
 from roambus.bridge.errors import BackendError, UserError, describe_end, memory_kills
 from roambus.bridge.process import interrupts_postponed
+from roambus.bridge.runs.layout import SIMULATOR_FOLDER, SIMULATOR_LOG
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import GivenWay, WayPoint
 from roambus.bridge.wire.wire_pb2 import ToSimulator

@@ -19,6 +19,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from roambus.bridge.backends.ideal.graph import Graph, Link, disk_changes, reach_m
@@ -39,6 +40,7 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, Partition
 from roambus.bridge.scenario.tree import tree_links
+from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import NO_LINK
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime, format_time
 
@@ -326,3 +328,19 @@ def _disk(scenario: Scenario) -> GivenGraph:
     reaches = [reach_m(scenario, node) for node in scenario.nodes]
     changes = disk_changes(paths, reaches, scenario.time_limit)
     return GivenGraph((), changes, moves_until(paths, scenario.time_limit))
+
+
+@dataclass(frozen=True, slots=True)
+class IdealFactory:
+    """Makes ideal back-ends; `roambus.bridge.backends.interface` says what a factory does."""
+
+    name: str = "ideal"
+
+    def prepare(self, scenario: Scenario) -> None:
+        """Raises UserError for measured links, which are none that lose nothing."""
+        if scenario.measured is not None:
+            raise UserError("ideal links lose nothing: leave SN.links.file out, or run this on the embedded radio")
+
+    def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> IdealBackend:  # noqa: ARG002  # interface
+        """The links of one run."""
+        return make_ideal(scenario)

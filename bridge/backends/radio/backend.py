@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import repeat
 from operator import itemgetter
+from pathlib import Path
 from struct import Struct
 from typing import Any
 
@@ -44,6 +46,7 @@ from roambus.bridge.backends.radio.state import COUNTS, FRAME
 from roambus.bridge.errors import BackendError
 from roambus.bridge.mobility import moves_until, paths_of
 from roambus.bridge.scenario.definition import Scenario
+from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.vocabulary import MICROSECOND, SimTime
 
 FRAMES = 256
@@ -200,3 +203,21 @@ class RadioBackend:
         if transmission is None:
             raise BackendError(f"the radio reports frame {frame} at {self._now} ns, which it was never given")
         return transmission
+
+
+@dataclass(frozen=True, slots=True)
+class RadioFactory:
+    """Makes embedded radios; `roambus.bridge.backends.interface` says what a factory does."""
+
+    name: str = "radio"
+
+    def prepare(self, scenario: Scenario) -> None:
+        """Runs an instant, so that the radio is compiled once, before the workers ask for it."""
+        warm = RadioBackend(replace(scenario, time_limit=MICROSECOND))
+        warm.open()
+        warm.advance((), None)
+        warm.close()
+
+    def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> RadioBackend:  # noqa: ARG002  # interface
+        """The radio of one run; raises UserError for a scenario that it does not model."""
+        return RadioBackend(scenario)

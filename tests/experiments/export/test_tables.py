@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from roambus.bridge.backends.castalia.endpoint import INI_FILE
-from roambus.bridge.runs.layout import LOG_FILE
+from roambus.bridge.runs.layout import INI_FILE, LOG_FILE
 from tests.spark.synthetic import random_trace, write_trace
 from tests.support.documents import BLOCK, section
 from tests.support.places import ROOT

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 from rich.console import Console
 
-from roambus.bridge.backends.factory import IdealFactory
+from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.identity import run_key
 from roambus.experiments.sweeps.cluster import Cluster, Task, explain, make

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from roambus.bridge.backends.factory import RadioFactory
+from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.runs.layout import TRACES
 from roambus.bridge.runs.run import execute
 from roambus.experiments.sweeps.runner import plan_runs

@@ -10,11 +10,12 @@ import pytest
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
-from roambus.bridge.backends.castalia.endpoint import INI_FILE, Transport
+from roambus.bridge.backends.castalia.endpoint import Transport
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario
+from roambus.bridge.runs.layout import INI_FILE
 from roambus.bridge.runs.run import write_inputs
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.experiments.sweeps.runner import plan_runs

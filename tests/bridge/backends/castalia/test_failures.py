@@ -12,9 +12,8 @@ from benchmarks.trials.harness import PROMISED, Outcome, Tally
 from benchmarks.trials.processes import adopt_orphans, all_linked, install_stand_in
 from benchmarks.trials.simulated_runs import Stage, set_stage, sweep, undisturbed_s
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
-from roambus.bridge.backends.castalia.endpoint import SIMULATOR_FOLDER
 from roambus.bridge.errors import BackendError
-from roambus.bridge.runs.layout import FAILED_FILE, TRACE_FILE
+from roambus.bridge.runs.layout import FAILED_FILE, SIMULATOR_FOLDER, TRACE_FILE
 from roambus.bridge.runs.run import execute
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
