@@ -155,7 +155,9 @@ def _is_agent(value: object) -> TypeGuard[type[Agent]]:
 
 
 def check_agent(reference: str, agent: type[Agent]) -> None:
-    """Raises UserError, saying what to do, if its parameters cannot be used."""
+    """Raises UserError, saying what to do, if methods hide each other, or its parameters cannot be used."""
+    if not agent.__module__.startswith(f"{DISTRIBUTION}."):
+        _refuse_hidden_methods(reference, Path(inspect.getfile(agent)))
     parameters: Any = agent.parameters_type
     if not (isinstance(parameters, type) and is_dataclass(parameters)):
         name = getattr(parameters, "__name__", "NAME")
@@ -174,6 +176,32 @@ def check_agent(reference: str, agent: type[Agent]) -> None:
         describe_parameters(parameters)
     except (ArithmeticError, TypeError, ValueError) as error:
         raise UserError(f"agent {reference!r}: the defaults of {parameters.__name__} do not work: {error}") from None
+
+
+def _refuse_hidden_methods(reference: str, file: Path) -> None:
+    """Raises UserError for two methods of one name in a class, of which Python keeps the last without a word.
+
+    Those that belong together are no mistake, such as a property's, or what `typing.overload` stands over: all of them
+    but one have a decorator other than `on` and `on_timer`.
+    """
+    for cls in ast.walk(ast.parse(file.read_bytes())):
+        if not isinstance(cls, ast.ClassDef):
+            continue
+        lines: dict[str, int] = {}
+        for method in cls.body:
+            if not isinstance(method, ast.FunctionDef) or not all(map(_is_mark, method.decorator_list)):
+                continue
+            if (line := lines.setdefault(method.name, method.lineno)) != method.lineno:
+                raise UserError(
+                    f"agent {reference!r}: {file}:{method.lineno}: class {cls.name} has a method {method.name} at "
+                    f"line {line} already, which would never be called: give one of them another name"
+                )
+
+
+def _is_mark(decorator: ast.expr) -> bool:
+    """Whether a decorator is `on` or `on_timer`, called by whatever name its module has."""
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return ast.unparse(function).rpartition(".")[2] in ("on", "on_timer")
 
 
 def import_module(what: str, name: str) -> ModuleType:

@@ -31,8 +31,9 @@ import inspect
 import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from roambus.python_protocol.actions import (
     Action,
@@ -104,6 +105,14 @@ class Process:
     def __init__(self, of: Process | None = None) -> None:
         """`of` is the process that this one is a part of: it takes what this one asks for among its own actions."""
         self._actions: list[Action] = [] if of is None else of._actions
+
+    if not TYPE_CHECKING:  # with it, any name would pass for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Says what is missing: Python calls this for an attribute that is not there, and for no other."""
+            if name == "_actions":
+                raise AttributeError(_never_made(type(self)))
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     @classmethod
     def heard(cls) -> list[type[Message]]:
@@ -187,6 +196,13 @@ class Process:
             check_answer(handler, answer)
 
 
+def _never_made(cls: type[Process]) -> str:
+    """What is wrong with a process whose own constructor leaves out that of its base."""
+    code = cls.__init__.__code__
+    place = f"{Path(code.co_filename).name}:{code.co_firstlineno}"
+    return f"{cls.__init__.__qualname__} at {place} does not call super().__init__(...), without which nothing is sent"
+
+
 def _refuse_names(cls: type[Process]) -> None:
     for name in _TAKEN:
         if name in vars(cls):
@@ -195,15 +211,24 @@ def _refuse_names(cls: type[Process]) -> None:
 
 def _find(cls: type[Process], mark: str) -> dict[Any, Callable[..., Any]]:
     """The handlers of a class: what its own methods are marked with, and what those were that they replace."""
-    names = {
-        kind: name
-        for base in reversed(cls.__mro__)
-        for name, method in vars(base).items()
-        for kind in getattr(method, mark, ())
-    }
+    names: dict[Any, str] = {}
+    for base in reversed(cls.__mro__):
+        own: dict[Any, str] = {}
+        for name, method in vars(base).items():
+            for kind in getattr(method, mark, ()):
+                if (other := own.setdefault(kind, name)) != name:
+                    raise TypeError(_two_handlers(base, kind, other, name))
+        names |= own
     for name in names.values():
         check_handler(cls.__name__, name, getattr(cls, name))
     return {kind: getattr(cls, name) for kind, name in names.items()}
+
+
+def _two_handlers(cls: type[Any], kind: Any, *names: str) -> str:
+    """What is wrong with a class of which two methods handle the same, and only one would be called."""
+    one, other = (f"{name} (line {inspect.unwrap(vars(cls)[name]).__code__.co_firstlineno})" for name in names)
+    what = kind.__name__ if isinstance(kind, type) else f"timer {kind!r}"
+    return f"{cls.__name__} has two handlers for {what}, {one} and {other}, of which one would never be called"
 
 
 def heard_by(cls: type[Process]) -> list[type[Message]]:
@@ -258,9 +283,6 @@ class Agent(Process):
     def listings(self, names: Names) -> Mapping[str, Listing]:  # not all agents have any
         """The tables of the agent's state that a transcript can show, by name: "table" for the routing table."""
         return {}
-
-
-# What many agents need
 
 
 # What many agents need

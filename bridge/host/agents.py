@@ -47,10 +47,13 @@ def make_agents(scenario: Scenario, agent_class: type[Agent]) -> list[Agent]:
         raise UserError(f'agent {name} needs sites; write them in the ini, such as SN.sites = "{EXAMPLE_SITES}"')
     try:
         with unable_to_exit():
-            return [
+            agents = [
                 agent_class(node, settings.roles, others.get(node, shared), Random(f"agent/{scenario.seed}/{node}"))
                 for node, settings in enumerate(scenario.nodes)
             ]
+            for agent in agents:
+                agent.perform(())  # raises for one whose constructor leaves out that of its base
+            return agents
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt) and not is_raised(error):
             raise

@@ -52,7 +52,7 @@ from roambus.python_protocol.actions import (
     check_time,
 )
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Event, Received, SendFailed, Sited, Started, TimerFired
+from roambus.python_protocol.events import Event, Publish, Received, SendFailed, Sited, Started, TimerFired
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import BROADCAST, MICROSECOND, NodeId, SimTime, format_time
 
@@ -139,6 +139,8 @@ class Host:
             schedule(max(time, starts[node]), node, place)
         for time, node, command in commands(self._scenario, hello.nodes):
             schedule(time, node, command)
+            if isinstance(command, Publish):
+                self._performer.unpublished.add(str(command.notification.id))
 
     def _due_or_fault(self) -> SimTime | None:
         """In a run with faults: the back-end must not run past one, for it changes what is handled."""
@@ -205,6 +207,8 @@ class Host:
     def _handle(self, node: NodeId, event: Event) -> None:
         """A timer of a postponed send is the host's own, and the agent never hears of it."""
         if type(event) is not TimerFired:
+            if type(event) is Publish:
+                self._performer.unpublished.discard(str(event.notification.id))
             trace_command(self._trace, self._agenda.now, node, event, self._scenario.nodes[node].roles)
         else:
             self._agenda.forget_timer(node, event.key)
@@ -269,6 +273,8 @@ class Performer:
         with_faults: bool,
     ) -> None:
         self.outgoing: list[Transmission] = []
+        self.unpublished: set[str] = set()
+        """The notifications that are still to come."""
         self._time_limit, self._processing_delay = hello.time_limit, hello.processing_delay
         self._take_note = hello.take_note
         self._nodes = len(hello.nodes)
@@ -282,9 +288,7 @@ class Performer:
             Send: self.send,
             SetTimer: lambda node, it: agenda.set_timer(node, it.key, self._after(node, it.after)),
             CancelTimer: lambda node, it: agenda.cancel_timer(node, it.key),
-            Deliver: self._noted(
-                lambda node, it: trace.add(agenda.now, node, DELIVER, None, str(it.notification.id), hops=it.hops)
-            ),
+            Deliver: self._noted(self._deliver),
             Note: self._noted(self._note),
         }
         """What carries out an action of each class for a node; it raises TypeError, ValueError.
@@ -324,6 +328,13 @@ class Performer:
         if type(delay) is not int or delay < 0:  # an action can be changed after it was made
             check_time("an action asks for something", delay)
         return self._agenda.now + round(delay * self._clock_rates[node])
+
+    def _deliver(self, node: NodeId, action: Deliver) -> None:
+        """Raises ValueError for a notification that its publisher has not published yet: no node can have heard it."""
+        notification = str(action.notification.id)
+        if notification in self.unpublished:
+            raise ValueError(f"it delivers {notification}, which is not published yet")
+        self._trace.add(self._agenda.now, node, DELIVER, None, notification, hops=action.hops)
 
     def _note(self, node: NodeId, note: Note) -> None:
         check_note_name(note.name)  # an action can be changed after it was made

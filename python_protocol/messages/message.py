@@ -66,8 +66,12 @@ class Message(metaclass=_MessageClass):
     def take_in(cls, tag: int | None = None, name: str | None = None, notation: str | None = None) -> None:
         """Takes what the head of the class says: `name` is its own in capitals unless it is given.
 
-        Raises TypeError for a tag that is no byte or a field that cannot travel, ValueError for a wrong notation.
+        Raises TypeError for a tag that is no byte, a field that cannot travel, or a method that says by itself how long
+        a message is; ValueError for a wrong notation.
         """
+        for method in ("encode", "encoded_size"):
+            if method in vars(cls):
+                raise TypeError(f"{cls.__name__}.{method} replaces what the size on the air is found by: write `write`")
         if tag is not None:
             if not 0 <= tag <= 255:
                 raise TypeError(f"{cls.__name__}: tag {tag} is not between 0 and 255")

@@ -171,6 +171,30 @@ def test_what_handlers_act_by_cannot_be_hidden(name: str) -> None:
         type("Mine", (Agent,), {name: lambda _: None})
 
 
+def test_two_handlers_for_one_thing_are_refused_with_their_lines() -> None:
+    """Only one of them would be called; in a subclass, the one that replaces the other is meant."""
+    first, second = on(Bye)(lambda *_: None), on(Bye)(lambda *_: None)
+    with pytest.raises(TypeError, match=r"Mine has two handlers for Bye, one \(line \d+\) and other \(line \d+\), of"):
+        type("Mine", (Agent,), {"one": first, "other": second})
+    with pytest.raises(TypeError, match=r"Mine has two handlers for timer 'often', one \(line"):
+        type("Mine", (Agent,), {"one": on_timer("often")(lambda *_: None), "other": on_timer("often")(lambda *_: None)})
+    base: type[Agent] = type("Base", (Agent,), {"one": first})
+    assert type("Mine", (base,), {"other": second}).handlers[Bye] is second  # type: ignore[attr-defined]  # made here
+
+
+def test_a_constructor_without_that_of_its_base_is_named() -> None:
+    """Python itself would only say that something is missing which nobody has written."""
+
+    class Unmade(Agent):
+        def __init__(self) -> None:
+            self.node = 0
+
+    with pytest.raises(AttributeError, match=r"Unmade.__init__ at test_process.py:\d+ does not call super"):
+        Unmade().send(0, Hello(1))
+    with pytest.raises(AttributeError, match="'Unmade' object has no attribute 'nothing'"):
+        Unmade().nothing  # type: ignore[attr-defined]  # noqa: B018  # what it tests
+
+
 def test_actions_are_given_once() -> None:
     """What one event asked for does not come again with the next one."""
     agent = make(Greeter)

@@ -131,6 +131,22 @@ BEFORE_RUNS = (
     _importing("ends generators while it is imported", "raise GeneratorExit", "GeneratorExit"),
     _importing("has a mistake", "import nothing_of_that_name", "ModuleNotFoundError"),
     whole("moves while it is imported", f'os.chdir("/")\n{_HANDLER}', "it changes the working folder to /"),
+    whole(
+        "has two handlers for one event",
+        f"{_HANDLER}\n    @on(Started)\n    def begin(self, event, now):\n        pass\n",
+        r"two handlers for Started, start \(line \d+\) and begin \(line \d+\)",
+    ),
+    whole(
+        "has two methods of one name",
+        f"{_HANDLER}\n    @on(Stopped)\n    def start(self, event, now):  # here\n        pass\n",
+        r"has a method start at line \d+ already",
+    ),
+    whole(
+        "is made without its base",
+        "class Mine(Agent):\n    def __init__(self, *given):\n        pass\n\n"
+        "    @on(Started)\n    def start(self, event, now):\n        pass\n",
+        r"Mine.__init__ at .*py:\d+ does not call super\(\).__init__",
+    ),
     _making("exits when it is made", "os._exit(0)", "this would end the process of roambus"),
     _making("sys exits when it is made", "sys.exit(0)", "SystemExit: 0"),
     _making("raises when it is made", "raise ValueError(5)", "ValueError: 5"),
