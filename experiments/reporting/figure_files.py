@@ -7,7 +7,7 @@ come from anywhere: only elements and attributes that draw are taken over.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -37,8 +37,12 @@ def draw_figures(
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         chosen = [figure for found in sweeps for figure in _chosen(found, metrics)]
-        drawn = [path for figure in chosen for path in draw(figure, folder, look)]
-        return [*drawn, *(path for found in sweeps for path in _write_tables(found, folder) if not metrics)]
+        files = [path for figure in chosen for path in draw(figure, folder, look)]
+        for found in sweeps:
+            for name, text in found.origin.sweep.tables(found.measured).items() if found.origin and not metrics else ():
+                replace_file(folder / name, partial(Path.write_text, data=text, encoding="utf-8"))
+                files.append(folder / name)
+        return files
 
 
 def _chosen(found: SweepResults, metrics: Sequence[str]) -> list[Drawn]:
@@ -54,10 +58,12 @@ def _chosen(found: SweepResults, metrics: Sequence[str]) -> list[Drawn]:
 def _figures_of(found: SweepResults, metric: str) -> list[Figure]:
     """The figures of a metric as the study plans them, or else the one over the first axis."""
     found.measured.metric(metric)  # refuses an unknown one
-    planned = found.origin.sweep.plans(found.measured) if found.origin else ()
-    own = [plan for plan in planned if all((line.metric or plan.metric) == metric for line in plan.lines)]
-    plans = own or [plan for plan in plans_of_any_sweep(found.measured) if plan.metric == metric]
-    return _drawn(found, plans)
+    own = [plan for plan in _planned(found) if all((line.metric or plan.metric) == metric for line in plan.lines)]
+    return _drawn(found, own or [plan for plan in plans_of_any_sweep(found.measured) if plan.metric == metric])
+
+
+def _planned(found: SweepResults) -> Iterable[Plan]:
+    return found.origin.sweep.plans(found.measured) if found.origin else plans_of_any_sweep(found.measured)
 
 
 def all_figures(found: SweepResults) -> list[Drawn]:
@@ -69,18 +75,11 @@ def all_figures(found: SweepResults) -> list[Drawn]:
 
 def metric_figures(found: SweepResults) -> list[Figure]:
     """The figures of a sweep's metrics; a figure without any value is left out."""
-    plans = found.origin.sweep.plans(found.measured) if found.origin else plans_of_any_sweep(found.measured)
-    return _drawn(found, plans)
+    return _drawn(found, _planned(found))
 
 
 def _drawn(found: SweepResults, plans: Iterable[Plan]) -> list[Figure]:
     return [figure for plan in plans if (figure := look_up(found.measured, plan)).series]
-
-
-def _write_tables(found: SweepResults, folder: Path) -> Iterator[Path]:
-    for name, text in found.origin.sweep.tables(found.measured).items() if found.origin else ():
-        replace_file(folder / name, partial(Path.write_text, data=text, encoding="utf-8"))
-        yield folder / name
 
 
 _SVG = "{http://www.w3.org/2000/svg}"
@@ -102,8 +101,9 @@ def inline_figure(file: Path, prefix: str, lines: Sequence[str], alternative: st
     _leave_out_foreign(root)
     for element in root.iter():
         _localise(element, prefix, lines)
-    kept = {name: value for name, value in root.attrib.items() if name not in ("width", "height")}
-    root.attrib = {**kept, "role": "img", "aria-label": alternative}
+    for name in ("width", "height"):
+        root.attrib.pop(name, None)
+    root.attrib |= {"role": "img", "aria-label": alternative}
     return tostring(root, encoding="unicode")
 
 

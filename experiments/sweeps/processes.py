@@ -19,7 +19,7 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -105,18 +105,17 @@ class _Crew:
             except (EOFError, OSError):
                 yield from self._replace(worker, number, plan)
                 continue
+            if isinstance(outcome, OSError):
+                raise outcome
             if outcome is _READY:
                 worker.is_ready, self.stillborn = True, 0
                 yield BEGUN
-                continue
-            if isinstance(outcome, OSError):
-                raise outcome
-            if isinstance(outcome, EndedError):
+            elif isinstance(outcome, EndedError):
                 yield from self._count_killed(number, plan)
                 self._occupy(worker)
-                continue
-            self._occupy(worker)
-            yield number, outcome
+            else:
+                self._occupy(worker)
+                yield number, outcome
 
     def dismiss(self) -> None:
         """Ends every worker at once."""
@@ -151,9 +150,8 @@ class _Crew:
     def _occupy(self, worker: _Worker) -> None:
         if self.waiting:
             worker.task = _, plan = self.waiting.popleft()
-            key = run_key(plan, self.backend)
             with suppress(OSError):  # it was killed: the next `recv` says so
-                worker.connection.send((plan, self.backend, self.workspace, key))
+                worker.connection.send((plan, self.backend, self.workspace, run_key(plan, self.backend)))
         else:
             del self.workers[worker.connection]
             worker.connection.close()
@@ -170,8 +168,12 @@ class _Worker:
     def __init__(self) -> None:
         self.connection, theirs = _spawn.Pipe()
         self.process = _spawn.Process(target=_serve, args=(theirs,), daemon=True)
-        with _interrupts_ignored():
+        # What a process starts with stays: this one will ignore Ctrl-C for ever, for its parent ends it.
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
             self.process.start()
+        finally:
+            signal.signal(signal.SIGINT, before)
         theirs.close()
 
     def end(self, patience_s: float) -> None:
@@ -191,8 +193,7 @@ def _serve(connection: Connection) -> None:
     with suppress(EOFError, ConnectionError, KeyboardInterrupt), termination_interrupts():
         connection.send(_READY)
         task = connection.recv()
-        plan, backend, *_ = task
-        prepare(plan, backend)
+        prepare(*task[:2])
         for name in own_agents():  # others could do anything to the processes of all runs
             load_agent(name)
         while not termination_noticed():  # a library may have swallowed it
@@ -208,13 +209,3 @@ def _exit_after(sentinel: int) -> None:
     """Ends this process at once, whatever it is doing, when its parent has been killed."""
     wait([sentinel])
     os._exit(1)
-
-
-@contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Processes started in here ignore Ctrl-C for ever: their parent ends them."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -93,8 +93,7 @@ def name_runs(metrics: pd.DataFrame, extra: Sequence[str] = ()) -> pd.DataFrame:
     places = name_places(metrics.index, extra)
     known = metrics[[metric.column for metric in catalogue.METRICS]]
     table = pd.concat([places, known, _extra_columns(metrics, extra), _sent_columns(metrics)], axis=1)
-    ordered = table.sort_values(list(places.columns), key=lambda column: column.map(natural_order))
-    return ordered.reset_index(drop=True)
+    return table.sort_values(list(places.columns), key=lambda column: column.map(natural_order)).reset_index(drop=True)
 
 
 def name_places(runs: pd.Index[str], reserved: Sequence[str] = ()) -> pd.DataFrame:
@@ -144,8 +143,7 @@ def mean_points(runs: pd.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame({MEAN: groups.mean(), HALF_WIDTH: groups.agg(half_width), N: groups.size()}).reset_index()
     order = {metric: position for position, metric in enumerate(metrics)}
     keys = [table[name].map(natural_order) for name in place] + [table[METRIC].map(order)]
-    positions = sorted(table.index, key=lambda row: tuple(key[row] for key in keys))
-    return table.loc[positions].reset_index(drop=True)
+    return table.loc[sorted(table.index, key=lambda row: tuple(key[row] for key in keys))].reset_index(drop=True)
 
 
 def half_width(values: Sequence[float] | pd.Series[float]) -> float:
@@ -214,8 +212,7 @@ def _compute_missing(store: Store, traces: Sequence[Trace], job: Job) -> Problem
     if waiting:
         progress = job.progress
         with spark_session(job.master) as session, progress.show(len(waiting)) if progress else nullcontext():
-            rows = ROWS_A_CORE * cores_of(session)
-            for batch in batches(waiting, rows):
+            for batch in batches(waiting, ROWS_A_CORE * cores_of(session)):
                 metrics, found = compute(session, batch, job.extra)
                 store.add(metrics, batch)
                 problems |= found

@@ -267,8 +267,7 @@ def _settings_on(master: str) -> Settings:
 
 def _surroundings(master: str) -> dict[str, str]:
     """The environment variables that Java and PySpark are started with."""
-    reached_from = local_address(master) if is_cluster(master) else _LOOPBACK
-    address = os.environ.get("SPARK_LOCAL_IP", reached_from)
+    address = os.environ.get("SPARK_LOCAL_IP", local_address(master) if is_cluster(master) else _LOOPBACK)
     return {
         "SPARK_HOME": str(SPARK_HOME),
         "SPARK_LOCAL_IP": address,

@@ -103,6 +103,5 @@ def _metrics(traces: DataFrame, part: ExtraMetrics) -> Iterator[tuple[int, list[
 def _observations(traces: DataFrame, table: ExtraTable) -> Iterator[tuple[int, list[float | None]]]:
     """The rows of each run, in an order that does not depend on Spark's."""
     numbers = F.array(*(F.col(name).cast("double") for name in table.columns))
-    rows = table.measure(traces).groupBy(RUN).agg(F.sort_array(F.collect_list(numbers)).alias("rows"))
-    for row in rows.collect():
+    for row in table.measure(traces).groupBy(RUN).agg(F.sort_array(F.collect_list(numbers)).alias("rows")).collect():
         yield row[RUN], [number for numbers in row["rows"] for number in numbers]

@@ -198,8 +198,7 @@ def run_metrics(rows: DataFrame, nodes: DataFrame, pairs: DataFrame) -> DataFram
         _sent(rows),
         _reading(rows),
     )
-    joined = reduce(lambda whole, part: whole.join(part, RUN, "full"), parts)
-    return _checked(joined).na.fill(0, list(catalogue.COUNTS))
+    return _checked(reduce(lambda whole, part: whole.join(part, RUN, "full"), parts)).na.fill(0, list(catalogue.COUNTS))
 
 
 def _reading(rows: DataFrame) -> DataFrame:
@@ -217,10 +216,9 @@ def _checked(joined: DataFrame) -> DataFrame:
     """The metrics, without the columns that were counted for comparison only."""
     found = {_NODE_ROWS: _NODE_ROWS_FOUND, _PAIR_ROWS: _PAIR_ROWS_FOUND}
     alike = reduce(Column.__and__, (_or_0(counted) == _or_0(again) for counted, again in found.items()))
-    nonsense = (NONSENSE, _NONSENSE_LISTED, _NONSENSE_ENERGIES)
     checks = {
         ROWS_READ: F.when(alike, F.col(ROWS_READ)),
-        NONSENSE: reduce(Column.__add__, (_or_0(name) for name in nonsense)),
+        NONSENSE: reduce(Column.__add__, (_or_0(name) for name in (NONSENSE, _NONSENSE_LISTED, _NONSENSE_ENERGIES))),
     }
     return joined.withColumns(checks).drop(*found, *found.values(), _NONSENSE_LISTED, _NONSENSE_ENERGIES)
 

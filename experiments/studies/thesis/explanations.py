@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT
@@ -28,7 +27,7 @@ from roambus.experiments.claims import (
     difference,
 )
 from roambus.experiments.measurements import Measurements, by_seed
-from roambus.experiments.studies.thesis.claims import AODV, CONFIG, MFT, SPEED
+from roambus.experiments.studies.thesis.claims import AODV, CONFIG, MFT, SPEED, log2
 from roambus.spark.metrics import catalogue as c
 
 _SMALL, _LARGE = "C4", "C16"
@@ -62,18 +61,17 @@ def check_suppositions(sweeps: Mapping[str, Measurements]) -> list[Claim]:
 
 def _check(number: int, supposition: Supposition, sweeps: Mapping[str, Measurements]) -> Claim:
     test = supposition.test
-    if supposition.sweep not in sweeps:
-        missing = f"roambus sweep {supposition.sweep} was not run"
-        return Claim(number, test.text, test.reading, Verdict.NOT_MEASURED, (missing,))
-    return check([test], sweeps[supposition.sweep], number)[0]
+    if supposition.sweep in sweeps:
+        return check([test], sweeps[supposition.sweep], number)[0]
+    missing = f"roambus sweep {supposition.sweep} was not run"
+    return Claim(number, test.text, test.reading, Verdict.NOT_MEASURED, (missing,))
 
 
 def _doublings(metric: str, new: Place, old: Place) -> Quantity:
     """How many doublings the metric is greater at the new place than at the old one; nothing where either is 0."""
 
     def ratio(measured: Measurements, at: Place) -> pd.Series[float]:
-        both = (by_seed(measured, metric, **place, **at) for place in (new, old))
-        more, less = (values.where(values > 0).transform(np.log2) for values in both)
+        more, less = (log2(by_seed(measured, metric, **place, **at)) for place in (new, old))
         return more - less
 
     return ratio

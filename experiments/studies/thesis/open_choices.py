@@ -63,8 +63,7 @@ def findings(measured: Measurements) -> dict[int, Finding]:
 
 def variants_of_agents(measured: Measurements) -> Iterator[tuple[str, Measurements]]:
     """Each choice with the agents that make it; the other protocol is that of the base."""
-    names = (agent.partition("-")[2] for agent in measured.agents)
-    for name in dict.fromkeys(names):
+    for name in dict.fromkeys(agent.partition("-")[2] for agent in measured.agents):
         chosen = {protocol: f"{protocol}-{name}" if name else protocol for protocol in (MFT, AODV)}
         there = {one: agent if agent in measured.agents else one for one, agent in chosen.items()}
         yield name or BASE, _renamed(measured, there)
@@ -115,17 +114,17 @@ def sign_table(columns: Mapping[str, Findings], numbers: Sequence[int]) -> str:
 
     + holds, - does not hold, (+) and (-) are not significant with all means on the claimed side or not.
     """
-    rows = [[str(number), *(found[number].sign for found in columns.values())] for number in numbers]
-    return markdown_table(["claim", *columns], rows)
+    signs = [[str(number), *(found[number].sign for found in columns.values())] for number in numbers]
+    return markdown_table(["claim", *columns], signs)
 
 
 def number_list(columns: Mapping[str, Findings], numbers: Sequence[int]) -> str:
     """The quantities behind the signs, column by column."""
     lines = []
     for name, found in columns.items():
-        lines.append(f"\n**{name}**\n")
-        chosen = (found[number].claim for number in numbers)
-        lines += [f"- {claim.number}, {claim.verdict.value}: {'; '.join(claim.evidence)}" for claim in chosen]
+        claims = (found[number].claim for number in numbers)
+        evidence = (f"- {claim.number}, {claim.verdict.value}: {'; '.join(claim.evidence)}" for claim in claims)
+        lines += [f"\n**{name}**\n", *evidence]
     return "\n".join(lines) + "\n"
 
 
@@ -136,14 +135,15 @@ def tables(results: Sequence[Path]) -> str:
     for folder in results:
         measured = read_measurements(folder)
         sweep = measured.sweep.get(SWEEP, folder.name)
-        if sweep == "open-agents":
-            merged(variants, dict(variants_of_agents(measured)))
-        elif sweep == "open-settings":
-            merged(variants, dict(variants_of_settings(measured)))
-        elif sweep == "thesis":
-            merged(whole, {folder.name: measured})
-        else:
-            raise UserError(f"{folder}: it holds results of {sweep}, not of open-agents, open-settings or thesis")
+        match sweep:
+            case "open-agents":
+                merged(variants, dict(variants_of_agents(measured)))
+            case "open-settings":
+                merged(variants, dict(variants_of_settings(measured)))
+            case "thesis":
+                merged(whole, {folder.name: measured})
+            case _:
+                raise UserError(f"{folder}: it holds results of {sweep}, not of open-agents, open-settings or thesis")
     return "\n".join(_part(*part) for part in ((variants, OPEN_CLAIMS), (whole, range(1, 17))) if part[0])
 
 
