@@ -231,6 +231,7 @@ class Mirror:
             own = (self.folder / stored.name).stat()
         except FileNotFoundError:
             return True
+        # A file of the mirror that is newer was made here, and is published later: it is not overwritten.
         newer_ns = own.st_mtime_ns - stored.modified_ns
         return newer_ns < 0 or (newer_ns == 0 and own.st_size != stored.size)
 

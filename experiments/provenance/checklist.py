@@ -147,6 +147,7 @@ def connectivity(runs: Iterable[tuple[Scenario, Path]]) -> Connectivity | None:
     for scenario, trace in runs:
         reaches = np.array([reach_m(scenario, node) for node in scenario.nodes])
         for places in _places(trace, len(scenario.nodes), scenario.time_limit / SECOND):
+            # A link needs both directions, so the node that hears less well decides.
             apart = np.hypot(*(places[:, None] - places[None]).T)
             ways.append(shortest_path(apart <= np.minimum(reaches[:, None], reaches[None]), unweighted=True))
     if not ways:
@@ -161,6 +162,7 @@ def _places(trace: Path, nodes: int, end_s: float) -> Iterable[NDArray[np.float6
     if rows[NODE].nunique() < nodes:
         return ()
     moments = (np.arange(MOMENTS) + 0.5) / MOMENTS * end_s
+    # A trace tells where a node turns, and in between it goes straight: so places in between are on the line.
     found = np.empty((MOMENTS, nodes, 2))
     for node, moves in rows.groupby(NODE):
         for axis, metres in moves[DETAIL].str.split(expand=True).astype(float).items():
@@ -249,6 +251,7 @@ def _connectivity(found: Evidence) -> str:
 
 
 def _seeds(found: Evidence) -> str:
+    # A seed that is asked for twice would count one run as two independent ones, and make intervals too narrow.
     if not found.asked:
         raise MissingError("there is no sweep.json: make the runs by roambus sweep")
     if any(len(set(seeds)) < len(seeds) for asked in found.asked if (seeds := asked.get(SEEDS))):
@@ -257,6 +260,7 @@ def _seeds(found: Evidence) -> str:
 
 
 def _independent(found: Evidence) -> str:
+    # The point with the fewest runs decides: a mean of one run stands in a figure beside means of ten.
     point, fewest = min(found.runs_of_points.items(), key=lambda one: one[1])
     if fewest < FEWEST_SEEDS:
         there = f"of {point.relative_to(found.folder)} {fewest} runs are there"

@@ -146,6 +146,7 @@ def _contents(packing: Packing, code: dict[str, Path | str], runs: int) -> Itera
 
 def _results(folder: Path) -> Iterator[PurePosixPath]:
     """The files of the results; links and hidden files are left out, and what another crate has left."""
+    # Results that were unpacked from a crate can be packed again: what that crate added to them is made anew.
     own = {PurePosixPath("README.md"), SCRIPT, REQUIREMENTS, ARCHIVE, PurePosixPath(METADATA_FILE)}
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -156,6 +157,7 @@ def _results(folder: Path) -> Iterator[PurePosixPath]:
 
 
 def _add(archive: zipfile.ZipFile, path: PurePosixPath, content: bytes) -> PackedFile:
+    # One time for all: equal results make equal archives, but for the date in the metadata.
     info = zipfile.ZipInfo(str(path), _SAME_TIME)
     info.external_attr = (0o755 if path == SCRIPT else 0o644) << 16
     archive.writestr(info, content, zipfile.ZIP_DEFLATED)

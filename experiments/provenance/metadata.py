@@ -1,6 +1,10 @@
 """The metadata of a crate: `ro-crate-metadata.json` as the RO-Crate specification 1.1 has it (schema.org in JSON-LD).
 
 Each file has its size and its SHA-256. Each run is an action: what it was made from and with, and its trace as result.
+A reader of RO-Crates that knows nothing of roambus can so follow a trace back to the ini and the agent that made it.
+Whatever two runs share, such as a value of an axis, is one entity with one id: entities are merged by their ids,
+because JSON-LD takes two descriptions of one id for one thing.
+
 What results were made with are the libraries of this Python that roambus needs, without those of its extras, as pip and
 as people read them.
 """
@@ -30,6 +34,7 @@ def requirements() -> dict[str, str]:
     found: dict[str, str] = {}
     waiting = [DISTRIBUTION]
     while waiting:
+        # A requirement that is not installed is of an extra, or of another platform: it had no part in the results.
         for requirement in map(Requirement, distribution(waiting.pop()).requires or []):
             is_needed = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
             if is_needed and requirement.name not in found:

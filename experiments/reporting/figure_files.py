@@ -1,7 +1,8 @@
 """Draws the figures of results: those that their study plans, or else one for each metric, and writes their files.
 
 Reports take the files in again, as elements of a page that can hide single lines. A figure is then a file, which may
-come from anywhere: only elements and attributes that draw are taken over.
+come from anywhere: only elements and attributes that draw are taken over. What is not on the lists below is left out,
+and not only what is known to be harmful: SVG has more ways to run a script, or to load something, than anybody lists.
 """
 
 from __future__ import annotations
@@ -112,6 +113,7 @@ def _parsed(file: Path) -> Element:
         root = fromstring(file.read_bytes())  # noqa: S314  # expat itself bounds what entities grow to
     except ParseError as error:
         raise UserError(f"{file}: this is no SVG: {error}: delete it and run `roambus figures` again") from None
+    # Well-formed XML of another kind would become a page with nothing in the figure's place, and nobody would know why.
     if root.tag != f"{_SVG}svg":
         raise UserError(
             f"{file}: this is no SVG, but begins with {root.tag!r}: delete it and run `roambus figures` again"
@@ -129,6 +131,7 @@ def _leave_out_foreign(parent: Element) -> None:
 
 def _localise(element: Element, prefix: str, lines: Sequence[str]) -> None:
     """Gives an element names of its own, and leaves it only the attributes and texts that draw."""
+    # Two figures on a page use the same ids, and a page has each id once: so all get the figure's prefix.
     tag, old = element.tag.removeprefix(_SVG), dict(element.attrib)
     element.tag, element.tail = tag, None
     element.text = element.text if tag in _WORDS else None

@@ -78,6 +78,7 @@ def _agent_fact(agent: str, asked: Any) -> str:
 def commands(found: SweepResults) -> list[str]:
     """The commands that run the same sweep again."""
     measured = found.measured
+    # All values are named, also where they are those of the sweep's file: the file may have changed since.
     fixed = {key: [str(value)] for key, value in measured.sweep.get("set", {}).items()}
     settings = (f"--set {key}={','.join(chosen)}" for key, chosen in {**_levels(measured), **fixed}.items())
     seeds = f"--seeds {measured.seeds} {measured.sweep.get(PRECISION) or ''}".rstrip()

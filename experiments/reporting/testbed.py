@@ -5,6 +5,10 @@ written into the pictures are numbers and titles of our own; names from the file
 
 A K7 file does not say where nodes are. The map guesses it by classical multidimensional scaling of signal strengths,
 which falls short where walls are, but puts nodes that hear each other well side by side.
+
+What one looks for in such a recording, before running protocols on it: links that are neither good nor dead (gray),
+because protocols differ most on them; links that hear better in one direction than in the other; delivery that changes
+in the course of a day, because then a mean over all of it describes no hour; and gaps, in which nothing was recorded.
 """
 
 from __future__ import annotations
@@ -100,7 +104,7 @@ def links_of(rows: NDArray[Any], nodes: int) -> Links:
     link = rows["source"] * nodes + rows["target"]
     bursts = np.bincount(link, minlength=nodes * nodes)
     heard = np.isfinite(rows["rssi_dbm"])
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore"):  # a pair without bursts has no mean, which is NaN
         delivery = np.bincount(link, rows["delivery"], nodes * nodes) / bursts
         counted = np.bincount(link[heard], minlength=nodes * nodes)
         strength = np.bincount(link[heard], rows["rssi_dbm"][heard], nodes * nodes) / counted
@@ -141,6 +145,7 @@ def places_of(strengths: NDArray[np.float64]) -> NDArray[np.float64]:
 
     These count as somewhat farther away than the weakest that did.
     """
+    # Distances are the same in both directions, strengths are not: the mean of the directions that were heard.
     both = np.stack([strengths, strengths.T])
     heard = np.isfinite(both)
     mean = np.where(heard, both, 0.0).sum(axis=0) / np.maximum(heard.sum(axis=0), 1)

@@ -106,6 +106,8 @@ def send(plan: RunPlan, workspace: Path) -> RunPlan:
 
 def _send_agent(reference: str, shipped: Path) -> str:
     """A file of the user's, or their module, is sent; what is installed must be installed on the executors, too."""
+    # An agent file can be anywhere, so its path is rewritten; a module is found by its name, which must stay as it is,
+    # for the name is in the ini, and so in the key of the run.
     target, colon, name = reference.partition(":")
     if target.endswith(".py"):
         return f"{_send_file(Path(target), shipped)}{colon}{name}"
@@ -287,11 +289,8 @@ class Cluster:
     url: str
     tell: Callable[[str], None]
     """Shows the user a line while the sweep goes on."""
-
-    @property
-    def at_once(self) -> int:
-        """Only the cluster knows."""
-        return 0
+    at_once: int = field(default=0, init=False)
+    """Only the cluster knows."""
 
     def run(
         self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
@@ -316,6 +315,7 @@ class Cluster:
             for number, error in self._outcomes(job):
                 del waiting[number]
                 yield number, error
+            # The run that killed its executor is given up. The others may have done nothing but share that executor.
             failure = job.failure
             if failure is None:
                 return

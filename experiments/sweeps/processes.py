@@ -50,12 +50,7 @@ _spawn = multiprocessing.get_context("spawn")
 class Processes:
     """So many worker processes on this machine, as a `roambus.experiments.sweeps.runner.Crew`."""
 
-    workers: int
-
-    @property
-    def at_once(self) -> int:
-        """As many as there are processes."""
-        return self.workers
+    at_once: int
 
     def run(
         self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
@@ -68,7 +63,8 @@ class Processes:
         prepare(plans[0], backend)
         crew = _Crew(deque(enumerate(plans)), backend, workspace)
         try:
-            crew.hire(min(self.workers, len(plans)))
+            # To start a worker takes a second or so: there are no more of them than runs.
+            crew.hire(min(self.at_once, len(plans)))
             while crew.workers:
                 yield from crew.ended()
         finally:

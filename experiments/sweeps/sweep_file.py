@@ -164,6 +164,7 @@ def _axis(path: Path, name: str, values: object) -> Axis:
         if not isinstance(variables, dict):
             raise UserError(f"{path}: {key}.{label}: give the variables that it sets, in braces")
         zipped[label] = {one: _scalar(path, f"{key}.{label}.{one}", value) for one, value in variables.items()}
+    # Else a variable would have the template's default at one point, and at another the axis' value, unseen.
     if len({frozenset(variables) for variables in zipped.values()}) > 1:
         raise UserError(f"{path}: {key}: every name must set the same variables")
     return Axis(name, zipped, zipped=True)
@@ -295,6 +296,7 @@ def _check_fit(old: dict[str, Any], new: dict[str, Any], results: Path) -> None:
 
 
 def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    # Whatever was asked for before stays asked for: its runs are there, and would else count as somebody else's.
     before, asked = old.get(MORE_SEEDS, {}), new.get(MORE_SEEDS, {})
     more_seeds = {point: max(before.get(point, 0), asked.get(point, 0)) for point in before | asked}
     precision = new.get(PRECISION, old.get(PRECISION))

@@ -65,11 +65,8 @@ class Extra:
         parts: tuple[ExtraMetrics | ExtraTable, ...] = (*self.metrics, *self.tables)
         if not parts:
             return ""
-        digest = sha256(
-            repr(
-                [*(metric.column for metric in self.catalogue), *((table.name, table.columns) for table in self.tables)]
-            ).encode()
-        )
+        tables = ((table.name, table.columns) for table in self.tables)
+        digest = sha256(repr([*(metric.column for metric in self.catalogue), *tables]).encode())
         for file in sorted({inspect.getsourcefile(part.measure) or "" for part in parts}):
             digest.update(Path(file).read_bytes())
         return digest.hexdigest()

@@ -244,15 +244,10 @@ def _delivery_metrics(pairs: DataFrame) -> DataFrame:
         F.max(hops).alias(catalogue.HOPS_MAX),
         *(F.sum(name).alias(name) for name in (_PAIR_ROWS_FOUND, _NONSENSE_LISTED)),
     )
-    return _with_rates(counted)
-
-
-def _with_rates(counted: DataFrame) -> DataFrame:
-    """Adds the share delivered of both denominators; null where there is nothing to deliver."""
-    delivered = F.col(catalogue.DELIVERED)
+    # The share delivered of both denominators; null where there is nothing to deliver.
     rates = {
-        catalogue.DELIVERY_RATE_THESIS: F.try_divide(delivered, F.col(catalogue.ATTEMPTED)),
-        catalogue.DELIVERY_RATE_ALL: F.try_divide(delivered, F.col(catalogue.EXPECTED)),
+        catalogue.DELIVERY_RATE_THESIS: F.try_divide(catalogue.DELIVERED, catalogue.ATTEMPTED),
+        catalogue.DELIVERY_RATE_ALL: F.try_divide(catalogue.DELIVERED, catalogue.EXPECTED),
     }
     return counted.withColumns(rates)
 

@@ -6,6 +6,10 @@ python -m roambus.experiments.studies.thesis.open_choices results/open-agents re
 Each folder holds aggregated results: of the sweeps `open-agents` and `open-settings`, whose variants become columns of
 a table of the claims that do not hold, and of the sweep `thesis`, which become columns of a table of all claims. What
 is not given is left out. Without --page the tables are printed; with it they go between its marks.
+
+A claim that comes out otherwise than in the thesis has two possible causes: the thesis is wrong, or we have filled a
+gap of its text otherwise than its author. So every gap that we know of became a choice, each choice was run the other
+way round, and the claims were read again. A sign that flips is due to one choice: everything else stays as it was.
 """
 
 from __future__ import annotations

@@ -107,6 +107,7 @@ def joined(sweeps: Sequence[Measurements]) -> Measurements:
     for other in sweeps[1:]:
         if other.sweep.get("set") != first:
             raise UserError(f"sweeps to compare have settings {first} and {other.sweep.get('set')}: give them the same")
+    # Sweeps to compare repeat agents: counted twice, the same seeds would make intervals too narrow.
     agents: dict[str, None] = {}
     new = []
     for one in sweeps:
